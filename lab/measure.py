@@ -36,7 +36,7 @@ from arena.lab.selfplay import (
 )
 from arena.match.openings import Opening, position_after
 from arena.rating.elo import Z95
-from arena.rating.pentanomial import Counts, Difference, difference, moments, pair_counts
+from arena.rating.pentanomial import Counts, EloDifference, elo_difference, moments, pair_counts
 
 STRENGTHS = (500, 4_000, 32_000)
 """Nodes per move of the searchers that play against equal ones."""
@@ -231,9 +231,9 @@ class StrengthSignal:
         return share(mean * self.pairs, self.pairs, max(variance, 1 / self.pairs))
 
     @property
-    def difference(self) -> Difference:
+    def difference(self) -> EloDifference:
         """Elo advantage of the strong searcher. Raises ValueError without a pair."""
-        elo = difference(self.counts)
+        elo = elo_difference(self.counts)
         if elo is None:
             raise ValueError("there is no Elo difference, because no pair was played")
         return elo

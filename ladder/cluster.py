@@ -244,8 +244,8 @@ def next_pair(schedule: Schedule) -> list[tuple[str, Pairing]]:
     """
     pairs: list[tuple[str, Pairing]] = []
     while heads := [each for each in schedule.startable() if not pairs or each.pair == pairs[0][1].pair]:
-        pairs.append((schedule.id_of(heads[0]), heads[0]))
-        schedule.start(heads[0])
+        pairs.append((schedule.next_match_id(heads[0]), heads[0]))
+        schedule.mark_started(heads[0])
     return pairs
 
 

@@ -159,13 +159,13 @@ class _AssignedMatches:
         """Return a list with only the next match, or an empty list if none remains."""
         return list(self._remaining)[:1]
 
-    def id_of(self, pairing: Pairing) -> str:
+    def next_match_id(self, pairing: Pairing) -> str:
         """Return the id of a remaining match."""
         return self._remaining[pairing]
 
-    def start(self, head: Pairing) -> None:
-        """Mark the match `head` as started."""
-        del self._remaining[head]
+    def mark_started(self, pairing: Pairing) -> None:
+        """Mark a match as started."""
+        del self._remaining[pairing]
 
     def record_result(self, _pairing: Pairing, _record: Record) -> bool:
         """Return True, because the ladder's process decides which void matches are played again."""

@@ -22,11 +22,11 @@ from arena.ladder.threads import ThreadAllocation
 from arena.maps.openings import shipped_openings
 from arena.maps.setup import has_maps
 from arena.protocol.record import Record
-from arena.rating.formats import Encounter, Knockout, in_format_order, make_format
+from arena.rating.formats import Encounter, Knockout, make_format, sort_by_format
 from arena.rating.pairing import Pairing
-from arena.rating.pentanomial import Counts, difference, pair_counts
+from arena.rating.pentanomial import Counts, elo_difference, pair_counts
 from arena.rating.schedule import Schedule
-from arena.rating.standings import Row, pair_scores, rows_by_pairs, table
+from arena.rating.standings import StandingsRow, make_standings, pair_scores, rate_by_pairs
 from arena.server.store.ladder_lock import short_digest
 
 
@@ -96,13 +96,13 @@ class Ladder:
     def records(self) -> list[Record]:
         return [record for _, record in self.played]
 
-    def table(self) -> list[Row]:
+    def table(self) -> list[StandingsRow]:
         """Return the table of the bots, in the order of the format. In a match of two bots, Elo comes from the pairs."""
-        rows = table(self.bots, self.records)
+        rows = make_standings(self.bots, self.records)
         if self.schedule is not None:
-            rows = in_format_order(rows, self.schedule.format)
+            rows = sort_by_format(rows, self.schedule.format)
         pairs = self.pairs() if self.kind == "match" else ()
-        return rows_by_pairs(rows, self.bots[0], difference(pairs)) if pairs else rows
+        return rate_by_pairs(rows, self.bots[0], elo_difference(pairs)) if pairs else rows
 
     def bracket(self) -> list[list[Encounter]]:
         """Return the encounters of a knockout by round; empty for other formats."""
@@ -116,7 +116,7 @@ class Ladder:
     @property
     def threads(self) -> ThreadAllocation:
         """Threads of each bot, and the number of matches in parallel."""
-        return ThreadAllocation(self.plan.bots, len(self.cores), self.plan.concurrency, self.matches)
+        return ThreadAllocation(self.plan.bots, len(self.cores), self.plan.concurrency, self.total_matches)
 
     @property
     def concurrency(self) -> int:
@@ -129,9 +129,9 @@ class Ladder:
         return cores_for_bots(list(self.machine)) if self.plan.pin else list(self.machine)
 
     @property
-    def matches(self) -> int | None:
+    def total_matches(self) -> int | None:
         """Total number of matches; 0 before `begin`, None for an event without a fixed number of rounds."""
-        return self.schedule.matches if self.schedule is not None else 0
+        return self.schedule.total_matches if self.schedule is not None else 0
 
     def identity(self) -> dict[str, Any]:
         """Return the settings that a command must share with an event to resume it, as plain data with readable keys."""

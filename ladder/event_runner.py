@@ -21,7 +21,7 @@ from arena.ladder.runner import Runner
 from arena.protocol.record import Record
 from arena.rating.pairing import Pairing
 from arena.rating.schedule import Schedule
-from arena.rating.standings import ranks
+from arena.rating.standings import compute_ranks
 from arena.server.core.effects import EventPlace
 from arena.server.host import Host
 from arena.server.processes.bot_process import RestartPolicy
@@ -118,7 +118,10 @@ class EventRunner:
         rows = self._ladder.table()
         host.send_ranks(
             stored.event,
-            [EventPlace(row.bot, rank, row.points) for rank, row in zip(ranks(rows), rows, strict=True)],
+            [
+                EventPlace(row.bot, rank, row.points)
+                for rank, row in zip(compute_ranks(rows), rows, strict=True)
+            ],
         )
 
     async def play_on_cluster(self, address: str, patience: RestartPolicy | None) -> None:
@@ -154,7 +157,7 @@ class EventRunner:
         # The process may have been killed between writing the store and the file.
         self._file.complete([*again, *ladder.records])
         if ladder.resumed:
-            of = f" of {ladder.matches}" if ladder.matches is not None else ""
+            of = f" of {ladder.total_matches}" if ladder.total_matches is not None else ""
             self._observer.notice(
                 f"event {stored.event} goes on: {ladder.resumed}{of} matches were played before"
             )

@@ -31,7 +31,7 @@ def ladder_progress(ladder: Ladder, test: Sprt | None = None) -> EventProgress:
         time_control=str(plan.time_control),
         bots={bot.name: bot.description for bot in plan.bots},
         played=len(ladder.played),
-        matches=ladder.matches,
+        matches=ladder.total_matches,
         due=[
             DueMatch(head.maxie, head.minnie, maps[head.pair.start] if maps else "", head.pair.round + 1)
             for head in heads

@@ -59,11 +59,11 @@ class MatchQueue(Protocol):
     def startable(self) -> list[Pairing]:
         """Return the matches that may start, in order."""
 
-    def id_of(self, pairing: Pairing) -> str:
+    def next_match_id(self, pairing: Pairing) -> str:
         """Return the id of the next match of a pairing; a match that is played again gets a new id."""
 
-    def start(self, head: Pairing) -> None:
-        """Mark the match `head` as started."""
+    def mark_started(self, pairing: Pairing) -> None:
+        """Mark a match as started."""
 
     def record_result(self, pairing: Pairing, record: Record) -> bool:
         """Record that a match is over. Return True if the result counts, False if the match must be played again."""
@@ -150,8 +150,8 @@ class Runner:
             names = None if not busy.isdisjoint(bots) else self._reserve_bots(bots, busy)
             if names is None:
                 continue
-            match = schedule.id_of(pairing)
-            schedule.start(pairing)
+            match = schedule.next_match_id(pairing)
+            schedule.mark_started(pairing)
             any_started = True
             if len(bots) == 2:
                 self._note_started(pairing)

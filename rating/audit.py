@@ -49,7 +49,7 @@ class Finding(Struct, frozen=True):
     """Upper bound of the probability that chance alone produces such a case; None if it cannot be computed."""
 
 
-class _Match(NamedTuple):
+class _AuditedMatch(NamedTuple):
     maxie: str
     minnie: str
     digest: bytes
@@ -68,14 +68,14 @@ class Audit:
         """Number of losses by game, and by loser and winner."""
         self._resigned: defaultdict[str, Counter[Pair]] = defaultdict(Counter)
         """Number of losses by resignation, by game, and by loser and winner."""
-        self._logs: defaultdict[str, list[_Match]] = defaultdict(list)
+        self._logs: defaultdict[str, list[_AuditedMatch]] = defaultdict(list)
         self._days: dict[Pair, list[str]] = {}
 
     def add_address(self, bot: str, other: str, days: list[str]) -> None:
         """Add two bots of different owners, and the days on which they played from the same address."""
         self._days[min(bot, other), max(bot, other)] = days
 
-    def add(self, record: Record, *, rated: bool) -> None:
+    def add_match(self, record: Record, *, rated: bool) -> None:
         """Count a finished match. Its moves always count, its result only if it is `rated`."""
         if is_void(record) or is_walkover(record):
             return
@@ -84,7 +84,7 @@ class Audit:
         digest = b""
         if sum(not each.opening for each in record.moves) >= MIN_PLIES:
             digest = sha256(msgspec.json.encode([record.setup, moves], order="deterministic")).digest()[:16]
-        self._logs[record.game].append(_Match(maxie, minnie, digest))
+        self._logs[record.game].append(_AuditedMatch(maxie, minnie, digest))
         if not rated:
             return
         first, second = pair = (min(maxie, minnie), max(maxie, minnie))

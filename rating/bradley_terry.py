@@ -97,8 +97,8 @@ def _log_likelihood(theta: Floats, edges: _Edges) -> float:
 
 def _information_matrix(theta: Floats, edges: _Edges) -> Floats:
     """Return minus the second derivatives of the log-likelihood, a players × players matrix."""
-    matrix = np.diag(PRIOR * _spread(theta))
-    weight = edges.games * _spread(theta[edges.a] - theta[edges.b])
+    matrix = np.diag(PRIOR * _decisive_variance(theta))
+    weight = edges.games * _decisive_variance(theta[edges.a] - theta[edges.b])
     for row, column, sign in (
         (edges.a, edges.a, 1),
         (edges.b, edges.b, 1),
@@ -114,7 +114,7 @@ def _standard_errors(theta: Floats, edges: _Edges) -> Floats:
     inverse = np.linalg.inv(_information_matrix(theta, edges))
     # Rows of P A⁻¹, where P subtracts the mean, since matches do not determine the mean rating.
     centred = inverse - inverse.mean(axis=0)
-    through = np.square(centred) @ (PRIOR * _spread(theta))
+    through = np.square(centred) @ (PRIOR * _decisive_variance(theta))
     # B is a sum over edges, so multiplying a row by it costs one step per edge instead of n².
     through += np.square(centred[:, edges.a] - centred[:, edges.b]) @ _variances(theta, edges)
     errors: Floats = np.sqrt(through)
@@ -127,7 +127,7 @@ def _variances(theta: Floats, edges: _Edges) -> Floats:
     It is computed as if two more matches had been played and decided, so that a few draws do not have a variance of 0.
     """
     more = edges.games / (edges.games + 2)
-    spread = _spread(theta[edges.a] - theta[edges.b])
+    spread = _decisive_variance(theta[edges.a] - theta[edges.b])
     return more * np.maximum((edges.games + 2) * spread - edges.draws / 4, 2 * spread)
 
 
@@ -139,6 +139,6 @@ def _log_logistic(x: Floats) -> Floats:
     return -np.logaddexp(0, -x)
 
 
-def _spread(x: Floats) -> Floats:
+def _decisive_variance(x: Floats) -> Floats:
     """Return E (1 - E), the variance of a match that cannot be drawn."""
     return _logistic(x) * _logistic(-x)

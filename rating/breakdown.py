@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from arena.protocol.record import Record
 from arena.rating.pairing import Pairing
-from arena.rating.pentanomial import CLASSES, Counts, difference
+from arena.rating.pentanomial import CLASSES, Counts, elo_difference
 from arena.rating.standings import is_empty, is_void, losers, pair_scores
 from arena.rating.words import WORDS
 
@@ -66,7 +66,7 @@ class Breakdown(Struct, frozen=True):
     first_move: FirstMove
 
 
-def breakdown(bots: Sequence[str], results: Sequence[tuple[Pairing, Record]]) -> Breakdown:
+def make_breakdown(bots: Sequence[str], results: Sequence[tuple[Pairing, Record]]) -> Breakdown:
     """Return the results by seat, map and opponent.
 
     Void matches, and matches for which neither bot appeared, do not count.
@@ -76,30 +76,30 @@ def breakdown(bots: Sequence[str], results: Sequence[tuple[Pairing, Record]]) ->
         by_seat=_count_groups(
             bots, records, lambda record, bot: "maxie" if record.players.maxie == bot else "minnie"
         ),
-        by_map=_count_groups(bots, records, lambda record, _: map_of(record)),
-        by_opponent=_count_groups(bots, records, _opponent),
+        by_map=_count_groups(bots, records, lambda record, _: map_or_game_name(record)),
+        by_opponent=_count_groups(bots, records, _opponent_of),
         duels=_count_duels(bots, results),
         first_move=_first_move_value(records),
     )
 
 
-def map_of(record: Record) -> str:
+def map_or_game_name(record: Record) -> str:
     """Return the name of the map of a match, or of its game if the game has no maps."""
     return str(record.setup.get("map") or record.game)
 
 
-def _opponent(record: Record, bot: str) -> str:
+def _opponent_of(record: Record, bot: str) -> str:
     return record.players.minnie if record.players.maxie == bot else record.players.maxie
 
 
 def _count_groups(
-    bots: Sequence[str], records: Iterable[Record], part: Callable[[Record, str], str]
+    bots: Sequence[str], records: Iterable[Record], group_of: Callable[[Record, str], str]
 ) -> list[GroupScore]:
     counts: defaultdict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0, 0])
     for record in records:
         losing_bots = losers(record)
         for bot in (record.players.maxie, record.players.minnie):
-            counts[bot, part(record, bot)][2 if bot in losing_bots else 0 if losing_bots else 1] += 1
+            counts[bot, group_of(record, bot)][2 if bot in losing_bots else 0 if losing_bots else 1] += 1
     place = {bot: index for index, bot in enumerate(bots)}
     order = sorted(counts, key=lambda key: (place[key[0]], place.get(key[1], 0), key[1]))
     return [GroupScore(bot, of, *counts[bot, of]) for bot, of in order]
@@ -114,7 +114,7 @@ def _count_duels(bots: Sequence[str], results: Sequence[tuple[Pairing, Record]])
         for opponent in bots[i + 1 :]:
             scores = pair_scores(bot, meetings[frozenset((bot, opponent))])
             pairs = tuple(sum(1 for score in scores if round(2 * score) == each) for each in range(CLASSES))
-            elo = difference(pairs)
+            elo = elo_difference(pairs)
             duels.append(Duel(bot, opponent, pairs, elo.superiority if elo else None))
     return duels
 
@@ -123,7 +123,7 @@ def _first_move_value(records: Sequence[Record]) -> FirstMove:
     counts = [0, 0, 0]
     for record in records:
         counts[{"minnie": 0, None: 1, "maxie": 2}[record.result.winner]] += 1
-    elo = difference(counts)
+    elo = elo_difference(counts)
     if elo is None:
         return FirstMove(0, 0.5, None, None)
     score = (counts[2] + counts[1] / 2) / sum(counts)

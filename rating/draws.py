@@ -28,7 +28,7 @@ class Draws(Struct, frozen=True):
         return self.drawn / self.matches if self.matches else 0.0
 
     @property
-    def too_many(self) -> bool:
+    def are_too_many(self) -> bool:
         """Return True if over half of the matches were drawn."""
         return self.share > TOO_MANY
 

@@ -18,7 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from arena.rating.pairing import Pair, check_entrants, round_robin_round, shuffle_bots
-from arena.rating.standings import Row
+from arena.rating.standings import StandingsRow
 from arena.rating.swiss import pair_round
 
 TIE_BREAKS = 4
@@ -61,11 +61,11 @@ class FormatRank(NamedTuple):
     """Stage reached in a knockout: `champion`, `final`, `semifinal`, `last 8`."""
 
 
-def in_format_order(rows: Iterable[Row], format: Format) -> list[Row]:
+def sort_by_format(rows: Iterable[StandingsRow], format: Format) -> list[StandingsRow]:
     """Return the rows of a table in the order of the format. The given `rows` are in order of Elo."""
 
-    def row_of(row: Row) -> Row:
-        place = format.place(row.bot)
+    def with_format_columns(row: StandingsRow) -> StandingsRow:
+        place = format.rank_of(row.bot)
         return replace(
             row,
             points=row.points + place.byes,
@@ -74,11 +74,11 @@ def in_format_order(rows: Iterable[Row], format: Format) -> list[Row]:
             reached=place.reached,
         )
 
-    def order(row: Row) -> tuple[float, ...]:
-        place = format.place(row.bot)
+    def sort_key(row: StandingsRow) -> tuple[float, ...]:
+        place = format.rank_of(row.bot)
         return (-row.points, -(row.buchholz or 0)) if place.by_points else place.order
 
-    return sorted(map(row_of, rows), key=order)
+    return sorted(map(with_format_columns, rows), key=sort_key)
 
 
 class Encounter(Struct, frozen=True):
@@ -104,11 +104,11 @@ class Absences:
         """Latest encounter in which each bot appeared."""
 
     @property
-    def gone(self) -> frozenset[str]:
+    def withdrawn(self) -> frozenset[str]:
         """Return the bots that have missed `ABSENCES` encounters in a row."""
         return frozenset(bot for bot, missed in self._missed.items() if len(missed) >= ABSENCES)
 
-    def record(self, pair: Pair, absent: Collection[str]) -> None:
+    def record_pair(self, pair: Pair, absent: Collection[str]) -> None:
         """Record a finished pair.
 
         absent   bots that appeared for neither match
@@ -130,11 +130,11 @@ class Format(Protocol):
     """Interface of a tournament format, which schedules the pairs of an event."""
 
     @property
-    def gone(self) -> frozenset[str]:
+    def withdrawn(self) -> frozenset[str]:
         """Return the bots that are withdrawn after missing `ABSENCES` encounters in a row; always empty for a knockout."""
 
     @property
-    def matches(self) -> int | None:
+    def total_matches(self) -> int | None:
         """Return the total number of matches, as far as known; None for an endless format."""
 
     def next_pairs(self, *, queue_empty: bool) -> list[Pair]:
@@ -143,13 +143,15 @@ class Format(Protocol):
         queue_empty   True if some two bots have no scheduled matches left
         """
 
-    def record_pair(self, pair: Pair, first: float, second: float, absent: Collection[str] = ()) -> None:
+    def record_pair(
+        self, pair: Pair, first_points: float, second_points: float, absent: Collection[str] = ()
+    ) -> None:
         """Record a finished pair with the points of its two bots.
 
         absent   bots that appeared for neither match
         """
 
-    def place(self, bot: str) -> FormatRank:
+    def rank_of(self, bot: str) -> FormatRank:
         """Return the rank of a bot."""
 
 
@@ -169,11 +171,11 @@ class RoundRobinFormat:
         check_entrants(self.bots, self.starts)
 
     @property
-    def gone(self) -> frozenset[str]:
-        return self._absences.gone
+    def withdrawn(self) -> frozenset[str]:
+        return self._absences.withdrawn
 
     @property
-    def matches(self) -> int | None:
+    def total_matches(self) -> int | None:
         n = len(self.bots)
         each = (n - 1 if self.gauntlet else n * (n - 1) // 2) * self.starts
         return None if self.rounds is None else 2 * self.rounds * each
@@ -195,10 +197,16 @@ class RoundRobinFormat:
                 pairs.append(Pair(number + len(pairs), round, start, champion, other))
         return pairs
 
-    def record_pair(self, pair: Pair, first: float, second: float, absent: Collection[str] = ()) -> None:  # noqa: ARG002  pairings do not depend on results
-        self._absences.record(pair, absent)
+    def record_pair(
+        self,
+        pair: Pair,
+        first_points: float,  # noqa: ARG002  pairings do not depend on results
+        second_points: float,  # noqa: ARG002
+        absent: Collection[str] = (),
+    ) -> None:
+        self._absences.record_pair(pair, absent)
 
-    def place(self, bot: str) -> FormatRank:  # noqa: ARG002  all bots have the same place
+    def rank_of(self, bot: str) -> FormatRank:  # noqa: ARG002  all bots have the same place
         return FormatRank()
 
 
@@ -232,10 +240,10 @@ class Swiss:
         check_entrants(self.bots, self.starts)
 
     @property
-    def gone(self) -> frozenset[str]:
-        return self._absences.gone
+    def withdrawn(self) -> frozenset[str]:
+        return self._absences.withdrawn
 
-    def change(self, *changes: RosterChange) -> None:
+    def change_roster(self, *changes: RosterChange) -> None:
         """Let bots join or leave from a round on that is not paired yet. New bots come last in the seeding."""
         for bot, round, joins in changes:
             if bot not in self.bots:
@@ -244,7 +252,7 @@ class Swiss:
             self._changes[round].append((bot, joins))
 
     @property
-    def matches(self) -> int | None:
+    def total_matches(self) -> int | None:
         return None if self.rounds is None else 2 * self.rounds * (len(self.bots) // 2) * self.starts
 
     def next_pairs(self, *, queue_empty: bool) -> list[Pair]:  # noqa: ARG002  a round is given out when the previous one is over
@@ -274,19 +282,21 @@ class Swiss:
 
     def _active_bots(self, round: int) -> list[str]:
         """Return the bots to be paired in a round."""
-        self._away |= self.gone
+        self._away |= self.withdrawn
         for bot, joins in self._changes.pop(round, ()):
             self._absences.forget(bot)
             (self._away.discard if joins else self._away.add)(bot)
         return [bot for bot in self.bots if bot not in self._away]
 
-    def record_pair(self, pair: Pair, first: float, second: float, absent: Collection[str] = ()) -> None:
-        self._points[pair.first] += first
-        self._points[pair.second] += second
-        self._absences.record(pair, absent)
+    def record_pair(
+        self, pair: Pair, first_points: float, second_points: float, absent: Collection[str] = ()
+    ) -> None:
+        self._points[pair.first] += first_points
+        self._points[pair.second] += second_points
+        self._absences.record_pair(pair, absent)
         self._open.discard(pair.number)
 
-    def place(self, bot: str) -> FormatRank:
+    def rank_of(self, bot: str) -> FormatRank:
         buchholz = sum(self._points[other] for other in self._opponents[bot])
         return FormatRank(byes=self._byes[bot] * 2 * self.starts, buchholz=buchholz, by_points=True)
 
@@ -294,16 +304,18 @@ class Swiss:
 class ArenaFormat:
     """Arena format: a server pairs free bots, and points decide."""
 
-    matches = None
-    gone: frozenset[str] = frozenset()
+    total_matches = None
+    withdrawn: frozenset[str] = frozenset()
 
     def next_pairs(self, *, queue_empty: bool) -> list[Pair]:  # noqa: ARG002  the server pairs the bots
         return []
 
-    def record_pair(self, pair: Pair, first: float, second: float, absent: Collection[str] = ()) -> None:
+    def record_pair(
+        self, pair: Pair, first_points: float, second_points: float, absent: Collection[str] = ()
+    ) -> None:
         """Do nothing, because pairings do not depend on results."""
 
-    def place(self, bot: str) -> FormatRank:  # noqa: ARG002  all bots have the same place
+    def rank_of(self, bot: str) -> FormatRank:  # noqa: ARG002  all bots have the same place
         return FormatRank(by_points=True)
 
 
@@ -312,7 +324,7 @@ class _EncounterNode:
     """An encounter in the tree of a knockout. Its bots are the winners of two others, or are known from the start."""
 
     bots: list[str | None]
-    above: int | None
+    parent: int | None
     slot: int
     depth: int
     """Number of encounters between this one and the title: 0 for the final, 1 for a semifinal."""
@@ -326,7 +338,7 @@ class _EncounterNode:
         self.pairs_started += 1
         self.to_play += 1
 
-    def count(self, points: Mapping[str, float]) -> None:
+    def count_pair(self, points: Mapping[str, float]) -> None:
         """Count a finished pair with its points."""
         for bot, more in points.items():
             self.points[bot] += more
@@ -350,21 +362,21 @@ class Knockout:
     _lost: dict[str, int] = field(default_factory=dict)
     """Depth of the encounter that each eliminated bot lost."""
     winner: str | None = None
-    gone: frozenset[str] = frozenset()
+    withdrawn: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         check_entrants(self.bots, self.starts)
         self._seed = {bot: place for place, bot in enumerate(self.bots)}
         self._add_encounters(list(_bracket_seeds(len(self.bots))), None, 0, 0)
 
-    def _add_encounters(self, places: list[int], above: int | None, slot: int, depth: int) -> None:
-        """Create the encounter of the bots with these seeds (`places`), and all encounters that lead to it."""
+    def _add_encounters(self, seeds: list[int], parent: int | None, slot: int, depth: int) -> None:
+        """Create the encounter of the bots with these seeds, and all encounters that lead to it."""
         here = len(self._nodes)
-        node = _EncounterNode([None, None], above, slot, depth)
+        node = _EncounterNode([None, None], parent, slot, depth)
         self._nodes.append(node)
-        half = len(places) // 2
-        for side, part in enumerate((places[:half], places[half:])):
-            there = [place for place in part if place < len(self.bots)]
+        half = len(seeds) // 2
+        for side, part in enumerate((seeds[:half], seeds[half:])):
+            there = [seed for seed in part if seed < len(self.bots)]
             if len(there) > 1:
                 self._add_encounters(part, here, side, depth + 1)
             else:  # a bot alone in its part advances without playing
@@ -373,7 +385,7 @@ class Knockout:
             self._new.append(here)
 
     @property
-    def matches(self) -> int | None:
+    def total_matches(self) -> int | None:
         return 2 * ((len(self.bots) - 1) * self.rounds * self.starts + self._tie_breaks)
 
     @property
@@ -409,23 +421,29 @@ class Knockout:
         node.start_pair()
         return pair
 
-    def record_pair(self, pair: Pair, first: float, second: float, absent: Collection[str] = ()) -> None:  # noqa: ARG002  an absent bot has lost anyway
+    def record_pair(
+        self,
+        pair: Pair,
+        first_points: float,
+        second_points: float,
+        absent: Collection[str] = (),  # noqa: ARG002  an absent bot has lost anyway
+    ) -> None:
         node = self._nodes[pair.number // self._stride]
-        node.count({pair.first: first, pair.second: second})
+        node.count_pair({pair.first: first_points, pair.second: second_points})
         if node.to_play or (self._is_tied(node) and node.pairs_started < self._stride):
             return
         two = pair.first, pair.second
         node.winner = winner = min(two, key=lambda bot: (-node.points[bot], self._seed[bot]))
         self._lost[two[winner == pair.first]] = node.depth
-        if node.above is None:
+        if node.parent is None:
             self.winner = winner
             return
-        above = self._nodes[node.above]
-        above.bots[node.slot] = winner
-        if None not in above.bots:
-            self._new.append(node.above)
+        parent = self._nodes[node.parent]
+        parent.bots[node.slot] = winner
+        if None not in parent.bots:
+            self._new.append(node.parent)
 
-    def place(self, bot: str) -> FormatRank:
+    def rank_of(self, bot: str) -> FormatRank:
         if bot == self.winner:
             return FormatRank((0.0,), reached=CHAMPION)
         out = self._lost.get(bot)
@@ -492,5 +510,5 @@ def make_format(
         raise ValueError(f"no format is called {name!r:.40}: choose from {', '.join(FORMATS)}")
     format = makers[name]()
     if isinstance(format, Swiss):
-        format.change(*changes)
+        format.change_roster(*changes)
     return format

@@ -43,10 +43,10 @@ class Rating:
 
     def __str__(self) -> str:
         """Return the rating with its 95 % error, as `1720 ± 130`, and `provisional` if it is too uncertain to compare."""
-        return f"{self.rating:.0f} ± {2 * self.deviation:.0f}{' provisional' if self.provisional else ''}"
+        return f"{self.rating:.0f} ± {2 * self.deviation:.0f}{' provisional' if self.is_provisional else ''}"
 
     @property
-    def provisional(self) -> bool:
+    def is_provisional(self) -> bool:
         """Return True if the rating is too uncertain for a comparison."""
         return self.deviation > PROVISIONAL
 
@@ -56,11 +56,13 @@ class Rating:
         return replace(self, deviation=min(phi * SCALE, MAX_DEVIATION))
 
 
-Game = tuple[Rating, float]
+GameResult = tuple[Rating, float]
 """Rating of an opponent before the period, and the score against it: 1, ½ or 0."""
 
 
-def update(player: Rating, games: Sequence[Game], *, periods: float = 1.0, tau: float = TAU) -> Rating:
+def update_rating(
+    player: Rating, games: Sequence[GameResult], *, periods: float = 1.0, tau: float = TAU
+) -> Rating:
     """Return the rating after these games, `periods` after the previous rating. O(games).
 
     Without games the result is the aged rating. Raises ValueError for negative `periods`.

@@ -13,13 +13,13 @@ from typing import TypeVar
 V = TypeVar("V", bound=Hashable)
 
 
-def largest_matching(vertices: Sequence[V], joined: Callable[[V, V], bool]) -> dict[V, V]:
+def largest_matching(vertices: Sequence[V], are_neighbours: Callable[[V, V], bool]) -> dict[V, V]:
     """Return the partner of each matched vertex, in both directions.
 
-    `joined` tells whether two vertices are neighbours; it must be symmetric.
+    `are_neighbours` tells whether two vertices are neighbours; it must be symmetric.
     """
     n = len(vertices)
-    near = [[j for j in range(n) if j != i and joined(vertices[i], vertices[j])] for i in range(n)]
+    near = [[j for j in range(n) if j != i and are_neighbours(vertices[i], vertices[j])] for i in range(n)]
     mate = [-1] * n
     for i in range(n):
         if mate[i] < 0:
@@ -28,12 +28,12 @@ def largest_matching(vertices: Sequence[V], joined: Callable[[V, V], bool]) -> d
                 mate[i], mate[j] = j, i
     for i in range(n):
         if mate[i] < 0:
-            tree = _Tree(i, mate)
-            tree.flip(tree.grow(near))
+            tree = _AlternatingTree(i, mate)
+            tree.flip_path(tree.find_augmenting_path(near))
     return {vertices[i]: vertices[j] for i, j in enumerate(mate) if j >= 0}
 
 
-class _Tree:
+class _AlternatingTree:
     """An alternating tree that grows from an unmatched vertex. A blossom is represented by its base."""
 
     def __init__(self, root: int, mate: list[int]) -> None:
@@ -45,28 +45,28 @@ class _Tree:
         self.outer[root] = True
         self.queue = deque([root])
 
-    def grow(self, near: Sequence[Sequence[int]]) -> int:
+    def find_augmenting_path(self, neighbours: Sequence[Sequence[int]]) -> int:
         """Return the last vertex of an augmenting path from the root; -1 if there is no such path."""
         while self.queue:
             vertex = self.queue.popleft()
-            for other in near[vertex]:
+            for other in neighbours[vertex]:
                 if self.base[vertex] == self.base[other] or self.mate[vertex] == other:
                     continue
                 partner = self.mate[other]
                 if other == self.root or (partner >= 0 and self.parent[partner] >= 0):
-                    self._shrink(vertex, other)
+                    self._shrink_blossom(vertex, other)
                 elif self.parent[other] < 0:
                     self.parent[other] = vertex
                     if partner < 0:
                         return other
-                    self._add(partner)
+                    self._add_outer_vertex(partner)
         return -1
 
-    def _add(self, vertex: int) -> None:
+    def _add_outer_vertex(self, vertex: int) -> None:
         self.outer[vertex] = True
         self.queue.append(vertex)
 
-    def _shrink(self, a: int, b: int) -> None:
+    def _shrink_blossom(self, a: int, b: int) -> None:
         """Shrink the odd cycle closed by an edge between two outer vertices to one vertex."""
         stem = self._common_base(a, b)
         blossom: set[int] = set()
@@ -80,7 +80,7 @@ class _Tree:
             if base in blossom:
                 self.base[vertex] = stem
                 if not self.outer[vertex]:
-                    self._add(vertex)
+                    self._add_outer_vertex(vertex)
 
     def _common_base(self, a: int, b: int) -> int:
         """Return the base at which the paths from two vertices to the root meet."""
@@ -92,7 +92,7 @@ class _Tree:
             b = self.parent[self.mate[b]]
         return b
 
-    def flip(self, end: int) -> None:
+    def flip_path(self, end: int) -> None:
         """Swap matched and unmatched edges along the path from the root to `end`."""
         while end >= 0:
             before = self.parent[end]

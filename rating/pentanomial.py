@@ -39,7 +39,7 @@ def moments(counts: Sequence[float]) -> tuple[float, float, float]:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class EloDifference:
     """Elo difference of the first player to the second; positive if the first is stronger."""
 
     elo: float
@@ -66,7 +66,7 @@ def _bound_text(elo: float) -> str:
     return f"{elo:+z.1f}" if math.isfinite(elo) else "∞" if elo > 0 else "−∞"
 
 
-def difference(counts: Sequence[int]) -> Difference | None:
+def elo_difference(counts: Sequence[int]) -> EloDifference | None:
     """Return the Elo difference shown by the counts, or None if there are none.
 
     The interval is the score ± 1.96 standard errors, converted to the Elo scale. It lies above 0 exactly if the
@@ -91,7 +91,7 @@ def difference(counts: Sequence[int]) -> Difference | None:
         half = Z95 * error * SCALE / (mean * (1 - mean))
     # The mean score of a pair has half the variance of a match.
     unit = 2 * SCALE / math.sqrt(variance * (2 if len(counts) == CLASSES else 1))
-    return Difference(
+    return EloDifference(
         elo_of_score(score),
         half,
         NormalDist().cdf((mean - 0.5) / error),

@@ -52,9 +52,9 @@ class Schedule:
         return self._waiting
 
     @property
-    def matches(self) -> int | None:
+    def total_matches(self) -> int | None:
         """Return the total number of matches, as far as known; None for an endless event."""
-        return self.format.matches
+        return self.format.total_matches
 
     def resume(self, finished: Mapping[str, R]) -> tuple[list[tuple[Pairing, R]], list[R]]:
         """Remove the matches that were already played. Return those that count, and those that must be played again.
@@ -68,7 +68,7 @@ class Schedule:
         while records and progress:
             progress = False
             for pairing in [each for queue in self._queues.values() for each in queue]:
-                while (record := records.pop(self.id_of(pairing), None)) is not None:
+                while (record := records.pop(self.next_match_id(pairing), None)) is not None:
                     self._remove(pairing)
                     progress = True
                     if self.record_result(pairing, record):
@@ -82,7 +82,7 @@ class Schedule:
         place = {match: index for index, match in enumerate(finished)}
         return sorted(settled, key=lambda each: place[each[1].match]), again
 
-    def id_of(self, pairing: Pairing) -> str:
+    def next_match_id(self, pairing: Pairing) -> str:
         """Return the id of the next attempt at a match."""
         return match_id(self._event, pairing, self._tries.get(pairing, 0))
 
@@ -91,10 +91,10 @@ class Schedule:
         heads = [queue[0] for queue in self._queues.values()]
         return sorted(heads, key=lambda pairing: (pairing.pair.number, pairing.leg))
 
-    def start(self, head: Pairing) -> None:
+    def mark_started(self, pairing: Pairing) -> None:
         """Mark a startable match as started."""
-        self._remove(head)
-        self._add_pairs(queue_empty=frozenset((head.maxie, head.minnie)) not in self._queues)
+        self._remove(pairing)
+        self._add_pairs(queue_empty=frozenset((pairing.maxie, pairing.minnie)) not in self._queues)
 
     def record_result(self, pairing: Pairing, record: Finished) -> bool:
         """Record a finished match. Return True if the result counts, False if the match must be played again."""

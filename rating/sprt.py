@@ -100,16 +100,19 @@ class Sprt:
         smoothed = [n or _MIN_COUNT for n in counts]
         total = sum(smoothed)
         shares = [n / total for n in smoothed]
-        under0, under1 = self._likeliest_at(shares, self.elo0), self._likeliest_at(shares, self.elo1)
+        under0, under1 = (
+            self._likeliest_distribution_at(shares, self.elo0),
+            self._likeliest_distribution_at(shares, self.elo1),
+        )
         return sum(n * math.log(p1 / p0) for n, p0, p1 in zip(smoothed, under0, under1, strict=True))
 
-    def _likeliest_at(self, shares: Sequence[float], elo: float) -> list[float]:
+    def _likeliest_distribution_at(self, shares: Sequence[float], elo: float) -> list[float]:
         """Return the most likely distribution of scores under the Elo difference `elo`."""
         if self.model == LOGISTIC:
-            return _likeliest(shares, expected_score(elo))
+            return _likeliest_distribution(shares, expected_score(elo))
         # A pair is two matches, so its mean score has half the variance of a match.
         matches = 2 if len(shares) == 5 else 1
-        return _likeliest_normalised(shares, math.sqrt(matches) * elo / (2 * SCALE))
+        return _likeliest_normalised_distribution(shares, math.sqrt(matches) * elo / (2 * SCALE))
 
     def verdict(self, counts: Sequence[int]) -> Verdict:
         """Return the test's decision. Call it after each pair; the test ends with the first decision."""
@@ -119,7 +122,7 @@ class Sprt:
         return Verdict.H0 if llr <= self.lower else Verdict.OPEN
 
 
-def _likeliest(shares: Sequence[float], mean: float) -> list[float]:
+def _likeliest_distribution(shares: Sequence[float], mean: float) -> list[float]:
     """Return the most likely distribution with this mean for observed `shares`: p_i = share_i / (1 + t (a_i - mean)).
 
     t is the only zero of Σ share_i (a_i - mean) / (1 + t (a_i - mean)), which falls from +∞ to -∞ between
@@ -129,7 +132,7 @@ def _likeliest(shares: Sequence[float], mean: float) -> list[float]:
     return _tilted_distribution(shares, [i / top - mean for i in range(len(shares))])
 
 
-def _likeliest_normalised(shares: Sequence[float], t: float) -> list[float]:
+def _likeliest_normalised_distribution(shares: Sequence[float], t: float) -> list[float]:
     """Return the most likely distribution whose mean is `t` standard deviations above ½, for observed `shares`.
 
     The condition is not linear in the distribution, so it is linearised at the previous solution, starting with the

@@ -18,12 +18,12 @@ from arena.protocol.codes import EndReason
 from arena.protocol.record import Record
 from arena.rating.elo import PairTally
 from arena.rating.pairing import Pairing
-from arena.rating.pentanomial import Difference
+from arena.rating.pentanomial import EloDifference
 from arena.rating.steps import FinishedMatch
 from arena.rating.words import WORDS
 
 
-class Row(Struct, frozen=True, rename=WORDS):
+class StandingsRow(Struct, frozen=True, rename=WORDS):
     """One bot's row of the table."""
 
     bot: str
@@ -93,13 +93,15 @@ def losers(record: Finished) -> tuple[str, ...]:
     return (minnie,) if record.result.winner == "maxie" else (maxie,)
 
 
-def table(bots: Sequence[str], records: Iterable[Record]) -> list[Row]:
+def make_standings(bots: Sequence[str], records: Iterable[Record]) -> list[StandingsRow]:
     """Return the rows of `bots` in order of rating; equal ratings in the order of `bots`."""
-    return table_of_scores(bots, ((record, 1) for record in records))
+    return make_standings_from_counts(bots, ((record, 1) for record in records))
 
 
-def table_of_scores(bots: Sequence[str], scores: Iterable[tuple[Finished, int]]) -> list[Row]:
-    """Return the rows of `bots` as `table` does, from matches that each stand for a number of equal ones."""
+def make_standings_from_counts(
+    bots: Sequence[str], scores: Iterable[tuple[Finished, int]]
+) -> list[StandingsRow]:
+    """Return the rows of `bots` as `make_standings` does, from matches that each stand for a number of equal ones."""
     counts: dict[str, Counter[str]] = {bot: Counter() for bot in bots}
     edges: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for record, times in scores:
@@ -126,7 +128,7 @@ def table_of_scores(bots: Sequence[str], scores: Iterable[tuple[Finished, int]])
     return sorted(rows, key=lambda row: -row.elo)
 
 
-def ranks(rows: Sequence[Row]) -> list[int]:
+def compute_ranks(rows: Sequence[StandingsRow]) -> list[int]:
     """Return the rank of each row of a table, from 1. Neighbours with equal results share a rank."""
     results = [_ranking_values(row) for row in rows]
     places: list[int] = []
@@ -135,16 +137,16 @@ def ranks(rows: Sequence[Row]) -> list[int]:
     return places
 
 
-def _ranking_values(row: Row) -> tuple[object, ...]:
+def _ranking_values(row: StandingsRow) -> tuple[object, ...]:
     """Return the values of a row by which the format ranks it."""
     if row.buchholz is not None:
         return row.points, row.buchholz
     return (row.reached,) if row.reached else (row.points, round(row.elo))
 
 
-def _make_row(bot: str, count: Counter[str], elo: float, error: float) -> Row:
+def _make_row(bot: str, count: Counter[str], elo: float, error: float) -> StandingsRow:
     wins, draws, losses = count[_WIN], count[_DRAW], count[_LOSS]
-    return Row(
+    return StandingsRow(
         bot=bot,
         games=wins + draws + losses,
         points=wins + draws / 2,
@@ -161,15 +163,17 @@ def _make_row(bot: str, count: Counter[str], elo: float, error: float) -> Row:
     )
 
 
-def as_csv(rows: Iterable[Row], more: Mapping[str, Mapping[str, str]] | None = None) -> str:
+def to_csv(rows: Iterable[StandingsRow], extra_columns: Mapping[str, Mapping[str, str]] | None = None) -> str:
     """Return a table as CSV: a line with the names of the columns, then one line per bot.
 
-    more   further columns by name: the text of each bot; a bot without a text has an empty cell
+    extra_columns   further columns by name: the text of each bot; a bot without a text has an empty cell
     """
-    text, more = StringIO(), more or {}
+    text, extra_columns = StringIO(), extra_columns or {}
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*Row.__struct_encode_fields__, *more])
-    writer.writerows([*astuple(row), *(cells.get(row.bot, "") for cells in more.values())] for row in rows)
+    writer.writerow([*StandingsRow.__struct_encode_fields__, *extra_columns])
+    writer.writerows(
+        [*astuple(row), *(cells.get(row.bot, "") for cells in extra_columns.values())] for row in rows
+    )
     return text.getvalue()
 
 
@@ -184,7 +188,7 @@ def pair_scores(bot: str, results: Iterable[tuple[Pairing, Record]]) -> list[flo
     return [sum(scores) for _, scores in sorted(points.items()) if len(scores) == 2]
 
 
-def rows_by_pairs(rows: Sequence[Row], first: str, elo: Difference | None) -> list[Row]:
+def rate_by_pairs(rows: Sequence[StandingsRow], first: str, elo: EloDifference | None) -> list[StandingsRow]:
     """Return the rows of two bots with the Elo difference of their pairs: half of it above and half below their average.
 
     Ratings from single matches would treat the two matches of a pair as independent, and give another difference. The

@@ -19,7 +19,7 @@ from msgspec import Struct
 from arena.protocol.codes import FORFEITS, EndReason
 from arena.protocol.record import Record, Result
 from arena.protocol.values import Players, Seat
-from arena.rating.glicko import Rating, update
+from arena.rating.glicko import Rating, update_rating
 
 PERIOD_SECONDS = 24 * 3600
 """Length of a rating period. With this length a new bot's volatility raises its deviation from 50 to 110 in three months."""
@@ -149,7 +149,7 @@ class Rater:
     def __init__(self, last: Mapping[Key, RatingStep | CurrentRating] | None = None) -> None:
         self.last: dict[Key, RatingStep | CurrentRating] = dict(last or {})
 
-    def count(
+    def rate_match(
         self, record: Record | FinishedMatch, finished: str, category: Category | None = None
     ) -> tuple[RatingStep, RatingStep]:
         """Return the rating steps of one match in a category, Maxie's and Minnie's. Default: the category of its game."""
@@ -166,7 +166,7 @@ class Rater:
         last = self.last.get((category, bot))
         if last is None:
             return Rating(), 0.0
-        return last.after(), periods(last.finished, finished)
+        return last.after(), periods_between(last.finished, finished)
 
     def _make_step(
         self,
@@ -183,7 +183,7 @@ class Rater:
             # Time without a result still increases the deviation.
             rating = rating.aged(passed)
         else:
-            rating = update(rating, [(other[0].aged(other[1]), SCORES[what])], periods=passed)
+            rating = update_rating(rating, [(other[0].aged(other[1]), SCORES[what])], periods=passed)
         bot = record.players.maxie if seat == "maxie" else record.players.minnie
         step = RatingStep(
             match=record.match,
@@ -205,7 +205,7 @@ class Rater:
         return step
 
 
-def periods(earlier: str, later: str) -> float:
+def periods_between(earlier: str, later: str) -> float:
     """Return the number of rating periods between two times; 0 if `later` is before `earlier`."""
     passed = datetime.fromisoformat(later) - datetime.fromisoformat(earlier)
     return max(0.0, passed.total_seconds() / PERIOD_SECONDS)

@@ -19,7 +19,7 @@ MAX_ATTEMPTS = 500
 """Maximum number of choices of bots to move down; after them the whole group is joined with the next one."""
 
 
-class Round(NamedTuple):
+class SwissRound(NamedTuple):
     """The pairings of a round."""
 
     meetings: list[tuple[str, str]]
@@ -29,33 +29,36 @@ class Round(NamedTuple):
 
 
 def pair_round(
-    seeds: Sequence[str],
+    bots: Sequence[str],
     points: Mapping[str, float],
-    meetings: Callable[[str, str], int],
-    sat_out: Mapping[str, int],
-) -> Round:
-    """Return the pairings of the bots in `seeds`, the best first. `meetings` returns the number of times that two have met."""
-    order = sorted(seeds, key=lambda bot: -points[bot])
-    again = 0
+    count_meetings: Callable[[str, str], int],
+    idle_rounds: Mapping[str, int],
+) -> SwissRound:
+    """Return the pairings of the `bots`, the best seed first. `count_meetings` returns how often two have met."""
+    order = sorted(bots, key=lambda bot: -points[bot])
+    max_meetings = 0
     while True:
-        pairing = _RoundPairing(order, meetings, again)
+        pairing = _RoundPairing(order, count_meetings, max_meetings)
         if len(order) % 2 == 0:
             if pairing.can_pair_all(order):
-                return Round(pairing.meetings(order, points), None)
+                return SwissRound(pairing.pair_all(order, points), None)
         else:
-            for out in sorted(order, key=lambda bot: (sat_out[bot], -order.index(bot))):
+            for out in sorted(order, key=lambda bot: (idle_rounds[bot], -order.index(bot))):
                 rest = [bot for bot in order if bot != out]
                 if pairing.can_pair_all(rest):
-                    return Round(pairing.meetings(rest, points), out)
-        again += 1
+                    return SwissRound(pairing.pair_all(rest, points), out)
+        max_meetings += 1
 
 
 class _RoundPairing:
-    """Pairing of one round, in which two bots may meet only if they have met at most `again` times before."""
+    """Pairing of one round, in which two bots may meet only if they have met at most `max_meetings` times before."""
 
-    def __init__(self, bots: Sequence[str], meetings: Callable[[str, str], int], again: int) -> None:
+    def __init__(
+        self, bots: Sequence[str], count_meetings: Callable[[str, str], int], max_meetings: int
+    ) -> None:
         self._barred = {
-            bot: {other for other in bots if other != bot and meetings(bot, other) > again} for bot in bots
+            bot: {other for other in bots if other != bot and count_meetings(bot, other) > max_meetings}
+            for bot in bots
         }
         self._most_barred = max(map(len, self._barred.values()), default=0)
 
@@ -73,7 +76,7 @@ class _RoundPairing:
             return len(bots) % 2
         return len(bots) - len(largest_matching(bots, self.may_meet))
 
-    def meetings(self, bots: Sequence[str], points: Mapping[str, float]) -> list[tuple[str, str]]:
+    def pair_all(self, bots: Sequence[str], points: Mapping[str, float]) -> list[tuple[str, str]]:
         """Return pairs of all bots. The bots must be in order of points, and it must be possible to pair them all."""
         pairs: list[tuple[str, str]] = []
         groups = [list(group) for _, group in groupby(bots, key=points.__getitem__)]
@@ -109,23 +112,23 @@ class _RoundPairing:
                 return min(options, key=lambda each: each[0])[1]
         return group
 
-    def _pair_group(self, bots: list[str], came_down: int) -> list[tuple[str, str]]:
-        """Return pairs of all bots of a group. The first `came_down` of them have moved down from a higher group."""
+    def _pair_group(self, bots: list[str], floater_count: int) -> list[tuple[str, str]]:
+        """Return pairs of all bots of a group. The first `floater_count` of them have moved down from a higher group."""
         pairs: list[tuple[str, str]] = []
         unpaired = list(bots)
         while unpaired:
             first = unpaired.pop(0)
-            came_down -= 1
+            floater_count -= 1
             # Bots that moved down meet the first bots of this group; the others meet the bot half a group below.
-            start = came_down if came_down >= 0 else len(unpaired) // 2
+            start = floater_count if floater_count >= 0 else len(unpaired) // 2
             for other in unpaired[start:] + unpaired[:start][::-1]:
                 others = [bot for bot in unpaired if bot != other]
                 if self.may_meet(first, other) and self.can_pair_all(others):
                     break
             else:
                 raise AssertionError(f"no opponent is left for {first}")
-            if other in unpaired[: max(0, came_down)]:
-                came_down -= 1
+            if other in unpaired[: max(0, floater_count)]:
+                floater_count -= 1
             pairs.append((first, other))
             unpaired = others
         return pairs

@@ -26,7 +26,7 @@ from arena.games.board import RisklessMap
 from arena.lab.variants import HELD_OUT, variant
 from arena.maps.loader import map_names
 from arena.maps.openings import shipped_openings
-from arena.rating.pentanomial import CLASSES, Counts, difference
+from arena.rating.pentanomial import CLASSES, Counts, elo_difference
 
 ROOT = Path(__file__).parents[2]
 RANDOM_PLIES = 6
@@ -61,7 +61,7 @@ class Score:
     forfeits: int
 
     def __str__(self) -> str:
-        elo = difference(self.pairs)
+        elo = elo_difference(self.pairs)
         if elo is None:
             return f"0 | | {self.forfeits}"
         interval = f"{elo.elo - elo.error:+.0f} to {elo.elo + elo.error:+.0f}"

@@ -37,7 +37,7 @@ from arena.ladder.openings import SHIPPED
 from arena.ladder.plan import NAME_LENGTH, BadLadder, BotPlan, LadderPlan, allowed_name, parse_time_control
 from arena.maps.setup import DEFAULT_MAP
 from arena.protocol.adjudication import DEFAULT_RULES
-from arena.rating.pentanomial import Counts, Difference, difference
+from arena.rating.pentanomial import Counts, EloDifference, elo_difference
 from arena.rating.sprt import BadSprt, Sprt, Verdict
 
 
@@ -110,7 +110,7 @@ def match(
         plan, "match", record, db, settled, status=lambda ladder: _progress_line(ladder, test), test=test
     )
     pairs = finished.pairs()
-    elo = difference(pairs)
+    elo = elo_difference(pairs)
     crashes = crashes_in_words(finished)
     report = {"pairs": pairs, "difference": elo, "sprt": _sprt_report(test, pairs, crashes)}
     report_results(
@@ -142,7 +142,7 @@ def _name_bots(bots: tuple[BotPlan, ...], name_a: str, name_b: str, tc_b: str) -
 def _progress_line(ladder: Ladder, test: Sprt | None) -> str:
     """Return the result of the finished pairs in one line; empty if there is none."""
     pairs = ladder.pairs()
-    elo = difference(pairs)
+    elo = elo_difference(pairs)
     if elo is None:
         return ""
     first, second = ladder.bots
@@ -158,13 +158,13 @@ def _pairs_text(pairs: Counts) -> str:
     return f"{sum(pairs)} pair{'s' if sum(pairs) > 1 else ''}"
 
 
-def _elo_text(first: str, second: str, elo: Difference) -> str:
+def _elo_text(first: str, second: str, elo: EloDifference) -> str:
     """Return the Elo difference of two bots with its 95 % interval, in words."""
     return f"{first} against {second}: {elo.elo:+z.1f} Elo (95 %: {elo.interval})"
 
 
 def _finding_lines(
-    first: str, second: str, pairs: Counts, elo: Difference | None, test: Sprt | None, crashes: str
+    first: str, second: str, pairs: Counts, elo: EloDifference | None, test: Sprt | None, crashes: str
 ) -> list[str]:
     """Return the result of a match as lines. `crashes` is from `crashes_in_words`."""
     counts = ", ".join(f"{n} × {points:g}" for n, points in zip(pairs, (0, 0.5, 1, 1.5, 2), strict=True) if n)

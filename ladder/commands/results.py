@@ -15,10 +15,10 @@ from arena.ladder.reports.lines import draws_in_words, warning_of_draws
 from arena.ladder.reports.page import render_report
 from arena.ladder.reports.standings import extra_columns, print_standings
 from arena.match.replay import mean_cpu_ms
-from arena.rating.breakdown import breakdown
+from arena.rating.breakdown import make_breakdown
 from arena.rating.draws import count_draws
 from arena.rating.formats import CHAMPION
-from arena.rating.standings import as_csv, is_void
+from arena.rating.standings import is_void, to_csv
 
 STOPPED = 130
 """Exit code after Ctrl-C, as in shells."""
@@ -30,7 +30,7 @@ def summary_fields(ladder: Ladder) -> dict[str, object]:
         "event": ladder.plan.event,
         "record": str(ladder.record),
         "time_control": str(ladder.plan.time_control),
-        "matches": ladder.matches,
+        "matches": ladder.total_matches,
         "played": len(ladder.played),
         "void": sum(map(is_void, ladder.records)),
         "draws": count_draws(ladder.records),
@@ -80,7 +80,7 @@ def report_results(
             {
                 **summary_fields(ladder),
                 "table": rows,
-                "breakdown": breakdown(ladder.bots, ladder.played),
+                "breakdown": make_breakdown(ladder.bots, ladder.played),
                 "given_away": blunders,
                 **({"cpu_ms": used} if (used := mean_cpu_ms(ladder.records)) else {}),
                 **extra,
@@ -90,7 +90,7 @@ def report_results(
     if reports.html is not None:
         write_text(render_report(ladder, findings), reports.html)
     if reports.csv is not None:
-        write_text(as_csv(rows, {column.name: column.cells for column in columns}), reports.csv)
+        write_text(to_csv(rows, {column.name: column.cells for column in columns}), reports.csv)
     if ladder.stopped:
         raise typer.Exit(STOPPED)
 
@@ -100,6 +100,6 @@ def _print_location(ladder: Ladder) -> None:
     count = len(ladder.played)
     void = sum(map(is_void, ladder.records))
     ending = f"; {void} void, which count for nobody" if void else ""
-    of = f" of {ladder.matches}" if ladder.matches is not None else ""
+    of = f" of {ladder.total_matches}" if ladder.total_matches is not None else ""
     how = f"stopped: {count}{of} matches are" if ladder.stopped else f"{count} matches are"
     err.print(f"{how} in {ladder.record}{ending}", markup=False, highlight=False, soft_wrap=True)

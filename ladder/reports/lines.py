@@ -40,13 +40,13 @@ def draws_in_words(draws: Draws) -> str:
 def warning_of_draws(ladder: Ladder) -> str | None:
     """Return a warning in one line if over half of the matches were drawn; None otherwise, and for a stopped event."""
     draws = count_draws(ladder.records)
-    if ladder.stopped or not draws.too_many:
+    if ladder.stopped or not draws.are_too_many:
         return None
     share = f"{draws.drawn} of {draws.matches} matches were drawn"
     little = "so the table says little about strength"
     if not has_maps(ladder.plan.game):
         return f"{share}, {little}; with `--openings N`, matches begin after N random plies"
-    maps = [name for name, each in draws_by_map(ladder.records).items() if each.too_many]
+    maps = [name for name, each in draws_by_map(ladder.records).items() if each.are_too_many]
     others = [f"`--map {name}`" for name in DECIDING if name not in maps]
     advice = (
         f"most matches are decided with {' or '.join(others[:2])}" if others else "`--openings N` may help"

@@ -17,11 +17,11 @@ from arena.ladder.reports.standings import FAULTS, HEADINGS, LEGEND, Column, ext
 from arena.maps.setup import has_maps
 from arena.match.replay import movers
 from arena.protocol.record import Record, RecordedMove
-from arena.rating.breakdown import Breakdown, Duel, GroupScore, breakdown
+from arena.rating.breakdown import Breakdown, Duel, GroupScore, make_breakdown
 from arena.rating.draws import count_draws
 from arena.rating.formats import Encounter
 from arena.rating.pairing import Pairing
-from arena.rating.standings import Row, is_void, losers, pair_scores
+from arena.rating.standings import StandingsRow, is_void, losers, pair_scores
 from arena.server.processes.identity import PROGRAM
 
 MAX_MATCHES = 3
@@ -62,7 +62,7 @@ def render_report(ladder: Ladder, findings: Sequence[str] = ()) -> str:
     rows = ladder.table()
     bots = [row.bot for row in rows]
     colour = bot_colours(bots)
-    parts = breakdown(bots, ladder.played)
+    parts = make_breakdown(bots, ladder.played)
     columns = extra_columns(ladder.records, ())
     records = [record for record in ladder.records if not is_void(record)]
     body = [
@@ -175,7 +175,7 @@ def _deciding_pairs(ladder: Ladder, bots: Sequence[str]) -> list[str]:
     return ["<h2>The matches that decided it</h2>", f"<p>{sentence}{more}.</p>", *map(_replay_html, matches)]
 
 
-def upsets(rows: Sequence[Row], records: Iterable[Record]) -> list[Record]:
+def upsets(rows: Sequence[StandingsRow], records: Iterable[Record]) -> list[Record]:
     """Return the matches that the lower rated bot won; that with the largest difference in rating comes first."""
     elo = {row.bot: row.elo for row in rows}
 
@@ -214,7 +214,9 @@ def _table(head: Iterable[str], lines: Iterable[Sequence[object]], colour: Mappi
     return _scrolling(f"<table>{_row(head, 'th')}{''.join(body)}</table>")
 
 
-def _standings_table(rows: Sequence[Row], columns: Sequence[Column], colour: Mapping[str, str]) -> str:
+def _standings_table(
+    rows: Sequence[StandingsRow], columns: Sequence[Column], colour: Mapping[str, str]
+) -> str:
     more = format_columns(rows)
     head = ("bot", *HEADINGS, *more, *(column.heading for column in columns))
     lines = (

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from arena.charts import Area, dot, line, text
-from arena.rating.standings import Row
+from arena.rating.standings import StandingsRow
 
 WIDTH, LEFT, RIGHT = 360, 46, 20
 """Width and margins of a plot, in SVG units. Letters are 12 high; 360 is the width of a phone without scaling."""
@@ -50,7 +50,7 @@ def _svg(height: float, label: str, elements: Sequence[str]) -> str:
     return f'<svg viewBox="0 0 {WIDTH} {height:.0f}" role="img" aria-label="{escape(label)}">{"".join(elements)}</svg>'
 
 
-def ratings_plot(rows: Sequence[Row], colour: Mapping[str, str]) -> str:
+def ratings_plot(rows: Sequence[StandingsRow], colour: Mapping[str, str]) -> str:
     """Return a plot of each bot's rating as a dot on its 95 % interval, with an axis in Elo; empty without matches."""
     rated = [row for row in rows if row.games]
     if not rated:

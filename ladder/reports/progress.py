@@ -21,7 +21,7 @@ from arena.ladder.event import Ladder
 from arena.ladder.reports.lines import match_line
 from arena.ladder.reports.standings import NARROWEST, make_table
 from arena.protocol.record import Record
-from arena.rating.standings import Row
+from arena.rating.standings import StandingsRow
 
 REDRAW_SECONDS = 0.5
 """Minimum interval between updates of the table, in seconds, because computing ratings takes milliseconds."""
@@ -46,8 +46,8 @@ class Display:
             TimeRemainingColumn(),
             console=console,
         )
-        self._task = self._bar.add_task("matches", total=ladder.matches)
-        self._rows: list[Row] = []
+        self._task = self._bar.add_task("matches", total=ladder.total_matches)
+        self._rows: list[StandingsRow] = []
 
     def attach(self, live: Live) -> None:
         """Draw on the terminal through `live` from now on."""
@@ -55,9 +55,9 @@ class Display:
 
     def played(self, ladder: Ladder, record: Record) -> None:
         # The total is updated too, since it is unknown until external bots have connected.
-        self._bar.update(self._task, completed=len(ladder.played), total=ladder.matches)
+        self._bar.update(self._task, completed=len(ladder.played), total=ladder.total_matches)
         if self._live is None:
-            of = f"/{ladder.matches}" if ladder.matches is not None else ""
+            of = f"/{ladder.total_matches}" if ladder.total_matches is not None else ""
             self._print(f"{len(ladder.played)}{of} {match_line(record)}")
             status = self._status(ladder)
             if status != self._last_status:
@@ -65,7 +65,7 @@ class Display:
                 self._print(status)
             return
         now = MONOTONIC.now()
-        if now - self._last_draw >= REDRAW_SECONDS or len(ladder.played) == ladder.matches:
+        if now - self._last_draw >= REDRAW_SECONDS or len(ladder.played) == ladder.total_matches:
             self._last_draw = now
             self._rows = ladder.table()
             self._last_status = self._status(ladder)

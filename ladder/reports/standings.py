@@ -14,7 +14,7 @@ from arena.console import print_plain
 from arena.ladder.reports.blunders import Blunders
 from arena.match.replay import mean_cpu_ms
 from arena.protocol.record import Record
-from arena.rating.standings import Row
+from arena.rating.standings import StandingsRow
 from arena.rating.words import WORDS
 
 NARROWEST = 78
@@ -25,7 +25,7 @@ HEADINGS = ("games", "points", "won", "drawn", "lost", "Elo", "± 95 %", *(WORDS
 """Headings of the columns after the bot's name."""
 
 
-def format_columns(rows: Sequence[Row]) -> dict[str, Callable[[Row], object]]:
+def format_columns(rows: Sequence[StandingsRow]) -> dict[str, Callable[[StandingsRow], object]]:
     """Return the columns of a swiss or a knockout event by heading, each as a function of the row; empty for others."""
     if any(row.buchholz is not None for row in rows):
         return {"Buchholz": lambda row: f"{row.buchholz or 0:g}", "byes": lambda row: f"{row.byes:g}"}
@@ -56,7 +56,7 @@ def extra_columns(records: Sequence[Record], blunders: Sequence[Blunders]) -> li
     return [column for column in columns if column.cells]
 
 
-def make_table(rows: Sequence[Row], columns: Sequence[Column] = (), *, plain: bool) -> Table:
+def make_table(rows: Sequence[StandingsRow], columns: Sequence[Column] = (), *, plain: bool) -> Table:
     """Return the table of standings, as Markdown if `plain`."""
     # Without padding it fits into 80 columns; the box separates columns by a space.
     table = Table(box=box.MARKDOWN) if plain else Table(box=box.SIMPLE_HEAD, padding=0, pad_edge=False)
@@ -93,7 +93,7 @@ BLUNDERS = "blunders: moves per match that gave a win or a draw away, by the tab
 CPU = "CPU ms: CPU time per move of a bot in a container, including analysis on the opponent's time"
 
 
-def print_standings(rows: Sequence[Row], console: Console, columns: Sequence[Column] = ()) -> None:
+def print_standings(rows: Sequence[StandingsRow], console: Console, columns: Sequence[Column] = ()) -> None:
     """Print the table of standings, and below it the legends of the columns that need one."""
     more = [*format_columns(rows), *(column.heading for column in columns)]
     needed = NARROWEST + sum(len(heading) + 1 for heading in more)

@@ -54,7 +54,7 @@ def audit(
         records, decode = Audit(), msgspec.json.Decoder(ArchivedMatch).decode
         async for line in export_lines(engine, event):
             match = decode(line)
-            records.add(match, rated=match.rated)
+            records.add_match(match, rated=match.rated)
         for pair, days in (await shared(engine)).items():
             records.add_address(*pair, days)
         owners = {each.name: each.owner for each in await all_tokens(engine)}

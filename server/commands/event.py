@@ -24,7 +24,7 @@ from arena.console import (
 )
 from arena.maps.setup import DEFAULT_MAP
 from arena.rating.formats import ARENA, FORMATS
-from arena.rating.standings import ranks
+from arena.rating.standings import compute_ranks
 from arena.server.commands.directives import parse_for
 from arena.server.commands.in_store import DATABASE, in_store
 from arena.server.commands.pool import make_pool
@@ -232,7 +232,7 @@ def show(name: NameArgument, db: DatabaseOption = DATABASE, json: JsonOption = N
             str(row.games),
             row.reached or "-",
         ]
-        for rank, row in zip(ranks(rows), rows, strict=True)
+        for rank, row in zip(compute_ranks(rows), rows, strict=True)
     ]
     waiting = [bot for bot in state.bots if bot not in {row.bot for row in rows}]
     cells += [["-", bot, "0", "-", "0", "-"] for bot in waiting]

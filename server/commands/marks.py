@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from arena.console import CommandError, DatabaseOption, JsonOption, print_table, write_json, write_text
 from arena.rating.elo import Z95
-from arena.rating.standings import Row, ranks
+from arena.rating.standings import StandingsRow, compute_ranks
 from arena.server.commands.in_store import DATABASE, in_store
 from arena.server.store.aggregates.counting import refresh
 from arena.server.store.database import Engine
@@ -65,7 +65,7 @@ def marks(
     Example: arena marks --event weekly --against house-greedy --csv marks.csv
     """
 
-    async def read(engine: Engine) -> list[Row]:
+    async def read(engine: Engine) -> list[StandingsRow]:
         await refresh(engine)
         stored = await find_event(engine, event)
         name = event if stored is None else stored.state.plan.event
@@ -87,17 +87,17 @@ def marks(
         print_table(columns | {"bot": "left"}, [_table_cells(each) for each in graded])  # type: ignore[arg-type]
 
 
-def make_marks(rows: list[Row], against: str) -> list[Mark]:
+def make_marks(rows: list[StandingsRow], against: str) -> list[Mark]:
     """Return the marks of an event from its table. Raises CommandError if the anchor is not in the table."""
     anchor = next((row for row in rows if row.bot == against), None)
     if anchor is None:
         raise CommandError(
             f"{against!r:.80} has played no match of the event: name a bot that has, or use `arena event enter`"
         )
-    return [_make_mark(rank, row, anchor) for rank, row in zip(ranks(rows), rows, strict=True)]
+    return [_make_mark(rank, row, anchor) for rank, row in zip(compute_ranks(rows), rows, strict=True)]
 
 
-def _make_mark(rank: int, row: Row, anchor: Row) -> Mark:
+def _make_mark(rank: int, row: StandingsRow, anchor: StandingsRow) -> Mark:
     # The errors are relative to the average rating, so their sum is a conservative estimate.
     elo, error = row.elo - anchor.elo, (row.elo_error**2 + anchor.elo_error**2) ** 0.5
     if row is anchor:

@@ -116,7 +116,9 @@ def ratings(
 def show_ratings(standings: list[StandingRow], json: Path | None) -> None:
     """Print ratings as a table; with `json`, write them to that file as JSON."""
     if json is not None:
-        write_json([to_builtins(each) | {"provisional": each.glicko.provisional} for each in standings], json)
+        write_json(
+            [to_builtins(each) | {"provisional": each.glicko.is_provisional} for each in standings], json
+        )
     else:
         print_table(COLUMNS, _table_rows(standings))
 

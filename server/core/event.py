@@ -97,7 +97,7 @@ class Event:
         format: Format = ArenaFormat() if self.schedule is None else self.schedule.format
         scores: dict[str, tuple[tuple[float, ...], float]] = {}
         for each in self.state.bots:
-            place = format.place(each)
+            place = format.rank_of(each)
             scored = self._points[each] + place.byes
             scores[each] = place.order or (-scored, -(place.buchholz or 0)), scored
         if self.plan.format == "gauntlet" and self.state.bots:
@@ -189,7 +189,7 @@ class Event:
         swiss = self._swiss
         if swiss is not None:
             change = RosterChange(bot, swiss.rounds_started, joins)
-            swiss.change(change)
+            swiss.change_roster(change)
             self.state = replace(self.state, changes=(*self.state.changes, change))
 
     def rename(self, bot: str, new_name: str) -> None:
@@ -276,15 +276,15 @@ class Event:
         if self.schedule is None:
             match = match_id(self.plan.uid, pairing, 0)
         else:
-            match = self.schedule.id_of(pairing)
-            self.schedule.start(pairing)
+            match = self.schedule.next_match_id(pairing)
+            self.schedule.mark_started(pairing)
         self.playing[match] = pairing
         return match
 
     def adopt(self, matches: dict[str, Players]) -> None:
         """Record the matches in progress, by id, when a restarted server resumes the event."""
         while self.schedule is not None:
-            known = [each for each in self.due() if self.schedule.id_of(each) in matches]
+            known = [each for each in self.due() if self.schedule.next_match_id(each) in matches]
             for pairing in known:
                 self.start_match(pairing)
             if not known:
@@ -308,10 +308,10 @@ class Event:
         self._points.update(points_by_bot(pairing, result))
         if self.schedule is None:
             return
-        before = self.schedule.format.gone
+        before = self.schedule.format.withdrawn
         players = Players(pairing.maxie, pairing.minnie)
         self.schedule.record_result(pairing, FinishedMatch(match, "", players, result))
-        for bot in sorted(self.schedule.format.gone - before):
+        for bot in sorted(self.schedule.format.withdrawn - before):
             self._withdraw(bot)
 
 

@@ -15,10 +15,10 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from arena.protocol.codes import EndReason
 from arena.protocol.values import Players
-from arena.rating.formats import ARENA, Encounter, Knockout, RosterChange, in_format_order, make_format
+from arena.rating.formats import ARENA, Encounter, Knockout, RosterChange, make_format, sort_by_format
 from arena.rating.pairing import Pairing
 from arena.rating.schedule import Schedule
-from arena.rating.standings import Row, table_of_scores
+from arena.rating.standings import StandingsRow, make_standings_from_counts
 from arena.rating.steps import Category, FinishedMatch
 from arena.server.store.aggregates import standings
 from arena.server.store.aggregates.event_tables import (
@@ -68,7 +68,7 @@ class EventTable(Struct, frozen=True):
     """Table of an event, in the order of its format. `counted` is the number of counted matches."""
 
     event: str
-    rows: list[Row]
+    rows: list[StandingsRow]
     crosses: list[CrossScore]
     counted: int
     bracket: list[list[Encounter]] = []
@@ -147,10 +147,10 @@ async def event_table(
 
 async def _order_table(
     engine: AsyncEngine, event: str, ladder: LadderPlan | None, scores: EventScores
-) -> tuple[list[Row], list[list[Encounter]]]:
+) -> tuple[list[StandingsRow], list[list[Encounter]]]:
     """Return the rows of an event in the order of its format, and the bracket of a knockout, empty in other formats."""
     # In a thread, because ratings of many bots take a while and matches must not wait.
-    rows = await anyio.to_thread.run_sync(table_of_scores, scores.bots, scores.scores)
+    rows = await anyio.to_thread.run_sync(make_standings_from_counts, scores.bots, scores.scores)
     if ladder is None:
         return rows, []
     if ladder.plan.get("format") in FORMATS_WITHOUT_ELO:
@@ -184,10 +184,10 @@ async def due_matches(engine: AsyncEngine, event: str, ladder: LadderPlan) -> li
 
 
 def _order_by_format(
-    ladder: LadderPlan, records: Mapping[str, FinishedMatch], rows: list[Row]
-) -> tuple[list[Row], list[list[Encounter]]]:
+    ladder: LadderPlan, records: Mapping[str, FinishedMatch], rows: list[StandingsRow]
+) -> tuple[list[StandingsRow], list[list[Encounter]]]:
     format = _make_schedule(ladder, records).format
-    return in_format_order(rows, format), format.bracket() if isinstance(format, Knockout) else []
+    return sort_by_format(rows, format), format.bracket() if isinstance(format, Knockout) else []
 
 
 def _make_schedule(ladder: LadderPlan, done: Mapping[str, FinishedMatch]) -> Schedule:

@@ -19,7 +19,7 @@ from arena.maps.loader import load_map, map_names
 from arena.protocol.codes import EndReason
 from arena.protocol.record import BadRecord, from_line
 from arena.rating.pairing import Pairing
-from arena.rating.standings import as_csv
+from arena.rating.standings import to_csv
 from arena.server.edge import responses
 from arena.server.edge.responses import Response
 from arena.server.store.aggregates.event_tables import counted_matches
@@ -220,7 +220,7 @@ class StorePages:
             return _event_not_found(event)
         name = re.sub(r"[^A-Za-z0-9_.-]", "_", event)
         headers = {"Cache-Control": "no-store", "Content-Disposition": f'attachment; filename="{name}.csv"'}
-        return Response(HTTPStatus.OK, "text/csv; charset=utf-8", as_csv(table.rows).encode(), headers)
+        return Response(HTTPStatus.OK, "text/csv; charset=utf-8", to_csv(table.rows).encode(), headers)
 
     async def _event_table(self, event: str) -> EventTable | None:
         progress = (await self._ask_live(LiveRequest(event=event))).progress

@@ -166,7 +166,9 @@ async def play(host: Host) -> str:
         async with claim(host.engine, "ladder", format, "auto", PLAN | {"format": format}) as ladder:
             schedule = Schedule(ladder.uid.hex, make_format(format, ["anna", "bert"], 1, 1, 1))
             first = schedule.startable()[0]
-            terms = replace(spec(first.maxie, first.minnie), match=schedule.id_of(first), event=format)
+            terms = replace(
+                spec(first.maxie, first.minnie), match=schedule.next_match_id(first), event=format
+            )
             requests.append(terms)
     last = replace(spec("anna", "bert"), game=PATH4, rated=True)
     engine = EngineInfo("random", {"seed": "1"}, 1)

@@ -35,7 +35,7 @@ from arena.protocol.record import BadRecord, Record, to_line
 from arena.protocol.timecontrol import TimeControl, TimeOdds
 from arena.rating.formats import make_format
 from arena.rating.schedule import Schedule
-from arena.rating.standings import table
+from arena.rating.standings import make_standings
 from arena.server.host import Host
 from arena.server.store.packing import unpack_record
 from testkit.parts import skip_without
@@ -234,8 +234,8 @@ async def test_the_same_event_as_on_one_machine_also_when_a_worker_dies(tmp_path
     assert all_gone(mark), processes_of(mark)
 
     assert matches_by_place(there) == matches_by_place(here)
-    assert table(there.bots, there.records) == table(here.bots, here.records)
-    assert len(there.played) == there.matches == 12
+    assert make_standings(there.bots, there.records) == make_standings(here.bots, here.records)
+    assert len(there.played) == there.total_matches == 12
     written = list(records.read(tmp_path / "there.jsonl"))
     for each in written:
         verify(each)

@@ -16,7 +16,7 @@ from arena.protocol.adjudication import Adjudication
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record
 from arena.protocol.timecontrol import TimeControl
-from arena.rating.standings import table
+from arena.rating.standings import make_standings
 from arena.server.store.database import StoreError
 from arena.server.store.ladder_lock import CannotResume
 from arena.server.store.packing import unpack_record
@@ -110,7 +110,7 @@ async def test_an_event_that_is_over_is_only_told_again(tmp_path: Path) -> None:
         finished_ladder = ladder(file, bot("a"), bot("b"))
         with anyio.fail_after(500):
             await run_ladder(finished_ladder, Watch(), database=f"sqlite:///{database}", patience=QUICK)
-        tables.append(table(finished_ladder.bots, finished_ladder.records))
+        tables.append(make_standings(finished_ladder.bots, finished_ladder.records))
     assert tables[0] == tables[1]
     written = [record.match for record in records.read(file)]
     assert len(written) == len(set(written)) == 2
@@ -143,7 +143,7 @@ async def test_an_event_that_was_stopped_goes_on(tmp_path: Path) -> None:
     with anyio.fail_after(500):
         await run_ladder(unbroken, Watch(), patience=QUICK)
     assert {pairing for pairing, _ in again.played} == {pairing for pairing, _ in unbroken.played}
-    assert table(again.bots, again.records) == table(unbroken.bots, unbroken.records)
+    assert make_standings(again.bots, again.records) == make_standings(unbroken.bots, unbroken.records)
     kept = in_store(tmp_path / "arena.db")
     assert len(kept) == 18
     assert None not in kept.values()

@@ -169,7 +169,7 @@ async def test_running_matches_never_need_more_cores_than_there_are(
     )
     ladder = ladder_of(LadderPlan(bots, rounds=2, concurrency=by_hand), cores)
     table = await play(ladder)
-    assert len(ladder.played) == ladder.matches
+    assert len(ladder.played) == ladder.total_matches
     for some in table.together:
         if by_hand:
             assert len(some) <= by_hand
@@ -242,7 +242,7 @@ def test_unplayed_matches_of_the_event_are_told() -> None:
     """The schedule of a made up ladder is that of a real one."""
     ladder = ladder_of(LadderPlan((engine_bot("jamboree"), engine_bot("random")), rounds=2), 2)
     ladder.begin(UUID(int=1))
-    assert ladder.matches == 4
+    assert ladder.total_matches == 4
     terms = EventTerms("test", ladder.starts, TimeControl(5000), 100, 5000)
     assert ladder.schedule is not None
     head = ladder.schedule.startable()[0]

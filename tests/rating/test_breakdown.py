@@ -1,7 +1,7 @@
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record
 from arena.protocol.values import Seat
-from arena.rating.breakdown import breakdown
+from arena.rating.breakdown import make_breakdown
 from arena.rating.pairing import Pairing
 from tests.rating.pairs import round_robin
 from tests.server.matches import record
@@ -22,7 +22,7 @@ def make_results(*winners: Seat | None) -> list[tuple[Pairing, Record]]:
 
 
 def test_the_first_move_and_the_seats() -> None:
-    scores = breakdown(["anna", "bert"], make_results("maxie", "maxie", "maxie", None))
+    scores = make_breakdown(["anna", "bert"], make_results("maxie", "maxie", "maxie", None))
     assert (scores.first_move.games, scores.first_move.score) == (4, 0.875)
     assert scores.first_move.elo is not None
     assert scores.first_move.elo > 0
@@ -34,7 +34,7 @@ def test_the_first_move_and_the_seats() -> None:
 
 
 def test_pairs_are_counted_by_who_met_whom() -> None:
-    [duel] = breakdown(["anna", "bert"], make_results("maxie", "maxie", "minnie", "minnie")).duels
+    [duel] = make_breakdown(["anna", "bert"], make_results("maxie", "maxie", "minnie", "minnie")).duels
     assert (duel.bot, duel.opponent) == ("anna", "bert")
     assert duel.pairs == (0, 0, 2, 0, 0), "one won and one lost in each pair"
     assert duel.superiority == 0.5
@@ -44,7 +44,7 @@ def test_void_matches_count_nowhere() -> None:
     void = [
         (pairing, record(reason=EndReason.SERVER_FAULT, winner=None)) for pairing, _ in make_results("maxie")
     ]
-    scores = breakdown(["anna", "bert"], void)
+    scores = make_breakdown(["anna", "bert"], void)
     assert not scores.by_seat
     assert scores.first_move.elo is None
     assert scores.duels[0].superiority is None

@@ -34,7 +34,7 @@ def test_draws_are_counted_as_by_hand(ends: list[str]) -> None:
     matches = len(ends) - ends.count("void")
     drawn = ends.count("drawn") + ends.count("repeated")
     assert told == Draws(matches, drawn, ends.count("repeated"))
-    assert told.too_many == (matches > 0 and Fraction(drawn, matches) > Fraction(1, 2))
+    assert told.are_too_many == (matches > 0 and Fraction(drawn, matches) > Fraction(1, 2))
 
 
 def test_each_map_has_its_draws() -> None:

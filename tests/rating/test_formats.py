@@ -13,11 +13,11 @@ from arena.rating.formats import (
     RosterChange,
     RoundRobinFormat,
     Swiss,
-    in_format_order,
     make_format,
+    sort_by_format,
 )
 from arena.rating.pairing import Pair
-from arena.rating.standings import Row, table_of_scores
+from arena.rating.standings import StandingsRow, make_standings_from_counts
 from tests.rating.pairs import round_robin
 
 
@@ -45,7 +45,7 @@ def test_rounds_are_the_round_robin_given_piece_by_piece(bots: int, rounds: int,
     format = RoundRobinFormat(names(bots), rounds, starts, 5)
     ladder = play(format, dict.fromkeys(names(bots), 0.0), Random(1))
     assert sorted(ladder, key=lambda pair: pair.number) == round_robin(names(bots), rounds, starts, 5)
-    assert format.matches == 2 * len(ladder)
+    assert format.total_matches == 2 * len(ladder)
 
 
 def test_a_gauntlet_is_one_against_all() -> None:
@@ -53,7 +53,7 @@ def test_a_gauntlet_is_one_against_all() -> None:
     ladder = play(format, dict.fromkeys(names(4), 0.0), Random(1))
     assert Counter((pair.first, pair.second) for pair in ladder) == {("b0", f"b{i}"): 4 for i in (1, 2, 3)}
     assert sorted(pair.number for pair in ladder) == list(range(12))
-    assert format.matches == 24
+    assert format.total_matches == 24
 
 
 @settings(deadline=None)
@@ -62,7 +62,7 @@ def test_in_a_swiss_everybody_plays_once_a_round(bots: int, rounds: int, dice: R
     format = Swiss(names(bots), rounds, 1)
     strength = {bot: dice.random() for bot in names(bots)}
     ladder = play(format, strength, dice)
-    assert format.matches == 2 * len(ladder)
+    assert format.total_matches == 2 * len(ladder)
     by_round: dict[int, list[str]] = defaultdict(list)
     for pair in ladder:
         by_round[pair.round] += [pair.first, pair.second]
@@ -102,7 +102,7 @@ def test_a_knockout_is_won_by_the_strongest(bots: int, rounds: int, starts: int,
     ladder = play(format, strength, dice)
     assert format.winner == max(strength, key=strength.__getitem__)
     assert len({pair.number for pair in ladder}) == len(ladder) == (bots - 1) * rounds * starts
-    assert format.matches == 2 * len(ladder)
+    assert format.total_matches == 2 * len(ladder)
     counts: Counter[str] = Counter()
     for two in {frozenset((pair.first, pair.second)) for pair in ladder}:
         counts[min(two, key=strength.__getitem__)] += 1
@@ -140,8 +140,8 @@ def test_invalid_events() -> None:
             make_format(name, ["a", "a"], 1, 1, 0)
 
 
-def rows_of(bots: list[str], points: Counter[str]) -> list[Row]:
-    rows = table_of_scores(bots, [])
+def rows_of(bots: list[str], points: Counter[str]) -> list[StandingsRow]:
+    rows = make_standings_from_counts(bots, [])
     return [replace(row, points=points[row.bot]) for row in rows]
 
 
@@ -155,7 +155,7 @@ def test_the_table_of_a_knockout_has_its_winner_first_and_nobody_before_who_came
     lost: dict[str, int] = {}
     for number, pair in enumerate(play(format, strength, dice)):
         lost[min(pair.first, pair.second, key=strength.__getitem__)] = number
-    rows = in_format_order(rows_of(names(bots), Counter()), format)
+    rows = sort_by_format(rows_of(names(bots), Counter()), format)
     assert rows[0].bot == format.winner
     assert [row.reached for row in rows[:2]] == ["champion", "final"]
     assert Counter(row.reached for row in rows)["semifinal"] == min(2, bots - 2)
@@ -172,11 +172,11 @@ def test_the_table_of_a_swiss_is_by_points_with_byes_and_then_by_buchholz(
 ) -> None:
     format = Swiss(names(bots), rounds, starts)
     ladder = play(format, {bot: dice.random() for bot in names(bots)}, dice)
-    strength = {bot: format.place(bot).buchholz for bot in names(bots)}
+    strength = {bot: format.rank_of(bot).buchholz for bot in names(bots)}
     points: Counter[str] = Counter()
     for pair in ladder:
         points[pair.first] += 0
-    rows = in_format_order(rows_of(names(bots), points), format)
+    rows = sort_by_format(rows_of(names(bots), points), format)
     assert rows == sorted(rows, key=lambda row: (-row.points, -(row.buchholz or 0)))
     assert sum(row.byes for row in rows) == (2 * starts * rounds if bots % 2 else 0)
     assert {row.bot: row.buchholz for row in rows} == strength
@@ -190,13 +190,13 @@ def test_a_bot_absent_twice_in_a_row_is_not_paired_until_it_joins_again() -> Non
             absent = ["b5"] if len(paired) <= 4 and "b5" in (pair.first, pair.second) else []
             format.record_pair(pair, 2.0 * (pair.second in absent), 2.0 * (pair.first in absent), absent)
         if len(paired) == 5:
-            format.change(
+            format.change_roster(
                 RosterChange("b5", format.rounds_started, True),
                 RosterChange("b0", format.rounds_started, False),
             )
     assert ["b5" in each for each in paired] == [True, True, False, False, False, True, True, True]
     assert ["b0" in each for each in paired][5:] == [False, False, False]
-    assert sum(format.place(bot).byes for bot in names(6)) == 2 * 6, "five play in six rounds"
+    assert sum(format.rank_of(bot).byes for bot in names(6)) == 2 * 6, "five play in six rounds"
 
 
 def test_the_pairings_of_200_bots_are_made_at_once() -> None:

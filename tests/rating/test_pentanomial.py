@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.rating.pentanomial import difference, moments, pair_counts
+from arena.rating.pentanomial import elo_difference, moments, pair_counts
 
 # Results that the match runner fastchess publishes with its statistics (its tests of Elo): counts from the lowest score
 # to the highest, the Elo difference, its error, and the likelihood of superiority in per cent, where given.
@@ -21,7 +21,7 @@ PUBLISHED = [
 def test_published_results(
     counts: tuple[int, ...], elo: float | None, error: float | None, superiority: float | None
 ) -> None:
-    found = difference(counts)
+    found = elo_difference(counts)
     assert found is not None
     if elo is not None:
         assert round(found.elo, 2) == elo
@@ -37,7 +37,7 @@ def test_pairs_are_counted_by_their_points() -> None:
 
 
 def test_nothing_tells_nothing() -> None:
-    assert difference((0, 0, 0, 0, 0)) is None
+    assert elo_difference((0, 0, 0, 0, 0)) is None
 
 
 COUNTS = st.lists(st.integers(0, 500), min_size=5, max_size=5).map(tuple).filter(any)
@@ -45,7 +45,7 @@ COUNTS = st.lists(st.integers(0, 500), min_size=5, max_size=5).map(tuple).filter
 
 @given(COUNTS)
 def test_seen_from_the_other_side(counts: tuple[int, ...]) -> None:
-    ours, theirs = difference(counts), difference(counts[::-1])
+    ours, theirs = elo_difference(counts), elo_difference(counts[::-1])
     assert ours is not None
     assert theirs is not None
     assert ours.elo == pytest.approx(-theirs.elo, abs=1e-6)
@@ -55,7 +55,7 @@ def test_seen_from_the_other_side(counts: tuple[int, ...]) -> None:
 
 @given(COUNTS)
 def test_everything_is_finite_and_no_error_is_nothing(counts: tuple[int, ...]) -> None:
-    elo = difference(counts)
+    elo = elo_difference(counts)
     assert elo is not None
     assert math.isfinite(elo.elo)
     assert 0 < elo.error < math.inf
@@ -64,7 +64,7 @@ def test_everything_is_finite_and_no_error_is_nothing(counts: tuple[int, ...]) -
 
 @given(COUNTS)
 def test_the_interval_has_the_difference_and_agrees_with_the_likelihood(counts: tuple[int, ...]) -> None:
-    elo = difference(counts)
+    elo = elo_difference(counts)
     assert elo is not None
     assert elo.low <= elo.elo <= elo.high
     if abs(elo.superiority - 0.975) > 1e-9:
@@ -73,7 +73,7 @@ def test_the_interval_has_the_difference_and_agrees_with_the_likelihood(counts: 
 
 def test_a_sweep_has_at_least_the_elo_of_all_but_one_and_an_open_interval() -> None:
     for pairs in range(1, 40):
-        sweep, almost = difference((0, 0, 0, 0, pairs)), difference((0, 0, 0, 1, pairs - 1))
+        sweep, almost = elo_difference((0, 0, 0, 0, pairs)), elo_difference((0, 0, 0, 1, pairs - 1))
         assert sweep is not None
         assert almost is not None
         assert sweep.elo >= almost.elo
@@ -85,7 +85,7 @@ def test_more_of_the_same_narrows_the_interval(counts: tuple[int, ...], times: i
     total, mean, variance = moments(counts)
     if variance == 0:
         return
-    little, much = difference(counts), difference([n * times for n in counts])
+    little, much = elo_difference(counts), elo_difference([n * times for n in counts])
     assert little is not None
     assert much is not None
     assert much.elo == pytest.approx(little.elo)
@@ -96,7 +96,7 @@ def test_more_of_the_same_narrows_the_interval(counts: tuple[int, ...], times: i
 
 
 def test_all_won_says_so_with_a_wide_interval() -> None:
-    few, many = difference((0, 0, 0, 0, 5)), difference((0, 0, 0, 0, 500))
+    few, many = elo_difference((0, 0, 0, 0, 5)), elo_difference((0, 0, 0, 0, 500))
     assert few is not None
     assert many is not None
     assert 0 < few.elo < many.elo
@@ -110,7 +110,7 @@ def test_a_better_score_never_has_less_elo(pairs: int, data: st.DataObject) -> N
     swept = [st.just([each] * pairs) for each in range(5)]
     some, others = (data.draw(st.one_of(scores, *swept)) for _ in range(2))
     results = [
-        difference(pair_counts(each / 2 for each in those)) for those in sorted((some, others), key=sum)
+        elo_difference(pair_counts(each / 2 for each in those)) for those in sorted((some, others), key=sum)
     ]
     assert results[0] is not None
     assert results[1] is not None

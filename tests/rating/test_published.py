@@ -5,7 +5,7 @@ Counts go from the lowest score to the highest; of pairs, a win and a loss and t
 
 import pytest
 
-from arena.rating.pentanomial import difference
+from arena.rating.pentanomial import elo_difference
 from arena.rating.sprt import Sprt
 
 TRINOMIAL = [
@@ -42,7 +42,7 @@ ONE_SIDED = [
 
 @pytest.mark.parametrize(("counts", "elo", "error", "superiority"), TRINOMIAL)
 def test_matches_one_by_one(counts: tuple[int, ...], elo: float, error: float, superiority: float) -> None:
-    found = difference(counts)
+    found = elo_difference(counts)
     assert found is not None
     assert (round(found.normalised, 2), round(found.normalised_error, 2)) == (elo, error)
     assert round(100 * found.superiority, 2) == superiority
@@ -59,7 +59,7 @@ def test_pairs(
     error: float,
     superiority: float,
 ) -> None:
-    found = difference(counts)
+    found = elo_difference(counts)
     assert found is not None
     assert (round(found.normalised, 2), round(found.normalised_error, 2)) == (normalised, normalised_error)
     assert (round(found.elo, 2), round(found.error, 2)) == (elo, error)

@@ -49,8 +49,8 @@ def play(schedule: Schedule, dice: Random, most: int = 10**6, at_once: int = 3) 
         heads = schedule.startable()
         if heads and len(playing) < at_once and (not playing or dice.random() < 0.6):
             chosen = dice.choice(heads)
-            playing.append((schedule.id_of(chosen), chosen))
-            schedule.start(chosen)
+            playing.append((schedule.next_match_id(chosen), chosen))
+            schedule.mark_started(chosen)
         elif playing:
             match, pairing = playing.pop(dice.randrange(len(playing)))
             records[match] = outcome(match, pairing)
@@ -107,7 +107,7 @@ def test_every_match_is_given_once_and_two_bots_meet_in_order(bots: int, rounds:
         first_of_each = {frozenset((each.maxie, each.minnie)): each for each in reversed(left)}
         assert heads == sorted(first_of_each.values(), key=left.index)
         chosen = dice.choice(heads)
-        schedule.start(chosen)
+        schedule.mark_started(chosen)
         left.remove(chosen)
     assert not left
     assert not schedule.startable()
@@ -119,8 +119,8 @@ def test_a_void_match_is_played_again_but_not_for_ever() -> None:
     ids = []
     for number in range(TRIES):
         assert schedule.startable() == [head]
-        ids.append(schedule.id_of(head))
-        schedule.start(head)
+        ids.append(schedule.next_match_id(head))
+        schedule.mark_started(head)
         final = schedule.record_result(head, record(ids[-1], head, Random(), void=True))
         assert final == (number == TRIES - 1)
     assert ids == [match_id(EVENT, head, number) for number in range(TRIES)]
@@ -156,7 +156,7 @@ def test_a_slow_bot_delays_only_itself() -> None:
     for _ in range(100):
         for head in schedule.startable():
             if "slow" not in (head.maxie, head.minnie):
-                schedule.start(head)
+                schedule.mark_started(head)
                 meetings[True] += 1
     assert meetings[True] == 100
 
@@ -164,7 +164,7 @@ def test_a_slow_bot_delays_only_itself() -> None:
 def test_players_that_did_not_come_count_for_nobody() -> None:
     schedule = Schedule(EVENT, RoundRobinFormat(["a", "b"], 1, 1, 0))
     for head in schedule.startable():
-        schedule.start(head)
+        schedule.mark_started(head)
         empty = msgspec.structs.replace(
             record("m", head, Random()), result=Result(None, EndReason.NO_SHOW, "nobody came")
         )
@@ -178,8 +178,8 @@ def test_results_of_a_twin_count_for_its_bot_in_a_resumed_event() -> None:
     schedule, done = make(), dict[str, Record]()
     while len(schedule):
         head = schedule.startable()[0]
-        match = schedule.id_of(head)
-        schedule.start(head)
+        match = schedule.next_match_id(head)
+        schedule.mark_started(head)
         played = msgspec.structs.replace(
             record(match, head, Random()),
             players=Players(f"{head.maxie}#2", f"{head.minnie}#2"),

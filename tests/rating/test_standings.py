@@ -9,8 +9,15 @@ from arena.protocol.codes import EndReason
 from arena.protocol.record import FORMAT, Record, Result
 from arena.protocol.values import Players, Seat
 from arena.rating.pairing import Pair, Pairing
-from arena.rating.pentanomial import difference
-from arena.rating.standings import losers, pair_scores, ranks, rows_by_pairs, table, table_of_scores
+from arena.rating.pentanomial import elo_difference
+from arena.rating.standings import (
+    compute_ranks,
+    losers,
+    make_standings,
+    make_standings_from_counts,
+    pair_scores,
+    rate_by_pairs,
+)
 from arena.rating.steps import FinishedMatch
 
 
@@ -43,8 +50,8 @@ RECORDS = st.lists(
 
 @given(RECORDS)
 def test_bots_of_equal_results_share_a_rank(records: list[Record]) -> None:
-    rows = table(BOTS, records)
-    told = ranks(rows)
+    rows = make_standings(BOTS, records)
+    told = compute_ranks(rows)
     assert told[0] == 1
     for number, (rank, row) in enumerate(zip(told, rows, strict=True)):
         if number and (rows[number - 1].points, round(rows[number - 1].elo)) == (row.points, round(row.elo)):
@@ -54,23 +61,23 @@ def test_bots_of_equal_results_share_a_rank(records: list[Record]) -> None:
 
 
 def test_the_format_decides_who_shares_a_rank_and_not_elo() -> None:
-    rows = [replace(row, elo=10.0 * number) for number, row in enumerate(table("abcd", []))]
+    rows = [replace(row, elo=10.0 * number) for number, row in enumerate(make_standings("abcd", []))]
     swiss = [(3.0, 5.0), (2.0, 6.0), (2.0, 6.0), (2.0, 4.0)]
     scored = [replace(row, points=each[0], buchholz=each[1]) for row, each in zip(rows, swiss, strict=True)]
-    assert ranks(scored) == [1, 2, 2, 4]
+    assert compute_ranks(scored) == [1, 2, 2, 4]
     knockout = ["champion", "final", "semifinal", "semifinal"]
-    assert ranks([replace(row, reached=each) for row, each in zip(rows, knockout, strict=True)]) == [
+    assert compute_ranks([replace(row, reached=each) for row, each in zip(rows, knockout, strict=True)]) == [
         1,
         2,
         3,
         3,
     ]
-    assert ranks(rows) == [1, 2, 3, 4]
+    assert compute_ranks(rows) == [1, 2, 3, 4]
 
 
 @given(RECORDS)
 def test_the_table_adds_up(records: list[Record]) -> None:
-    rows = {row.bot: row for row in table(BOTS, records)}
+    rows = {row.bot: row for row in make_standings(BOTS, records)}
     assert set(rows) == set(BOTS)
     valid = [each for each in records if each.result.reason is not EndReason.SERVER_FAULT]
     empty = [each for each in valid if each.result.reason is EndReason.NO_SHOW and each.result.winner is None]
@@ -81,19 +88,19 @@ def test_the_table_adds_up(records: list[Record]) -> None:
         assert row.points == row.wins + row.draws / 2
         faults = row.crashes + row.time_forfeits + row.illegal_moves + row.disconnects + row.other_forfeits
         assert 0 <= faults <= row.losses
-    elos = [row.elo for row in table(BOTS, records)]
+    elos = [row.elo for row in make_standings(BOTS, records)]
     assert elos == sorted(elos, reverse=True)
 
 
 @given(RECORDS)
 def test_void_matches_change_nothing(records: list[Record]) -> None:
     valid = [each for each in records if each.result.reason is not EndReason.SERVER_FAULT]
-    assert table(BOTS, records) == table(BOTS, valid)
+    assert make_standings(BOTS, records) == make_standings(BOTS, valid)
 
 
 @given(RECORDS)
 def test_the_order_of_records_does_not_matter(records: list[Record]) -> None:
-    assert table(BOTS, records) == table(BOTS, records[::-1])
+    assert make_standings(BOTS, records) == make_standings(BOTS, records[::-1])
 
 
 def test_losers_of_a_match() -> None:
@@ -118,7 +125,7 @@ def test_losers_of_a_match() -> None:
     ],
 )
 def test_faults_are_told_apart_and_are_the_losers(reason: EndReason, column: str | None) -> None:
-    rows = {row.bot: row for row in table(BOTS, [record("a", "b", "minnie", reason)])}
+    rows = {row.bot: row for row in make_standings(BOTS, [record("a", "b", "minnie", reason)])}
     columns = ("crashes", "time_forfeits", "illegal_moves", "disconnects", "other_forfeits")
     assert [getattr(rows["a"], name) for name in columns] == [int(name == column) for name in columns]
     assert all(getattr(rows["b"], name) == 0 for name in columns)
@@ -126,7 +133,7 @@ def test_faults_are_told_apart_and_are_the_losers(reason: EndReason, column: str
 
 
 def test_a_match_nobody_came_to_is_lost_by_both_and_says_nothing_of_strength() -> None:
-    rows = table(BOTS, [record("a", "b", None, EndReason.NO_SHOW)] * 4)
+    rows = make_standings(BOTS, [record("a", "b", None, EndReason.NO_SHOW)] * 4)
     by_name = {row.bot: row for row in rows}
     assert by_name["a"].losses == by_name["b"].losses == 4
     assert [row.elo for row in rows] == [0, 0, 0]
@@ -157,8 +164,8 @@ def test_pairs_score_when_both_matches_count() -> None:
 
 @pytest.mark.parametrize("pairs", [(3, 1, 4, 1, 5), (0, 0, 0, 0, 7), (2, 0, 0, 0, 2)])
 def test_the_elo_of_two_is_as_far_apart_as_their_pairs_say(pairs: tuple[int, ...]) -> None:
-    found = difference(pairs)
-    rows = rows_by_pairs(table(["a", "b"], []), "a", found)
+    found = elo_difference(pairs)
+    rows = rate_by_pairs(make_standings(["a", "b"], []), "a", found)
     elo = {row.bot: row.elo for row in rows}
     assert found is not None
     assert elo["a"] - elo["b"] == pytest.approx(found.elo)
@@ -168,14 +175,14 @@ def test_the_elo_of_two_is_as_far_apart_as_their_pairs_say(pairs: tuple[int, ...
 
 
 def test_without_a_whole_pair_the_table_stays_as_it_is() -> None:
-    rows = table(["a", "b"], [])
-    assert rows_by_pairs(rows, "a", None) == rows
+    rows = make_standings(["a", "b"], [])
+    assert rate_by_pairs(rows, "a", None) == rows
 
 
 def test_a_walkover_counts_for_points_and_not_for_elo() -> None:
     walkover = FinishedMatch("1", "tictactoe", Players("a", "b"), Result("maxie", EndReason.NO_SHOW))
     played = FinishedMatch("2", "tictactoe", Players("a", "b"), Result(None, EndReason.BOARD_FULL))
-    rows = {row.bot: row for row in table_of_scores(["a", "b"], [(walkover, 9), (played, 4)])}
+    rows = {row.bot: row for row in make_standings_from_counts(["a", "b"], [(walkover, 9), (played, 4)])}
     assert (rows["a"].points, rows["b"].points) == (11, 2)
     assert rows["b"].other_forfeits == 9
     assert rows["a"].elo == pytest.approx(rows["b"].elo)

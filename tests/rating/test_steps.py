@@ -12,14 +12,14 @@ from msgspec.structs import replace
 from arena.protocol.codes import FORFEITS, EndReason
 from arena.protocol.record import Record, Result
 from arena.protocol.values import Players, Seat
-from arena.rating.glicko import Rating, update
+from arena.rating.glicko import Rating, update_rating
 from arena.rating.steps import (
     Category,
     FinishedMatch,
     RatedOutcome,
     Rater,
     RatingEffect,
-    periods,
+    periods_between,
     rated_outcome,
     rating_effect,
 )
@@ -66,11 +66,11 @@ def test_a_match_that_somebody_wins_is_a_win_and_a_loss(reason: EndReason) -> No
 
 def test_a_crash_is_counted_apart_from_forfeits_and_only_for_who_crashed() -> None:
     crashed = FinishedMatch("m", "tictactoe", Players("a", "b"), Result("maxie", EndReason.CRASH))
-    maxie, minnie = Rater().count(crashed, "2026-01-01T00:00:00.000Z")
+    maxie, minnie = Rater().rate_match(crashed, "2026-01-01T00:00:00.000Z")
     assert (maxie.crash, minnie.crash) == (False, True)
     assert (maxie.forfeit, minnie.forfeit) == (False, False)
     late = FinishedMatch("m", "tictactoe", Players("a", "b"), Result("maxie", EndReason.TIMEOUT))
-    assert [(each.crash, each.forfeit) for each in Rater().count(late, "2026-01-01T00:00:00.000Z")] == [
+    assert [(each.crash, each.forfeit) for each in Rater().rate_match(late, "2026-01-01T00:00:00.000Z")] == [
         (False, False),
         (False, True),
     ]
@@ -88,26 +88,26 @@ def test_a_fault_of_the_server_counts_for_nobody_and_neither_coming_is_forfeited
 
 
 def test_both_ratings_are_updated_from_their_values_before_the_match() -> None:
-    maxie, minnie = Rater().count(make_record(EndReason.LINE, "maxie"), day(1))
-    assert maxie.after() == update(Rating(), [(Rating(), 1.0)], periods=0)
-    assert minnie.after() == update(Rating(), [(Rating(), 0.0)], periods=0)
+    maxie, minnie = Rater().rate_match(make_record(EndReason.LINE, "maxie"), day(1))
+    assert maxie.after() == update_rating(Rating(), [(Rating(), 1.0)], periods=0)
+    assert minnie.after() == update_rating(Rating(), [(Rating(), 0.0)], periods=0)
     assert maxie.rating - 1500 == pytest.approx(1500 - minnie.rating)
 
 
 def test_games_are_rated_apart() -> None:
     rater = Rater()
-    rater.count(make_record(EndReason.LINE, "maxie"), day(1))
-    riskless, _ = rater.count(make_record(EndReason.ARMIES, "minnie", game="riskless"), day(2))
-    assert riskless.after() == update(Rating(), [(Rating(), 0.0)], periods=0)
+    rater.rate_match(make_record(EndReason.LINE, "maxie"), day(1))
+    riskless, _ = rater.rate_match(make_record(EndReason.ARMIES, "minnie", game="riskless"), day(2))
+    assert riskless.after() == update_rating(Rating(), [(Rating(), 0.0)], periods=0)
 
 
 def test_days_without_a_match_make_less_certain() -> None:
     soon, late = Rater(), Rater()
     for _ in range(20):
         for rater in (soon, late):
-            rater.count(make_record(EndReason.BOARD_FULL, None), day(1))
-    after_a_day, _ = soon.count(make_record(EndReason.LINE, "maxie"), day(2))
-    after_a_month, _ = late.count(make_record(EndReason.LINE, "maxie"), day(31))
+            rater.rate_match(make_record(EndReason.BOARD_FULL, None), day(1))
+    after_a_day, _ = soon.rate_match(make_record(EndReason.LINE, "maxie"), day(2))
+    after_a_month, _ = late.rate_match(make_record(EndReason.LINE, "maxie"), day(31))
     assert after_a_day.deviation < after_a_month.deviation
     assert after_a_day.rating < after_a_month.rating
 
@@ -115,11 +115,11 @@ def test_days_without_a_match_make_less_certain() -> None:
 def test_a_void_match_changes_no_rating_but_the_days_still_pass_once() -> None:
     straight, voided = Rater(), Rater()
     for rater in (straight, voided):
-        rater.count(make_record(EndReason.LINE, "maxie"), day(1))
-    void, _ = voided.count(make_record(EndReason.SERVER_FAULT, None), day(11))
+        rater.rate_match(make_record(EndReason.LINE, "maxie"), day(1))
+    void, _ = voided.rate_match(make_record(EndReason.SERVER_FAULT, None), day(11))
     assert void.outcome is RatedOutcome.NONE
-    one, _ = straight.count(make_record(EndReason.LINE, "maxie"), day(21))
-    other, _ = voided.count(make_record(EndReason.LINE, "maxie"), day(21))
+    one, _ = straight.rate_match(make_record(EndReason.LINE, "maxie"), day(21))
+    other, _ = voided.rate_match(make_record(EndReason.LINE, "maxie"), day(21))
     assert void.rating == straight.last[Category("tictactoe"), "anna"].rating or one.rating != void.rating
     # the deviation comes out the same, but for the hair's breadth by which the volatility has moved
     assert other.rating == pytest.approx(one.rating, abs=0.01)
@@ -128,8 +128,8 @@ def test_a_void_match_changes_no_rating_but_the_days_still_pass_once() -> None:
 
 @pytest.mark.parametrize(("earlier", "later", "passed"), [(1, 1, 0), (1, 2, 1), (1, 31, 30), (2, 1, 0)])
 def test_periods_are_days_and_never_negative(earlier: int, later: int, passed: float) -> None:
-    assert periods(day(earlier), day(later)) == passed
-    assert periods(day(1), day(1, second=27)) == 27 / 86400
+    assert periods_between(day(earlier), day(later)) == passed
+    assert periods_between(day(1), day(1, second=27)) == 27 / 86400
 
 
 @given(st.lists(st.sampled_from(["maxie", "minnie", None]), max_size=30))
@@ -141,15 +141,15 @@ def test_counting_in_two_goes_is_counting_in_one(winners: list[Seat | None]) -> 
     ]
     times = [day(1 + number) for number in range(len(matches))]
     whole = Rater()
-    steps = [whole.count(each, at) for each, at in zip(matches, times, strict=True)]
+    steps = [whole.rate_match(each, at) for each, at in zip(matches, times, strict=True)]
     half = len(matches) // 2
     first = Rater()
     for each, at in zip(matches[:half], times[:half], strict=True):
-        first.count(each, at)
+        first.rate_match(each, at)
     second = Rater(first.last)
-    assert [second.count(each, at) for each, at in zip(matches[half:], times[half:], strict=True)] == steps[
-        half:
-    ]
+    assert [
+        second.rate_match(each, at) for each, at in zip(matches[half:], times[half:], strict=True)
+    ] == steps[half:]
     assert second.last == whole.last
 
 
@@ -161,7 +161,7 @@ def test_the_stronger_comes_out_higher() -> None:
             seats: tuple[Seat, str, str] = ("maxie", stronger, weaker)
             if number % 2:
                 seats = ("minnie", weaker, stronger)
-            rater.count(
+            rater.rate_match(
                 make_record(EndReason.LINE, seats[0], maxie=seats[1], minnie=seats[2]), day(number + 1)
             )
     found = sorted(rater.last.items(), key=lambda each: -each[1].rating)

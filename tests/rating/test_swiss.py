@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.rating.swiss import Round, pair_round
+from arena.rating.swiss import SwissRound, pair_round
 from tests.properties import examples
 
 DATA = Path(__file__).parents[1] / "data" / "swiss_published.json"
@@ -39,10 +39,10 @@ class History:
         self.opponents: dict[str, list[str]] = defaultdict(list)
         self.idle: dict[str, int] = defaultdict(int)
 
-    def pair(self, bots: Sequence[str]) -> Round:
+    def pair(self, bots: Sequence[str]) -> SwissRound:
         return pair_round(bots, self.points, lambda a, b: self.opponents[a].count(b), self.idle)
 
-    def play(self, paired: Round, dice: Random) -> None:
+    def play(self, paired: SwissRound, dice: Random) -> None:
         for first, second in paired.meetings:
             won = dice.choice((0, 0.5, 1))
             self.points[first] += won

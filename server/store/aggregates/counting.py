@@ -73,7 +73,7 @@ def count_batch(connection: sa.Connection, most: int) -> tuple[int, list[RatingS
     inserts: list[dict[str, Any]] = []
     for row in rated:
         for category in counts_in[row.match]:
-            two = rater.count(_finished_match(row), row.finished, category)
+            two = rater.rate_match(_finished_match(row), row.finished, category)
             steps += two
             inserts += [_step_row(step, row.arrival) for step in two]
     if inserts:

@@ -76,7 +76,7 @@ async def recompute(engine: AsyncEngine, *, at_once: int = CHUNK) -> RecomputedR
                 columns = summary_columns(record)
                 season = seasons.get(row.match, 1)
                 for category in categories(record.game, columns["map"], columns["time_control"], season):
-                    for step in rater.count(record, row.finished, category):
+                    for step in rater.rate_match(record, row.finished, category):
                         _require_same_step(step, steps.get((row.match, step.seat, category)))
             after = rows[-1].arrival
         await _compare_standings(connection, rater)

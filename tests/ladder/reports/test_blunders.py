@@ -13,7 +13,7 @@ from arena.maps.loader import load_map
 from arena.protocol.codes import EndReason
 from arena.protocol.record import FORMAT, Record, RecordedMove, Result
 from arena.protocol.values import Players
-from arena.rating.standings import table
+from arena.rating.standings import make_standings
 from arena.solved.solution import solution_of
 from arena.solved.truth import Value
 
@@ -76,7 +76,7 @@ def test_openings_are_nobodys_blunders_and_other_maps_say_nothing() -> None:
 
 
 def test_the_table_has_a_column_where_there_is_something_to_tell() -> None:
-    rows = table(["a", "b"], [make_record("path4", 30)])
+    rows = make_standings(["a", "b"], [make_record("path4", 30)])
     for blunders, shown in (([Blunders("a", 2, 9, 3, 0)], True), ([], False)):
         file = StringIO()
         print_standings(rows, Console(file=file, width=200), extra_columns([], blunders))

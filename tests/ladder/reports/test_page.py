@@ -7,7 +7,7 @@ from arena.ladder.plan import LadderPlan, engine_bot, unique_bots
 from arena.ladder.reports.page import render_report, upsets
 from arena.ladder.reports.plots import bot_colours
 from arena.protocol.codes import EndReason
-from arena.rating.standings import table
+from arena.rating.standings import make_standings
 from tests.rating.pairs import round_robin
 from tests.server.matches import game_of, record
 
@@ -79,7 +79,7 @@ def test_a_bot_has_one_colour_wherever_it_stands() -> None:
 
 def test_a_surprise_is_a_win_of_the_weaker_bot() -> None:
     finished_ladder = ladder()
-    rows = table(finished_ladder.bots, finished_ladder.records)
+    rows = make_standings(finished_ladder.bots, finished_ladder.records)
     assert [each.match for each in upsets(rows, finished_ladder.records)] == ["5"]
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.ladder.reports.plots import axis_ticks, bot_colours, plot_by_ply, ratings_plot
-from arena.rating.standings import Row
+from arena.rating.standings import StandingsRow
 
 
 @given(st.floats(-3000, 3000), st.floats(0.001, 5000), st.integers(2, 8))
@@ -32,4 +32,4 @@ def test_no_two_bots_have_one_colour(count: int) -> None:
 
 def test_plots_without_matches_are_none() -> None:
     assert plot_by_ply("time", "ms", {}, {}) == ""
-    assert ratings_plot([Row("a", 0, 0.0, 0, 0, 0, 0.0, 0.0, 0, 0, 0, 0, 0)], {"a": "red"}) == ""
+    assert ratings_plot([StandingsRow("a", 0, 0.0, 0, 0, 0, 0.0, 0.0, 0, 0, 0, 0, 0)], {"a": "red"}) == ""

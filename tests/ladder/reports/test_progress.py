@@ -8,7 +8,7 @@ from arena.ladder.event import Ladder
 from arena.ladder.plan import LadderPlan, engine_bot
 from arena.ladder.reports.progress import open_display
 from arena.protocol.codes import EndReason
-from arena.rating.standings import table
+from arena.rating.standings import make_standings
 from tests.ladder.reports.test_lines import make_record
 from tests.rating.pairs import round_robin
 from tests.server.matches import game_of
@@ -45,4 +45,4 @@ def test_progress_on_a_terminal_is_a_table_and_a_bar(monkeypatch: pytest.MonkeyP
     text = file.getvalue()
     assert "2/2" in text
     assert "bot [bert] crashed" in text
-    assert f"{table(finished_ladder.bots, finished_ladder.records)[0].elo:+.0f}" in text
+    assert f"{make_standings(finished_ladder.bots, finished_ladder.records)[0].elo:+.0f}" in text

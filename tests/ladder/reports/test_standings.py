@@ -9,11 +9,11 @@ from arena.match.replay import mean_cpu_ms
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, RecordedMove, Result
 from arena.protocol.values import Players, Thinking
-from arena.rating.standings import Row, as_csv
+from arena.rating.standings import StandingsRow, to_csv
 
 ROWS = [
-    Row("anna", 16, 12.5, 12, 1, 3, 212.4, 130.6, 0, 0, 0, 0, 0),
-    Row("[bert] the second of that very long name", 16, 3.5, 3, 1, 12, -212.4, 130.6, 0, 2, 0, 1, 0),
+    StandingsRow("anna", 16, 12.5, 12, 1, 3, 212.4, 130.6, 0, 0, 0, 0, 0),
+    StandingsRow("[bert] the second of that very long name", 16, 3.5, 3, 1, 12, -212.4, 130.6, 0, 2, 0, 1, 0),
 ]
 
 
@@ -50,7 +50,7 @@ def test_the_legend_comes_only_where_it_says_something() -> None:
 
 
 def test_nobody_is_minus_nothing() -> None:
-    rows = [Row("a", 2, 1.0, 1, 0, 1, -0.4, 300.0, 0, 0, 0, 0, 0)]
+    rows = [StandingsRow("a", 2, 1.0, 1, 0, 1, -0.4, 300.0, 0, 0, 0, 0, 0)]
     file = io.StringIO()
     print_standings(rows, Console(file=file, width=120, force_terminal=False, color_system=None))
     cells = [cell.strip() for cell in file.getvalue().splitlines()[-1].split("|")]
@@ -86,7 +86,7 @@ def test_cpu_time_is_the_mean_of_the_moves_for_which_it_was_measured() -> None:
     assert [cells[row][-1] for row in (0, 2, 3)] == ["CPU ms", "30.0", "-"]
     assert lines[-1] == CPU
     columns = {each.name: each.cells for each in extra_columns(records, [])}
-    told = list(csv.DictReader(io.StringIO(as_csv(ROWS, columns))))
+    told = list(csv.DictReader(io.StringIO(to_csv(ROWS, columns))))
     assert [each["cpu_ms"] for each in told] == ["30.0", ""]
 
 

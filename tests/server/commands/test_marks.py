@@ -12,7 +12,7 @@ from arena.console import CommandError
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Result
 from arena.protocol.values import Players, Seat
-from arena.rating.standings import Row, table_of_scores
+from arena.rating.standings import StandingsRow, make_standings_from_counts
 from arena.rating.steps import FinishedMatch
 from arena.server.commands.marks import make_marks
 from arena.server.store.database import open_store
@@ -65,12 +65,12 @@ def test_marks_stay_when_matches_are_removed(capsys: pytest.CaptureFixture[str],
     assert run(capsys, *words)[:2] == before
 
 
-def row_of(names: str, results: Sequence[tuple[str, str, Seat | None]]) -> list[Row]:
+def row_of(names: str, results: Sequence[tuple[str, str, Seat | None]]) -> list[StandingsRow]:
     scores = [
         (FinishedMatch("", "tictactoe", Players(a, b), Result(won, EndReason.LINE)), 1)
         for a, b, won in results
     ]
-    return table_of_scores(list(names), scores)
+    return make_standings_from_counts(list(names), scores)
 
 
 def test_more_wins_against_the_anchor_raise_the_probability_of_being_above_it() -> None:

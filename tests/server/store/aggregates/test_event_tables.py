@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from arena.protocol.record import Record
-from arena.rating.standings import table
+from arena.rating.standings import make_standings
 from arena.server.store.aggregates.counting import refresh
 from arena.server.store.aggregates.event_tables import (
     MAX_FULL_TABLE,
@@ -57,7 +57,7 @@ async def test_the_kept_table_is_that_of_all_records(database: str, seed: int) -
             found = await event_table(engine, event)
             assert found is not None
             bots = sorted({bot for each in records for bot in (each.players.maxie, each.players.minnie)})
-            assert found.rows == table(bots, records)
+            assert found.rows == make_standings(bots, records)
             assert found.counted == len(records)
             scored: Counter[tuple[str, str]] = Counter()
             for each in found.crosses:
