@@ -26,7 +26,7 @@ import msgpack
 import uvloop
 
 import arena
-from arena.maps.setup import make_setup
+from arena.maps.setup import make_game_on_map
 from arena.protocol.adjudication import DEFAULT_RULES
 from arena.protocol.timecontrol import TimeControl
 from arena.server import loop_lag
@@ -165,7 +165,7 @@ async def connect(host: Host) -> CountedConnection:
 async def count() -> dict[str, Counter[CodeType]]:
     """Return the calls of each kind of request."""
     calls = Calls()
-    pool = Pool(games=(PoolGame(make_setup("riskless", MAP), TimeControl.parse("60+1")),))
+    pool = Pool(games=(PoolGame(make_game_on_map("riskless", MAP), TimeControl.parse("60+1")),))
     results = {}
     try:
         with tempfile.TemporaryDirectory(prefix="arena-calls-") as folder:

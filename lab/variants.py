@@ -17,7 +17,7 @@ from dataclasses import replace
 
 from arena.games.board import BadMap, RisklessMap
 from arena.lab.balance import Balance
-from arena.maps.generators import GRID_CAP, TERRITORIES_PER_START, assemble
+from arena.maps.generators import GRID_CAP, TERRITORIES_PER_START, build_map
 from arena.maps.loader import MapError, load_map
 
 FORM = "NAME[:cap=N][,goal=N], as in ring:12:cap=40 or planar:24:7:cap=20,goal=90"
@@ -115,7 +115,7 @@ def planar(size: int, number: int) -> RisklessMap:
         tuple(w for w in range(size) if w != v and _is_gabriel_edge(places, v, w)) for v in range(size)
     )
     maxie, minnie = _fair_start(near, max(1, round(size / TERRITORIES_PER_START)), rng)
-    return assemble(
+    return build_map(
         f"planar:{size}:{number}",
         territories=tuple(map(str, range(size))),
         neighbours=near,

@@ -19,7 +19,7 @@ from arena.ladder.pinning import cores_for_bots
 from arena.ladder.plan import BotPlan, LadderPlan, own_time_controls
 from arena.ladder.runner import with_bot_names
 from arena.ladder.threads import ThreadAllocation
-from arena.maps.openings import shipped_openings
+from arena.maps.openings import shipped_openings_file
 from arena.maps.setup import has_maps
 from arena.protocol.record import Record
 from arena.rating.formats import Encounter, Knockout, make_format, sort_by_format
@@ -165,7 +165,7 @@ class Ladder:
             return short_digest(plan.openings.read_text(encoding="utf-8"))
         maps = plan.maps if has_maps(plan.game) else ()
         texts = [
-            path.read_text(encoding="utf-8") if (path := shipped_openings(name)) else "" for name in maps
+            path.read_text(encoding="utf-8") if (path := shipped_openings_file(name)) else "" for name in maps
         ]
         return short_digest(texts) if any(texts) else 0
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from arena.games.core import AnyGame
 from arena.games.riskless import Riskless
-from arena.maps.openings import read, shipped_openings
+from arena.maps.openings import read_openings, shipped_openings_file
 from arena.match.openings import Opening, random_opening
 
 SHIPPED: Final = "shipped"
@@ -82,7 +82,7 @@ class ListedOpenings:
 Openings = NoOpenings | RandomOpenings | ListedOpenings
 
 
-def openings_of_maps(maps: Sequence[str], games: Sequence[AnyGame], seed: int) -> ListedOpenings:
+def load_shipped_openings(maps: Sequence[str], games: Sequence[AnyGame], seed: int) -> ListedOpenings:
     """Return the openings shipped with these maps, in an order chosen by `seed`. A map without any gets an empty opening.
 
     Raises BadOpenings if a file of openings was made for another version of its map.
@@ -93,19 +93,19 @@ def openings_of_maps(maps: Sequence[str], games: Sequence[AnyGame], seed: int) -
 
 
 def _built_in_openings(name: str, game: AnyGame, seed: int) -> Sequence[Opening]:
-    path = shipped_openings(name) if game.name == Riskless.name else None
+    path = shipped_openings_file(name) if game.name == Riskless.name else None
     if path is None:
         return [()]
     # Shuffled by the seed, so that short events with other seeds use other openings.
-    [openings] = read(path, [game])
+    [openings] = read_openings(path, [game])
     order = [hashlib.sha256(f"{seed}/{place}".encode()).digest() for place in range(len(openings))]
     return [opening for _, opening in sorted(zip(order, openings, strict=True), key=lambda each: each[0])]
 
 
-def read_openings(path: Path, games: Sequence[AnyGame]) -> ListedOpenings:
+def load_listed_openings(path: Path, games: Sequence[AnyGame]) -> ListedOpenings:
     """Read openings from a file. A line has one opening: moves in the notation of `arena play`, separated by commas.
 
     Blank lines and comments after # are skipped. A line `fingerprint: …` identifies the map of the openings. Raises
     BadOpenings.
     """
-    return ListedOpenings(read(path, games))
+    return ListedOpenings(read_openings(path, games))

@@ -9,8 +9,8 @@ from rich.console import Console
 from arena.games.board import RisklessMap
 from arena.games.core import Game
 from arena.games.riskless import Armies, Riskless
-from arena.maps.drawing import draw
-from arena.maps.loader import load_file, map_names
+from arena.maps.drawing import draw_map
+from arena.maps.loader import load_map_file, map_names
 from arena.maps.mapfile import MapFile
 
 ROOM = 6
@@ -27,7 +27,7 @@ def print_position(game: Game[Any, Any], position: Any, out: Console) -> None:
 def _print_map(game: Riskless, position: Armies, out: Console) -> bool:
     """Draw the map and return True, or return False without drawing if it does not fit the terminal with all names."""
     dots = out.encoding.startswith("utf")
-    picture, named = draw(_file_of(game.map), position.armies, out.width, dots=dots)
+    picture, named = draw_map(_file_of(game.map), position.armies, out.width, dots=dots)
     if not named or picture.plain.count("\n") + 1 + ROOM > out.height:
         return False
     totals = [sum(max(0, sign * n) for n in position.armies) for sign in (1, -1)]
@@ -43,7 +43,7 @@ def _print_map(game: Riskless, position: Armies, out: Console) -> bool:
 def _file_of(map: RisklessMap) -> MapFile:
     """Return the file of the built-in map that equals `map`, or else a file without data for pictures."""
     if map.name in map_names():
-        file = load_file(map.name)
+        file = load_map_file(map.name)
         if file.map == map:
             return file
     return MapFile(map)

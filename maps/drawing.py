@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from rich.text import Text
 
 from arena.games.board import RisklessMap
-from arena.maps.layout import Point, extent, nearest_pair, road_lines, roads
+from arena.maps.layout import Point, list_roads, map_extent, road_lines, smallest_distance
 from arena.maps.mapfile import MapFile
 
 MAX_ROWS = 44
@@ -39,7 +39,7 @@ class _Box:
     height: int
 
 
-def draw(
+def draw_map(
     file: MapFile, armies: Sequence[int] | None = None, width: int = 100, *, dots: bool = True
 ) -> tuple[Text, bool]:
     """Return the drawing, at most `width` columns wide, and True if the names of the territories fit into it.
@@ -59,9 +59,9 @@ def draw(
         labels = [style(map, v, drawn_armies[v]) for v in range(map.size)]
         canvas = _Canvas(file, labels, width)
         if not canvas.is_crowded():
-            return canvas.text(drawn_armies, dots=dots), style is not _number_label
+            return canvas.draw_text(drawn_armies, dots=dots), style is not _number_label
     marks = [("+" if n > 0 else "-" if n < 0 else "o",) for n in drawn_armies]
-    return _Canvas(file, marks, width).text(drawn_armies, dots=dots), False
+    return _Canvas(file, marks, width).draw_text(drawn_armies, dots=dots), False
 
 
 def _inline_label(map: RisklessMap, v: int, armies: int) -> Label:
@@ -86,12 +86,12 @@ class _Canvas:
         self.labels = labels
         widest = max(len(line) for label in labels for line in label)
         highest = max(map(len, labels))
-        edge = extent(file)
+        edge = map_extent(file)
         self.edge = edge
         # The unit here is a dot: two per column, four per row.
         across, down = 2 * max(width - widest - 1, 2), 4 * (MAX_ROWS - highest)
         self.scale = min(
-            ROOMY / nearest_pair(file.map),
+            ROOMY / smallest_distance(file.map),
             across / edge.width if edge.width else across,
             down / edge.height if edge.height else down,
         )
@@ -122,7 +122,7 @@ class _Canvas:
                 occupied |= cells
         return False
 
-    def text(self, armies: Sequence[int], *, dots: bool) -> Text:
+    def draw_text(self, armies: Sequence[int], *, dots: bool) -> Text:
         rows = self._road_rows(dots=dots)
         styles: dict[tuple[int, int], str] = {}
         for label, box, n in zip(self.labels, self.boxes, armies, strict=True):
@@ -145,14 +145,14 @@ class _Canvas:
     def _road_rows(self, *, dots: bool) -> list[list[str]]:
         """Return the characters of the canvas with only the roads, row by row."""
         bits = [[0] * self.columns for _ in range(self.rows)]
-        for v, w in roads(self.file.map):
+        for v, w in list_roads(self.file.map):
             for a, b in road_lines(self.file, v, w):
-                for x, y in _steps(self._to_dot(a), self._to_dot(b)):
+                for x, y in _line_dots(self._to_dot(a), self._to_dot(b)):
                     bits[y // 4][x // 2] |= DOT_BITS[y % 4][x % 2]
         return [[(chr(BRAILLE + cell) if dots else ".") if cell else " " for cell in row] for row in bits]
 
 
-def _steps(a: tuple[int, int], b: tuple[int, int]) -> list[tuple[int, int]]:
+def _line_dots(a: tuple[int, int], b: tuple[int, int]) -> list[tuple[int, int]]:
     """Return the dots of a straight line, both ends included."""
     count = max(abs(b[0] - a[0]), abs(b[1] - a[1]), 1)
     return [

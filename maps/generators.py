@@ -31,7 +31,7 @@ MINNIES = {(5, 5): 3, (6, 5): 2, (7, 6): 1, (7, 7): 2, (8, 6): 4}
 """Minnie's colour on grids of these widths and heights; on them the colour chosen by default would favour one seat."""
 
 
-def ring(size: int) -> RisklessMap:
+def ring_map(size: int) -> RisklessMap:
     """Return a cycle of `size` territories (3 to 1,000), whose names are their numbers.
 
     Roads lead to the next and to the previous one.
@@ -42,7 +42,7 @@ def ring(size: int) -> RisklessMap:
     spots = [number * size // starting for number in range(starting)]
     around = [2 * pi * v / size for v in range(size)]
     radius = 4 * size
-    return assemble(
+    return build_map(
         f"ring:{size}",
         territories=tuple(map(str, range(size))),
         neighbours=tuple(((v + 1) % size, (v - 1) % size) for v in range(size)),
@@ -54,7 +54,7 @@ def ring(size: int) -> RisklessMap:
     )
 
 
-def grid(width: int, height: int) -> RisklessMap:
+def grid_map(width: int, height: int) -> RisklessMap:
     """Return a grid of `width` × `height` territories, 2 to 1,000, row by row. Roads lead up, left, right and down.
 
     Territories are named as in a spreadsheet, by the letters of the column and the number of the row: a1 is the top
@@ -68,9 +68,9 @@ def grid(width: int, height: int) -> RisklessMap:
     opposite = [(colours[-1] - colour) % TERRITORIES_PER_START for colour in range(TERRITORIES_PER_START)]
     first = next(colour for colour in range(TERRITORIES_PER_START) if opposite[colour] != colour)
     minnies = MINNIES.get((width, height), first)
-    return assemble(
+    return build_map(
         f"grid:{width}x{height}",
-        territories=tuple(f"{column(x)}{y + 1}" for x, y in cells),
+        territories=tuple(f"{column_letters(x)}{y + 1}" for x, y in cells),
         neighbours=tuple(
             tuple(
                 (y + dy) * width + x + dx for dx, dy in around if 0 <= x + dx < width and 0 <= y + dy < height
@@ -84,7 +84,7 @@ def grid(width: int, height: int) -> RisklessMap:
     )
 
 
-def column(number: int) -> str:
+def column_letters(number: int) -> str:
     """Return the letters of a column: a to z, then aa, ab …"""
     letters = ""
     number += 1
@@ -94,13 +94,13 @@ def column(number: int) -> str:
     return letters
 
 
-def from_spec(spec: str) -> RisklessMap:
+def generate_map(spec: str) -> RisklessMap:
     """Return the map for `ring:N` or `grid:WxH`. Raises ValueError with the valid forms."""
-    kind, numbers = parse_spec(spec)
-    return ring(*numbers) if kind == "ring" else grid(*numbers)
+    kind, numbers = parse_generated_name(spec)
+    return ring_map(*numbers) if kind == "ring" else grid_map(*numbers)
 
 
-def parse_spec(spec: str) -> tuple[str, tuple[int, ...]]:
+def parse_generated_name(spec: str) -> tuple[str, tuple[int, ...]]:
     """Return the kind and the numbers of `ring:N` or `grid:WxH`. Their product is the number of territories.
 
     No map is created. Raises ValueError with the valid forms.
@@ -120,7 +120,7 @@ def parse_spec(spec: str) -> tuple[str, tuple[int, ...]]:
     raise ValueError("a generated map must be ring:N or grid:WxH, e.g. ring:12 or grid:6x7")
 
 
-def assemble(
+def build_map(
     name: str,
     territories: tuple[str, ...],
     neighbours: tuple[tuple[int, ...], ...],

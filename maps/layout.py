@@ -34,14 +34,14 @@ class Extent:
         return self.bottom - self.top
 
 
-def extent(file: MapFile) -> Extent:
+def map_extent(file: MapFile) -> Extent:
     """Return the rectangle of all territories and of the ends of wrap-around roads."""
     xs, ys = zip(*file.map.places, strict=True)
     out = OVERHANG * (max(xs) - min(xs)) if file.wraps else 0.0
     return Extent(min(xs) - out, min(ys), max(xs) + out, max(ys))
 
 
-def roads(map: RisklessMap) -> list[tuple[int, int]]:
+def list_roads(map: RisklessMap) -> list[tuple[int, int]]:
     """Return every road once, the lower number first."""
     return [(v, w) for v, near in enumerate(map.neighbours) for w in near if v < w]
 
@@ -51,7 +51,7 @@ def road_lines(file: MapFile, v: int, w: int) -> list[Line]:
     west, east = sorted((file.map.places[v], file.map.places[w]))
     if not file.wraps:
         return [(west, east)]
-    edge = extent(file)
+    edge = map_extent(file)
     if east[0] - west[0] <= edge.width / 2:
         return [(west, east)]
     # The height at which the road crosses the edge; the left and the right edge are the same line.
@@ -60,7 +60,7 @@ def road_lines(file: MapFile, v: int, w: int) -> list[Line]:
     return [(west, (edge.left, middle)), ((edge.right, middle), east)]
 
 
-def nearest_pair(map: RisklessMap) -> float:
+def smallest_distance(map: RisklessMap) -> float:
     """Return the distance between the two closest territories. O(V²) at worst, O(V log V) on usual maps."""
     ordered = sorted(map.places)
     best = min(dist(a, b) for a, b in pairwise(ordered))

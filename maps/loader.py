@@ -8,8 +8,8 @@ from pathlib import Path
 
 from arena.games.board import RisklessMap
 from arena.games.name_hints import suggest_name
-from arena.maps.generators import from_spec, parse_spec
-from arena.maps.mapfile import MapError, MapFile, parse
+from arena.maps.generators import generate_map, parse_generated_name
+from arena.maps.mapfile import MapError, MapFile, parse_map_file
 
 SHIPPED = Path(__file__).parent
 MAX_BYTES = 1_000_000
@@ -18,7 +18,7 @@ MAX_BYTES = 1_000_000
 CACHE_MAPS = 64
 """Maximum number of cached maps, the most recently used ones; to load a map takes up to 10 ms."""
 
-__all__ = ["MapError", "MapFile", "generated_size", "load_file", "load_map", "map_names", "read_file"]
+__all__ = ["MapError", "MapFile", "generated_size", "load_map", "load_map_file", "map_names", "read_file"]
 
 
 def map_names() -> list[str]:
@@ -36,22 +36,22 @@ def generated_size(name: str) -> int | None:
 
     Raises MapError if the name is malformed.
     """
-    return prod(_parse_spec(name)[1]) if ":" in name and not name.endswith(".toml") else None
+    return prod(_parse_generated_name(name)[1]) if ":" in name and not name.endswith(".toml") else None
 
 
-def _parse_spec(name: str) -> tuple[str, tuple[int, ...]]:
+def _parse_generated_name(name: str) -> tuple[str, tuple[int, ...]]:
     try:
-        return parse_spec(name)
+        return parse_generated_name(name)
     except ValueError as error:
         raise MapError(f"{name:.60}", "", f"no such map: {error}") from None
 
 
 def load_map(name: str) -> RisklessMap:
     """Return the map called `name`: a built-in map, the path of a .toml file, `ring:N` or `grid:WxH`. Raises MapError."""
-    return load_file(name).map
+    return load_map_file(name).map
 
 
-def load_file(name: str) -> MapFile:
+def load_map_file(name: str) -> MapFile:
     """Return the map called `name` as `load_map` does, with its description, continents and other data for pictures.
 
     Raises MapError.
@@ -61,7 +61,7 @@ def load_file(name: str) -> MapFile:
     if name in _built_in_names():
         return _cached_map(name)
     if ":" in name:
-        kind, numbers = _parse_spec(name)
+        kind, numbers = _parse_generated_name(name)
         # Normalise the name, so that a map has one name however its numbers are written.
         return _cached_map(f"{kind}:{'x'.join(map(str, numbers))}")
     near = suggest_name(name, [*map_names(), "ring:N", "grid:WxH"])
@@ -73,7 +73,7 @@ def _cached_map(name: str) -> MapFile:
     if ":" not in name:
         return read_file(SHIPPED / f"{name}.toml")
     kind, _, size = name.partition(":")
-    return MapFile(from_spec(name), f"A {kind} of {size} territories, generated")
+    return MapFile(generate_map(name), f"A {kind} of {size} territories, generated")
 
 
 def read_file(path: Path) -> MapFile:
@@ -92,4 +92,4 @@ def read_file(path: Path) -> MapFile:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise MapError(str(path), "", f"not TOML: it must be UTF-8, and line {line} is not") from None
-    return parse(text, path.stem, str(path))
+    return parse_map_file(text, path.stem, str(path))

@@ -58,7 +58,7 @@ class _Fault(Exception):
         self.why = why
 
 
-def parse(text: str, name: str, file: str) -> MapFile:
+def parse_map_file(text: str, name: str, file: str) -> MapFile:
     """Return the map called `name` from the `text` of a map file called `file`. Raises MapError."""
     try:
         data = tomllib.loads(text)

@@ -28,7 +28,7 @@ Opening = tuple[Data, ...]
 """Moves of an opening, in the format of `match.openings`."""
 
 
-def fingerprint(map: RisklessMap) -> str:
+def map_fingerprint(map: RisklessMap) -> str:
     """Return 16 hexadecimal digits that identify the roads, numbers and start of a map.
 
     Names and places do not change the digits, because openings are written in numbers of territories.
@@ -37,7 +37,7 @@ def fingerprint(map: RisklessMap) -> str:
     return hashlib.sha256(json.dumps(played).encode()).hexdigest()[:16]
 
 
-def shipped_openings(name: str) -> Path | None:
+def shipped_openings_file(name: str) -> Path | None:
     """Return the openings file of a built-in map; None for other maps, and for a map on which no opening is worth playing."""
     path = FOLDER / f"{name}.txt"
     return path if name in map_names() and path.is_file() else None
@@ -47,7 +47,7 @@ class BadOpenings(ValueError):
     """Raised when a list of openings cannot be used; names the file, the line and the reason."""
 
 
-def read(path: Path, games: Sequence[AnyGame]) -> list[list[Opening]]:
+def read_openings(path: Path, games: Sequence[AnyGame]) -> list[list[Opening]]:
     """Return the openings of a file, parsed for each game. Raises BadOpenings."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -68,7 +68,7 @@ def _check_fingerprint(path: Path, expected: str, games: Sequence[Game[Any, Any]
     for game in games:
         if not isinstance(game, Riskless):
             raise BadOpenings(f"{path}: made for riskless, not for {game.name}")
-        actual = fingerprint(game.map)
+        actual = map_fingerprint(game.map)
         if actual != expected:
             raise BadOpenings(
                 f"{path}: made for another map, or for another version of this one: the fingerprint in the file is {expected:.40}, that of "

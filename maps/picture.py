@@ -14,8 +14,8 @@ from html import escape
 
 from arena.games.board import RisklessMap
 from arena.maps.cells import Ring, shipped_cells, shipped_ferries
-from arena.maps.layout import Line, Point, nearest_pair, roads
-from arena.maps.loader import MapError, load_file, map_names
+from arena.maps.layout import Line, Point, list_roads, smallest_distance
+from arena.maps.loader import MapError, load_map_file, map_names
 from arena.maps.mapfile import MapFile
 
 APART, WIDEST, NARROWEST, MARGIN, SHORE, RADIUS = 62.0, 1500.0, 300.0, 40.0, 16.0, 13.0
@@ -45,7 +45,7 @@ HATCH = (
 
 @lru_cache(maxsize=8)
 def _shipped_picture(name: str) -> MapPicture:
-    return MapPicture(load_file(name), shipped_cells(name))
+    return MapPicture(load_map_file(name), shipped_cells(name))
 
 
 def picture_of(file: MapFile) -> MapPicture:
@@ -59,7 +59,7 @@ def built_in_map(map: RisklessMap) -> MapFile | None:
     name = map.name
     if name in map_names():
         try:
-            file = load_file(name)
+            file = load_map_file(name)
         except MapError:
             return None
         if (file.map.territories, file.map.neighbours, file.map.places) == (
@@ -88,7 +88,7 @@ class MapPicture:
         ]
         xs, ys = zip(*corners, strict=True)
         wide, high = max(xs) - min(xs), max(ys) - min(ys)
-        scale = min(APART / nearest_pair(self.file.map), WIDEST / (wide or 1.0))
+        scale = min(APART / smallest_distance(self.file.map), WIDEST / (wide or 1.0))
         margin = self._margin
         width = max(NARROWEST, wide * scale + 2 * margin)
         left = (width - wide * scale) / 2 - min(xs) * scale
@@ -116,25 +116,25 @@ class MapPicture:
         """Return the map with its armies, signed as in a position; `label` is the text for screen readers."""
         width, height = self.size
         box = f'viewBox="0 0 {width:.1f} {height:.1f}" role="img" aria-label="{escape(label)}"'
-        return f'<svg class="map" {box}>{self._coast}{self._areas(armies)}{self._roads}{self.spots(armies)}</svg>'
+        return f'<svg class="map" {box}>{self._coast_path}{self._area_paths(armies)}{self._roads}{self.marks_svg(armies)}</svg>'
 
     @cached_property
-    def ground(self) -> str:
+    def ground_svg(self) -> str:
         """Return the sea, and the land without its owners, as SVG."""
         width, height = self.size
-        return f'<rect class="sea" width="{width:.1f}" height="{height:.1f}"/>{self._coast}'
+        return f'<rect class="sea" width="{width:.1f}" height="{height:.1f}"/>{self._coast_path}'
 
-    def held(self, armies: Sequence[int]) -> str:
+    def areas_svg(self, armies: Sequence[int]) -> str:
         """Return all areas in the colours of their owners, with the roads above them, as SVG."""
-        return f"{HATCH}{self._areas(armies)}{self._roads}"
+        return f"{HATCH}{self._area_paths(armies)}{self._roads}"
 
-    def spots(self, armies: Sequence[int], size: float = 1.0) -> str:
+    def marks_svg(self, armies: Sequence[int], size: float = 1.0) -> str:
         """Return the marks of all territories with their armies, as SVG. They are `size` times as large as on the
         page.
         """
-        return "".join(_spot(at, n, size) for at, n in zip(self.places, armies, strict=True))
+        return "".join(_mark_svg(at, n, size) for at, n in zip(self.places, armies, strict=True))
 
-    def arrow(self, source: int, target: int, size: float = 1.0) -> str:
+    def arrow_svg(self, source: int, target: int, size: float = 1.0) -> str:
         """Return an arrow between the marks of two territories, as SVG; empty if the road between them wraps around
         the map.
         """
@@ -150,19 +150,19 @@ class MapPicture:
 
     @cached_property
     def _outlines(self) -> list[str]:
-        return [self._outline(rings) for rings in self.cells or ()]
+        return [self._outline_path(rings) for rings in self.cells or ()]
 
     @property
-    def _coast(self) -> str:
+    def _coast_path(self) -> str:
         return f'<path class="coast" d="{"".join(self._outlines)}"/>' if self._outlines else ""
 
-    def _areas(self, armies: Sequence[int]) -> str:
+    def _area_paths(self, armies: Sequence[int]) -> str:
         return "".join(
             f'<path class="area-of" data-owner="{_owner(n)}" d="{d}"/>'
             for n, d in zip(armies, self._outlines, strict=bool(self._outlines))
         )
 
-    def _outline(self, rings: list[Ring]) -> str:
+    def _outline_path(self, rings: list[Ring]) -> str:
         outlines = (
             "L".join(f"{x:.1f} {y:.1f}" for x, y in (self._to_pixels((x, y)) for x, y in ring))
             for ring in rings
@@ -174,10 +174,12 @@ class MapPicture:
         """Return all roads. On a map that wraps around, a long road leaves it and enters on the other side."""
         ferries = set() if self.cells is None else set(shipped_ferries(self.file.map.name))
         return "".join(
-            _road(line, ferry=(v, w) in ferries) for v, w in roads(self.file.map) for line in self.lines(v, w)
+            _road_svg(line, ferry=(v, w) in ferries)
+            for v, w in list_roads(self.file.map)
+            for line in self.road_lines(v, w)
         )
 
-    def lines(self, v: int, w: int) -> list[Line]:
+    def road_lines(self, v: int, w: int) -> list[Line]:
         """Return the road between two territories as one line, or as two if it wraps around the map."""
         a, b = sorted((self.places[v], self.places[w]))
         right = self.size[0]
@@ -191,13 +193,13 @@ def _owner(armies: int) -> str:
     return "maxie" if armies > 0 else "minnie" if armies < 0 else "nobody"
 
 
-def _road(line: Line, *, ferry: bool) -> str:
+def _road_svg(line: Line, *, ferry: bool) -> str:
     (x1, y1), (x2, y2) = line
     kind = "road ferry" if ferry else "road"
     return f'<line class="{kind}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'
 
 
-def _spot(at: Point, armies: int, size: float) -> str:
+def _mark_svg(at: Point, armies: int, size: float) -> str:
     scaled = "" if size == 1 else f" scale({size:.2f})"
     place = f'<g class="spot" data-owner="{_owner(armies)}" transform="translate({at[0]:.1f} {at[1]:.1f}){scaled}">'
     if not armies:

@@ -18,7 +18,7 @@ DECIDING = (DEFAULT_MAP, "poland", "world", "usa")
 """
 
 
-def make_setup(game: str = Riskless.name, map: str = DEFAULT_MAP) -> AnyGame:
+def make_game_on_map(game: str = Riskless.name, map: str = DEFAULT_MAP) -> AnyGame:
     """Return the game called `game`, on `map` if it is Riskless or a subclass. Raises UnknownGame, BadGame or MapError.
 
     Other games ignore `map`. Riskless games on cached maps are cached too.

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import product
 
-from arena.maps.layout import Extent, Line, Point, roads
+from arena.maps.layout import Extent, Line, Point, list_roads
 from arena.maps.mapfile import MapFile
 from arena.maps.picture import RADIUS, STYLE, MapPicture, picture_of
 
@@ -36,36 +36,36 @@ def draw_svg(file: MapFile, armies: Sequence[int] | None = None) -> str:
         NAMES,
         '<rect class="sea" width="100%" height="100%"/>',
         f'<g transform="translate({EDGE:.0f} {EDGE:.0f})">',
-        picture.ground,
-        picture.held(armies),
-        picture.spots(armies),
-        *_names(picture),
+        picture.ground_svg,
+        picture.areas_svg(armies),
+        picture.marks_svg(armies),
+        *_name_labels(picture),
         "</g>",
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
 
 
-def _names(picture: MapPicture) -> Iterator[str]:
+def _name_labels(picture: MapPicture) -> Iterator[str]:
     """Yield the name of each territory, at the place where it hides least. Its tooltip is the continent."""
     clear = RADIUS + MIN_CLEARANCE
     marks = [Extent(x - clear, y - clear, x + clear, y + clear) for x, y in picture.places]
-    lines = [line for v, w in roads(picture.file.map) for line in picture.lines(v, w)]
+    lines = [line for v, w in list_roads(picture.file.map) for line in picture.road_lines(v, w)]
     continents = {v: continent for continent, members in picture.file.continents for v in members}
     names: list[Extent] = []
     for v, name in enumerate(picture.file.map.territories):
-        boxes = _boxes(picture.places[v], len(name) * LETTER)
+        boxes = _candidate_boxes(picture.places[v], len(name) * LETTER)
         around = _enclosing_box(boxes)
         near = [other for other in (*marks[:v], *marks[v + 1 :], *names) if _overlap(around, other)]
         crossing = [line for line in lines if _crosses(line, around)]
-        box = min(boxes, key=lambda box: _cost(box, near, crossing, picture.size[0]))
+        box = min(boxes, key=lambda box: _box_cost(box, near, crossing, picture.size[0]))
         names.append(box)
         title = f"<title>{escape(continents[v])}</title>" if v in continents else ""
         x, y = (box.left + box.right) / 2, box.bottom - 0.2 * FONT
         yield f'<text class="name" x="{x:.1f}" y="{y:.1f}">{escape(name)}{title}</text>'
 
 
-def _boxes(place: Point, width: float) -> list[Extent]:
+def _candidate_boxes(place: Point, width: float) -> list[Extent]:
     """Return the possible places for a name: below, above, right and left of the mark, and the four diagonals."""
     x, y = place
     gap, height = RADIUS + 3, 1.15 * FONT
@@ -78,7 +78,7 @@ def _boxes(place: Point, width: float) -> list[Extent]:
     return [Extent(a - width / 2, b - height / 2, a + width / 2, b + height / 2) for a, b in middles]
 
 
-def _cost(box: Extent, occupied: Sequence[Extent], lines: Sequence[Line], width: float) -> float:
+def _box_cost(box: Extent, occupied: Sequence[Extent], lines: Sequence[Line], width: float) -> float:
     """Return the cost of a place for a name. Overlaps with marks and other names count most, then roads."""
     outside = box.left < 2 - EDGE or box.right > width + EDGE - 2
     hidden = sum(_overlap(box, other) for other in occupied)

@@ -6,7 +6,7 @@ import random
 from typing import Any, NamedTuple
 
 from arena.games.core import Player
-from arena.maps.setup import make_setup
+from arena.maps.setup import make_game_on_map
 from arena.match.events import Event, MatchOpened, Moved, PlayerReady, Resigned, TurnStarted, to_journal
 from arena.match.referee import SEATS, Referee
 from arena.match.terms import Terms, to_json
@@ -32,7 +32,7 @@ def sample_match(plies: int, seed: int, map: str = "m2") -> SampleMatch:
     """Return a random match of `plies` plies, after which the player to move resigns. Equal arguments give the same
     match.
     """
-    game: Any = make_setup("riskless", map)
+    game: Any = make_game_on_map("riskless", map)
     chance = random.Random(seed)
     while True:
         position: Any = game.start()

@@ -25,7 +25,7 @@ from pathlib import Path
 from arena.games.board import RisklessMap
 from arena.lab.variants import HELD_OUT, variant
 from arena.maps.loader import map_names
-from arena.maps.openings import shipped_openings
+from arena.maps.openings import shipped_openings_file
 from arena.rating.pentanomial import CLASSES, Counts, elo_difference
 
 ROOT = Path(__file__).parents[2]
@@ -76,7 +76,7 @@ def play_pairs(map: str, one: str, other: str, time_control: str, rounds: int, c
             path = Path(folder) / "variant.toml"
             path.write_text(map_text(variant(map)), encoding="utf-8")
             map_name = str(path)
-        openings = "shipped" if shipped_openings(map) else str(RANDOM_PLIES)
+        openings = "shipped" if shipped_openings_file(map) else str(RANDOM_PLIES)
         command = [
             *(sys.executable, "-m", "arena", "match", one, other, "--name-a", "one", "--name-b", "other"),
             *("--map", map_name, "--openings", openings, "--tc", time_control),

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from arena.maps.setup import make_setup
+from arena.maps.setup import make_game_on_map
 from arena.protocol.codes import EndReason
 from arena.protocol.record import FORMAT, Record, RecordedMove, Result
 from arena.protocol.values import Players, Thinking
@@ -24,7 +24,7 @@ LONG_MATCHES = 40
 
 def long_records(count: int) -> Iterator[bytes]:
     """Yield lines of `count` records in which each move has `thinking` of maximum size."""
-    game: Any = make_setup("riskless", "m2")
+    game: Any = make_game_on_map("riskless", "m2")
     moves = longest()
     line = [(moves * 2)[ply : ply + LINE] for ply in range(len(moves))]
     for _ in range(count):

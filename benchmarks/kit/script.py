@@ -6,7 +6,7 @@ import random
 from functools import cache
 from typing import Any
 
-from arena.maps.setup import make_setup
+from arena.maps.setup import make_game_on_map
 from arena.protocol.codec import encode
 from arena.protocol.messages import Accepted, Turn
 from arena.protocol.values import Clocks, Data
@@ -20,7 +20,7 @@ ID = "0" * 32
 @cache
 def script() -> list[Data]:
     """Return the moves as data: the first random match, by seed, of this length."""
-    game: Any = make_setup(GAME, MAP)
+    game: Any = make_game_on_map(GAME, MAP)
     for seed in range(10_000):
         chance, position = random.Random(seed), game.start()
         moves: list[Data] = []
@@ -36,7 +36,7 @@ def script() -> list[Data]:
 @cache
 def longest() -> list[Data]:
     """Return the moves of another match as data: always the first legal move, until the ply limit."""
-    game: Any = make_setup(GAME, MAP)
+    game: Any = make_game_on_map(GAME, MAP)
     position, moves = game.start(), list[Data]()
     while game.outcome(position) is None:
         move = game.moves(position)[0]

@@ -11,7 +11,7 @@ from arena.console import UsageError, register_game
 from arena.games.core import AnyGame, GameError
 from arena.games.hexapawn import MAX_SIDE, Hexapawn
 from arena.maps.loader import MapError
-from arena.maps.setup import make_setup
+from arena.maps.setup import make_game_on_map
 
 SIZE: Mapping[str, WholeNumber] = {
     "width": WholeNumber(3, 1, MAX_SIDE),
@@ -25,7 +25,7 @@ def load_game(game: str, map: str) -> AnyGame:
         if game.startswith(f"{Hexapawn.name}:"):
             size = parse_spec(game, {Hexapawn.name: SIZE}, "game")
             return cast("AnyGame", Hexapawn(size.whole("width"), size.whole("height")))
-        return make_setup(register_game(game), map)
+        return make_game_on_map(register_game(game), map)
     except (GameError, BadSpec) as error:
         raise UsageError(f"--game: {error}") from None
     except MapError as error:

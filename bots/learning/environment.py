@@ -22,7 +22,7 @@ from arena.games.catalogue import KNOWN
 from arena.games.core import Game, Outcome
 from arena.games.riskless import Riskless
 from arena.games.tictactoe import MARKS, TicTacToe
-from arena.maps.setup import DEFAULT_MAP, make_setup
+from arena.maps.setup import DEFAULT_MAP, make_game_on_map
 from arena.match.replay import verify
 from arena.protocol.record import Record
 
@@ -167,7 +167,7 @@ def make(game: str = Riskless.name, *, map: str = DEFAULT_MAP, opening: int = 0)
 
     Raises GameError and MapError.
     """
-    return Environment(make_setup(KNOWN.register(game), map), opening)
+    return Environment(make_game_on_map(KNOWN.register(game), map), opening)
 
 
 def batch(

@@ -14,7 +14,7 @@ from arena.bots.search.reports.tree_picture import tree_svg
 from arena.charts import Area, document, text
 from arena.games.core import Game
 from arena.games.riskless import Riskless
-from arena.maps.loader import load_file
+from arena.maps.loader import load_map_file
 from arena.maps.svg import draw_svg
 from arena.match.replay import Replay, summary
 
@@ -49,7 +49,7 @@ def picture_of_position(game: Game[Any, Any], position: Any) -> Picture:
     """
     words = game.picture(position)
     if isinstance(game, Riskless):
-        return Picture(words, lambda: draw_svg(load_file(game.map.name), position.armies))
+        return Picture(words, lambda: draw_svg(load_map_file(game.map.name), position.armies))
     return Picture(words, lambda: _lines_svg(words.splitlines()))
 
 

@@ -14,7 +14,7 @@ from arena import games
 from arena.games.core import BadData, Game, Player
 from arena.games.explicit import Explicit
 from arena.maps.loader import MapError
-from arena.maps.setup import make_setup
+from arena.maps.setup import make_game_on_map
 
 FOLDER = Path(games.__file__).parent / "trees"
 
@@ -50,7 +50,7 @@ def load_tree_game(name: str) -> Game[Any, Any]:
         return load_tree(name)
     except UnknownTree as error:
         try:
-            return make_setup("riskless", name)
+            return make_game_on_map("riskless", name)
         except MapError:
             raise UnknownTree(f"{error}; or give the name of a Riskless map") from None
 

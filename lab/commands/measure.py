@@ -30,7 +30,7 @@ from arena.games.core import AnyGame
 from arena.games.riskless import Riskless
 from arena.lab.commands.compiled_map import load_compiled_map
 from arena.maps.loader import map_names
-from arena.maps.openings import BadOpenings, Opening, read, shipped_openings
+from arena.maps.openings import BadOpenings, Opening, read_openings, shipped_openings_file
 from arena.maps.setup import has_maps
 
 if TYPE_CHECKING:
@@ -156,11 +156,11 @@ def _read_openings(name: str, boards: Sequence[RisklessMap], matches: int) -> li
     if len(boards) != 1:
         raise UsageError(f"--openings: must be used with one map, not with {len(boards)}")
     [board] = boards
-    path = shipped_openings(board.name) if name == "shipped" else Path(name)
+    path = shipped_openings_file(board.name) if name == "shipped" else Path(name)
     if path is None:
         raise UsageError(f"--openings: {board.name} has no shipped openings")
     try:
-        [found] = read(path, [cast("AnyGame", Riskless(board))])
+        [found] = read_openings(path, [cast("AnyGame", Riskless(board))])
     except BadOpenings as problem:
         raise UsageError(f"--openings: {problem}") from None
     if len(found) < matches:

@@ -21,7 +21,7 @@ from arena.cores import cores
 from arena.games.board import RisklessMap
 from arena.games.riskless import Riskless
 from arena.lab.commands.compiled_map import load_compiled_map
-from arena.maps.openings import KEY, fingerprint
+from arena.maps.openings import KEY, map_fingerprint
 from arena.maps.setup import DEFAULT_MAP
 from arena.match.openings import Opening
 
@@ -195,7 +195,7 @@ def _openings_text(map: RisklessMap, openings: Sequence[Opening], options: Mappi
     """Return the text of a file of openings: the options used, the map's fingerprint, and one line per opening."""
     command = " ".join(f"--{name} {shlex.quote(str(value))}" for name, value in options.items())
     game = Riskless(map)
-    lines = [f"# arena openings make {command}", f"{KEY} {fingerprint(map)}"]
+    lines = [f"# arena openings make {command}", f"{KEY} {map_fingerprint(map)}"]
     for opening in openings:
         moves = [game.move_from_data(data) for data in opening]
         # Numbers, because a territory's name may contain a comma.

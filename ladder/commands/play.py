@@ -24,8 +24,8 @@ from arena.ladder.openings import (
     NoOpenings,
     Openings,
     RandomOpenings,
-    openings_of_maps,
-    read_openings,
+    load_listed_openings,
+    load_shipped_openings,
 )
 from arena.ladder.pinning import can_pin
 from arena.ladder.plan import LadderPlan
@@ -33,7 +33,7 @@ from arena.ladder.play import run_ladder
 from arena.ladder.reports.progress import open_display
 from arena.maps.loader import MapError
 from arena.maps.openings import BadOpenings
-from arena.maps.setup import has_maps, make_setup
+from arena.maps.setup import has_maps, make_game_on_map
 from arena.match.adjudication import why_table_unusable
 from arena.rating.sprt import Sprt
 from arena.server.edge import interpreter
@@ -65,7 +65,7 @@ def play(
     plan = replace(plan, game=register_game(plan.game))
     maps = plan.maps if has_maps(plan.game) else plan.maps[:1]
     try:
-        starts = [make_setup(plan.game, map) for map in maps]
+        starts = [make_game_on_map(plan.game, map) for map in maps]
         if cluster is None:  # only the cluster's machines know what they have installed
             _check_engines(plan, starts)
             _check_tables(plan, starts)
@@ -140,7 +140,7 @@ def _print_address(url: str, event: str) -> None:
 def _make_openings(plan: LadderPlan, maps: Sequence[str], starts: Sequence[AnyGame]) -> Openings:
     """Return the openings of the plan. Raises BadOpenings."""
     if plan.openings == SHIPPED:
-        return openings_of_maps(maps, starts, plan.seed)
+        return load_shipped_openings(maps, starts, plan.seed)
     if isinstance(plan.openings, Path):
-        return read_openings(plan.openings, starts)
+        return load_listed_openings(plan.openings, starts)
     return RandomOpenings(starts, plan.openings, plan.seed) if plan.openings else NoOpenings()

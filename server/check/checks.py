@@ -15,7 +15,7 @@ import anyio
 from arena.clock import MONOTONIC
 from arena.games.catalogue import KNOWN
 from arena.games.core import AnyGame, Player
-from arena.maps.setup import has_maps, make_setup
+from arena.maps.setup import has_maps, make_game_on_map
 from arena.protocol.codes import Code
 from arena.protocol.messages import Error
 from arena.protocol.timecontrol import TimeControl
@@ -62,9 +62,9 @@ class Exam:
         """Return the game called `name`, or the bot's first game if `name` is empty."""
         name = name or self.games[0]
         if not has_maps(name):
-            return make_setup(name)
+            return make_game_on_map(name)
         maps = self.stage.hello.maps if self.stage.hello else []
-        return make_setup(name, maps[0] if maps and map_ not in maps else map_)
+        return make_game_on_map(name, maps[0] if maps and map_ not in maps else map_)
 
     def scene(self, peer: CheckedBot, game: AnyGame | None = None, seat: Player = Player.MAXIE) -> Scene:
         """Return a scripted match with a generous clock."""

@@ -10,8 +10,8 @@ from typing import TypeVar
 from arena.games.catalogue import KNOWN
 from arena.games.core import AnyGame, GameError
 from arena.maps.loader import MapError
-from arena.maps.openings import BadOpenings, read, shipped_openings
-from arena.maps.setup import has_maps, make_setup
+from arena.maps.openings import BadOpenings, read_openings, shipped_openings_file
+from arena.maps.setup import has_maps, make_game_on_map
 from arena.match.openings import Opening, random_opening
 from arena.protocol.timecontrol import BadTimeControl, TimeControl
 from arena.server.commands.settings_file import BadSetting
@@ -60,8 +60,10 @@ def _games_by_map(game: str, pool: PoolSettings) -> list[tuple[str, AnyGame]]:
     A game without maps has one start with an empty map name.
     """
     if not has_maps(game):
-        return [("", each) for each in _parse_all("pool.games", (game,), make_setup)]
-    return list(zip(pool.maps, _parse_all("pool.maps", pool.maps, partial(make_setup, game)), strict=True))
+        return [("", each) for each in _parse_all("pool.games", (game,), make_game_on_map)]
+    return list(
+        zip(pool.maps, _parse_all("pool.maps", pool.maps, partial(make_game_on_map, game)), strict=True)
+    )
 
 
 def _parse_all(key: str, words: Sequence[str], parse: Callable[[str], T]) -> list[T]:
@@ -85,10 +87,10 @@ def _choose_openings(game: AnyGame, map: str, openings: str) -> Sequence[Opening
     if openings == NONE:
         return ((),)
     if openings == SHIPPED:
-        path = shipped_openings(map) if map else None
-        return _fallback_openings(game) if path is None else _without_prefixes(read(path, [game])[0])
+        path = shipped_openings_file(map) if map else None
+        return _fallback_openings(game) if path is None else _without_prefixes(read_openings(path, [game])[0])
     if not openings.isdecimal():
-        return _without_prefixes(read(Path(openings), [game])[0])
+        return _without_prefixes(read_openings(Path(openings), [game])[0])
     if not 1 <= int(openings) <= MAX_PLIES:
         raise BadSetting(
             "pool.openings", f"expected {SHIPPED}, {NONE}, 1 to {MAX_PLIES} random plies, or a file"

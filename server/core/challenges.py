@@ -8,7 +8,7 @@ from itertools import chain, islice
 from arena.games.core import AnyGame, GameError
 from arena.games.name_hints import did_you_mean
 from arena.maps.loader import MapError, generated_size
-from arena.maps.setup import has_maps, make_setup
+from arena.maps.setup import has_maps, make_game_on_map
 from arena.match.clock import MS
 from arena.match.terms import Terms
 from arena.protocol.codes import Code
@@ -54,7 +54,7 @@ def make_challenge_game(challenge: Challenge, most_territories: int) -> AnyGame:
                 f"{challenge.map:.40} has {size} territories; this server allows at most {most_territories}"
             )
             raise Refused(Code.BAD_CHALLENGE, detail)
-        return make_setup(challenge.game, challenge.map)
+        return make_game_on_map(challenge.game, challenge.map)
     except (GameError, MapError) as error:
         raise Refused(Code.BAD_CHALLENGE, str(error)) from None
 

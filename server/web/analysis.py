@@ -22,7 +22,7 @@ import msgspec
 from arena.games.catalogue import KNOWN
 from arena.games.riskless import Riskless
 from arena.maps.loader import map_names
-from arena.maps.setup import make_setup
+from arena.maps.setup import make_game_on_map
 from arena.protocol.codes import EndReason
 from arena.protocol.record import FORMAT, BadRecord, Record, RecordedMove, Result, from_line, to_line
 from arena.protocol.values import Players
@@ -133,7 +133,7 @@ async def review_moves(query: str, seconds: float = REVIEW_SECONDS) -> Response:
     """
     name, setup, moves = parse_match_query(query)
     if name == Riskless.name and setup.get("map") in map_names():
-        setup = {**make_setup(name, setup["map"]).setup(), **setup}
+        setup = {**make_game_on_map(name, setup["map"]).setup(), **setup}
     record = Record(
         format=FORMAT,
         match="review",

@@ -20,7 +20,7 @@ from urllib.parse import parse_qs, quote, unquote
 import anyio.to_thread
 from msgspec import Struct
 
-from arena.maps.loader import load_file, map_names
+from arena.maps.loader import load_map_file, map_names
 from arena.protocol.messages import View
 from arena.server.edge import responses
 from arena.server.edge.responses import Response
@@ -212,7 +212,7 @@ async def _draw(draw: Callable[[], bytes], *, lasts: bool, kind: str = "image/pn
 
 
 def _map_preview(name: str) -> LinkPreview:
-    file = load_file(name)
+    file = load_map_file(name)
     description = f"{file.map.size} territories, {file.map.armies_to_win} armies to win"
     return LinkPreview(
         titles.map_title(name), file.description or description, f"/picture/map/{quote(name)}.png"

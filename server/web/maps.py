@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from arena import maps
 from arena.maps.cells import shipped_cells, shipped_ferries
-from arena.maps.loader import load_file, map_names
+from arena.maps.loader import load_map_file, map_names
 from arena.maps.setup import DEFAULT_MAP
 from arena.server.edge import responses
 from arena.server.edge.responses import Response
@@ -71,7 +71,7 @@ def built_in_maps() -> list[MapInfo]:
     measured, solved = read_measurements(README), read_solutions(README)
     maps = []
     for name in map_names():
-        file = load_file(name)
+        file = load_map_file(name)
         riskless_map = file.map
         maps.append(
             MapInfo(
@@ -135,7 +135,7 @@ def map_answer(name: str, *, gzip: bool) -> Response:
     """Return an answer with a built-in map's data for drawing, such as its land, which a match's setup lacks."""
     if name not in map_names():
         return responses.not_found(f"no built-in map is called {name!r:.80}")
-    file = load_file(name)
+    file = load_map_file(name)
     whole = {
         "map": name,
         "description": file.description,

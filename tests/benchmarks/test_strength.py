@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from arena.lab.variants import HELD_OUT, variant
-from arena.maps.mapfile import parse
+from arena.maps.mapfile import parse_map_file
 from benchmarks.engine.strength import ROOT, Score, map_text, play_pairs, side, together
 from testkit.parts import skip_without
 
@@ -16,7 +16,9 @@ skip_without("numba")
 def test_a_map_that_is_written_is_read_as_it_was() -> None:
     for name in HELD_OUT:
         map = variant(name)
-        assert parse(map_text(map), "variant", "variant.toml").map == replace(map, name="variant"), name
+        assert parse_map_file(map_text(map), "variant", "variant.toml").map == replace(map, name="variant"), (
+            name
+        )
 
 
 def test_the_pairs_of_all_maps_are_added_up() -> None:

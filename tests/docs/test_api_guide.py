@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from arena.games.catalogue import KNOWN
 from arena.games.riskless import Riskless
 from arena.maps.loader import load_map, map_names
-from arena.maps.setup import make_setup
+from arena.maps.setup import make_game_on_map
 from arena.protocol.engines import EngineInfo
 from arena.protocol.record import to_line
 from arena.rating.formats import make_format
@@ -261,7 +261,7 @@ async def test_every_answer_has_the_fields_that_the_guide_tells() -> None:
 async def test_the_analysis_has_the_fields_that_the_guide_tells() -> None:
     answer = await analyse_position("path4", f"position={quote(PATH4.position_to_text(PATH4.start()))}", 150)
     assert Guide(text_of(PAGE)).wrong(json.loads(answer.body), ["Advice"], "advice") == ""
-    answer = await review_match(to_line(random_record(make_setup("riskless", "path4"))[0]))
+    answer = await review_match(to_line(random_record(make_game_on_map("riskless", "path4"))[0]))
     assert Guide(text_of(PAGE)).wrong(json.loads(answer.body), ["Review"], "review") == ""
 
 

@@ -13,7 +13,7 @@ from arena.bots.api.bot import Match
 from arena.bots.client.local_match import LocalMatch
 from arena.bots.engines.registry import make_engine
 from arena.games.core import AnyGame, Player
-from arena.maps.setup import make_setup
+from arena.maps.setup import make_game_on_map
 from arena.protocol.timecontrol import TimeControl
 from testkit.parts import skip_without
 from tests.bots.command_line import arena
@@ -42,19 +42,19 @@ def test_a_bot_of_the_guide_plays_tictactoe(name: str, seat: Player, tmp_path: P
         skip_without("numba")
     file = tmp_path / name
     file.write_text(BOTS[name], encoding="utf-8")
-    play(file, make_setup("tictactoe"), seat)
+    play(file, make_game_on_map("tictactoe"), seat)
 
 
 def test_a_bot_of_the_guide_plays_riskless(tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     file.write_text(BOTS["mine.py"], encoding="utf-8")
-    play(file, make_setup("riskless", "path4"), Player.MAXIE)
+    play(file, make_game_on_map("riskless", "path4"), Player.MAXIE)
 
 
 def test_the_twenty_lines_beat_random(tmp_path: Path) -> None:
     file = tmp_path / "front.py"
     file.write_text(BOTS["front.py"], encoding="utf-8")
-    game, dice = make_setup("riskless", "italy"), Random(1)
+    game, dice = make_game_on_map("riskless", "italy"), Random(1)
     won = 0
     for seat in [*Player] * 3:
         local = LocalMatch(

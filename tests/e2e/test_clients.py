@@ -20,7 +20,7 @@ from arena.bots.client.settings import ClientSettings
 from arena.bots.client.worker import BotFactory
 from arena.bots.engines.registry import make_engine
 from arena.games.core import AnyGame
-from arena.maps.setup import make_setup
+from arena.maps.setup import make_game_on_map
 from arena.match.terms import Terms
 from arena.protocol.codes import EndReason
 from arena.protocol.timecontrol import TimeControl
@@ -58,7 +58,12 @@ async def playing(host: Host, url: str = "", **bots: BotFactory) -> AsyncIterato
 
 
 async def test_matches_at_once_on_every_kind_of_game() -> None:
-    games = [make_setup("tictactoe"), make_setup("hexapawn"), make_setup("riskless", "path4"), make_setup()]
+    games = [
+        make_game_on_map("tictactoe"),
+        make_game_on_map("hexapawn"),
+        make_game_on_map("riskless", "path4"),
+        make_game_on_map(),
+    ]
     async with (
         open_host(private_settings(anyone=True)) as host,
         playing(host, a=make_engine("greedy").make, b=make_engine("random:seed=3").make) as clients,
@@ -89,7 +94,7 @@ async def test_engines_that_search_win_at_a_tenth_of_a_second() -> None:
         playing(host, a=make_engine("alphabeta").make, b=make_engine("random:seed=1").make),
     ):
         # with less of a margin, a busy machine would end it
-        terms = replace(spec(make_setup("riskless", "m1"), tc="0.1/move"), margin_ms=60_000)
+        terms = replace(spec(make_game_on_map("riskless", "m1"), tc="0.1/move"), margin_ms=60_000)
         record = await host.play(terms)
     assert record.result.winner == "maxie"
 
@@ -167,7 +172,7 @@ async def test_a_connection_cut_in_mid_thought_costs_no_match(monkeypatch: pytes
         records = []
 
         async def play() -> None:
-            records.append(await host.play(spec(make_setup("riskless", "path4"), tc="300+0")))
+            records.append(await host.play(spec(make_game_on_map("riskless", "path4"), tc="300+0")))
 
         tasks.start_soon(play)
         with anyio.fail_after(500):

@@ -14,7 +14,7 @@ from arena.games.catalogue import KNOWN
 from arena.ladder.bots import BotRefused
 from arena.ladder.cluster_worker import PairJob, play_pair
 from arena.ladder.plan import BotPlan
-from arena.maps.setup import make_setup
+from arena.maps.setup import make_game_on_map
 from arena.match.terms import Terms, to_json
 from arena.protocol.record import from_line, read
 from arena.protocol.timecontrol import TimeControl
@@ -116,7 +116,7 @@ def test_a_person_plays_it_at_the_terminal(tmp_path: Path) -> None:
 
 def job(**changes: object) -> PairJob:
     spec = f"{EXAMPLES / 'connect4.py'}:ConnectFour"
-    game = make_setup(KNOWN.register(spec))
+    game = make_game_on_map(KNOWN.register(spec))
     terms = Terms(
         match=uuid4().hex, event="e", game=game, players=Players("a", "b"), time_control=TimeControl(60_000, per_move=True),
         margin_ms=500, ready_ms=30_000,

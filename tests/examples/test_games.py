@@ -22,7 +22,7 @@ from arena.games.core import MAXIE, Game, Player
 from arena.games.loading import load_game_class
 from arena.games.riskless import Riskless
 from arena.maps.loader import load_map
-from arena.maps.setup import has_maps, make_setup
+from arena.maps.setup import has_maps, make_game_on_map
 from tests.games.own import EXAMPLES, forget_games
 from tests.games.setups import random_match
 from tests.properties import examples
@@ -190,5 +190,5 @@ def test_capitals_is_played_on_the_map_that_is_named(monkeypatch: pytest.MonkeyP
     forget_games(monkeypatch)
     name = KNOWN.register(str(EXAMPLES / "capitals.py"))
     assert has_maps(name)
-    game = make_setup(name, "world")
+    game = make_game_on_map(name, "world")
     assert (type(game), game.setup()["map"]) == (KNOWN.find(name), "world")

@@ -18,7 +18,7 @@ from arena.bots.search.alphabeta import failsoft
 from arena.bots.search.problem import Problem
 from arena.bots.search.values import WIN
 from arena.games.core import AnyGame
-from arena.maps.setup import make_setup
+from arena.maps.setup import make_game_on_map
 from arena.protocol.timecontrol import TimeControl
 from testkit.parts import requires, skip_without
 
@@ -49,14 +49,14 @@ def test_an_adapter_is_short(file: str) -> None:
 
 @pytest.mark.parametrize("file", PACKAGES)
 def test_an_openspiel_bot_wins_or_blocks_at_once(file: str) -> None:
-    engine, game = make_engine(str(EXAMPLES / file)), make_setup("tictactoe")
+    engine, game = make_engine(str(EXAMPLES / file)), make_game_on_map("tictactoe")
     assert answer(engine, game, [0, 3, 1, 4, 8], "0.5")[0] == 5, "three in the middle row"
     assert answer(engine, game, [0, 4, 1], "0.5")[0] == 2, "the end of the first row"
 
 
 @pytest.mark.parametrize("file", PACKAGES)
 def test_a_package_plays_riskless_within_its_time(file: str) -> None:
-    game = make_setup("riskless", "m2")
+    game = make_game_on_map("riskless", "m2")
     move, _ = answer(make_engine(str(EXAMPLES / file)), game, [], "0.3")
     assert move in game.moves(game.start())
 
@@ -74,7 +74,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Engine:
 def test_the_search_in_c_finds_the_reference_value_at_the_depth_that_it_tells(
     plies: int, program: Engine
 ) -> None:
-    game = make_setup("riskless", "path4")
+    game = make_game_on_map("riskless", "path4")
     moves: list[Any] = []
     position = game.start()
     for _ in range(plies):  # into the middle: the last of the legal moves, then the first, and so on

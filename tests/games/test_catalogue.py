@@ -7,7 +7,7 @@ import pytest
 from arena.games.catalogue import GAMES, Catalogue, make_game
 from arena.games.core import BadData, BadGame, Game, UnknownGame
 from arena.maps.loader import load_map
-from arena.maps.setup import make_setup
+from arena.maps.setup import make_game_on_map
 from tests.games.own import nim
 
 
@@ -64,7 +64,7 @@ def test_a_name_from_the_network_registers_no_game(tmp_path: Path) -> None:
         with pytest.raises(UnknownGame):
             make_game(name, {})
         with pytest.raises(UnknownGame):
-            make_setup(name)
+            make_game_on_map(name)
 
 
 def test_a_name_that_is_taken_is_refused(tmp_path: Path) -> None:

@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 
 from arena.games.core import AnyGame
 from arena.games.tictactoe import Board, TicTacToe
-from arena.ladder.openings import NoOpenings, RandomOpenings, openings_of_maps, read_openings
+from arena.ladder.openings import NoOpenings, RandomOpenings, load_listed_openings, load_shipped_openings
 from arena.maps.loader import load_map
-from arena.maps.openings import BadOpenings, fingerprint
-from arena.maps.setup import make_setup
+from arena.maps.openings import BadOpenings, map_fingerprint
+from arena.maps.setup import make_game_on_map
 
-GAMES = {name: make_setup(name) for name in ("tictactoe", "riskless", "hexapawn")}
+GAMES = {name: make_game_on_map(name) for name in ("tictactoe", "riskless", "hexapawn")}
 
 
 @settings(deadline=None)
@@ -59,7 +59,7 @@ def test_the_same_on_every_machine() -> None:
 def test_a_list_is_played_in_order_and_again(tmp_path: Path) -> None:
     file = tmp_path / "openings.txt"
     file.write_text("# the centre first\nb2, a1\n\n4, 8  # and a corner\n", encoding="utf-8")
-    openings = read_openings(file, [GAMES["tictactoe"]])
+    openings = load_listed_openings(file, [GAMES["tictactoe"]])
     assert [openings.opening(round, 0) for round in range(3)] == [(4, 0), (4, 8), (4, 0)]
 
 
@@ -76,43 +76,43 @@ def test_an_invalid_list_is_refused(tmp_path: Path, text: str, why: str) -> None
     file = tmp_path / "openings.txt"
     file.write_text(text, encoding="utf-8")
     with pytest.raises(BadOpenings, match=why):
-        read_openings(file, [GAMES["tictactoe"]])
+        load_listed_openings(file, [GAMES["tictactoe"]])
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(BadOpenings, match=r"none\.txt: No such file"):
-        read_openings(tmp_path / "none.txt", [GAMES["tictactoe"]])
+        load_listed_openings(tmp_path / "none.txt", [GAMES["tictactoe"]])
 
 
 def test_built_in_openings_are_played_in_an_order_by_the_seed() -> None:
     maps = ["m2", "path4", "ring:5", "m1"]
-    games = [make_setup("riskless", name) for name in maps]
-    orders = [openings_of_maps(maps, games, seed) for seed in (1, 2, 1)]
+    games = [make_game_on_map("riskless", name) for name in maps]
+    orders = [load_shipped_openings(maps, games, seed) for seed in (1, 2, 1)]
     assert orders[0].listed == orders[2].listed
     for start, brings in enumerate([True, False, False, True]):
         one, other = (orders[number].listed[start] for number in (0, 1))
         assert (one != other) is brings
         assert sorted(map(repr, one)) == sorted(map(repr, other))
         assert (one == [()]) is not brings
-    assert openings_of_maps(["m2"], [GAMES["tictactoe"]], 1).opening(5, 0) == ()
+    assert load_shipped_openings(["m2"], [GAMES["tictactoe"]], 1).opening(5, 0) == ()
 
 
 def test_a_file_says_for_which_map_it_was_made(tmp_path: Path) -> None:
     file = tmp_path / "mine.txt"
-    m1, m2 = (make_setup("riskless", name) for name in ("m1", "m2"))
+    m1, m2 = (make_game_on_map("riskless", name) for name in ("m1", "m2"))
     lines = "# mine\nfingerprint: {}\n15 11\n"
-    file.write_text(lines.format(fingerprint(load_map("m2"))), encoding="utf-8")
-    assert read_openings(file, [m2]).opening(0, 0) == ([15, 11],)
+    file.write_text(lines.format(map_fingerprint(load_map("m2"))), encoding="utf-8")
+    assert load_listed_openings(file, [m2]).opening(0, 0) == ([15, 11],)
     for games, why in (
         ([m1], "mine.txt: made for another map"),
         ([m2, m1], "that of m1 is"),
         ([GAMES["tictactoe"]], "mine.txt: made for riskless, not for tictactoe"),
     ):
         with pytest.raises(BadOpenings, match=why):
-            read_openings(file, games)
+            load_listed_openings(file, games)
     file.write_text(lines.format("much longer than a fingerprint " * 9), encoding="utf-8")
     with pytest.raises(BadOpenings, match="made for another map"):
-        read_openings(file, [m2])
+        load_listed_openings(file, [m2])
     file.write_text("fingerprint: 12\n# no more\n", encoding="utf-8")
     with pytest.raises(BadOpenings, match="made for another map"):
-        read_openings(file, [m2])
+        load_listed_openings(file, [m2])

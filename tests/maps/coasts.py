@@ -15,8 +15,8 @@ from shapely import LineString, MultiPoint, Point, Polygon, unary_union, voronoi
 from shapely.geometry.base import BaseGeometry
 
 from arena.maps.cells import FOLDER, Ring
-from arena.maps.layout import nearest_pair, road_lines, roads
-from arena.maps.loader import load_file, map_names
+from arena.maps.layout import list_roads, road_lines, smallest_distance
+from arena.maps.loader import load_map_file, map_names
 from arena.maps.mapfile import MapFile
 from tests.maps.shores import SHORES, Shape
 
@@ -38,7 +38,7 @@ def main() -> None:
     """Write the cells of each built-in map."""
     FOLDER.mkdir(exist_ok=True)
     for name in map_names():
-        file = load_file(name)
+        file = load_map_file(name)
         cells = make_cells(file)
         lines = ",\n".join(json.dumps(rings, separators=(",", ":")) for rings in cells)
         ferries = json.dumps(ferries_of(file, cells), separators=(",", ":"))
@@ -53,7 +53,7 @@ def make_cells(file: MapFile) -> list[list[Ring]]:
     O(V log V + E) for V territories and E roads, some tens of milliseconds for the largest built-in map.
     """
     places = [Point(place) for place in file.map.places]
-    unit = nearest_pair(file.map)
+    unit = smallest_distance(file.map)
     found: list[list[Ring]] = [[] for _ in places]
     for members, land in lands_of(file, unit):
         own = [places[each] for each in members]
@@ -67,10 +67,10 @@ def make_cells(file: MapFile) -> list[list[Ring]]:
 def ferries_of(file: MapFile, cells: list[list[Ring]]) -> list[tuple[int, int]]:
     """Return the roads that are not on land all the way, the lower number first."""
     land = unary_union([Polygon(ring) for rings in cells for ring in rings])
-    land = land.buffer(GAP * nearest_pair(file.map))
+    land = land.buffer(GAP * smallest_distance(file.map))
     return [
         (v, w)
-        for v, w in roads(file.map)
+        for v, w in list_roads(file.map)
         if not all(land.covers(LineString(line)) for line in road_lines(file, v, w))
     ]
 
@@ -113,7 +113,7 @@ def _groups(file: MapFile) -> list[list[int]]:
 def _land(file: MapFile, members: list[int], unit: float) -> BaseGeometry:
     inside = set(members)
     shores: list[BaseGeometry] = [Point(file.map.places[each]).buffer(COAST * unit) for each in members]
-    for v, w in roads(file.map):
+    for v, w in list_roads(file.map):
         if v in inside and w in inside:
             shores += [LineString(line).buffer(SHOULDER * unit) for line in road_lines(file, v, w)]
     # Grown and shrunk again, narrow bays and lakes are closed.

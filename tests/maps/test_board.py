@@ -4,19 +4,19 @@ import pytest
 from rich.console import Console
 
 from arena.maps.board import print_position
-from arena.maps.setup import make_setup
+from arena.maps.setup import make_game_on_map
 
 
 def printed(game: str, map: str, height: int, *, terminal: bool = True) -> str:
     out = Console(file=io.StringIO(), force_terminal=terminal, width=120, height=height, color_system=None)
-    rules = make_setup(game, map)
+    rules = make_game_on_map(game, map)
     print_position(rules, rules.start(), out)
     assert isinstance(out.file, io.StringIO)
     return out.file.getvalue()
 
 
 def picture(game: str, map: str) -> str:
-    rules = make_setup(game, map)
+    rules = make_game_on_map(game, map)
     return rules.picture(rules.start()) + "\n"
 
 

@@ -9,17 +9,17 @@ import pytest
 from shapely import LineString, Point, Polygon, unary_union
 
 from arena.maps.cells import shipped_cells, shipped_ferries
-from arena.maps.layout import nearest_pair, road_lines, roads
-from arena.maps.loader import load_file, map_names
+from arena.maps.layout import list_roads, road_lines, smallest_distance
+from arena.maps.loader import load_map_file, map_names
 from tests.maps.coasts import COAST, GRAIN, ferries_of, lands_of, make_cells
 from tests.maps.shores import SHORES
 
 
 @pytest.mark.parametrize("name", map_names())
 def test_a_place_stands_on_its_own_ground_and_on_nobody_elses(name: str) -> None:
-    file = load_file(name)
+    file = load_map_file(name)
     areas = [unary_union([Polygon(ring) for ring in rings]) for rings in make_cells(file)]
-    unit = nearest_pair(file.map)
+    unit = smallest_distance(file.map)
     for v, place in enumerate(file.map.places):
         assert areas[v].contains(Point(place))
         assert areas[v].distance(Point(place)) == 0
@@ -31,8 +31,8 @@ def test_a_place_stands_on_its_own_ground_and_on_nobody_elses(name: str) -> None
 
 @pytest.mark.parametrize("name", map_names())
 def test_ground_is_what_is_nearest_on_the_same_land(name: str) -> None:
-    file, chance = load_file(name), random.Random(5)
-    unit = nearest_pair(file.map)
+    file, chance = load_map_file(name), random.Random(5)
+    unit = smallest_distance(file.map)
     cells = make_cells(file)
     land_of = {v: n for n, (members, _) in enumerate(lands_of(file, unit)) for v in members}
     for v, rings in enumerate(cells):
@@ -50,13 +50,13 @@ def test_ground_is_what_is_nearest_on_the_same_land(name: str) -> None:
 
 
 def test_corners_are_few() -> None:
-    found = make_cells(load_file("usa"))
+    found = make_cells(load_map_file("usa"))
     assert sum(len(ring) for rings in found for ring in rings) < 40 * len(found)
 
 
 def test_land_that_nobody_has_drawn_reaches_as_far_as_it_says() -> None:
-    file = load_file("m2")
-    found, unit = make_cells(file), nearest_pair(file.map)
+    file = load_map_file("m2")
+    found, unit = make_cells(file), smallest_distance(file.map)
     alone = min(range(len(found)), key=lambda v: len(file.map.neighbours[v]))
     reach = max(dist(corner, file.map.places[alone]) for corner in found[alone][0])
     assert reach >= COAST * unit * 0.9
@@ -64,9 +64,9 @@ def test_land_that_nobody_has_drawn_reaches_as_far_as_it_says() -> None:
 
 @pytest.mark.parametrize("name", sorted(SHORES))
 def test_a_road_over_the_sea_is_a_ferry(name: str) -> None:
-    file, cells = load_file(name), make_cells(load_file(name))
+    file, cells = load_map_file(name), make_cells(load_map_file(name))
     lands = unary_union([Polygon(ring).buffer(GRAIN) for rings in cells for ring in rings])
-    for v, w in roads(file.map):
+    for v, w in list_roads(file.map):
         crossing = any(
             LineString(line).difference(lands).length > 0.2 * LineString(line).length
             for line in road_lines(file, v, w)
@@ -78,7 +78,7 @@ def test_a_road_over_the_sea_is_a_ferry(name: str) -> None:
 @pytest.mark.parametrize("name", map_names())
 def test_the_cells_that_ship_are_those_of_the_map(name: str) -> None:
     """After a change of a map's places or continents: `make cells`."""
-    shipped, made = shipped_cells(name), make_cells(load_file(name))
+    shipped, made = shipped_cells(name), make_cells(load_map_file(name))
     assert shipped is not None
     assert len(shipped) == len(made)
     for old, new in zip(shipped, made, strict=True):
@@ -91,4 +91,4 @@ def test_the_cells_that_ship_are_those_of_the_map(name: str) -> None:
 def test_the_ferries_that_ship_are_those_of_the_cells_that_ship(name: str) -> None:
     cells = shipped_cells(name)
     assert cells is not None
-    assert shipped_ferries(name) == ferries_of(load_file(name), cells)
+    assert shipped_ferries(name) == ferries_of(load_map_file(name), cells)

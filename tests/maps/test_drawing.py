@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from arena.maps.drawing import MAX_ROWS, draw
-from arena.maps.loader import load_file, map_names
+from arena.maps.drawing import MAX_ROWS, draw_map
+from arena.maps.loader import load_map_file, map_names
 
 NAMES = [
     *map_names(),
@@ -22,7 +22,7 @@ NAMES = [
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("width", [60, 100])
 def test_the_picture_fits(name: str, width: int) -> None:
-    text, _ = draw(load_file(name), width=width)
+    text, _ = draw_map(load_map_file(name), width=width)
     rows = text.plain.split("\n")
     assert max(map(len, rows)) <= width
     assert len(rows) <= MAX_ROWS
@@ -34,8 +34,8 @@ def test_the_picture_fits(name: str, width: int) -> None:
     ("name", "width"), [("m1", 100), ("m2", 100), ("path4", 100), ("world", 140), ("grid:6x7", 100)]
 )
 def test_every_name_is_there_where_there_is_room(name: str, width: int) -> None:
-    file = load_file(name)
-    text, named = draw(file, width=width)
+    file = load_map_file(name)
+    text, named = draw_map(file, width=width)
     assert named
     words = re.findall(r"[^\s⠀-⣿]+", text.plain)
     for territory in file.map.territories:
@@ -46,8 +46,8 @@ def test_every_name_is_there_where_there_is_room(name: str, width: int) -> None:
 
 
 def test_a_crowded_map_has_numbers() -> None:
-    file = load_file("usa")
-    text, named = draw(file)
+    file = load_map_file("usa")
+    text, named = draw_map(file)
     assert not named
     words = re.findall(r"[^\s⠀-⣿]+", text.plain)
     armies = [f"{n:+d}" for n in file.map.start if n]
@@ -55,8 +55,8 @@ def test_a_crowded_map_has_numbers() -> None:
 
 
 def test_a_map_too_large_for_numbers_has_marks() -> None:
-    file = load_file("grid:30x30")
-    text, named = draw(file)
+    file = load_map_file("grid:30x30")
+    text, named = draw_map(file)
     assert not named
     assert text.plain.count("o") == file.map.start.count(0)
     assert text.plain.count("-") == sum(armies < 0 for armies in file.map.start)
@@ -64,24 +64,24 @@ def test_a_map_too_large_for_numbers_has_marks() -> None:
 
 
 def test_the_road_of_path4_is_drawn() -> None:
-    assert re.fullmatch(r"0 \+2 ⠤+ 1 ⠤+ 2 ⠤+ 3 -3", draw(load_file("path4"))[0].plain)
+    assert re.fullmatch(r"0 \+2 ⠤+ 1 ⠤+ 2 ⠤+ 3 -3", draw_map(load_map_file("path4"))[0].plain)
 
 
 def test_armies_of_any_position_can_be_shown() -> None:
-    text, _ = draw(load_file("path4"), armies=(5, 3, 1, -3), dots=False)
+    text, _ = draw_map(load_map_file("path4"), armies=(5, 3, 1, -3), dots=False)
     assert re.fullmatch(r"0 \+5 \.+ 1 \+3 \.+ 2 \+1 \.+ 3 -3", text.plain)
 
 
 @pytest.mark.parametrize("name", ["world", "usa", "m2"])
 def test_without_dots_all_is_ascii(name: str) -> None:
-    assert draw(load_file(name), dots=False)[0].plain.isascii()
+    assert draw_map(load_map_file(name), dots=False)[0].plain.isascii()
 
 
 def test_every_road_leaves_both_its_ends() -> None:
     """On a map with wide spaces: beside each name there are as many dotted lines as it has roads."""
-    rows = draw(load_file("m2"))[0].plain.split("\n")
+    rows = draw_map(load_map_file("m2"))[0].plain.split("\n")
     at = {name: (r, row.index(name)) for r, row in enumerate(rows) for name in re.findall(r"[a-d][1-4]", row)}
-    file = load_file("m2")
+    file = load_map_file("m2")
     for v, name in enumerate(file.map.territories):
         r, c = at[name]
         around = [rows[r][: max(0, c - 1)][-1:], rows[r][c + 6 : c + 7]]

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from arena.games.board import RisklessMap
 from arena.games.graph import is_connected, is_simple, is_undirected
-from arena.maps.generators import column, from_spec, grid, ring
+from arena.maps.generators import column_letters, generate_map, grid_map, ring_map
 from arena.maps.loader import load_map
 from tests.properties import examples
 
@@ -14,7 +14,7 @@ from tests.properties import examples
 @examples(30)
 @given(size=st.integers(3, 60))
 def test_a_ring_is_a_cycle(size: int) -> None:
-    map = ring(size)
+    map = ring_map(size)
     assert (map.name, map.size) == (f"ring:{size}", size)
     v, seen = 0, []
     while v not in seen:
@@ -36,7 +36,7 @@ def test_a_ring_is_a_cycle(size: int) -> None:
 def test_a_grid_joins_cells_that_touch(width: int, height: int) -> None:
     if width * height < 2:
         return
-    map = grid(width, height)
+    map = grid_map(width, height)
     assert (map.name, map.size) == (f"grid:{width}x{height}", width * height)
     for v, near in enumerate(map.neighbours):
         touching = [
@@ -65,14 +65,14 @@ def check_numbers(map: RisklessMap) -> None:
 
 def test_the_course_maps_are_a_ring_and_a_grid() -> None:
     m1, m2 = load_map("m1"), load_map("m2")
-    assert ring(6).neighbours == m1.neighbours
-    four = grid(4, 4)
+    assert ring_map(6).neighbours == m1.neighbours
+    four = grid_map(4, 4)
     assert (four.neighbours, four.territories) == (m2.neighbours, m2.territories)
 
 
 @pytest.mark.parametrize("spec", ["ring:8", "ring:20", "ring:60", "grid:4x4", "grid:7x6", "grid:10x10"])
 def test_two_fifths_of_the_territories_are_held_at_the_start(spec: str) -> None:
-    map = from_spec(spec)
+    map = generate_map(spec)
     assert sum(n != 0 for n in map.start) == pytest.approx(0.4 * map.size, abs=2)
 
 
@@ -80,11 +80,11 @@ def test_two_fifths_of_the_territories_are_held_at_the_start(spec: str) -> None:
     ("number", "letters"), [(0, "a"), (25, "z"), (26, "aa"), (51, "az"), (701, "zz"), (702, "aaa")]
 )
 def test_columns_are_lettered_as_in_a_spreadsheet(number: int, letters: str) -> None:
-    assert column(number) == letters
+    assert column_letters(number) == letters
 
 
 @pytest.mark.parametrize("spec", ["ring:3", "ring:1000", "grid:1x2", "grid:1000x1", "grid:40x25"])
 def test_the_ends_of_the_range_are_made(spec: str) -> None:
-    map = from_spec(spec)
+    map = generate_map(spec)
     assert map.name == spec
     assert map.ply_limit >= 10 * map.size

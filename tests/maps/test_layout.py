@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.games.board import RisklessMap
-from arena.maps.generators import grid
-from arena.maps.layout import OVERHANG, extent, nearest_pair, road_lines, roads
+from arena.maps.generators import grid_map
+from arena.maps.layout import OVERHANG, list_roads, map_extent, road_lines, smallest_distance
 from arena.maps.mapfile import MapFile
 from tests.games.strategies import riskless_maps
 
@@ -33,28 +33,28 @@ def row(*xs: float, wraps: bool) -> MapFile:
 @given(riskless_maps())
 def test_roads_are_told_once_each(map: RisklessMap) -> None:
     both = {(v, w) for v, near in enumerate(map.neighbours) for w in near}
-    told = roads(map)
+    told = list_roads(map)
     assert len(told) == len(set(told)) == len(both) / 2
     assert {*told, *((w, v) for v, w in told)} == both
 
 
 @given(st.lists(st.tuples(st.integers(-9, 9), st.integers(-9, 9)), min_size=4, max_size=4, unique=True))
 def test_the_nearest_pair_is_the_nearest(places: list[tuple[int, int]]) -> None:
-    map = grid(2, 2)
+    map = grid_map(2, 2)
     moved = RisklessMap.from_data({**map.to_data(), "places": [list(place) for place in places]})
-    assert nearest_pair(moved) == min(dist(a, b) for a, b in combinations(places, 2))
+    assert smallest_distance(moved) == min(dist(a, b) for a, b in combinations(places, 2))
 
 
 def test_a_road_is_a_straight_line() -> None:
     file = row(0, 30, 100, wraps=False)
     assert road_lines(file, 0, 1) == [((0, 0), (30, 10))]
     assert road_lines(file, 2, 1) == road_lines(file, 1, 2) == [((30, 10), (100, 20))]
-    assert (extent(file).left, extent(file).right) == (0, 100)
+    assert (map_extent(file).left, map_extent(file).right) == (0, 100)
 
 
 def test_a_long_road_goes_round_where_the_map_says_so() -> None:
     file = row(0, 30, 100, wraps=True)
-    edge = extent(file)
+    edge = map_extent(file)
     assert (edge.left, edge.right) == (-100 * OVERHANG, 100 + 100 * OVERHANG)
     assert road_lines(file, 0, 1) == [((0, 0), (30, 10))]
     west, east = road_lines(file, 1, 2)

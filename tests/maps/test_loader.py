@@ -12,8 +12,8 @@ from arena.maps.loader import (
     SHIPPED,
     MapError,
     generated_size,
-    load_file,
     load_map,
+    load_map_file,
     map_names,
     read_file,
 )
@@ -32,13 +32,13 @@ def test_a_path_is_a_file_of_ones_own(tmp_path: Path) -> None:
     path.write_text(GOOD, encoding="utf-8")
     assert isinstance(load_map(str(path)), RisklessMap)
     assert load_map(str(path)).name == "strait"
-    assert load_file(str(path)) == read_file(path)
+    assert load_map_file(str(path)) == read_file(path)
 
 
 def test_generated_maps_come_by_name() -> None:
     assert load_map("ring:5").size == 5
     assert load_map("grid:4x3").size == 12
-    assert "generated" in load_file("grid:4x3").description
+    assert "generated" in load_map_file("grid:4x3").description
 
 
 def test_an_unknown_name_lists_the_maps() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.maps.mapfile import MapError, MapFile, parse
+from arena.maps.mapfile import MapError, MapFile, parse_map_file
 
 GOOD = """\
 description = "Two islands and a strait"
@@ -124,7 +124,7 @@ NOT_TOML = [
 
 
 def test_the_good_file_is_good() -> None:
-    file = parse(GOOD, "strait", "strait.toml")
+    file = parse_map_file(GOOD, "strait", "strait.toml")
     assert file == MapFile(file.map, "Two islands and a strait", (("Islands", (0, 2)),), wraps=False)
     assert file.map.name == "strait"
     assert file.map.territories == ("West Island", "Strait", "East Island")
@@ -138,7 +138,7 @@ def test_the_good_file_is_good() -> None:
 def test_a_broken_file_says_file_key_and_reason(old: str, new: str, key: str, why: str) -> None:
     assert old in GOOD
     with pytest.raises(MapError, match=re.escape(why)) as error:
-        parse(GOOD.replace(old, new, 1), "broken", "maps/broken.toml")
+        parse_map_file(GOOD.replace(old, new, 1), "broken", "maps/broken.toml")
     told = error.value
     assert (told.file, told.key) == ("maps/broken.toml", key)
     assert str(told) == f"maps/broken.toml: {key}: {told.why}".replace("\n", "\\n")
@@ -149,7 +149,7 @@ def test_a_broken_file_says_file_key_and_reason(old: str, new: str, key: str, wh
 @pytest.mark.parametrize(("text", "why"), NOT_TOML, ids=range(len(NOT_TOML)))
 def test_invalid_toml_is_reported_with_its_line(text: str, why: str) -> None:
     with pytest.raises(MapError, match=re.escape(why)) as error:
-        parse(text, "broken", "maps/broken.toml")
+        parse_map_file(text, "broken", "maps/broken.toml")
     assert str(error.value).startswith(
         ("maps/broken.toml: not TOML", "maps/broken.toml: cannot be parsed as TOML")
     )
@@ -162,7 +162,7 @@ def test_a_file_with_a_piece_cut_out_is_refused_or_whole(data: st.DataObject) ->
     end = data.draw(st.integers(start, min(len(GOOD), start + 40)))
     text = GOOD[:start] + data.draw(st.text(max_size=3)) + GOOD[end:]
     try:
-        file = parse(text, "cut", "cut.toml")
+        file = parse_map_file(text, "cut", "cut.toml")
     except MapError as error:
         told = str(error)
     else:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from arena.maps.loader import SHIPPED
-from arena.maps.mapfile import KEYS, TERRITORY_KEYS, parse
+from arena.maps.mapfile import KEYS, TERRITORY_KEYS, parse_map_file
 from tests.bots.command_line import arena
 
 
 def test_the_example_of_the_readme_is_a_map_with_every_key() -> None:
     example = (SHIPPED / "README.md").read_text(encoding="utf-8").split("```toml\n")[1].split("```")[0]
-    file = parse(example, "strait", "README.md")
+    file = parse_map_file(example, "strait", "README.md")
     assert file.map.territories == ("West Island", "Strait", "East Island")
     assert file.continents == (("Islands", (0, 2)),)
     for key in (*KEYS, *TERRITORY_KEYS):

@@ -10,40 +10,40 @@ from arena.games.core import UnknownGame
 from arena.games.riskless import Riskless
 from arena.ladder.plan import LadderPlan
 from arena.maps.loader import SHIPPED, MapError, load_map, map_names
-from arena.maps.setup import DEFAULT_MAP, make_setup
+from arena.maps.setup import DEFAULT_MAP, make_game_on_map
 from arena.server.settings import PoolSettings
 
 
 def test_riskless_is_played_on_the_map_that_was_named() -> None:
-    game = make_setup("riskless", "ring:8")
+    game = make_game_on_map("riskless", "ring:8")
     assert isinstance(game, Riskless)
     assert game.map.size == 8
-    assert make_setup().setup() == make_setup("riskless", DEFAULT_MAP).setup()
+    assert make_game_on_map().setup() == make_game_on_map("riskless", DEFAULT_MAP).setup()
 
 
 @pytest.mark.parametrize("name", GAMES)
 def test_every_game_has_a_setup_to_start_with(name: str) -> None:
-    game = make_setup(name)
+    game = make_game_on_map(name)
     assert game.moves(game.start())
 
 
 def test_an_unknown_map_is_reported() -> None:
     with pytest.raises(UnknownGame, match="no game is called 'chess': choose from"):
-        make_setup("chess")
+        make_game_on_map("chess")
     with pytest.raises(MapError, match="no such map"):
-        make_setup("riskless", "nowhere")
+        make_game_on_map("riskless", "nowhere")
 
 
 @pytest.mark.parametrize("name", ["m2", "grid:5x7"])
 def test_a_game_is_made_once_however_often_its_map_is_named(name: str) -> None:
-    assert make_setup("riskless", name) is make_setup("riskless", name)
-    assert make_setup("riskless", "grid:05X7") is make_setup("riskless", "grid:5x7")
+    assert make_game_on_map("riskless", name) is make_game_on_map("riskless", name)
+    assert make_game_on_map("riskless", "grid:05X7") is make_game_on_map("riskless", "grid:5x7")
 
 
 def test_a_map_of_ones_own_is_read_anew(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text((SHIPPED / "m2.toml").read_text())
-    assert make_setup("riskless", str(file)) is not make_setup("riskless", str(file))
+    assert make_game_on_map("riskless", str(file)) is not make_game_on_map("riskless", str(file))
 
 
 @pytest.mark.parametrize(

@@ -12,15 +12,15 @@ import pytest
 from arena.games.graph import is_connected, is_simple, is_undirected
 from arena.games.riskless import Riskless
 from arena.lab.balance import Balance
-from arena.maps.layout import nearest_pair, road_lines, roads
-from arena.maps.loader import load_file, load_map, map_names
+from arena.maps.layout import list_roads, road_lines, smallest_distance
+from arena.maps.loader import load_map, load_map_file, map_names
 from arena.maps.mapfile import MapFile
 from tests.games.setups import random_match
 
 ROOT = Path(__file__).parents[1]
 COURSE: dict[str, Any] = json.loads((ROOT / "data" / "course_maps.json").read_text())
 
-every_map = pytest.mark.parametrize("file", [load_file(name) for name in map_names()], ids=map_names())
+every_map = pytest.mark.parametrize("file", [load_map_file(name) for name in map_names()], ids=map_names())
 
 
 def degree(name: str, territory: str) -> int:
@@ -60,8 +60,8 @@ def test_minnie_has_an_army_more_on_some_of_her_territories(file: MapFile) -> No
 @every_map
 def test_territories_and_roads_do_not_stand_on_each_other(file: MapFile) -> None:
     """On the picture no road passes so close to a third territory that it seems to lead there."""
-    places, clear = file.map.places, 0.25 * nearest_pair(file.map)
-    for v, w in roads(file.map):
+    places, clear = file.map.places, 0.25 * smallest_distance(file.map)
+    for v, w in list_roads(file.map):
         for a, b in road_lines(file, v, w):
             for u in set(range(file.map.size)) - {v, w}:
                 assert off(places[u], a, b) > clear, [file.map.territories[each] for each in (u, v, w)]
@@ -114,8 +114,8 @@ def test_path4_is_figure_2() -> None:
 
 
 def test_the_world_has_42_territories_83_roads_and_six_continents() -> None:
-    file = load_file("world")
-    assert (file.map.size, len(roads(file.map))) == (42, 83)
+    file = load_map_file("world")
+    assert (file.map.size, len(list_roads(file.map))) == (42, 83)
     sizes = {name: len(members) for name, members in file.continents}
     assert sizes == {
         "North America": 9,
@@ -139,7 +139,7 @@ def test_the_world_has_42_territories_83_roads_and_six_continents() -> None:
     ],
 )
 def test_the_continents_have_their_known_ways_in(continent: str, ways_in: set[str]) -> None:
-    file = load_file("world")
+    file = load_map_file("world")
     members = dict(file.continents)[continent]
     borders = {v for v in members if set(file.map.neighbours[v]) - set(members)}
     assert {file.map.territories[v] for v in borders} == ways_in
@@ -154,10 +154,10 @@ def test_world_degrees(territory: str, number: int) -> None:
 
 
 def test_the_road_from_alaska_to_kamchatka_goes_round() -> None:
-    file = load_file("world")
+    file = load_map_file("world")
     v, w = file.map.find_territory("Alaska"), file.map.find_territory("Kamchatka")
     assert w in file.map.neighbours[v]
-    round_ = [each for each in roads(file.map) if len(road_lines(file, *each)) == 2]
+    round_ = [each for each in list_roads(file.map) if len(road_lines(file, *each)) == 2]
     assert round_ == [(v, w)]
 
 
@@ -165,8 +165,8 @@ def test_the_road_from_alaska_to_kamchatka_goes_round() -> None:
 
 
 def test_the_usa_has_48_states_and_105_borders() -> None:
-    file = load_file("usa")
-    assert (file.map.size, len(roads(file.map))) == (48, 105)
+    file = load_map_file("usa")
+    assert (file.map.size, len(list_roads(file.map))) == (48, 105)
     assert list(file.map.territories) == sorted(file.map.territories)
     sizes = {name: len(members) for name, members in file.continents}
     assert sizes == {"Northeast": 9, "Midwest": 12, "South": 16, "West": 11}
@@ -214,7 +214,7 @@ def test_a_corner_or_water_is_no_border(one: str, other: str) -> None:
 
 def test_italy_has_20_regions_and_ferries_to_two_of_them() -> None:
     map = load_map("italy")
-    assert (map.size, len(roads(map))) == (20, 34)
+    assert (map.size, len(list_roads(map))) == (20, 34)
     assert degree("italy", "Emilia-Romagna") == degree("italy", "Lazio") == 6
     islands = {map.territories[v]: {map.territories[w] for w in map.neighbours[v]} for v in (18, 19)}
     assert islands == {"Sicily": {"Calabria", "Sardinia"}, "Sardinia": {"Tuscany", "Sicily"}}

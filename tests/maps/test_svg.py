@@ -7,8 +7,8 @@ import pytest
 
 from arena.games.board import RisklessMap
 from arena.maps.cells import shipped_cells
-from arena.maps.layout import road_lines, roads
-from arena.maps.loader import load_file, map_names
+from arena.maps.layout import list_roads, road_lines
+from arena.maps.loader import load_map_file, map_names
 from arena.maps.mapfile import MapFile
 from arena.maps.svg import EDGE, draw_svg
 
@@ -26,11 +26,11 @@ def of_class(root: Element, name: str) -> list[Element]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_everything_is_in_the_picture(name: str) -> None:
-    file = load_file(name)
+    file = load_map_file(name)
     root = picture(file)
     assert root.findtext(f"{NS}title") == file.map.name
     assert [each.text for each in of_class(root, "name")] == list(file.map.territories)
-    drawn = sum(len(road_lines(file, v, w)) for v, w in roads(file.map))
+    drawn = sum(len(road_lines(file, v, w)) for v, w in list_roads(file.map))
     assert len(of_class(root, "road")) + len(of_class(root, "road ferry")) == drawn
     assert len(of_class(root, "area-of")) == len(shipped_cells(name) or ())
     held = Counter("maxie" if n > 0 else "minnie" if n < 0 else "empty" for n in file.map.start)
@@ -40,19 +40,19 @@ def test_everything_is_in_the_picture(name: str) -> None:
 
 
 def test_owners_differ_by_shape_and_not_only_by_colour() -> None:
-    root = picture(load_file("path4"))
+    root = picture(load_map_file("path4"))
     assert {each.tag for each in of_class(root, "maxie")} == {f"{NS}circle"}
     assert {each.tag for each in of_class(root, "minnie")} == {f"{NS}rect"}
 
 
 def test_armies_of_any_position_can_be_shown() -> None:
-    root = picture(load_file("path4"), (5, 3, 0, -12))
+    root = picture(load_map_file("path4"), (5, 3, 0, -12))
     assert [each.text for each in of_class(root, "armies")] == ["5", "3", "12"]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_marks_and_names_are_inside_and_apart(name: str) -> None:
-    file = load_file(name)
+    file = load_map_file(name)
     root = picture(file)
     width, height = (float(root.get(side) or 0) for side in ("width", "height"))
     boxes = []
@@ -71,7 +71,7 @@ def test_marks_and_names_are_inside_and_apart(name: str) -> None:
 
 
 def test_the_tooltip_of_a_name_is_its_continent() -> None:
-    file = load_file("world")
+    file = load_map_file("world")
     told = Counter(each.findtext(f"{NS}title") for each in of_class(picture(file), "name"))
     assert told == {name: len(members) for name, members in file.continents}
 

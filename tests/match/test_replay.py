@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from arena.games.catalogue import KNOWN, make_game
 from arena.games.core import Player
-from arena.maps.setup import make_setup
+from arena.maps.setup import make_game_on_map
 from arena.match.replay import has_moved, mean_cpu_ms, movers, summary, verify
 from arena.protocol.codes import EndReason
 from arena.protocol.record import BadRecord, RecordedMove, Result
@@ -113,9 +113,9 @@ def test_a_match_of_legal_moves_is_believed_and_a_longer_shorter_or_stolen_one_i
 
 
 GAMES = {
-    "tictactoe": make_setup("tictactoe"),
-    "path4": make_setup("riskless", "path4"),
-    "m1": make_setup("riskless", "m1"),
+    "tictactoe": make_game_on_map("tictactoe"),
+    "path4": make_game_on_map("riskless", "path4"),
+    "m1": make_game_on_map("riskless", "m1"),
 }
 
 

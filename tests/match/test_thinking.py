@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from arena.games.catalogue import GAMES
 from arena.games.core import AnyGame, BadData, Player
 from arena.games.tictactoe import TicTacToe
-from arena.maps.setup import make_setup
+from arena.maps.setup import make_game_on_map
 from arena.match.events import Moved
 from arena.match.thinking import MATCH_BYTES, MOVE_BYTES, AnalysisTrimmer
 from arena.protocol.codec import encode
@@ -28,7 +28,7 @@ PLAIN = st.recursive(
     lambda inside: st.lists(inside, max_size=3) | st.dictionaries(st.text(max_size=3), inside, max_size=2),
     max_leaves=6,
 )
-RISKLESS = make_setup("riskless", "m2")
+RISKLESS = make_game_on_map("riskless", "m2")
 
 
 def is_move(game: AnyGame, data: object) -> bool:
@@ -46,7 +46,7 @@ def is_move(game: AnyGame, data: object) -> bool:
 @example(lines=[[0, False]])
 @example(lines=[[5, [5]]])
 def test_a_line_is_kept_up_to_its_first_invalid_move(name: str, lines: list[list[Any]]) -> None:
-    game = make_setup(name)
+    game = make_game_on_map(name)
     limit, cut = AnalysisTrimmer(game), 0
     for line in lines:
         kept = limit.trim(Player.MAXIE, Thinking(line=line))
@@ -64,7 +64,7 @@ def test_a_line_is_kept_up_to_its_first_invalid_move(name: str, lines: list[list
 
 
 def test_long_thinking_loses_its_line_first_and_each_player_has_a_limit_per_match() -> None:
-    limit = AnalysisTrimmer(make_setup("tictactoe"))
+    limit = AnalysisTrimmer(make_game_on_map("tictactoe"))
     long = Thinking(depth=3, value=1.5, nodes=10, line=[4] * 64)
     kept = 0
     for _ in range(MATCH_BYTES // 100):

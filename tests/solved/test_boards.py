@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from arena.games.core import MAXIE, MINNIE
 from arena.games.riskless import Armies, Riskless
 from arena.games.tictactoe import TicTacToe
-from arena.maps.generators import grid, ring
+from arena.maps.generators import grid_map, ring_map
 from arena.maps.loader import load_map
 from arena.solved.boards import MAX_SYMMETRIES, Boards, automorphisms, boards_of, seen_by_mover
 
@@ -92,5 +92,5 @@ def test_too_large_a_group_is_cut_to_a_group() -> None:
 
 
 def test_a_long_ring_takes_no_time() -> None:
-    assert len(automorphisms(ring(200).neighbours)) == 400
-    assert len(automorphisms(grid(20, 10).neighbours)) == 4
+    assert len(automorphisms(ring_map(200).neighbours)) == 400
+    assert len(automorphisms(grid_map(20, 10).neighbours)) == 4

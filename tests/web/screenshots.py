@@ -23,7 +23,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from arena.maps.loader import map_names
-from arena.maps.setup import make_setup
+from arena.maps.setup import make_game_on_map
 from arena.protocol.codes import EndReason
 from arena.protocol.record import FORMAT, Record, RecordedMove, Result, to_line
 from arena.protocol.values import Players, Thinking
@@ -336,7 +336,7 @@ def maps(running: Arena, browser: Browser, folder: Path) -> None:
 
 def made_up(map_name: str = "", game_name: str = "riskless") -> Record:
     """A match of random moves, on a map if the game has maps, as its record."""
-    game, chance = make_setup(game_name, map_name), random.Random(7)
+    game, chance = make_game_on_map(game_name, map_name), random.Random(7)
     position = game.start()
     moves: list[RecordedMove] = []
     while game.outcome(position) is None and len(moves) < 60:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from arena.maps.setup import make_setup
+from arena.maps.setup import make_game_on_map
 from testkit.browser import SHIFTS, Arena, arena, new_context, wait
 from tests.web.conftest import stop_clock
 from tests.web.wire import Guest
@@ -95,7 +95,7 @@ def hasty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
 
 def test_moves_that_come_at_once_are_shown_one_after_another(timed: Page) -> None:
     timed.emulate_media(reduced_motion="reduce")  # armies travel by the browser's clock, not by the page's
-    timed.evaluate(HURRIED, make_setup("riskless", "m2").setup())
+    timed.evaluate(HURRIED, make_game_on_map("riskless", "m2").setup())
     timed.clock.run_for(100)
     expect(timed.locator(".status")).to_have_text("Live, 99 moves behind")
     before = timed.evaluate(SHOWN)
@@ -179,7 +179,7 @@ def test_of_two_matches_the_closer_one_is_chosen(browser: Browser, tmp_path: Pat
 def test_the_board_of_another_match_is_shown_where_nothing_moves_for_a_while(timed: Page) -> None:
     timed.evaluate(DIRECTED)
     timed.wait_for_function("() => window.began.length === 1")
-    timed.evaluate(QUIET, make_setup("riskless", "m2").setup())
+    timed.evaluate(QUIET, make_game_on_map("riskless", "m2").setup())
     timed.evaluate(f"director.offered = [{RIVAL}]")
     timed.clock.run_for(11_000)
     assert timed.evaluate("director.id") == "quiet"

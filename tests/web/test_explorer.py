@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 from playwright.sync_api import Locator, Page, expect
 
-from arena.maps.setup import make_setup
+from arena.maps.setup import make_game_on_map
 from arena.protocol.record import to_line
 from arena.server.web.analysis import REVIEW_SECONDS
 from testkit.browser import Arena, arena, wait
@@ -135,7 +135,7 @@ def test_an_engine_says_what_it_thinks_and_its_line_is_followed(shown: Page) -> 
 @pytest.fixture(scope="module")
 def judged(served: Arena, tmp_path_factory: pytest.TempPathFactory) -> str:
     """A finished match of moves by chance in the server's store; its id."""
-    record, _ = random_record(make_setup("riskless", "italy"), 3, 12)
+    record, _ = random_record(make_game_on_map("riskless", "italy"), 3, 12)
     file = tmp_path_factory.mktemp("judged") / "one.jsonl"
     file.write_text(
         to_line(replace(record, match="judged", started="2026-01-01T00:00:00Z")) + "\n", encoding="utf-8"
@@ -194,7 +194,7 @@ def test_a_finished_match_is_analysed_and_a_better_move_is_played_out(
 def test_a_file_of_ones_own_is_analysed(
     served: Arena, page: Page, tmp_path: Path, game: str, seed: int, plies: int
 ) -> None:
-    record, _ = random_record(make_setup(game, "italy"), seed, plies)
+    record, _ = random_record(make_game_on_map(game, "italy"), seed, plies)
     file = tmp_path / "one.jsonl"
     file.write_text(to_line(record) + "\n", encoding="utf-8")
     page.goto(f"{served.url}file")

@@ -12,7 +12,7 @@ import pytest
 import shapely
 from playwright.sync_api import Browser, Page, expect
 
-from arena.maps.setup import make_setup
+from arena.maps.setup import make_game_on_map
 from arena.protocol.record import to_line
 from testkit.browser import Arena, new_context
 from tests.web.screenshots import made_up
@@ -175,7 +175,7 @@ def test_a_whole_map_is_in_sight_in_ones_own_match_after_each_change_of_the_wind
 ) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
     page.goto(f"{empty.url}table")
-    page.evaluate(OWN, make_setup("riskless", name).setup())
+    page.evaluate(OWN, make_game_on_map("riskless", name).setup())
     for width, height in ((1280, 720), (360, 640), (1024, 768), (360, 640), (1280, 720)):
         page.set_viewport_size({"width": width, "height": height})
         if width > 1000:
@@ -248,7 +248,7 @@ def test_a_map_without_land_is_given_what_is_nearest_to_each_place(
 ) -> None:
     """Points all over the picture lie on the land of the place that is nearest to them, if that is near, and nowhere else."""
     page.goto(empty.url)
-    found = page.evaluate(LAND, make_setup("riskless", name).setup())
+    found = page.evaluate(LAND, make_game_on_map("riskless", name).setup())
     at, land = found["at"], [shapely.Polygon(corners) for corners in found["land"]]
     radius = 0.72 * statistics.median_high(dist(at[v], at[w]) for v, w in found["roads"])
     assert all(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Error, Page, expect
 
-from arena.maps.setup import make_setup
+from arena.maps.setup import make_game_on_map
 from arena.server.core.settings import HOUSE_MATCHES
 from testkit.browser import PATIENCE, Arena, arena, new_context, wait
 from tests.web.wire import Guest, against
@@ -185,7 +185,7 @@ def test_a_premove_is_sent_with_the_turn_and_dropped_where_it_is_illegal(idle: A
 
 @pytest.mark.parametrize("keys", [False, True])
 def test_a_premove_on_a_map_is_two_clicks_or_keys(idle: Arena, page: Page, keys: bool) -> None:
-    rules: Any = make_setup("riskless", "path4")
+    rules: Any = make_game_on_map("riskless", "path4")
     with against(idle, page, f"patient-{keys}", "riskless") as (guest, match):
         page.locator("[data-source]").first.click()
         page.locator("[data-target]").first.click()

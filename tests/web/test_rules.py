@@ -10,14 +10,17 @@ from playwright.sync_api import Page
 
 from arena.games.catalogue import make_game
 from arena.games.core import AnyGame
-from arena.maps.setup import make_setup
+from arena.maps.setup import make_game_on_map
 from testkit.browser import Arena
 
 GAMES: dict[str, AnyGame] = {
-    "tictactoe": make_setup("tictactoe"),
-    "hexapawn": make_setup("hexapawn"),
+    "tictactoe": make_game_on_map("tictactoe"),
+    "hexapawn": make_game_on_map("hexapawn"),
     "hexapawn 4x5": make_game("hexapawn", {"width": 4, "height": 5}),
-    **{f"riskless {name}": make_setup("riskless", name) for name in ("m1", "m2", "path4", "usa", "world")},
+    **{
+        f"riskless {name}": make_game_on_map("riskless", name)
+        for name in ("m1", "m2", "path4", "usa", "world")
+    },
 }
 
 STEP_THROUGH = """async ([name, setup, moves, digest]) => {

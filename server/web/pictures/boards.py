@@ -58,9 +58,9 @@ def _draw_map(game: Riskless, position: Any, move: Any, box: Rectangle) -> Drawn
     width, height = picture.size
     frame = _frame_tag(width, height, box)
     size = max(1.0, READABLE / min(box.width / width, box.height / height))
-    arrow = "" if move is None else picture.arrow(move[0], move[1], size)
-    marks = f"{picture.held(position.armies)}{arrow}{picture.spots(position.armies, size)}"
-    return DrawnPosition(f"{frame}{STYLE}{picture.ground}</svg>", f"{frame}{STYLE}{marks}</svg>")
+    arrow = "" if move is None else picture.arrow_svg(move[0], move[1], size)
+    marks = f"{picture.areas_svg(position.armies)}{arrow}{picture.marks_svg(position.armies, size)}"
+    return DrawnPosition(f"{frame}{STYLE}{picture.ground_svg}</svg>", f"{frame}{STYLE}{marks}</svg>")
 
 
 def _frame_tag(width: float, height: float, box: Rectangle) -> str:

@@ -16,7 +16,7 @@ from PIL import Image
 from arena.games.catalogue import make_game
 from arena.games.core import AnyGame, GameError
 from arena.games.riskless import Riskless
-from arena.maps.loader import load_file
+from arena.maps.loader import load_map_file
 from arena.protocol.messages import View
 from arena.protocol.record import BadRecord, from_line
 from arena.protocol.values import Data
@@ -48,7 +48,7 @@ class DrawnMatch(Struct, frozen=True):
 
 def map_picture(name: str) -> bytes:
     """Draw a built-in map with its initial position, as PNG."""
-    return _render_png(cards.map_card(load_file(name)), WIDTH)
+    return _render_png(cards.map_card(load_map_file(name)), WIDTH)
 
 
 def table_picture(title: str, line: str, rows: Sequence[tuple[str, str, float]]) -> bytes:

@@ -15,7 +15,7 @@ import pytest
 from msgspec import structs
 
 from arena.cores import cores
-from arena.maps.setup import make_setup
+from arena.maps.setup import make_game_on_map
 from arena.match.terms import Terms, ThreadLimits
 from arena.protocol.codes import EndReason
 from arena.protocol.engines import EngineInfo
@@ -45,7 +45,7 @@ def spec(maxie: str, minnie: str, tc: str = "120/move", ready_ms: int = 120_000)
     return Terms(
         match=uuid.uuid4().hex,
         event="test",
-        game=make_setup("tictactoe"),
+        game=make_game_on_map("tictactoe"),
         players=Players(maxie, minnie),
         time_control=control,
         margin_ms=100,

@@ -6,7 +6,7 @@ from arena.bots.api.bot import Match
 from arena.bots.client.local_match import LocalMatch
 from arena.bots.engines.from_file import load_bot_class
 from arena.games.core import Player
-from arena.maps.setup import make_setup
+from arena.maps.setup import make_game_on_map
 from tests.bots.command_line import arena, fails
 
 
@@ -17,7 +17,7 @@ def test_it_is_short_and_plays(tmp_path: Path) -> None:
     made = load_bot_class(str(file))
     assert made.__name__ == "MyBot"
     for name, map_ in (("tictactoe", ""), ("hexapawn", ""), ("riskless", "path4")):
-        game = make_setup(name, map_) if map_ else make_setup(name)
+        game = make_game_on_map(name, map_) if map_ else make_game_on_map(name)
         local = LocalMatch(made, Match(game, Player.MAXIE))
         local.play_bot_move()
         local.close()
@@ -27,7 +27,7 @@ def test_it_is_short_and_plays(tmp_path: Path) -> None:
 def test_it_takes_the_win_from_either_seat(tmp_path: Path) -> None:
     file = tmp_path / "winner.py"
     arena("new", file)
-    game = make_setup("tictactoe")
+    game = make_game_on_map("tictactoe")
     for seat, moves in ((Player.MAXIE, [0, 3, 1, 4]), (Player.MINNIE, [0, 3, 1, 4, 8])):
         bot = load_bot_class(str(file))()
         bot.match = Match(game, seat)

@@ -10,13 +10,13 @@ import pexpect
 import pytest
 from msgspec import structs
 
-from arena.maps.setup import make_setup
+from arena.maps.setup import make_game_on_map
 from arena.protocol.codes import EndReason
 from arena.protocol.record import RecordedMove, Result, to_line
 from tests.bots.command_line import ARENA, arena, environment, fails
 from tests.match.recorded import random_record
 
-GAME = make_setup("tictactoe")
+GAME = make_game_on_map("tictactoe")
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from msgspec import structs
 
 from arena.bots.review.values_chart import review_svg
 from arena.bots.search.values import WIN
-from arena.maps.setup import make_setup
+from arena.maps.setup import make_game_on_map
 from arena.protocol.codes import EndReason
 from arena.protocol.record import RecordedMove, Result, to_line
 from arena.protocol.values import Thinking
@@ -22,7 +22,7 @@ from tests.match.recorded import random_record
 @pytest.fixture
 def blunder(tmp_path: Path) -> Path:
     """Return a match in which Minnie lets Maxie complete the first row."""
-    record, _ = random_record(make_setup("tictactoe"))
+    record, _ = random_record(make_game_on_map("tictactoe"))
     moves = [RecordedMove(cell, 1.0, Thinking(value=1.0)) for cell in (0, 3, 1, 4, 2)]
     file = tmp_path / "one.jsonl"
     file.write_text(

@@ -10,7 +10,7 @@ from arena.bots.api.options import ENGINES, parse_spec
 from arena.bots.compiled.backend import CompiledBackend
 from arena.bots.engines.searching import PythonBackend, make_backend
 from arena.games.core import AnyGame, Player
-from arena.maps.setup import make_setup
+from arena.maps.setup import make_game_on_map
 
 PROGRAM = """
 import sys
@@ -19,8 +19,8 @@ from arena.bots.engines.searching import make_backend
 from arena.bots.api.bot import Match
 from arena.bots.api.options import ENGINES, parse_spec
 from arena.games.core import Player
-from arena.maps.setup import make_setup
-game = make_setup()
+from arena.maps.setup import make_game_on_map
+game = make_game_on_map()
 backend = make_backend(parse_spec("alphabeta", ENGINES), Match(game, Player.MAXIE))
 print(type(backend).__name__, [report.depth for report in backend.reports(game.start(), lambda: False, 2)])
 """
@@ -35,7 +35,9 @@ def closed_backend(spec: str, game: AnyGame) -> object:
 @pytest.mark.parametrize(
     "spec", ["alphabeta", "jamboree", "jamboree:form=course,prune=0.2", "alphabeta:exact=yes"]
 )
-@pytest.mark.parametrize("game", [make_setup(), make_setup("tictactoe")], ids=["riskless", "tictactoe"])
+@pytest.mark.parametrize(
+    "game", [make_game_on_map(), make_game_on_map("tictactoe")], ids=["riskless", "tictactoe"]
+)
 def test_both_games_are_searched_compiled(spec: str, game: AnyGame) -> None:
     assert isinstance(closed_backend(spec, game), CompiledBackend)
 
@@ -55,13 +57,13 @@ def test_the_courses_form_down_to_the_leaves_finds_the_value_and_move_of_alphabe
 
 
 def test_minimax_is_the_reference() -> None:
-    assert isinstance(closed_backend("minimax", make_setup()), PythonBackend)
+    assert isinstance(closed_backend("minimax", make_game_on_map()), PythonBackend)
 
 
 def test_a_map_that_is_too_large_is_searched_in_python_and_it_says_so(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert isinstance(closed_backend("alphabeta", make_setup("riskless", "grid:9x8")), PythonBackend)
+    assert isinstance(closed_backend("alphabeta", make_game_on_map("riskless", "grid:9x8")), PythonBackend)
     errors = capsys.readouterr().err
     assert (
         errors

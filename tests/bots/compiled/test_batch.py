@@ -11,13 +11,13 @@ from arena.bots.compiled.batch import Batch
 from arena.games.core import MAXIE, Game, Player
 from arena.games.hexapawn import Hexapawn
 from arena.games.riskless import Riskless
-from arena.maps.setup import make_setup
+from arena.maps.setup import make_game_on_map
 
 SETUPS = {
-    "tictactoe": make_setup("tictactoe"),
-    "path4": make_setup("riskless", "path4"),
-    "m1": make_setup("riskless", "m1"),
-    "italy": make_setup("riskless", "italy"),
+    "tictactoe": make_game_on_map("tictactoe"),
+    "path4": make_game_on_map("riskless", "path4"),
+    "m1": make_game_on_map("riskless", "m1"),
+    "italy": make_game_on_map("riskless", "italy"),
 }
 
 

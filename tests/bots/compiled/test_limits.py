@@ -10,7 +10,7 @@ import pytest
 from arena.bots.compiled.catalogue import compile_game, weights_for
 from arena.bots.compiled.limits import EXTRA, fits, installed
 from arena.games.hexapawn import Hexapawn
-from arena.maps.setup import make_setup
+from arena.maps.setup import make_game_on_map
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from arena.maps.setup import make_setup
     ],
 )
 def test_maps_within_the_limits_can_be_compiled(game: str, map: str, there: bool) -> None:
-    made = make_setup(game, map) if map else make_setup(game)
+    made = make_game_on_map(game, map) if map else make_game_on_map(game)
     assert fits(made) is there
     assert (compile_game(made, weights_for(made, "plain")) is not None) is there
 

@@ -20,11 +20,11 @@ from arena.bots.review.analysis import REFERENCE, parse_reference, run_reference
 from arena.games.core import AnyGame, Player
 from arena.games.riskless import Riskless
 from arena.maps.loader import load_map
-from arena.maps.setup import make_setup
+from arena.maps.setup import make_game_on_map
 
-M2 = make_setup("riskless", "m2")
-LARGE = make_setup("riskless", "grid:9x8")
-PATH = make_setup("riskless", "path4")
+M2 = make_game_on_map("riskless", "m2")
+LARGE = make_game_on_map("riskless", "grid:9x8")
+PATH = make_game_on_map("riskless", "path4")
 """A map whose table ships."""
 
 VALUES = {

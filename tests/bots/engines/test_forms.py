@@ -16,10 +16,10 @@ from arena.bots.engines.forms import choose_form, reported_options
 from arena.bots.engines.registry import make_engine, why_incompatible
 from arena.games.core import AnyGame, Player
 from arena.games.hexapawn import Hexapawn
-from arena.maps.setup import make_setup
+from arena.maps.setup import make_game_on_map
 
-M2 = make_setup()
-LARGE = make_setup("riskless", "grid:9x8")
+M2 = make_game_on_map()
+LARGE = make_game_on_map("riskless", "grid:9x8")
 """More territories than the compiled search has room for."""
 SMALL = Hexapawn()
 """A game without a compiled search, and without features."""

@@ -14,7 +14,7 @@ from arena.bots.api.bot import Bot, Clock, Crash, Ending, Match, Resign, assign_
 from arena.bots.engines.isolated import isolate_engine
 from arena.bots.engines.registry import Engine, make_engine
 from arena.games.core import AnyGame, Player
-from arena.maps.setup import make_setup
+from arena.maps.setup import make_game_on_map
 from arena.protocol.codes import EndReason
 
 LONG = Clock(30.0)
@@ -38,7 +38,7 @@ def seat_engine(made: Engine, game: AnyGame, seat: Player = Player.MAXIE) -> Bot
 
 @pytest.mark.parametrize("name", ["tictactoe", "riskless", "hexapawn"])
 def test_it_plays_as_it_does_in_this_process(name: str) -> None:
-    game = make_setup(name, "path4") if name == "riskless" else make_setup(name)
+    game = make_game_on_map(name, "path4") if name == "riskless" else make_game_on_map(name)
     made = make_engine("minimax:depth=2")
     inside, outside = seat_engine(made, game), seat_engine(isolate_engine(made), game)
     try:
@@ -74,7 +74,7 @@ def test_hooks_are_called_and_printed_text_is_no_answer(
         "    def close(self):\n        print('closed')\n"
     )
     made = engine(tmp_path, "print('at', self.match.opponent); return 4", hooks)
-    bot = seat_engine(made, make_setup("tictactoe"), Player.MINNIE)
+    bot = seat_engine(made, make_game_on_map("tictactoe"), Player.MINNIE)
     position = bot.game.play(bot.game.start(), 0)
     bot.opponent_moved(0, position)
     assert request_move(bot, position, LONG, Event()) == 4
@@ -93,14 +93,14 @@ def test_hooks_are_called_and_printed_text_is_no_answer(
     "choose", ["raise KeyError('lost it')", "import os; os.kill(os.getpid(), 9)", "return None"]
 )
 def test_a_failure_in_the_process_counts_as_a_crash(tmp_path: Path, choose: str) -> None:
-    bot = seat_engine(engine(tmp_path, choose), make_setup("tictactoe"))
+    bot = seat_engine(engine(tmp_path, choose), make_game_on_map("tictactoe"))
     with pytest.raises(Crash, match=r"lost it|SIGKILL|not a move|ended \(exit code 1\)"):
         request_move(bot, bot.game.start(), LONG, Event())
     bot.close()
 
 
 def test_it_may_resign(tmp_path: Path) -> None:
-    bot = seat_engine(engine(tmp_path, "raise Resign('enough')"), make_setup("tictactoe"))
+    bot = seat_engine(engine(tmp_path, "raise Resign('enough')"), make_game_on_map("tictactoe"))
     with pytest.raises(Resign, match="enough"):
         request_move(bot, bot.game.start(), LONG, Event())
     bot.close()
@@ -109,7 +109,7 @@ def test_it_may_resign(tmp_path: Path) -> None:
 def test_a_choose_that_never_returns_ends_with_its_match(tmp_path: Path) -> None:
     pid = tmp_path / "pid"
     hang = f"import os; open({str(pid)!r}, 'w').write(str(os.getpid()))\n        while True: pass"
-    bot = seat_engine(engine(tmp_path, hang), make_setup("tictactoe"))
+    bot = seat_engine(engine(tmp_path, hang), make_game_on_map("tictactoe"))
     stop = Event()
     match_over = Thread(target=_set_when_written, args=(pid, stop))
     match_over.start()

@@ -10,12 +10,16 @@ from arena.bots.api.bot import Clock, request_move
 from arena.bots.api.options import ENGINES, BadSpec
 from arena.bots.engines.registry import make_engine, why_incompatible
 from arena.games.core import AnyGame, Player
-from arena.maps.setup import make_setup
+from arena.maps.setup import make_game_on_map
 from arena.protocol.engines import EngineInfo
 from tests.bots.engines.conftest import Seated
 
 FREE = {"depth": "100", "evaluator": "features"}
-GAMES = [make_setup("tictactoe"), make_setup("riskless", "path4"), make_setup("riskless", "world")]
+GAMES = [
+    make_game_on_map("tictactoe"),
+    make_game_on_map("riskless", "path4"),
+    make_game_on_map("riskless", "world"),
+]
 
 
 @pytest.mark.parametrize("game", GAMES, ids=["tictactoe", "path4", "world"])

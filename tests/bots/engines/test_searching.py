@@ -11,12 +11,12 @@ from arena.bots.api.options import ENGINES, parse_spec
 from arena.bots.compiled.backend import CompiledBackend
 from arena.bots.engines.searching import PythonBackend, SearchingBot
 from arena.games.core import AnyGame, Player
-from arena.maps.setup import make_setup
+from arena.maps.setup import make_game_on_map
 from tests.bots.engines.conftest import Seated
 
 NAMES = ["minimax", "alphabeta", "jamboree"]
-TICTACTOE = make_setup("tictactoe")
-M2 = make_setup("riskless", "m2")
+TICTACTOE = make_game_on_map("tictactoe")
+M2 = make_game_on_map("riskless", "m2")
 
 
 def choose(bot: Bot, position: Any, seconds: float = 5.0, stop: Event | None = None) -> Any:

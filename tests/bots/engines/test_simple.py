@@ -14,13 +14,13 @@ from arena.bots.api.bot import Clock, Match, assign_match, request_move
 from arena.bots.engines.simple import GreedyBot, RandomBot
 from arena.games.core import AnyGame, Player
 from arena.games.tictactoe import TicTacToe
-from arena.maps.setup import make_setup
+from arena.maps.setup import make_game_on_map
 from tests.properties import examples
 
 GAMES = {
-    "tictactoe": make_setup("tictactoe"),
-    "path4": make_setup("riskless", "path4"),
-    "m2": make_setup("riskless", "m2"),
+    "tictactoe": make_game_on_map("tictactoe"),
+    "path4": make_game_on_map("riskless", "path4"),
+    "m2": make_game_on_map("riskless", "m2"),
 }
 
 

@@ -17,10 +17,10 @@ from arena.bots.review.analysis import (
 from arena.bots.review.chance import winning_chance
 from arena.bots.search.values import WIN
 from arena.games.core import AnyGame
-from arena.maps.setup import make_setup
+from arena.maps.setup import make_game_on_map
 
-PATH4 = make_setup("riskless", "path4")
-ITALY = make_setup("riskless", "italy")
+PATH4 = make_game_on_map("riskless", "path4")
+ITALY = make_game_on_map("riskless", "italy")
 
 
 def engine(game: AnyGame, text: str, limits: SearchLimits) -> EngineAnalyst:
@@ -99,7 +99,9 @@ def test_an_algorithm_is_meant_where_reference_is_said_and_where_no_engine_has_i
             parse_engine(wrong)
 
 
-@pytest.mark.parametrize("game", [PATH4, ITALY, make_setup("tictactoe")], ids=["path4", "italy", "tictactoe"])
+@pytest.mark.parametrize(
+    "game", [PATH4, ITALY, make_game_on_map("tictactoe")], ids=["path4", "italy", "tictactoe"]
+)
 def test_a_chance_rises_with_the_value_and_is_even_at_none(game: AnyGame) -> None:
     values = [-WIN + 3, -500, -100, 0, 100, 500, WIN - 3]
     chances = [winning_chance(game, value) for value in values]

@@ -15,7 +15,7 @@ from arena.bots.review.analysis import EngineAnalyst, ReferenceAnalyst, SearchLi
 from arena.bots.review.review import MARKS, ReviewedMove, player_reviews, review_moves
 from arena.bots.search.values import WIN
 from arena.games.core import AnyGame, Player
-from arena.maps.setup import make_setup
+from arena.maps.setup import make_game_on_map
 from arena.match.replay import Replay, verify
 from arena.protocol.codes import EndReason
 from arena.protocol.record import RecordedMove, Result
@@ -62,7 +62,7 @@ def by_chance(game: AnyGame, seed: int, plies: int) -> Replay:
 def test_the_loss_of_a_move_equals_that_by_plain_minimax(
     name: str, map_: str, seed: int, engine: str
 ) -> None:
-    game = make_setup(name, map_)
+    game = make_game_on_map(name, map_)
     match = by_chance(game, seed, 12)
     spec, _ = parse_engine(f"{engine}:reference")
     judged = list(review_moves(match, ReferenceAnalyst(game, spec, DEPTH)))
@@ -81,7 +81,7 @@ def test_the_loss_of_a_move_equals_that_by_plain_minimax(
 
 
 def test_a_player_is_counted_apart() -> None:
-    match = by_chance(make_setup("tictactoe"), 1, 4)
+    match = by_chance(make_game_on_map("tictactoe"), 1, 4)
     judged = judged_by_engine(match, 1_000)
     assert [each.moves for each in player_reviews(judged).values()] == [2, 2]
     assert list(player_reviews(judged[:1])) == ["maxie"]
@@ -131,7 +131,7 @@ def judged_by_engine(played: Replay, nodes: int) -> list[ReviewedMove]:
     ("name", "map_"), [("riskless", "italy"), ("riskless", "path4"), ("tictactoe", "m2")]
 )
 def test_an_engine_judges_alike_each_time_and_a_mark_is_a_loss_of_chance(name: str, map_: str) -> None:
-    match = by_chance(make_setup(name, map_), 4, 12)
+    match = by_chance(make_game_on_map(name, map_), 4, 12)
     judged = judged_by_engine(match, 2_000)
     assert judged == judged_by_engine(match, 2_000)
     assert any(each.mark for each in judged), "moves by chance lose something"
@@ -150,7 +150,7 @@ def test_an_engine_judges_alike_each_time_and_a_mark_is_a_loss_of_chance(name: s
 
 def test_a_review_does_not_blame_the_engines_own_moves() -> None:
     """A match that the engine plays with the budget of the review has no marked move."""
-    game = make_setup("riskless", "italy")
+    game = make_game_on_map("riskless", "italy")
     spec, _ = parse_engine("alphabeta:exact=yes,depth=5")
     position, moves = game.start(), []
     with EngineAnalyst(game, spec, SearchLimits()) as analyst:

@@ -6,9 +6,9 @@ from arena.bots.api.options import BadSpec
 from arena.bots.review.analysis import parse_reference, run_reference
 from arena.bots.review.savings import Saving, measure_savings
 from arena.games.tictactoe import TicTacToe
-from arena.maps.setup import make_setup
+from arena.maps.setup import make_game_on_map
 
-PATH4 = make_setup("riskless", "path4")
+PATH4 = make_game_on_map("riskless", "path4")
 
 
 def saving(text: str, depth: int) -> Saving:
@@ -42,7 +42,7 @@ def test_a_search_that_looks_at_everything_saves_nothing() -> None:
 
 
 def test_a_comparison_that_takes_too_long_is_given_up() -> None:
-    world = make_setup("riskless", "world")
+    world = make_game_on_map("riskless", "world")
     _, told = measure_savings(world, world.start(), 1, parse_reference("lazy:dynamic=20"), max_nodes=1200)
     assert (told.whole_nodes, told.whole_leaves, told.whole_value) == (None, None, None)
     assert told.describe().endswith("21 plies everywhere: more than 1,200 nodes")

@@ -9,7 +9,7 @@ from arena.games.board import RisklessMap
 from arena.games.core import MAXIE
 from arena.games.riskless import Armies, Move, Riskless
 from arena.lab.solving.solver import Solver
-from arena.maps.generators import grid, ring
+from arena.maps.generators import grid_map, ring_map
 from arena.solved.boards import Boards, seen_by_mover
 from arena.solved.table import SolvedTable
 from tests.solved.conftest import path_map
@@ -40,8 +40,8 @@ def small(map: RisklessMap, cap: int, goal: int) -> RisklessMap:
 MAPS = [
     path_map(),
     path_map(4, 2, 6),
-    small(ring(4), 3, 8),
-    small(grid(2, 2), 3, 9),
+    small(ring_map(4), 3, 8),
+    small(grid_map(2, 2), 3, 9),
     path_map(5, 2, 7),
-    replace(small(ring(3), 4, 12), ply_limit=9),
+    replace(small(ring_map(3), 4, 12), ply_limit=9),
 ]

@@ -6,7 +6,7 @@ import pytest
 from arena.bots.evaluators.riskless import NAMES
 from arena.games.riskless import Riskless
 from arena.lab.tuning.fit import Samples, fit, self_play
-from arena.maps.setup import make_setup
+from arena.maps.setup import make_game_on_map
 
 TRUE = dict.fromkeys(NAMES, 0) | {
     "armies": 100,
@@ -54,7 +54,7 @@ def test_weights_without_data_stay_unchanged() -> None:
 
 
 def test_self_play_is_the_same_for_the_same_seed() -> None:
-    board = make_setup("riskless", "path4")
+    board = make_game_on_map("riskless", "path4")
     assert isinstance(board, Riskless)
     one, same, other = (
         self_play([board], FLAT, matches=6, nodes=60, seed=seed, progress=lambda: None) for seed in (1, 1, 2)

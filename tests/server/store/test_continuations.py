@@ -10,7 +10,7 @@ from msgspec import structs
 
 from arena.games.catalogue import make_game
 from arena.games.riskless import Armies
-from arena.maps.setup import make_setup
+from arena.maps.setup import make_game_on_map
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result, to_line
 from arena.server.store.archive import ImportResult, import_lines
@@ -18,7 +18,7 @@ from arena.server.store.continuations import MAX_MOVES, Continuation, find_conti
 from arena.server.store.database import Engine, open_store
 from tests.match.recorded import random_record
 
-SETUP: dict[str, Any] = make_setup("riskless", "path4").setup()
+SETUP: dict[str, Any] = make_game_on_map("riskless", "path4").setup()
 GAME: Any = make_game("riskless", SETUP | {"ply_limit": 6})
 """Riskless on path4, drawn after six plies."""
 ENDINGS = (
@@ -68,7 +68,7 @@ def by_hand(found: list[tuple[Record, list[Any]]], position: Armies) -> set[Cont
 
 async def test_the_moves_from_a_position_are_counted_however_it_was_reached(engine: Engine) -> None:
     found = random_matches(GAME, 40)
-    await keep(engine, *found, *random_matches(make_setup("riskless", "m1"), 1))
+    await keep(engine, *found, *random_matches(make_game_on_map("riskless", "m1"), 1))
     positions = {position for _, reached in found for position in reached}
     assert len(positions) > 20
     for position in positions:

@@ -16,7 +16,7 @@ from arena.games.catalogue import KNOWN
 from arena.games.core import AnyGame
 from arena.games.riskless import Riskless
 from arena.maps.loader import load_map
-from arena.maps.setup import make_setup
+from arena.maps.setup import make_game_on_map
 from arena.protocol.record import to_line
 from arena.server.web.analysis import analyse_position, review_match, review_moves
 from arena.server.web.routes import BadRequest
@@ -98,7 +98,7 @@ async def test_an_engine_whose_question_is_given_up_is_gone_too(monkeypatch: pyt
 
 
 def test_a_review_is_that_of_the_command_line(tmp_path: Path) -> None:
-    line = to_line(random_record(make_setup("riskless", "italy"), 3, 12)[0])
+    line = to_line(random_record(make_game_on_map("riskless", "italy"), 3, 12)[0])
     answer = anyio.run(review_match, line, PLENTY)
     assert answer.status == HTTPStatus.OK
     data = json.loads(answer.body)
@@ -118,9 +118,12 @@ def test_a_review_is_that_of_the_command_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("game", "setup"),
     [
-        (make_setup("riskless", "italy"), {"map": "italy"}),
-        (make_setup("riskless", "path4"), {**make_setup("riskless", "path4").setup(), "map": "own"}),
-        (make_setup("hexapawn"), {}),
+        (make_game_on_map("riskless", "italy"), {"map": "italy"}),
+        (
+            make_game_on_map("riskless", "path4"),
+            {**make_game_on_map("riskless", "path4").setup(), "map": "own"},
+        ),
+        (make_game_on_map("hexapawn"), {}),
     ],
     ids=["built-in map", "own map", "hexapawn"],
 )
@@ -156,10 +159,10 @@ async def test_a_query_that_gives_no_match_is_refused() -> None:
     [
         ("{}", "cannot be read"),
         (
-            to_line(structs.replace(random_record(make_setup("tictactoe"))[0], game="go")),
+            to_line(structs.replace(random_record(make_game_on_map("tictactoe"))[0], game="go")),
             "does not know the game 'go'",
         ),
-        (to_line(random_record(make_setup("riskless", "path4"), 1, 0)[0]), "it has no moves"),
+        (to_line(random_record(make_game_on_map("riskless", "path4"), 1, 0)[0]), "it has no moves"),
     ],
 )
 async def test_a_match_without_review_starts_no_engine(line: str, why: str) -> None:
@@ -169,7 +172,7 @@ async def test_a_match_without_review_starts_no_engine(line: str, why: str) -> N
 
 
 async def test_a_record_that_breaks_the_rules_is_refused() -> None:
-    record, _ = random_record(make_setup("riskless", "path4"), 1, 4)
+    record, _ = random_record(make_game_on_map("riskless", "path4"), 1, 4)
     wrong = structs.replace(record, moves=[record.moves[0], *record.moves[:3]])
     answer = await review_match(to_line(wrong), PLENTY)
     assert (answer.status, "breaks the rules" in answer.body.decode()) == (HTTPStatus.BAD_REQUEST, True)

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from arena.games.riskless import Riskless
 from arena.maps.chance import winning_chance
-from arena.maps.loader import load_file, map_names
-from arena.maps.setup import make_setup
+from arena.maps.loader import load_map_file, map_names
+from arena.maps.setup import make_game_on_map
 from arena.protocol.messages import Played, Ready, Start, View
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Clocks, Data, Players
@@ -30,7 +30,7 @@ CONTROL = TimeControl.parse("1/move")
 
 def random_match(name: str, plies: int, players: Players | None = None) -> tuple[HeroMatch, list[int]]:
     """Return a match of random moves on a map, and the armies that stand on it."""
-    rules, chance = make_setup("riskless", name), random.Random(plies)
+    rules, chance = make_game_on_map("riskless", name), random.Random(plies)
     assert isinstance(rules, Riskless)
     position, moves = rules.start(), list[Data]()
     while len(moves) < plies and rules.outcome(position) is None:
@@ -74,7 +74,7 @@ def test_the_lead_is_shown_as_one_number() -> None:
     shown, armies = random_match("usa", 40)
     picture = parse_page(render_hero(shown))
     sums = [sum(n for n in armies if n > 0), -sum(n for n in armies if n < 0)]
-    share = winning_chance(sums[0] - sums[1], "usa", load_file("usa").map.armies_to_win)
+    share = winning_chance(sums[0] - sums[1], "usa", load_map_file("usa").map.armies_to_win)
     shares = [each.text or "" for each in picture.findall(".//strong[@class='share-of']")]
     assert shares == [f"{round(100 * each)} %" if each >= 0.5 else "" for each in (share, 1 - share)]
     bar = picture.find(".//rect[@class='maxie']")

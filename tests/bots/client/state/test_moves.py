@@ -11,12 +11,12 @@ from arena.bots.api.bot import Match, Thinking
 from arena.bots.client.state.moves import BadChoice, make_move_message
 from arena.games.core import Player
 from arena.games.tictactoe import TicTacToe
-from arena.maps.setup import make_setup
+from arena.maps.setup import make_game_on_map
 from arena.protocol.codec import decode_client, encode
 from arena.protocol.messages import Move
 
 TICTACTOE = Match(TicTacToe(), Player.MAXIE, id="m")
-RISKLESS = Match(make_setup("riskless", "m1"), Player.MAXIE, id="m")
+RISKLESS = Match(make_game_on_map("riskless", "m1"), Player.MAXIE, id="m")
 
 
 def test_a_legal_move_is_sent_without_a_word() -> None:

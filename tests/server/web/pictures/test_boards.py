@@ -11,7 +11,7 @@ import pytest
 from arena.games.catalogue import KNOWN, make_game
 from arena.games.riskless import Riskless
 from arena.maps.cells import shipped_cells
-from arena.maps.loader import load_file
+from arena.maps.loader import load_map_file
 from arena.maps.mapfile import MapFile
 from arena.maps.picture import picture_of
 from arena.server.web.pictures.boards import Rectangle, draw_position
@@ -27,7 +27,7 @@ def parse_svg(svg: str) -> ET.Element:
 
 @pytest.mark.parametrize("name", ["m2", "italy", "world"])
 def test_every_army_is_drawn_with_its_number_and_the_still_layer_is_independent_of_it(name: str) -> None:
-    game = Riskless(load_file(name).map)
+    game = Riskless(load_map_file(name).map)
     match = random_match(game, 3)
     pieces = [draw_position(game, position, BOX) for position in match.positions[::7]]
     assert len({each.still for each in pieces}) == 1
@@ -46,7 +46,7 @@ def test_every_army_is_drawn_with_its_number_and_the_still_layer_is_independent_
 
 
 def test_land_is_that_of_the_shipped_map_and_a_map_that_was_changed_has_none() -> None:
-    file = load_file("italy")
+    file = load_map_file("italy")
     assert picture_of(MapFile(file.map)).cells == shipped_cells("italy")
     before = replace(file.map, armies_to_win=file.map.armies_to_win + 1)
     assert picture_of(MapFile(before)).file == file, "its picture is as it was"
@@ -55,7 +55,7 @@ def test_land_is_that_of_the_shipped_map_and_a_map_that_was_changed_has_none() -
 
 
 def test_the_move_that_led_to_a_position_is_an_arrow() -> None:
-    game = Riskless(load_file("italy").map)
+    game = Riskless(load_map_file("italy").map)
     assert 'class="move"' in draw_position(game, game.start(), BOX, [8, 19]).moving
     assert 'class="move"' not in draw_position(game, game.start(), BOX).moving
 

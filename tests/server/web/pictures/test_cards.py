@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.games.catalogue import make_game
-from arena.maps.loader import load_file
+from arena.maps.loader import load_map_file
 from arena.server.web.pictures import cards
 from arena.server.web.pictures.cards import MAX_ROWS, MatchWords
 
@@ -39,7 +39,7 @@ def test_a_table_has_as_many_bars_as_there_is_room_for(
 
 
 def test_the_armies_of_both_are_as_long_as_they_are_many() -> None:
-    game = make_game("riskless", load_file("m2").map.to_data())
+    game = make_game("riskless", load_map_file("m2").map.to_data())
     start = game.start()
     bar = cards.film_frame(game, start, None, 600, 450, 0.5)
     widths = [
@@ -53,7 +53,7 @@ def test_the_armies_of_both_are_as_long_as_they_are_many() -> None:
 
 
 def test_a_map_says_its_name_and_its_line() -> None:
-    file = load_file("usa")
+    file = load_map_file("usa")
     svg = cards.map_card(file)
     assert ">USA<" in svg
     assert file.description in svg

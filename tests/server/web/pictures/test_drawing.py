@@ -7,7 +7,7 @@ import io
 import pytest
 from PIL import Image
 
-from arena.maps.setup import make_setup
+from arena.maps.setup import make_game_on_map
 from arena.protocol.codes import EndReason
 from arena.protocol.messages import Played, View
 from arena.protocol.record import FORMAT, Record, RecordedMove, Result, to_line
@@ -19,7 +19,7 @@ from tests.games.setups import random_match
 
 
 def line(game: str = "riskless", map: str = "path4", most: int = 400) -> str:
-    made = make_setup(game, map)
+    made = make_game_on_map(game, map)
     moves = random_match(made, 2).moves[:most]
     return to_line(
         Record(
