@@ -21,10 +21,12 @@ from arena.server.processes.bot_process import BotProcess, BotProgram, BotState,
 class BotProcesses:
     """Processes of all bots of an event. Created by `open_bot_processes`."""
 
-    def __init__(self, host: Host, processes: dict[str, list[BotProcess]], patience: RestartPolicy) -> None:
+    def __init__(
+        self, host: Host, processes: dict[str, list[BotProcess]], restart_policy: RestartPolicy
+    ) -> None:
         self._host = host
         self._processes = processes
-        self._patience = patience
+        self._restart_policy = restart_policy
         self._playing: set[str] = set()
         self._event = anyio.Event()
 
@@ -57,7 +59,7 @@ class BotProcesses:
         """Return the number of search threads that the bot announced; 0 if none of its processes did."""
         return max(self._host.threads_of(process.name) for process in self._processes[bot])
 
-    def process_of(self, name: str) -> int | None:
+    def process_id(self, name: str) -> int | None:
         """Return the process id of the process called `name`; None if it is not running."""
         return next((each.process for each in self._all_processes() if each.name == name), None)
 
@@ -81,9 +83,9 @@ class BotProcesses:
                 if process.refusal is not None:
                     raise BotRefused(f"bot {bot}: {process.refusal}")
 
-    async def settle(self) -> None:
+    async def wait_connected(self) -> None:
         """Wait until every process has connected or failed, for a limited time. Raises BotRefused."""
-        with anyio.move_on_after(self._patience.settle):
+        with anyio.move_on_after(self._restart_policy.settle):
             self.check()
             while any(process.state is BotState.STARTING for process in self._all_processes()):
                 await self._event.wait()
@@ -100,27 +102,27 @@ async def open_bot_processes(
     *,
     twins: Callable[[BotPlan], int] = lambda _bot: 1,
     folder: Path | None = None,
-    patience: RestartPolicy | None = None,
+    restart_policy: RestartPolicy | None = None,
     games: Sequence[str] = (),
-    notice: Callable[[str], None],
+    on_notice: Callable[[str], None],
 ) -> AsyncIterator[BotProcesses]:
     """Start `twins` processes of each bot, and end all of them at the end of the block.
 
-    games   custom games that the bots need, as FILE.py:Class
-    notice  called for each crash, hang and lost bot, and for the first resignations; the text names the bot and ends with
-            the last lines of its output
+    games      custom games that the bots need, as FILE.py:Class
+    on_notice  called for each crash, hang and lost bot, and for the first resignations; the text names the bot and ends with
+               the last lines of its output
     """
-    patience = patience or RestartPolicy()
+    restart_policy = restart_policy or RestartPolicy()
     processes: dict[str, list[BotProcess]] = {}
-    started = BotProcesses(host, processes, patience)
+    started = BotProcesses(host, processes, restart_policy)
     for bot in bots:
         names = [bot.name, *(f"{bot.name}#{number}" for number in range(2, twins(bot) + 1))]
         processes[bot.name] = [
             BotProcess(
                 BotProgram(name, start_command(bot, host.url, name, games), host.url, folder),
                 host,
-                patience,
-                notice,
+                restart_policy,
+                on_notice,
                 started.notify_changed,
             )
             for name in names

@@ -23,7 +23,7 @@ from arena.clock import MONOTONIC
 from arena.games.catalogue import KNOWN
 from arena.ladder.bots import BotRefused
 from arena.ladder.cluster_worker import PairJob, PairResult, play_pair, worker_threads
-from arena.ladder.event_terms import EventTerms, longest_seconds
+from arena.ladder.event_terms import EventTerms, max_match_seconds
 from arena.ladder.plan import BotPlan
 from arena.ladder.runner import MatchHost
 from arena.match.replay import verify
@@ -78,14 +78,14 @@ class ClusterRunner:
         host: MatchHost,
         terms: EventTerms,
         bots: Mapping[str, BotPlan],
-        played: Callable[[Pairing, Record], None],
+        on_result: Callable[[Pairing, Record], None],
         *,
-        again: Callable[[Pairing, Record], None],
-        notice: Callable[[str], None],
+        on_void: Callable[[Pairing, Record], None],
+        on_notice: Callable[[str], None],
         concurrency: int = 0,
         folder: Path | None = None,
         grace_ms: int,
-        patience: RestartPolicy | None = None,
+        restart_policy: RestartPolicy | None = None,
         seconds_left: Callable[[], float] = lambda: math.inf,
         wait: float = 60,
     ) -> None:
@@ -99,13 +99,13 @@ class ClusterRunner:
         self._host = host
         self._terms = terms
         self._bots = bots
-        self._record_match = played
-        self._again = again
-        self._notice = notice
+        self._on_result = on_result
+        self._on_void = on_void
+        self._on_notice = on_notice
         self._concurrency = concurrency
         self._folder = str((folder or Path()).resolve())
         self._grace_ms = grace_ms
-        self._patience = patience or RestartPolicy()
+        self._restart_policy = restart_policy or RestartPolicy()
         self._seconds_left = seconds_left
         self._wait = wait
         self._running = 0
@@ -113,14 +113,14 @@ class ClusterRunner:
         self._problem: BotRefused | ClusterLost | None = None
         """Error that stops the event, or None. Matches in play are then dropped; a resumed event plays them again."""
 
-    async def run(self, schedule: Schedule, enough: Callable[[], bool] = lambda: False) -> None:
-        """Play the matches of the schedule until all are played or `enough` returns True.
+    async def run(self, schedule: Schedule, should_stop: Callable[[], bool] = lambda: False) -> None:
+        """Play the matches of the schedule until all are played or `should_stop` returns True.
 
         Raises BotRefused, ClusterLost.
         """
         alone_since: float | None = None
         async with anyio.create_task_group() as tasks:
-            while not enough() and self._problem is None:
+            while not should_stop() and self._problem is None:
                 seconds = self._seconds_left()
                 if not self._running and (seconds <= 0 or not schedule):
                     break
@@ -130,11 +130,11 @@ class ClusterRunner:
                     self._problem = ClusterLost(f"the cluster has had no worker for {self._wait:g} s")
                     break
                 while seconds > 0 and self._running < (min(self._concurrency, threads) or threads):
-                    pairings = next_pair(schedule)
+                    pairings = start_next_pair(schedule)
                     if not pairings:
                         break
                     self._running += 1
-                    tasks.start_soon(self._play, schedule, pairings)
+                    tasks.start_soon(self._play_pair, schedule, pairings)
                 with anyio.move_on_after(min(max(seconds, 0) or math.inf, LOOK_SECONDS)):
                     await self._changed.wait()
                 self._changed = anyio.Event()
@@ -155,7 +155,7 @@ class ClusterRunner:
         self._problem = self._problem or ClusterLost(f"the Dask scheduler has gone: {why}")
         self._changed.set()
 
-    async def _play(self, schedule: Schedule, pairings: list[tuple[str, Pairing]]) -> None:
+    async def _play_pair(self, schedule: Schedule, pairings: list[tuple[str, Pairing]]) -> None:
         terms = self._terms
         threads = worker_threads([self._bots[bot] for bot in (pairings[0][1].maxie, pairings[0][1].minnie)])
         each_terms = {
@@ -164,12 +164,14 @@ class ClusterRunner:
                 pairing,
                 pairing.maxie,
                 pairing.minnie,
-                threads.limits(pairing.maxie, pairing.minnie, _unknown_threads),
+                threads.thread_limits(pairing.maxie, pairing.minnie, _unknown_threads),
             )
             for match, pairing in pairings
         }
         limit = WORKERS_TRIED * (
-            self._patience.settle + sum(map(longest_seconds, each_terms.values())) + terms.slack_seconds
+            self._restart_policy.settle
+            + sum(map(max_match_seconds, each_terms.values()))
+            + terms.slack_seconds
         )
         answer, why = PairResult(), f"no worker completed the pair within {limit:.0f} s"
         with anyio.move_on_after(limit):
@@ -177,7 +179,7 @@ class ClusterRunner:
         if self._problem is not None:
             return
         for text in answer.notices:
-            self._notice(text)
+            self._on_notice(text)
         answers = dict(zip(each_terms, answer.records, strict=False))
         for match, pairing in pairings:
             record = self._record_without_moves(match, pairing, why)
@@ -190,9 +192,9 @@ class ClusterRunner:
                     )
             await self._host.store_record(each_terms[match], record)
             if schedule.record_result(pairing, record):
-                self._record_match(pairing, record)
+                self._on_result(pairing, record)
             else:
-                self._again(pairing, record)
+                self._on_void(pairing, record)
         self._running -= 1
         self._changed.set()
 
@@ -209,7 +211,7 @@ class ClusterRunner:
             matches=tuple(pairings),
             bots=(self._bots[pair.first], self._bots[pair.second]),
             folder=self._folder,
-            patience=self._patience,
+            restart_policy=self._restart_policy,
         )
 
     async def _run_job(self, job: PairJob) -> tuple[PairResult, str]:
@@ -237,7 +239,7 @@ def _unknown_threads(_bot: str) -> int:
     return 0
 
 
-def next_pair(schedule: Schedule) -> list[tuple[str, Pairing]]:
+def start_next_pair(schedule: Schedule) -> list[tuple[str, Pairing]]:
     """Start the next match of the schedule and the other match of its pair. Return those that remain, with their ids.
 
     The list has two matches, one if the other is already played, or none if no match can start.

@@ -48,7 +48,7 @@ class PairJob:
     bots: tuple[BotPlan, ...]
     folder: str
     """Folder of the bots' files; if it does not exist on the worker, the worker's current folder is used."""
-    patience: RestartPolicy
+    restart_policy: RestartPolicy
     games: tuple[str, ...] = ()
     """Custom games that the ladder has loaded, as `FILE.py:Class`."""
     rules: str = ""
@@ -78,7 +78,7 @@ def play_pair(job: PairJob) -> PairResult:
         raise BotRefused(f"a worker of the cluster cannot play the match: {error}") from None
     if differ is not None:
         raise BotRefused(f"a worker of the cluster cannot play the match: {differ}")
-    return anyio.run(_play, job, terms, games, folder if folder.is_dir() else None)
+    return anyio.run(_play_job, job, terms, games, folder if folder.is_dir() else None)
 
 
 def _local_spec(spec: str) -> str:
@@ -87,10 +87,12 @@ def _local_spec(spec: str) -> str:
     return spec if Path(file).is_file() else f"{Path(file).name}:{name}"
 
 
-async def _play(job: PairJob, match_terms: Terms, games: Sequence[str], folder: Path | None) -> PairResult:
+async def _play_job(
+    job: PairJob, match_terms: Terms, games: Sequence[str], folder: Path | None
+) -> PairResult:
     answer, refused = PairResult(), None
 
-    def played(_pairing: Pairing, record: Record) -> None:
+    def add_record(_pairing: Pairing, record: Record) -> None:
         answer.records.append(to_line(record))
 
     async with AsyncExitStack() as stack:
@@ -104,15 +106,15 @@ async def _play(job: PairJob, match_terms: Terms, games: Sequence[str], folder: 
                 host,
                 job.bots,
                 folder=folder,
-                patience=job.patience,
+                restart_policy=job.restart_policy,
                 games=games,
-                notice=answer.notices.append,
+                on_notice=answer.notices.append,
             )
         )
         try:
-            await processes.settle()
+            await processes.wait_connected()
             terms = _event_terms(match_terms, job.bots)
-            await Runner(host, processes, terms, worker_threads(job.bots), played).run(
+            await Runner(host, processes, terms, worker_threads(job.bots), add_record).run(
                 _AssignedMatches(job.matches)
             )
         except BotRefused as error:
@@ -127,7 +129,7 @@ def worker_threads(bots: Sequence[BotPlan]) -> ThreadAllocation:
 
     Other pairs may run on the same machine, so its free cores are unknown.
     """
-    return ThreadAllocation(bots, cores=1, by_hand=1)
+    return ThreadAllocation(bots, cores=1, fixed_concurrency=1)
 
 
 def _event_terms(terms: Terms, bots: Sequence[BotPlan]) -> EventTerms:

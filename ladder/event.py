@@ -67,20 +67,20 @@ class Ladder:
         """Set the bots of a plan that has none, before the first match."""
         self.plan = replace(self.plan, bots=tuple(BotPlan(name) for name in names))
 
-    def begin(self, event: UUID, done: Mapping[str, Record] | None = None) -> list[Record]:
-        """Create the schedule without the matches in `done`. Return the void ones among them, which are played again.
+    def begin(self, event: UUID, finished: Mapping[str, Record] | None = None) -> list[Record]:
+        """Create the schedule without the matches in `finished`. Return the void ones among them, which are played again.
 
-        done  finished matches by id, in the order in which they finished
+        finished  finished matches by id, in the order in which they finished
         """
         plan = self.plan
         format = make_format(plan.format, self.bots, plan.rounds, len(self.starts), plan.seed)
         self.schedule = Schedule(event.hex, format)
-        played, again = self.schedule.resume(done or {})
+        played, again = self.schedule.resume(finished or {})
         self.played = [(pairing, with_bot_names(pairing, record)) for pairing, record in played]
         self.resumed = len(self.played)
         return again
 
-    def add(self, pairing: Pairing, record: Record) -> None:
+    def add_match(self, pairing: Pairing, record: Record) -> None:
         """Add a finished match."""
         self.played.append((pairing, record))
 

@@ -13,7 +13,7 @@ from arena.ladder.bots import BotRefused, Bots
 from arena.ladder.cluster import ClusterRunner, open_cluster
 from arena.ladder.event import Ladder
 from arena.ladder.event_terms import EventTerms
-from arena.ladder.external_bots import ExternalBotSettings, TooFewBots, gather
+from arena.ladder.external_bots import ExternalBotSettings, TooFewBots, gather_bots
 from arena.ladder.pinning import Pinning
 from arena.ladder.plan import own_time_controls
 from arena.ladder.record_file import RecordFile
@@ -40,10 +40,10 @@ CLUSTER_SECONDS = 10
 class ProgressObserver(Protocol):
     """Observer of a ladder's progress."""
 
-    def played(self, ladder: Ladder, record: Record) -> None:
+    def match_played(self, ladder: Ladder, record: Record) -> None:
         """Report a finished match, which `ladder` already contains."""
 
-    def notice(self, text: str) -> None:
+    def show_notice(self, text: str) -> None:
         """Report a text about the event, such as a bot's crash with the last lines of its output."""
 
 
@@ -57,18 +57,18 @@ class EventRunner:
         host: Host,
         stored: StoredLadder,
         file: RecordFile,
-        enough: Callable[[], bool],
-        opened: Callable[[str], None],
+        should_stop: Callable[[], bool],
+        on_open: Callable[[str], None],
     ) -> None:
         self._ladder = ladder
         self._observer = observer
         self._host = host
         self._stored = stored
         self._file = file
-        self._enough = enough
-        self._opened = opened
+        self._should_stop = should_stop
+        self._on_open = on_open
 
-    async def play_here(self, patience: RestartPolicy | None) -> None:
+    async def play_on_this_machine(self, restart_policy: RestartPolicy | None) -> None:
         """Start the bots of the plan on this machine, and play the schedule."""
         ladder = self._ladder
         schedule = self._resume()
@@ -80,13 +80,13 @@ class EventRunner:
             ladder.plan.bots,
             twins=ladder.threads.twins,
             folder=ladder.plan.folder,
-            patience=patience,
+            restart_policy=restart_policy,
             games=KNOWN.specs(),
-            notice=self._observer.notice,
+            on_notice=self._observer.show_notice,
         ) as processes:
             try:
-                await processes.settle()
-                self._opened(self._host.url)
+                await processes.wait_connected()
+                self._on_open(self._host.url)
                 await self._run(schedule, processes)
             except BotRefused as error:
                 refused = error  # raised outside the task group of the processes, which would wrap it
@@ -96,20 +96,20 @@ class EventRunner:
     async def play_external(self, external: ExternalBotSettings) -> None:
         """Wait for bots that connect by themselves, and play the schedule."""
         host, stored = self._host, self._stored
-        self._opened(host.url)
+        self._on_open(host.url)
         before = list(stored.plan.get("bots", ()))
         awaited = ", ".join(before) if before else f"{external.bots} bots or more"
-        self._observer.notice(f"waiting for {awaited} at {host.url}")
+        self._observer.show_notice(f"waiting for {awaited} at {host.url}")
         host.announce(stored.event, None)
         try:
-            bots = await gather(host, self._ladder.plan.game, external, before)
+            bots = await gather_bots(host, self._ladder.plan.game, external, before)
         except TooFewBots:
             host.announce_restart()  # connected bots keep trying, and reconnect when the command runs again
             raise
         self._ladder.set_bots(bots.names)
         host.announce(stored.event, bots.names)
         if bots.missed:
-            self._observer.notice(f"{bots.missed}: the others begin")
+            self._observer.show_notice(f"{bots.missed}: the others begin")
         if stored.plan and not before:
             await set_bots(host.engine, stored.event, bots.names)
         schedule = self._resume()
@@ -124,29 +124,29 @@ class EventRunner:
             ],
         )
 
-    async def play_on_cluster(self, address: str, patience: RestartPolicy | None) -> None:
+    async def play_on_cluster(self, address: str, restart_policy: RestartPolicy | None) -> None:
         """Play the schedule on the workers of the cluster whose scheduler is at `address`; they start the bots."""
         plan = self._ladder.plan
         schedule = self._resume()
         if self._is_finished(schedule):
             return
         async with open_cluster(address, CLUSTER_SECONDS) as client:
-            self._opened(self._host.url)
+            self._on_open(self._host.url)
             runner = ClusterRunner(
                 client,
                 self._host,
                 self._terms(),
                 {bot.name: bot for bot in plan.bots},
                 self._record_match,
-                again=self._record_void,
-                notice=self._observer.notice,
+                on_void=self._record_void,
+                on_notice=self._observer.show_notice,
                 concurrency=plan.concurrency,
                 folder=plan.folder,
                 grace_ms=GRACE_MS,
-                patience=patience,
+                restart_policy=restart_policy,
                 seconds_left=self._seconds_left(),
             )
-            await runner.run(schedule, self._enough)
+            await runner.run(schedule, self._should_stop)
 
     def _resume(self) -> Schedule:
         """Return the schedule without the matches that the store has; add those missing in the record file to it."""
@@ -155,17 +155,17 @@ class EventRunner:
         if ladder.schedule is None:
             raise ValueError("the ladder has begun, but has no schedule")
         # The process may have been killed between writing the store and the file.
-        self._file.complete([*again, *ladder.records])
+        self._file.append_missing([*again, *ladder.records])
         if ladder.resumed:
             of = f" of {ladder.total_matches}" if ladder.total_matches is not None else ""
-            self._observer.notice(
+            self._observer.show_notice(
                 f"event {stored.event} goes on: {ladder.resumed}{of} matches were played before"
             )
         return ladder.schedule
 
     def _is_finished(self, schedule: Schedule) -> bool:
         """Return True if no match is left to play, or no time."""
-        return not schedule or self._enough() or self._stored.seconds >= self._ladder.plan.seconds
+        return not schedule or self._should_stop() or self._stored.seconds >= self._ladder.plan.seconds
 
     async def _run(self, schedule: Schedule, bots: Bots) -> None:
         runner = Runner(
@@ -174,11 +174,11 @@ class EventRunner:
             self._terms(),
             replace(self._ladder.threads, here=isinstance(bots, BotProcesses)),
             self._record_match,
-            again=self._record_void,
+            on_void=self._record_void,
             seconds_left=self._seconds_left(),
             **self._pinning(bots),
         )
-        await runner.run(schedule, self._enough)
+        await runner.run(schedule, self._should_stop)
 
     def _seconds_left(self) -> Callable[[], float]:
         end = MONOTONIC.now() + self._ladder.plan.seconds - self._stored.seconds
@@ -188,7 +188,9 @@ class EventRunner:
         ladder = self._ladder
         if not ladder.plan.pin or not isinstance(bots, BotProcesses):
             return {}
-        return {"held": Pinning(ladder.cores, ladder.threads.max_load, bots.process_of).keep_on_cores}
+        return {
+            "match_context": Pinning(ladder.cores, ladder.threads.max_load, bots.process_id).keep_on_cores
+        }
 
     def _terms(self) -> EventTerms:
         ladder = self._ladder
@@ -205,10 +207,12 @@ class EventRunner:
 
     def _record_match(self, pairing: Pairing, finished: Record) -> None:
         self._file.write(finished)
-        self._ladder.add(pairing, finished)
-        self._observer.played(self._ladder, finished)
+        self._ladder.add_match(pairing, finished)
+        self._observer.match_played(self._ladder, finished)
 
     def _record_void(self, pairing: Pairing, void: Record) -> None:
         self._file.write(void)
         why = void.result.detail
-        self._observer.notice(f"{pairing.maxie} against {pairing.minnie} is void, and played again: {why}")
+        self._observer.show_notice(
+            f"{pairing.maxie} against {pairing.minnie} is void, and played again: {why}"
+        )

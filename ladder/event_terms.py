@@ -78,7 +78,7 @@ class EventTerms:
         return TimeOdds(self.odds.get(pairing.maxie, ""), self.odds.get(pairing.minnie, ""))
 
 
-def longest_seconds(terms: Terms) -> float:
+def max_match_seconds(terms: Terms) -> float:
     """Return the longest possible duration of a match by its clocks, in seconds."""
     limit = terms.game.setup().get("ply_limit")
     plies = limit if isinstance(limit, int) else LONG_MATCH

@@ -56,7 +56,7 @@ class ExternalBot:
     _silent: int = 0
 
     @property
-    def free(self) -> bool:
+    def is_free(self) -> bool:
         """Return True if the bot is connected and can begin a match."""
         return not (self.playing or self.lost or self._away_since is not None)
 
@@ -68,24 +68,24 @@ class ExternalBot:
         """Mark the bot as not playing."""
         self.playing = False
 
-    def record_match(self, most: int, *, answered: bool) -> None:
-        """Record whether the bot made a move in its last match. It is lost after `most` matches in a row without one."""
+    def record_match(self, max_silent_matches: int, *, answered: bool) -> None:
+        """Record whether the bot made a move in its last match. It is lost after `max_silent_matches` matches in a row without one."""
         self._silent = 0 if answered else self._silent + 1
-        self.lost = self.lost or self._silent >= most
+        self.lost = self.lost or self._silent >= max_silent_matches
 
-    def record_presence(self, now: float, most: float, *, here: bool) -> None:
-        """Record whether the bot is connected at `now`. It is lost after `most` seconds without a connection."""
-        if here:
+    def record_presence(self, now: float, max_away_seconds: float, *, is_connected: bool) -> None:
+        """Record whether the bot is connected at `now`. It is lost after `max_away_seconds` without a connection."""
+        if is_connected:
             self._away_since = None
         elif self._away_since is None:
             self._away_since = now
         else:
-            self.lost = self.lost or now - self._away_since > most
+            self.lost = self.lost or now - self._away_since > max_away_seconds
 
 
 @dataclass
 class ExternalBots:
-    """Bots that connected to a ladder by themselves. Created by `gather`."""
+    """Bots that connected to a ladder by themselves. Created by `gather_bots`."""
 
     _host: Host
     _game: str
@@ -104,7 +104,7 @@ class ExternalBots:
     def reserve(self, bot: str) -> str | None:
         """Reserve the bot and return its name; None if it is away, playing or lost."""
         each = self._bots[bot]
-        if not each.free:
+        if not each.is_free:
             return None
         each.reserve()
         return bot
@@ -125,7 +125,7 @@ class ExternalBots:
         self.release(name)
         if answered is not None:
             self._bots[bot].record_match(self._settings.silent_matches, answered=answered)
-        self._wake()
+        self._notify_changed()
 
     def announced_threads(self, bot: str) -> int:
         """Return the number of search threads that the bot announced; 0 if it announced none."""
@@ -142,7 +142,7 @@ class ExternalBots:
     def check(self) -> None:
         """Do nothing, because this process does not start the bots."""
 
-    def _wake(self) -> None:
+    def _notify_changed(self) -> None:
         self._event.set()
         self._event = anyio.Event()
 
@@ -150,25 +150,25 @@ class ExternalBots:
     async def track_presence(self) -> AsyncIterator[None]:
         """Record which bots disconnect and reconnect, for the duration of the block."""
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._watch)
+            tasks.start_soon(self._watch_presence)
             try:
                 yield
             finally:
                 tasks.cancel_scope.cancel()
 
-    async def _watch(self) -> None:
+    async def _watch_presence(self) -> None:
         while True:
             here = _connected_bots(self._host, self._game)
             now = self._clock.now()
             for name, bot in self._bots.items():
-                bot.record_presence(now, self._settings.away, here=name in here)
-            self._wake()
+                bot.record_presence(now, self._settings.away, is_connected=name in here)
+            self._notify_changed()
             # There is no event when a bot leaves; its match, if it has one, ends by its own deadlines.
             with anyio.move_on_after(1):
                 await self._host.wait_change()
 
 
-async def gather(
+async def gather_bots(
     host: Host, game: str, settings: ExternalBotSettings, names: Sequence[str] = (), clock: Clock = MONOTONIC
 ) -> ExternalBots:
     """Wait for bots that play `game`, and return them. Given `names`, wait only for these bots.
@@ -200,17 +200,17 @@ async def gather(
         raise TooFewBots(f"{missed}: {', '.join(sorted(here)) or 'none'}")
     bots = {name: ExternalBot() for name in names or here}
     for name, bot in bots.items():
-        bot.record_presence(clock.now(), settings.away, here=name in here)
+        bot.record_presence(clock.now(), settings.away, is_connected=name in here)
     return ExternalBots(host, game, settings, bots, _clock=clock, missed=missed)
 
 
 async def wait_without_playing(host: Host, game: str, settings: ExternalBotSettings) -> None:
-    """Wait for bots as `gather` does, although nothing will be played.
+    """Wait for bots as `gather_bots` does, although nothing will be played.
 
     A bot that connects is told that the event is over. Without a server it would keep trying to connect.
     """
     with suppress(TooFewBots):  # connected bots are told when the server closes
-        await gather(host, game, settings)
+        await gather_bots(host, game, settings)
 
 
 async def _wait_different(host: Host, game: str, before: set[str]) -> set[str]:

@@ -16,9 +16,9 @@ PASSES = 8
 """Maximum number of passes over the threads of a process. Each pass pins the threads that started during the last."""
 
 
-def cores_for_bots(every: list[int]) -> list[int]:
+def cores_for_bots(all_cores: list[int]) -> list[int]:
     """Return the cores for pinned bots: all of at most two cores; of more, all but the first, which the server has."""
-    return every[1:] if len(every) > 2 else every
+    return all_cores[1:] if len(all_cores) > 2 else all_cores
 
 
 def can_pin() -> bool:
@@ -26,22 +26,24 @@ def can_pin() -> bool:
     return (
         hasattr(os, "sched_setaffinity")
         and Path("/proc/self/task").is_dir()
-        and _children(os.getpid()) is not None
+        and _child_ids(os.getpid()) is not None
     )
 
 
 class Pinning:
     """Assignment of cores to the running matches of an event."""
 
-    def __init__(self, cores: Sequence[int], most: int, process_of: Callable[[str], int | None]) -> None:
+    def __init__(
+        self, cores: Sequence[int], max_threads: int, find_process: Callable[[str], int | None]
+    ) -> None:
         """Create the pinning of bots to `cores`.
 
-        most        maximum number of threads that all running matches use together
-        process_of  returns the process id of the bot with a connection's name; None if it has no process
+        max_threads   maximum number of threads that all running matches use together
+        find_process  returns the process id of the bot with a connection's name; None if it has no process
         """
         self._load = dict.fromkeys(cores, 0)
-        self._apart = len(cores) >= 2 * most
-        self._process_of = process_of
+        self._apart = len(cores) >= 2 * max_threads
+        self._find_process = find_process
 
     @contextmanager
     def keep_on_cores(self, names: Sequence[str], threads: int) -> Iterator[None]:
@@ -51,9 +53,9 @@ class Pinning:
         try:
             for group, mine in pinned:
                 for name in group:
-                    process = self._process_of(name)
+                    process = self._find_process(name)
                     if process is not None:
-                        pin(process, mine)
+                        pin_process(process, mine)
             yield
         finally:
             for _, mine in pinned:
@@ -68,11 +70,11 @@ class Pinning:
         return mine
 
 
-def pin(process: int, cores: frozenset[int]) -> None:
+def pin_process(process: int, cores: frozenset[int]) -> None:
     """Pin all threads of a process, and of its child processes, to these cores."""
     for _ in range(PASSES):
         pinned_any = False
-        for thread in _threads(process):
+        for thread in _thread_ids(process):
             # The thread or the whole process may end at any time.
             with suppress(ProcessLookupError):
                 if os.sched_getaffinity(thread) != cores:
@@ -82,17 +84,17 @@ def pin(process: int, cores: frozenset[int]) -> None:
             break
 
 
-def _threads(process: int) -> list[int]:
+def _thread_ids(process: int) -> list[int]:
     try:
         ids = [int(task.name) for task in Path(f"/proc/{process}/task").iterdir()]
     except FileNotFoundError:
         return []
-    for child in _children(process) or ():
-        ids += _threads(child)
+    for child in _child_ids(process) or ():
+        ids += _thread_ids(child)
     return ids
 
 
-def _children(process: int) -> list[int] | None:
+def _child_ids(process: int) -> list[int] | None:
     """Return the ids of a process's child processes; None if the system does not list them."""
     ids: list[int] = []
     complete = False

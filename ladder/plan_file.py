@@ -54,54 +54,57 @@ def read_ladder(path: Path) -> LadderPlan:
 
 
 def _parse_plan(data: Mapping[str, object], folder: Path) -> LadderPlan:
-    keys = _Keys(data, "")
-    seconds = parse_time_limit(keys.text("for", "", DURATIONS), "for") if "for" in data else math.inf
-    rounds = keys.number(
+    keys = _KeyReader(data, "")
+    seconds = parse_time_limit(keys.read_text("for", "", DURATIONS), "for") if "for" in data else math.inf
+    rounds = keys.read_number(
         "rounds", LadderPlan.rounds or 0, 1, 1_000_000, "pairs of every two bots on each map"
     )
     plan = LadderPlan(
-        bots=_parse_bots(keys.take("bots", list[object](), "one or more [[bots]] tables")),
-        event=check_event_name(keys.text("event", LadderPlan.event, 'a name, as in "spring"'), "event"),
+        bots=_parse_bots(keys.read("bots", list[object](), "one or more [[bots]] tables")),
+        event=check_event_name(keys.read_text("event", LadderPlan.event, 'a name, as in "spring"'), "event"),
         game=_resolve_game(
-            keys.text("game", LadderPlan.game, "a game's name, or a class of your own, FILE.py:Class"), folder
+            keys.read_text("game", LadderPlan.game, "a game's name, or a class of your own, FILE.py:Class"),
+            folder,
         ),
         maps=_resolve_maps(
-            keys.take("maps", [*LadderPlan.maps], 'a list of maps, as in ["m2", "my_map.toml"]'), folder
+            keys.read("maps", [*LadderPlan.maps], 'a list of maps, as in ["m2", "my_map.toml"]'), folder
         ),
-        time_control=parse_time_control(keys.text("time_control", DEFAULT_TIME, _TIME), "time_control"),
-        margin_ms=keys.number("margin", LadderPlan.margin_ms, 0, 60_000, "milliseconds"),
-        format=check_format(keys.text("format", LadderPlan.format, f"one of {', '.join(FORMATS)}"), "format"),
+        time_control=parse_time_control(keys.read_text("time_control", DEFAULT_TIME, _TIME), "time_control"),
+        margin_ms=keys.read_number("margin", LadderPlan.margin_ms, 0, 60_000, "milliseconds"),
+        format=check_format(
+            keys.read_text("format", LadderPlan.format, f"one of {', '.join(FORMATS)}"), "format"
+        ),
         rounds=rounds if "rounds" in data or "for" not in data else None,
         seconds=seconds,
         openings=_parse_openings(keys, folder),
         adjudication=_parse_adjudication(keys),
-        concurrency=keys.number(
+        concurrency=keys.read_number(
             "concurrency", LadderPlan.concurrency, 0, 1024, "parallel matches; 0: as many as the cores allow"
         ),
-        pin=keys.take("pin", LadderPlan.pin, "true or false"),
-        seed=keys.number("seed", LadderPlan.seed, -(2**63), 2**63 - 1, "any whole number"),
+        pin=keys.read("pin", LadderPlan.pin, "true or false"),
+        seed=keys.read_number("seed", LadderPlan.seed, -(2**63), 2**63 - 1, "any whole number"),
         folder=folder,
     )
-    keys.finish()
+    keys.reject_unknown()
     return plan
 
 
-def _parse_openings(keys: _Keys, folder: Path) -> int | Path | Literal["shipped"]:
-    value = keys.either("openings")
+def _parse_openings(keys: _KeyReader, folder: Path) -> int | Path | Literal["shipped"]:
+    value = keys.read_unchecked("openings")
     if value is None:
         return SHIPPED
     if type(value) not in (int, str) or str(value).strip() in {"", "-"}:
-        raise keys.wrong("openings", f'a number of plies, the name of a file, or "{SHIPPED}"')
+        raise keys.value_error("openings", f'a number of plies, the name of a file, or "{SHIPPED}"')
     return parse_openings(str(value), folder)
 
 
-def _parse_adjudication(keys: _Keys) -> Adjudication | None:
-    value = keys.either("adjudicate")
+def _parse_adjudication(keys: _KeyReader) -> Adjudication | None:
+    value = keys.read_unchecked("adjudicate")
     if value is None:
         return LadderPlan.adjudication
     if value != NONE and not isinstance(value, dict):
         right = f'a table, as in [adjudicate] and under it limit = 200, or the word "{NONE}"'
-        raise keys.wrong("adjudicate", right)
+        raise keys.value_error("adjudicate", right)
     return parse_adjudication(value, "adjudicate")
 
 
@@ -112,7 +115,7 @@ def _parse_bots(tables: Sequence[object]) -> tuple[BotPlan, ...]:
         where = f"bots, number {number}"
         if not isinstance(table, dict):
             raise BadLadder(f'{where}: a bot must be a table: write [[bots]], and under it engine = "greedy"')
-        plan = _parse_bot(_Keys(table, f"{where}: "), where)
+        plan = _parse_bot(_KeyReader(table, f"{where}: "), where)
         if "name" in table:
             if plan.name in names:
                 raise BadLadder(f"{where}: name: must be unique, but {plan.name!r} occurs twice")
@@ -125,18 +128,18 @@ def _parse_bots(tables: Sequence[object]) -> tuple[BotPlan, ...]:
     return unique_bots(plans)
 
 
-def _parse_bot(keys: _Keys, where: str) -> BotPlan:
-    name = keys.text("name", "", "the name of the bot")
-    engine = keys.text("engine", "", "an engine as for `arena bot`: NAME, NAME:option=value, or a file")
-    program = keys.text("exec", "", 'a program that speaks JSON Lines, as in "perl my_bot.pl"')
-    image = keys.text("image", "", 'a container image, as in "NAME@sha256:DIGEST"')
-    submission = keys.text("submit", "", 'a zip file with a bot, as in "bot.zip"')
-    own = keys.text("time_control", "", _TIME)
-    command = keys.take(
+def _parse_bot(keys: _KeyReader, where: str) -> BotPlan:
+    name = keys.read_text("name", "", "the name of the bot")
+    engine = keys.read_text("engine", "", "an engine as for `arena bot`: NAME, NAME:option=value, or a file")
+    program = keys.read_text("exec", "", 'a program that speaks JSON Lines, as in "perl my_bot.pl"')
+    image = keys.read_text("image", "", 'a container image, as in "NAME@sha256:DIGEST"')
+    submission = keys.read_text("submit", "", 'a zip file with a bot, as in "bot.zip"')
+    own = keys.read_text("time_control", "", _TIME)
+    command = keys.read(
         "command", list[object](), 'a program and its arguments, as in ["python", "my_bot.py"]'
     )
-    threads = keys.number("threads", 0, 1, MAX_THREADS, "search threads")
-    keys.finish()
+    threads = keys.read_number("threads", 0, 1, MAX_THREADS, "search threads")
+    keys.reject_unknown()
     if sum(map(bool, (engine, program, command, image or submission))) != 1:
         raise BadLadder(f"{where}: a bot must have exactly one of engine, exec, command, image and submit")
     if program:
@@ -173,43 +176,45 @@ def _resolve_maps(names: Sequence[object], folder: Path) -> tuple[str, ...]:
     return tuple(str(folder / name) if name.endswith(".toml") else name for name in map(str, names))
 
 
-class _Keys:
-    """Keys of one table, read one by one; `finish` rejects keys that were not read."""
+class _KeyReader:
+    """Reader of the keys of one table; `reject_unknown` rejects keys that were not read."""
 
-    def __init__(self, table: Mapping[str, object], where: str) -> None:
+    def __init__(self, table: Mapping[str, object], location: str) -> None:
         self._table = table
-        self._where = where
+        self._location = location
         self._keys: list[str] = []
 
-    def take(self, key: str, default: T, right: str, fits: Callable[[T], bool] = lambda _: True) -> T:
+    def read(
+        self, key: str, default: T, valid_form: str, is_valid: Callable[[T], bool] = lambda _: True
+    ) -> T:
         """Return the value of `key`, or `default` if it is missing.
 
-        Raises BadLadder for a value of another type than `default`, or one that does not fit; `right` is the valid form.
+        Raises BadLadder for a value of another type than `default`, or an invalid value; `valid_form` describes a valid one.
         """
         self._keys.append(key)
         value = self._table.get(key, default)
-        if type(value) is not type(default) or (key in self._table and not fits(value)):
-            raise self.wrong(key, right)
+        if type(value) is not type(default) or (key in self._table and not is_valid(value)):
+            raise self.value_error(key, valid_form)
         return value
 
-    def text(self, key: str, default: str, right: str) -> str:
-        return self.take(key, default, right, lambda text: bool(text.strip()))
+    def read_text(self, key: str, default: str, valid_form: str) -> str:
+        return self.read(key, default, valid_form, lambda text: bool(text.strip()))
 
-    def number(self, key: str, default: int, low: int, high: int, unit: str) -> int:
-        right = f"a whole number from {low} to {high} ({unit})"
-        return self.take(key, default, right, lambda number: low <= number <= high)
+    def read_number(self, key: str, default: int, low: int, high: int, unit: str) -> int:
+        valid_form = f"a whole number from {low} to {high} ({unit})"
+        return self.read(key, default, valid_form, lambda number: low <= number <= high)
 
-    def either(self, key: str) -> object:
+    def read_unchecked(self, key: str) -> object:
         """Return the unchecked value of `key`; None if it is missing."""
         self._keys.append(key)
         return self._table.get(key)
 
-    def wrong(self, key: str, right: str) -> BadLadder:
-        return BadLadder(f"{self._where}{key}: must be {right}, not {self._table[key]!r:.60}")
+    def value_error(self, key: str, valid_form: str) -> BadLadder:
+        return BadLadder(f"{self._location}{key}: must be {valid_form}, not {self._table[key]!r:.60}")
 
-    def finish(self) -> None:
+    def reject_unknown(self) -> None:
         for key in self._table:
             if key not in self._keys:
                 near = most_similar(key, self._keys)
                 hint = f"did you mean {near!r}?" if near else f"choose from {', '.join(self._keys)}"
-                raise BadLadder(f"{self._where}{key}: unknown key; {hint}")
+                raise BadLadder(f"{self._location}{key}: unknown key; {hint}")

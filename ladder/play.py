@@ -46,21 +46,21 @@ async def run_ladder(
     observer: ProgressObserver,
     *,
     database: str | None = None,
-    enough: Callable[[], bool] = lambda: False,
-    patience: RestartPolicy | None = None,
+    should_stop: Callable[[], bool] = lambda: False,
+    restart_policy: RestartPolicy | None = None,
     external: ExternalBotSettings | None = None,
     cluster: str | None = None,
     port: int = 0,
-    opened: Callable[[str], None] = lambda _url: None,
+    on_open: Callable[[str], None] = lambda _url: None,
     test: Sprt | None = None,
 ) -> None:
-    """Play a ladder to its end, until `enough` returns True, or until a signal; `ladder` then holds the results.
+    """Play a ladder to its end, until `should_stop` returns True, or until a signal; `ladder` then holds the results.
 
     database  URL of a store, in which an interrupted event is resumed; None for a temporary store
     external  settings for bots that connect by themselves; None to start the bots of the plan
     cluster   address of a Dask scheduler whose workers play; None to play on this machine
     port      port of the page on this machine, if `external` is None; 0 for any free port
-    opened    called with the server's URL: after the started bots have connected, or before external bots connect
+    on_open   called with the server's URL: after the started bots have connected, or before external bots connect
     test      sequential test that the page shows
 
     Further signals are ignored: the cleanup takes a few seconds at most. Raises bots.BotRefused,
@@ -76,13 +76,13 @@ async def run_ladder(
                 _claim_or_tell_bots(ladder, observer, host, database, external) as stored,
             ):
                 with RecordFile(_record_file(ladder, stored)) as file:
-                    runner = EventRunner(ladder, observer, host, stored, file, enough, opened)
+                    runner = EventRunner(ladder, observer, host, stored, file, should_stop, on_open)
                     if external is not None:
                         await runner.play_external(external)
                     elif cluster is not None:
-                        await runner.play_on_cluster(cluster, patience)
+                        await runner.play_on_cluster(cluster, restart_policy)
                     else:
-                        await runner.play_here(patience)
+                        await runner.play_on_this_machine(restart_policy)
                     # Interrupted matches are removed from the store, so the host must not write to it any more.
                     await host.halt()
                     await finish(host.engine, stored.event)
@@ -144,7 +144,7 @@ async def _claim_or_tell_bots(
             stored = await stack.enter_async_context(_claim_event(ladder, host, database))
         except CannotResume:
             if external is not None:
-                observer.notice(
+                observer.show_notice(
                     f"the event cannot be resumed: waiting for {external.bots} bots at {host.url}, to tell them"
                 )
                 await wait_without_playing(host, ladder.plan.game, external)

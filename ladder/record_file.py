@@ -36,7 +36,7 @@ class RecordFile:
         """Append the record of a match."""
         self._file.write(to_line(record).encode() + b"\n")
 
-    def complete(self, records: Iterable[Record]) -> None:
+    def append_missing(self, records: Iterable[Record]) -> None:
         """Append those of `records` that are not in the file."""
         missing = {record.match: record for record in records}
         if not missing:

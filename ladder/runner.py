@@ -19,7 +19,7 @@ from anyio.lowlevel import checkpoint
 
 from arena.games.core import Player
 from arena.ladder.bots import BotRefused, Bots
-from arena.ladder.event_terms import EventTerms, longest_seconds
+from arena.ladder.event_terms import EventTerms, max_match_seconds
 from arena.ladder.threads import ThreadAllocation
 from arena.match.replay import has_moved
 from arena.match.terms import Terms, ThreadLimits
@@ -78,30 +78,30 @@ class Runner:
         bots: Bots,
         terms: EventTerms,
         threads: ThreadAllocation,
-        played: Callable[[Pairing, Record], None],
+        on_result: Callable[[Pairing, Record], None],
         *,
-        again: Callable[[Pairing, Record], None] = lambda _pairing, _record: None,
+        on_void: Callable[[Pairing, Record], None] = lambda _pairing, _record: None,
         seconds_left: Callable[[], float] = lambda: math.inf,
-        held: Callable[[Sequence[str], int], AbstractContextManager[None]] = lambda _names, _threads: (
-            nullcontext()
-        ),
+        match_context: Callable[
+            [Sequence[str], int], AbstractContextManager[None]
+        ] = lambda _names, _threads: nullcontext(),
     ) -> None:
         """Create a runner.
 
-        threads       allocation of threads to the bots and matches
-        played        called once for each finished match
-        again         called for each void match that will be played again
-        seconds_left  returns the remaining time of the event; after it no match begins
-        held          returns a context for a match with these bots and threads, entered while the match is played
+        threads        allocation of threads to the bots and matches
+        on_result      called once for each finished match
+        on_void        called for each void match that will be played again
+        seconds_left   returns the remaining time of the event; after it no match begins
+        match_context  returns a context for a match with these bots and threads, entered while the match is played
         """
         self._host = host
         self._bots = bots
         self._terms = terms
         self._threads = threads
-        self._record_match = played
-        self._again = again
+        self._on_result = on_result
+        self._on_void = on_void
         self._seconds_left = seconds_left
-        self._hold = held
+        self._match_context = match_context
         self._running = 0
         self._load = 0
         self._waiting: Pairing | None = None
@@ -109,14 +109,14 @@ class Runner:
         self._overtaken = 0
         """Number of matches that started before `_waiting`."""
 
-    async def run(self, schedule: MatchQueue, enough: Callable[[], bool] = lambda: False) -> None:
-        """Play the matches of the schedule until all are played or `enough` returns True.
+    async def run(self, schedule: MatchQueue, should_stop: Callable[[], bool] = lambda: False) -> None:
+        """Play the matches of the schedule until all are played or `should_stop` returns True.
 
         Cancellation drops the matches in play. Raises bots.BotRefused.
         """
         refused = None
         async with anyio.create_task_group() as tasks:
-            while not enough():
+            while not should_stop():
                 seconds = self._seconds_left()
                 if not self._running and (seconds <= 0 or not schedule):
                     break
@@ -125,7 +125,7 @@ class Runner:
                 except BotRefused as error:
                     refused = error  # raised outside the group, which would wrap it
                     break
-                if seconds > 0 and await self._start(schedule, tasks):
+                if seconds > 0 and await self._start_matches(schedule, tasks):
                     await checkpoint()
                 else:
                     with anyio.move_on_after(seconds if seconds > 0 else math.inf):
@@ -134,7 +134,7 @@ class Runner:
         if refused is not None:
             raise refused
 
-    async def _start(self, schedule: MatchQueue, tasks: anyio.abc.TaskGroup) -> bool:
+    async def _start_matches(self, schedule: MatchQueue, tasks: anyio.abc.TaskGroup) -> bool:
         """Start the matches whose bots and threads are free. Return True if any was started."""
         busy: set[str] = set()
         any_started = False
@@ -160,7 +160,7 @@ class Runner:
                 terms = self._terms.match_terms(
                     match, pairing, names[0], names[1], self._thread_limits(pairing)
                 )
-                tasks.start_soon(self._play, schedule, pairing, terms, weight)
+                tasks.start_soon(self._play_match, schedule, pairing, terms, weight)
             else:
                 for name in names:
                     self._bots.release(name)
@@ -182,7 +182,7 @@ class Runner:
             self._overtaken += 1
 
     def _thread_limits(self, pairing: Pairing) -> ThreadLimits:
-        return self._threads.limits(pairing.maxie, pairing.minnie, self._bots.announced_threads)
+        return self._threads.thread_limits(pairing.maxie, pairing.minnie, self._bots.announced_threads)
 
     def _reserve_bots(self, bots: Sequence[str], busy: set[str]) -> list[str] | None:
         """Reserve a free connection of each bot, and return the names of the connections.
@@ -200,8 +200,8 @@ class Runner:
             names.append(name)
         return names
 
-    async def _play(self, schedule: MatchQueue, pairing: Pairing, terms: Terms, weight: int) -> None:
-        limit = longest_seconds(terms) + self._terms.slack_seconds
+    async def _play_match(self, schedule: MatchQueue, pairing: Pairing, terms: Terms, weight: int) -> None:
+        limit = max_match_seconds(terms) + self._terms.slack_seconds
         record = self._terms.unplayed_record(
             terms.match,
             pairing,
@@ -209,7 +209,7 @@ class Runner:
         )
         with (
             anyio.move_on_after(limit),
-            self._hold((terms.players.maxie, terms.players.minnie), terms.threads_needed),
+            self._match_context((terms.players.maxie, terms.players.minnie), terms.threads_needed),
         ):
             record = await self._host.play(terms)
         self._running -= 1
@@ -225,9 +225,9 @@ class Runner:
     def _record_result(self, schedule: MatchQueue, pairing: Pairing, record: Record) -> None:
         record = with_bot_names(pairing, record)
         if schedule.record_result(pairing, record):
-            self._record_match(pairing, record)
+            self._on_result(pairing, record)
         else:
-            self._again(pairing, record)
+            self._on_void(pairing, record)
 
     def _forfeit(self, match: str, pairing: Pairing) -> Record:
         """Return the record of a match that a lost bot forfeits; without a winner if both are lost."""

@@ -21,7 +21,7 @@ class ThreadAllocation:
     bots: Sequence[BotPlan]
     cores: int
     """Number of cores for the bots."""
-    by_hand: int = 0
+    fixed_concurrency: int = 0
     """Number of parallel matches set by the user; 0: as many as the cores allow."""
     matches: int | None = None
     """Total number of matches; None if unknown."""
@@ -31,18 +31,20 @@ class ThreadAllocation:
     @property
     def capacity(self) -> int:
         """Total weight of the matches that may run in parallel (`weight`)."""
-        return self.by_hand or self.cores
+        return self.fixed_concurrency or self.cores
 
     @property
     def max_per_match(self) -> int:
         """Largest number of threads that a match needs, as far as the plan says."""
-        return max((self._required(bot) for bot in self.bots), default=1)
+        return max((self._required_threads(bot) for bot in self.bots), default=1)
 
     @property
     def concurrency(self) -> int:
         """Maximum number of parallel matches, as far as the plan says."""
-        lightest = sorted(map(self._required, self.bots))[:2]
-        allowed = self.capacity if self.by_hand else max(1, self.capacity // max(lightest, default=1))
+        lightest = sorted(map(self._required_threads, self.bots))[:2]
+        allowed = (
+            self.capacity if self.fixed_concurrency else max(1, self.capacity // max(lightest, default=1))
+        )
         return allowed if self.matches is None else max(1, min(allowed, self.matches))
 
     @property
@@ -56,42 +58,48 @@ class ThreadAllocation:
         """Return the number of processes of a bot that are needed for the maximum number of parallel matches."""
         even = -(-2 * self.concurrency // max(1, len(self.bots)))
         least = min(
-            (max(self._required(bot), self._required(other)) for other in self.bots if other is not bot),
+            (
+                max(self._required_threads(bot), self._required_threads(other))
+                for other in self.bots
+                if other is not bot
+            ),
             default=1,
         )
-        return even if self.by_hand else max(1, min(even, self.capacity // least))
+        return even if self.fixed_concurrency else max(1, min(even, self.capacity // least))
 
-    def weight(self, one: str, other: str, announced: Callable[[str], int]) -> int:
-        """Return the part of `capacity` that a match of two bots takes: its threads, or 1 if the user set `by_hand`.
+    def weight(self, one: str, other: str, announced_threads: Callable[[str], int]) -> int:
+        """Return the part of `capacity` that a match of two bots takes: its threads, or 1 if the user set the number of parallel matches.
 
-        announced  returns the number of threads that the bot with a name announced; 0 if it announced none
+        announced_threads  returns the number of threads that the bot with a name announced; 0 if it announced none
         """
-        if self.by_hand:
+        if self.fixed_concurrency:
             return 1
-        return max(self._announced_threads(one, announced), self._announced_threads(other, announced))
+        return max(
+            self._announced_threads(one, announced_threads), self._announced_threads(other, announced_threads)
+        )
 
-    def limits(self, maxie: str, minnie: str, announced: Callable[[str], int]) -> ThreadLimits:
-        """Return the maximum number of search threads of each bot in a match; `announced` is as in `weight`."""
+    def thread_limits(self, maxie: str, minnie: str, announced_threads: Callable[[str], int]) -> ThreadLimits:
+        """Return the maximum number of search threads of each bot in a match; `announced_threads` is as in `weight`."""
         if not self.here:
             return ThreadLimits()
-        if self.by_hand:
+        if self.fixed_concurrency:
             share = max(1, self.cores // self.concurrency)
         else:
             # If no bot announces its number of threads, spare cores go to bots that can use them.
             spare = max(1, self.cores // self.concurrency) if self.max_per_match == 1 else 1
-            share = max(spare, self.weight(maxie, minnie, announced))
+            share = max(spare, self.weight(maxie, minnie, announced_threads))
         return ThreadLimits(*(self._planned_threads(name) or share for name in (maxie, minnie)))
 
     @property
     def _max_threads(self) -> int:
-        return 1 if self.by_hand else self.max_per_match
+        return 1 if self.fixed_concurrency else self.max_per_match
 
-    def _required(self, bot: BotPlan) -> int:
+    def _required_threads(self, bot: BotPlan) -> int:
         return bot.required_threads(self.cores) or 1
 
-    def _announced_threads(self, name: str, announced: Callable[[str], int]) -> int:
+    def _announced_threads(self, name: str, announced_threads: Callable[[str], int]) -> int:
         plan = next((bot for bot in self.bots if bot.name == name), None)
-        return (plan.required_threads(self.cores) if plan is not None else 0) or announced(name) or 1
+        return (plan.required_threads(self.cores) if plan is not None else 0) or announced_threads(name) or 1
 
     def _planned_threads(self, name: str) -> int:
         return next((bot.threads for bot in self.bots if bot.name == name), 0)

@@ -33,7 +33,7 @@ from arena.ladder.commands.options import (
     apply_options,
     engine_bots,
 )
-from arena.ladder.commands.play import play
+from arena.ladder.commands.play import play_plan
 from arena.ladder.commands.results import Reports, report_results
 from arena.ladder.external_bots import ExternalBotSettings
 from arena.ladder.openings import SHIPPED
@@ -184,7 +184,7 @@ def ladder(
             f"--cluster cannot be combined with {'--external' if external else '--pin'}: the cluster's workers start the bots"
         )
     report_results(
-        play(plan, "ladder", record, db, external=external_bots, cluster=cluster, port=port or 0),
+        play_plan(plan, "ladder", record, db, external=external_bots, cluster=cluster, port=port or 0),
         [],
         {},
         Reports(json, html, csv),

@@ -30,7 +30,7 @@ from arena.ladder.commands.options import (
     apply_options,
     engine_bots,
 )
-from arena.ladder.commands.play import play
+from arena.ladder.commands.play import play_plan
 from arena.ladder.commands.results import Reports, report_results
 from arena.ladder.event import Ladder
 from arena.ladder.openings import SHIPPED
@@ -103,11 +103,11 @@ def match(
     plan = apply_options(LadderPlan(_name_bots(engine_bots([a, b]), name_a, name_b, tc_b)), options)
     first, second = (bot.name for bot in plan.bots)
 
-    def settled(finished: Ladder) -> bool:
+    def is_decided(finished: Ladder) -> bool:
         return test is not None and test.verdict(finished.pairs()) is not Verdict.OPEN
 
-    finished = play(
-        plan, "match", record, db, settled, status=lambda ladder: _progress_line(ladder, test), test=test
+    finished = play_plan(
+        plan, "match", record, db, is_decided, status=lambda ladder: _progress_line(ladder, test), test=test
     )
     pairs = finished.pairs()
     elo = elo_difference(pairs)

@@ -42,12 +42,12 @@ from arena.server.store.database import StoreError
 from arena.server.store.ladder_lock import CannotResume
 
 
-def play(
+def play_plan(
     plan: LadderPlan,
     kind: str,
     record: Path | None,
     db: str | None,
-    settled: Callable[[Ladder], bool] = lambda _: False,
+    is_decided: Callable[[Ladder], bool] = lambda _: False,
     external: ExternalBotSettings | None = None,
     cluster: str | None = None,
     port: int = 0,
@@ -56,9 +56,9 @@ def play(
 ) -> Ladder:
     """Play the plan and return the ladder with its results. Raises CommandError or UsageError.
 
-    settled  returns True if the ladder may end early
-    status   returns the result so far in one line, for the progress display
-    test     sequential test that the page shows
+    is_decided  returns True if the ladder may end early
+    status      returns the result so far in one line, for the progress display
+    test        sequential test that the page shows
     """
     if plan.pin and not can_pin():
         raise UsageError("--pin works only on Linux: this system cannot pin processes to cores")
@@ -90,11 +90,11 @@ def play(
                         ladder,
                         display,
                         database=db,
-                        enough=lambda: settled(ladder),
+                        should_stop=lambda: is_decided(ladder),
                         external=external,
                         cluster=cluster,
                         port=port,
-                        opened=lambda url: _print_address(url, ladder.plan.event),
+                        on_open=lambda url: _print_address(url, ladder.plan.event),
                         test=test,
                     ),
                     backend_options={"use_uvloop": sys.platform != "win32"},

@@ -29,7 +29,7 @@ from arena.console import (
     register_game,
     write_json,
 )
-from arena.ladder.commands.play import play
+from arena.ladder.commands.play import play_plan
 from arena.ladder.commands.results import Reports, report_results
 from arena.ladder.plan import BadLadder, BotPlan, LadderPlan, parse_time_control
 from arena.maps.setup import DEFAULT_MAP
@@ -91,7 +91,7 @@ def add(
             f"--name: {name!r:.80} is not valid; use 1 to 48 letters, digits, _ . and -, beginning with a letter or digit"
         )
     target = folder / f"{name}.zip"
-    _command_of(file)
+    _read_start_command(file)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder, prefix=".") as place:
@@ -113,7 +113,7 @@ def list_(folder: FolderOption = SUBMISSIONS, json: JsonOption = None) -> None:
 
     Example: arena submit list --folder submissions
     """
-    submissions = [_inspect(file) for file in sorted(folder.glob("*.zip"))]
+    submissions = [_inspect_submission(file) for file in sorted(folder.glob("*.zip"))]
     if json is not None:
         write_json(submissions, json)
         return
@@ -160,7 +160,7 @@ def check(
     check_protocol(spec, game=[register_game(game)], tc=tc, margin=margin)
     sides = (BotPlan(file.stem, spec), BotPlan(f"{file.stem}-2", spec))
     plan = LadderPlan(sides, game=game, maps=(map,), time_control=control, margin_ms=margin, rounds=1)
-    ladder = play(plan, "match", None, None)
+    ladder = play_plan(plan, "match", None, None)
     report_results(ladder, (), {}, Reports())
     faults = Counter(
         record.result.reason.value
@@ -173,7 +173,7 @@ def check(
         )
 
 
-def _command_of(file: Path) -> str:
+def _read_start_command(file: Path) -> str:
     """Return the command line that starts a submission's bot. Raises CommandError if the file is invalid."""
     with tempfile.TemporaryDirectory() as folder:
         try:
@@ -182,9 +182,9 @@ def _command_of(file: Path) -> str:
             raise CommandError(str(error)) from None
 
 
-def _inspect(file: Path) -> Submission:
+def _inspect_submission(file: Path) -> Submission:
     try:
-        command = _command_of(file)
+        command = _read_start_command(file)
         packed = file.read_bytes()
     except CommandError as problem:
         return Submission(file.stem, problem=str(problem))

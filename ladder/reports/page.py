@@ -78,11 +78,11 @@ def render_report(ladder: Ladder, findings: Sequence[str] = ()) -> str:
         _losses_on_solved_maps(count_blunders(bots, ladder.records), colour),
         _first_move_html(parts),
         "<h2>Results by opponent</h2><p>Each cell is the score of the row's bot, in per cent.</p>",
-        _heat_map(bots, parts.by_opponent, colour),
+        _opponents_heat_map(bots, parts.by_opponent, colour),
         _duels_table(parts.duels, colour),
         "<h2>By seat and by map</h2>",
-        _parts_table(parts.by_seat, colour),
-        _parts_table(parts.by_map, colour),
+        _group_scores_table(parts.by_seat, colour),
+        _group_scores_table(parts.by_map, colour),
         "<h2>Depth and time by ply</h2>",
         _move_plots(records, colour),
         *_deciding_pairs(ladder, bots),
@@ -189,11 +189,11 @@ def upsets(rows: Sequence[StandingsRow], records: Iterable[Record]) -> list[Reco
     return sorted((each for each in records if surprise(each) > 0), key=surprise, reverse=True)
 
 
-def _row(cells: Iterable[object], tag: str = "td") -> str:
+def _row_html(cells: Iterable[object], tag: str = "td") -> str:
     return "<tr>" + "".join(f"<{tag}>{escape(str(cell))}</{tag}>" for cell in cells) + "</tr>"
 
 
-def _scrolling(table: str) -> str:
+def _scrolling_html(table: str) -> str:
     """Return the table in a box that scrolls sideways in a narrow window."""
     return f'<div class="scroll" tabindex="0">{table}</div>'
 
@@ -205,13 +205,13 @@ def _name_cell(bot: str, colour: Mapping[str, str]) -> str:
     )
 
 
-def _table(head: Iterable[str], lines: Iterable[Sequence[object]], colour: Mapping[str, str]) -> str:
+def _table_html(head: Iterable[str], lines: Iterable[Sequence[object]], colour: Mapping[str, str]) -> str:
     """Return a table in which the first cell of each line is a bot's name."""
     body = (
         f"<tr>{_name_cell(str(bot), colour)}{''.join(f'<td>{escape(str(cell))}</td>' for cell in cells)}</tr>"
         for bot, *cells in lines
     )
-    return _scrolling(f"<table>{_row(head, 'th')}{''.join(body)}</table>")
+    return _scrolling_html(f"<table>{_row_html(head, 'th')}{''.join(body)}</table>")
 
 
 def _standings_table(
@@ -229,7 +229,7 @@ def _standings_table(
         )
         for r in rows
     )
-    return _table(head, lines, colour)
+    return _table_html(head, lines, colour)
 
 
 def _losses_on_solved_maps(blunders: Sequence[Blunders], colour: Mapping[str, str]) -> str:
@@ -238,7 +238,7 @@ def _losses_on_solved_maps(blunders: Sequence[Blunders], colour: Mapping[str, st
         return ""
     head = ("bot", "matches on solved maps", "moves", "lost the win", "lost the draw", "blunders a match")
     lines = ((b.bot, b.matches, b.moves, b.lost_wins, b.lost_draws, f"{b.per_match:.2f}") for b in blunders)
-    return _table(head, lines, colour)
+    return _table_html(head, lines, colour)
 
 
 def _duels_table(duels: Sequence[Duel], colour: Mapping[str, str]) -> str:
@@ -250,20 +250,20 @@ def _duels_table(duels: Sequence[Duel], colour: Mapping[str, str]) -> str:
     lines = ((d.bot, d.opponent, *d.pairs, f"{d.superiority:.1%}") for d in comparable)
     return (
         "<p>Pairs of matches by the points of the first bot, and the likelihood that it is the stronger one.</p>"
-        + _table(head, lines, colour)
+        + _table_html(head, lines, colour)
     )
 
 
-def _first_move_html(parts: Breakdown) -> str:
-    first = parts.first_move
+def _first_move_html(breakdown: Breakdown) -> str:
+    first = breakdown.first_move
     if first.elo is None or first.error is None:
         return ""
     return f"<p>The player who moves first scores {first.score:.1%}: {first.elo:+z.0f} ± {first.error:.0f} Elo.</p>"
 
 
-def _heat_map(bots: Sequence[str], parts: Sequence[GroupScore], colour: Mapping[str, str]) -> str:
-    score = {(part.bot, part.of): part for part in parts}
-    lines = [_row(("", *bots), "th")]
+def _opponents_heat_map(bots: Sequence[str], scores: Sequence[GroupScore], colour: Mapping[str, str]) -> str:
+    score = {(part.bot, part.of): part for part in scores}
+    lines = [_row_html(("", *bots), "th")]
     for bot in bots:
         cells = [_name_cell(bot, colour)]
         for other in bots:
@@ -278,13 +278,13 @@ def _heat_map(bots: Sequence[str], parts: Sequence[GroupScore], colour: Mapping[
                 f'<td style="background:hsl({hue} 60% {light:.0f}%)" title="{tooltip}">{part.score:.0%}</td>'
             )
         lines.append(f"<tr>{''.join(cells)}</tr>")
-    return _scrolling(f'<table class="heat">{"".join(lines)}</table>')
+    return _scrolling_html(f'<table class="heat">{"".join(lines)}</table>')
 
 
-def _parts_table(parts: Sequence[GroupScore], colour: Mapping[str, str]) -> str:
+def _group_scores_table(scores: Sequence[GroupScore], colour: Mapping[str, str]) -> str:
     head = ("bot", "of", "games", "won", "drawn", "lost", "score")
-    lines = ((p.bot, p.of, p.games, p.wins, p.draws, p.losses, f"{p.score:.1%}") for p in parts)
-    return _table(head, lines, colour)
+    lines = ((p.bot, p.of, p.games, p.wins, p.draws, p.losses, f"{p.score:.1%}") for p in scores)
+    return _table_html(head, lines, colour)
 
 
 def _move_plots(records: Sequence[Record], colour: Mapping[str, str]) -> str:

@@ -30,19 +30,21 @@ def colour_swatch(colour: str) -> str:
     return f'<i class="swatch" style="background:{colour}"></i>'
 
 
-def axis_ticks(low: float, high: float, most: int = 5) -> list[float]:
-    """Return at most `most` + 1 round numbers that cover `low` to `high`.
+def axis_ticks(low: float, high: float, max_steps: int = 5) -> list[float]:
+    """Return at most `max_steps` + 1 round numbers that cover `low` to `high`.
 
     They are in equal steps of 1, 2 or 5 times a power of ten.
     """
     span = max(high - low, 1e-9)
-    step = 10.0 ** math.floor(math.log10(span / most))
-    step = next(step * times for times in (1, 2, 5, 10, 20, 50) if _count(low, high, step * times) <= most)
+    step = 10.0 ** math.floor(math.log10(span / max_steps))
+    step = next(
+        step * times for times in (1, 2, 5, 10, 20, 50) if _step_count(low, high, step * times) <= max_steps
+    )
     first = math.floor(low / step)
-    return [step * n for n in range(first, first + _count(low, high, step) + 1)]
+    return [step * n for n in range(first, first + _step_count(low, high, step) + 1)]
 
 
-def _count(low: float, high: float, step: float) -> int:
+def _step_count(low: float, high: float, step: float) -> int:
     return math.ceil(high / step) - math.floor(low / step)
 
 
@@ -72,11 +74,11 @@ def ratings_plot(rows: Sequence[StandingsRow], colour: Mapping[str, str]) -> str
 
 
 def plot_by_ply(
-    what: str, unit: str, curves: Mapping[str, Mapping[int, float]], colour: Mapping[str, str]
+    title: str, unit: str, curves: Mapping[str, Mapping[int, float]], colour: Mapping[str, str]
 ) -> str:
     """Return a plot with one curve per bot over the plies of a match; empty without curves.
 
-    what    title, such as "Mean time per move"
+    title   title, such as "Mean time per move"
     unit    unit of the values, shown on the axis
     curves  value at each ply, by bot
     """
@@ -100,6 +102,6 @@ def plot_by_ply(
         elements.append(area.curve(points, colour[bot], 2, ' stroke-linejoin="round"', bot))
     legend = "".join(f"<li>{colour_swatch(colour[bot])}{escape(bot)}</li>" for bot in colour if bot in curves)
     return (
-        f"<h3>{escape(what)}</h3>{_svg(bottom + 38, f'{what} by ply, in {unit}', elements)}"
+        f"<h3>{escape(title)}</h3>{_svg(bottom + 38, f'{title} by ply, in {unit}', elements)}"
         f'<ul class="legend">{legend}</ul>'
     )

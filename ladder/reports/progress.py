@@ -53,7 +53,7 @@ class Display:
         """Draw on the terminal through `live` from now on."""
         self._live = live
 
-    def played(self, ladder: Ladder, record: Record) -> None:
+    def match_played(self, ladder: Ladder, record: Record) -> None:
         # The total is updated too, since it is unknown until external bots have connected.
         self._bar.update(self._task, completed=len(ladder.played), total=ladder.total_matches)
         if self._live is None:
@@ -69,12 +69,12 @@ class Display:
             self._last_draw = now
             self._rows = ladder.table()
             self._last_status = self._status(ladder)
-            self._live.update(self.view())
+            self._live.update(self.render())
 
-    def notice(self, text: str) -> None:
+    def show_notice(self, text: str) -> None:
         self._print(text)
 
-    def view(self) -> RenderableType:
+    def render(self) -> RenderableType:
         """Return the table, the status and the bar for a terminal; only the bar if the terminal is narrow."""
         if not self._rows or self._console.width < NARROWEST:
             return self._bar
@@ -100,6 +100,6 @@ def open_display(
     if not console.is_terminal:
         yield display
         return
-    with Live(display.view(), console=console, refresh_per_second=4, transient=True) as live:
+    with Live(display.render(), console=console, refresh_per_second=4, transient=True) as live:
         display.attach(live)
         yield display

@@ -22,9 +22,9 @@ async def until_lost(fleet: BotProcesses, name: str) -> None:
 
 async def test_bots_are_taken_once_and_given_back(host: Host) -> None:
     async with open_bot_processes(
-        host, [bot("a"), bot("b")], folder=ROOT, patience=QUICK, notice=pytest.fail
+        host, [bot("a"), bot("b")], folder=ROOT, restart_policy=QUICK, on_notice=pytest.fail
     ) as fleet:
-        await fleet.settle()
+        await fleet.wait_connected()
         assert fleet.reserve("a") == "a"
         assert fleet.reserve("a") is None
         assert fleet.reserve("b") == "b"
@@ -35,9 +35,9 @@ async def test_bots_are_taken_once_and_given_back(host: Host) -> None:
 
 async def test_twins_are_processes_of_one_bot(host: Host) -> None:
     async with open_bot_processes(
-        host, [bot("a")], twins=lambda _bot: 3, folder=ROOT, patience=QUICK, notice=pytest.fail
+        host, [bot("a")], twins=lambda _bot: 3, folder=ROOT, restart_policy=QUICK, on_notice=pytest.fail
     ) as fleet:
-        await fleet.settle()
+        await fleet.wait_connected()
         assert [fleet.reserve("a") for _ in range(4)] == ["a", "a#2", "a#3", None]
         assert sorted(bot.name for bot in host.core.shell.core.connected) == ["a", "a#2", "a#3"]
 
@@ -46,12 +46,17 @@ async def test_twins_are_processes_of_one_bot(host: Host) -> None:
 async def test_nothing_is_left_behind(host: Host, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     mark = f"arena-test-{mode}-{time.monotonic_ns()}"
     monkeypatch.setenv("ARENA_TEST_MARK", mark)
-    patience = RestartPolicy(settle=0.5 if mode == "never" else 200, stop=0.2)
+    restart_policy = RestartPolicy(settle=0.5 if mode == "never" else 200, stop=0.2)
     with pytest.raises(ExceptionGroup, match="unhandled"):
         async with open_bot_processes(
-            host, [bot("a", mode)], twins=lambda _bot: 2, folder=ROOT, patience=patience, notice=pytest.fail
+            host,
+            [bot("a", mode)],
+            twins=lambda _bot: 2,
+            folder=ROOT,
+            restart_policy=restart_policy,
+            on_notice=pytest.fail,
         ) as fleet:
-            await fleet.settle()
+            await fleet.wait_connected()
             with anyio.fail_after(200):
                 while len(processes_of(mark)) < 4:  # two supervisors, two bots, and what they started
                     await anyio.sleep(0.02)
@@ -70,9 +75,11 @@ async def test_a_bot_that_was_started_wrongly_says_so_in_its_own_words(host: Hos
 
 async def settle(host: Host, *bots: BotPlan) -> None:
     refused = None
-    async with open_bot_processes(host, bots, folder=ROOT, patience=QUICK, notice=pytest.fail) as fleet:
+    async with open_bot_processes(
+        host, bots, folder=ROOT, restart_policy=QUICK, on_notice=pytest.fail
+    ) as fleet:
         try:
-            await fleet.settle()
+            await fleet.wait_connected()
         except BotRefused as error:
             refused = error
     if refused:
@@ -82,7 +89,7 @@ async def settle(host: Host, *bots: BotPlan) -> None:
 async def test_a_bot_that_crashes_is_named_and_started_again_until_it_is_lost(host: Host) -> None:
     lines: list[str] = []
     async with open_bot_processes(
-        host, [bot("a", "crash")], folder=ROOT, patience=QUICK, notice=lines.append
+        host, [bot("a", "crash")], folder=ROOT, restart_policy=QUICK, on_notice=lines.append
     ) as fleet:
         await until_lost(fleet, "a")
     assert lines == [
@@ -93,11 +100,11 @@ async def test_a_bot_that_crashes_is_named_and_started_again_until_it_is_lost(ho
 
 async def test_a_bot_that_never_comes_is_named_and_lost(host: Host) -> None:
     lines: list[str] = []
-    patience = RestartPolicy(start=0.3, settle=0.1, restarts=1, backoff=0.01, stop=0.2)
+    restart_policy = RestartPolicy(start=0.3, settle=0.1, restarts=1, backoff=0.01, stop=0.2)
     async with open_bot_processes(
-        host, [bot("a", "never")], folder=ROOT, patience=patience, notice=lines.append
+        host, [bot("a", "never")], folder=ROOT, restart_policy=restart_policy, on_notice=lines.append
     ) as fleet:
-        await fleet.settle()  # does not wait for it forever
+        await fleet.wait_connected()  # does not wait for it forever
         await until_lost(fleet, "a")
     assert lines == [
         "bot a hung: it did not connect within 0.3 s; it is started again",
@@ -108,7 +115,7 @@ async def test_a_bot_that_never_comes_is_named_and_lost(host: Host) -> None:
 async def test_the_last_lines_of_a_bots_output_are_kept(host: Host) -> None:
     lines: list[str] = []
     async with open_bot_processes(
-        host, [bot("a", "babble")], folder=ROOT, patience=QUICK, notice=lines.append
+        host, [bot("a", "babble")], folder=ROOT, restart_policy=QUICK, on_notice=lines.append
     ) as fleet:
         await until_lost(fleet, "a")
     first, *kept = lines[0].split("\n")
@@ -122,9 +129,9 @@ async def test_the_last_lines_of_a_bots_output_are_kept(host: Host) -> None:
 async def test_a_bot_that_stays_silent_is_killed_and_started_again(host: Host) -> None:
     lines: list[str] = []
     async with open_bot_processes(
-        host, [bot("a")], folder=ROOT, patience=QUICK, notice=lines.append
+        host, [bot("a")], folder=ROOT, restart_policy=QUICK, on_notice=lines.append
     ) as fleet:
-        await fleet.settle()
+        await fleet.wait_connected()
         assert fleet.reserve("a") == "a"
         fleet.finish_match("a", "a", answered=False)
         assert fleet.reserve("a") is None  # not before it is back
@@ -136,11 +143,11 @@ async def test_a_bot_that_stays_silent_is_killed_and_started_again(host: Host) -
 
 
 async def test_an_answer_resets_the_count_of_silent_matches(host: Host) -> None:
-    patience = RestartPolicy(silent_matches=2)
+    restart_policy = RestartPolicy(silent_matches=2)
     async with open_bot_processes(
-        host, [bot("a")], folder=ROOT, patience=patience, notice=pytest.fail
+        host, [bot("a")], folder=ROOT, restart_policy=restart_policy, on_notice=pytest.fail
     ) as fleet:
-        await fleet.settle()
+        await fleet.wait_connected()
         for answered in (False, None, True, False):
             assert fleet.reserve("a") == "a"
             fleet.finish_match("a", "a", answered=answered)
@@ -161,7 +168,7 @@ async def test_arena_and_python_are_those_of_the_ladder(host: Host, tmp_path: Pa
     show = BotPlan("a", None, ("sh", "-c", f"command -v python > {shown}; env >> {shown}; exit 1"))
     texts: list[str] = []
     async with open_bot_processes(
-        host, [show], folder=tmp_path, patience=QUICK, notice=texts.append
+        host, [show], folder=tmp_path, restart_policy=QUICK, on_notice=texts.append
     ) as fleet:
         await until_lost(fleet, "a")
     lines = shown.read_text().splitlines()

@@ -22,7 +22,7 @@ import pytest
 from anyio.from_thread import start_blocking_portal
 
 from arena.ladder.bots import BotRefused
-from arena.ladder.cluster import ClusterLost, ClusterRunner, check_record, next_pair, open_cluster
+from arena.ladder.cluster import ClusterLost, ClusterRunner, check_record, open_cluster, start_next_pair
 from arena.ladder.event import Ladder
 from arena.ladder.event_terms import EventTerms
 from arena.ladder.openings import RandomOpenings
@@ -173,10 +173,10 @@ class Watch:
     notices: list[str] = field(default_factory=list)
     first: anyio.Event = field(default_factory=anyio.Event)
 
-    def played(self, ladder: Ladder, record: Record) -> None:
+    def match_played(self, ladder: Ladder, record: Record) -> None:
         self.first.set()
 
-    def notice(self, text: str) -> None:
+    def show_notice(self, text: str) -> None:
         self.notices.append(text)
 
 
@@ -211,7 +211,7 @@ async def test_the_same_event_as_on_one_machine_also_when_a_worker_dies(tmp_path
     bots = [bot("a"), bot("b"), bot("c")]
     here = ladder(tmp_path / "here.jsonl", *bots)
     with anyio.fail_after(500):
-        await run_ladder(here, Watch(), patience=QUICK)
+        await run_ladder(here, Watch(), restart_policy=QUICK)
 
     watch, there = Watch(), ladder(tmp_path / "there.jsonl", *bots)
     victims: list[subprocess.Popen[bytes]] = []
@@ -229,7 +229,7 @@ async def test_the_same_event_as_on_one_machine_also_when_a_worker_dies(tmp_path
                     playing[0].send_signal(signal.SIGKILL)
 
                 tasks.start_soon(kill_one_in_mid_pair)
-                await run_ladder(there, watch, database=url, patience=QUICK, cluster=made.address)
+                await run_ladder(there, watch, database=url, restart_policy=QUICK, cluster=made.address)
             assert await exit_status(*victims) == -signal.SIGKILL
     assert all_gone(mark), processes_of(mark)
 
@@ -248,7 +248,7 @@ async def test_the_same_event_as_on_one_machine_also_when_a_worker_dies(tmp_path
     # Once more: there is nothing left to be played, and no cluster is asked.
     again = ladder(tmp_path / "there.jsonl", *bots)
     with anyio.fail_after(500):
-        await run_ladder(again, Watch(), database=url, patience=QUICK, cluster="tcp://127.0.0.1:1")
+        await run_ladder(again, Watch(), database=url, restart_policy=QUICK, cluster="tcp://127.0.0.1:1")
     assert matches_by_place(again) == matches_by_place(here)
 
 
@@ -273,7 +273,7 @@ async def test_an_event_whose_scheduler_dies_ends_with_one_line_and_goes_on(tmp_
                 tasks.start_soon(kill)
                 problem = None
                 try:
-                    await run_ladder(stopped, watch, database=url, patience=QUICK, cluster=made.address)
+                    await run_ladder(stopped, watch, database=url, restart_policy=QUICK, cluster=made.address)
                 except ClusterLost as lost:
                     problem = lost
     assert str(problem).startswith("the Dask scheduler has gone: ")
@@ -282,7 +282,7 @@ async def test_an_event_whose_scheduler_dies_ends_with_one_line_and_goes_on(tmp_
 
     again = ladder(tmp_path / "record.jsonl", *bots, rounds=12)
     with anyio.fail_after(500):
-        await run_ladder(again, Watch(), database=url, patience=QUICK)
+        await run_ladder(again, Watch(), database=url, restart_policy=QUICK)
     assert (again.resumed, len(again.played)) == (len(stopped.played), 24)
 
 
@@ -291,7 +291,7 @@ async def test_one_worker_plays_as_many_pairs_at_once_as_it_has_threads(
 ) -> None:
     watch, played = Watch(), ladder(tmp_path / "record.jsonl", bot("a"), bot("b"), bot("c"), rounds=1)
     with anyio.fail_after(500):
-        await run_ladder(played, watch, patience=QUICK, cluster=shared.address)
+        await run_ladder(played, watch, restart_policy=QUICK, cluster=shared.address)
     assert watch.notices == []
     assert len(played.played) == 6
 
@@ -303,7 +303,7 @@ async def test_a_program_by_lines_of_json_has_the_time_of_its_own(shared: Cluste
     watch = Watch()
     finished_ladder = ladder(tmp_path / "record.jsonl", odds, bot("a"), rounds=1, folder=tmp_path)
     with anyio.fail_after(500):
-        await run_ladder(finished_ladder, watch, patience=QUICK, cluster=shared.address)
+        await run_ladder(finished_ladder, watch, restart_policy=QUICK, cluster=shared.address)
     assert watch.notices == []
     assert {record.result.reason for record in finished_ladder.records} <= {
         EndReason.LINE,
@@ -323,11 +323,11 @@ async def test_bots_that_fail_are_told_of_as_on_one_machine(shared: Cluster, tmp
             await run_ladder(
                 ladder(tmp_path / "1.jsonl", bot("a"), bot("b", "misuse")),
                 Watch(),
-                patience=QUICK,
+                restart_policy=QUICK,
                 cluster=shared.address,
             )
         watch, played = Watch(), ladder(tmp_path / "2.jsonl", bot("a"), bot("b", "crash"), rounds=1)
-        await run_ladder(played, watch, patience=QUICK, cluster=shared.address)
+        await run_ladder(played, watch, restart_policy=QUICK, cluster=shared.address)
     assert {record.result.reason for record in played.records} == {EndReason.NO_SHOW}
     assert any(line.startswith("bot b ended unexpectedly") for line in watch.notices)
 
@@ -352,8 +352,8 @@ async def test_a_cluster_without_workers_is_waited_for_and_given_up(tmp_path: Pa
                     terms,
                     {name: bot(name) for name in ("a", "b")},
                     lambda *_: None,
-                    again=lambda *_: None,
-                    notice=pytest.fail,
+                    on_void=lambda *_: None,
+                    on_notice=pytest.fail,
                     grace_ms=1000,
                     wait=0.1,
                 )
@@ -367,7 +367,7 @@ def test_pairs_are_resumed_as_a_whole_or_by_their_missing_match() -> None:
         return Schedule("1", make_format("round-robin", ["a", "b", "c"], 2, 1, 1))
 
     taken, all_of_it = [], schedule()
-    while pair := next_pair(all_of_it):
+    while pair := start_next_pair(all_of_it):
         assert [each.leg for _, each in pair] == [0, 1]
         assert len({each.pair for _, each in pair}) == 1
         taken += pair
@@ -375,7 +375,7 @@ def test_pairs_are_resumed_as_a_whole_or_by_their_missing_match() -> None:
 
     half = schedule()
     half.resume({taken[0][0]: record(taken[0][0], maxie=taken[0][1].maxie, minnie=taken[0][1].minnie)})
-    lonely = next(pair for pair in iter(lambda: next_pair(half), []) if len(pair) == 1)
+    lonely = next(pair for pair in iter(lambda: start_next_pair(half), []) if len(pair) == 1)
     assert lonely == [taken[1]]
 
 

@@ -12,7 +12,7 @@ from arena.ladder.external_bots import (
     ExternalBots,
     ExternalBotSettings,
     TooFewBots,
-    gather,
+    gather_bots,
     wait_without_playing,
 )
 from arena.protocol.engines import EngineInfo
@@ -28,7 +28,7 @@ def terms(bots: int, wait: float = 60, settle: float = 0.05, away: float = 30) -
 
 
 class Lobby:
-    """Substitute for a host as `gather` uses it: the connected bots, on a virtual clock."""
+    """Substitute for a host as `gather_bots` uses it: the connected bots, on a virtual clock."""
 
     def __init__(self, *names: str) -> None:
         self.names = set(names)
@@ -54,7 +54,7 @@ class Lobby:
 
 
 async def gathered(lobby: Lobby, dial_in: ExternalBotSettings, names: Sequence[str] = ()) -> ExternalBots:
-    return await gather(lobby, "tictactoe", dial_in, names, CLOCK)  # type: ignore[arg-type]
+    return await gather_bots(lobby, "tictactoe", dial_in, names, CLOCK)  # type: ignore[arg-type]
 
 
 async def elapsed(waiting: Awaitable[object]) -> float:
@@ -114,13 +114,13 @@ async def test_bots_of_another_game_are_not_counted(host: Host) -> None:
     async with here(host, "a", "b"), dial(host.url) as other:
         await other.say(Hello("c", host.issue_token("c"), games=["riskless"]))
         await other.hear(Welcome)
-        assert (await gather(host, "tictactoe", terms(2))).names == ["a", "b"]
-        assert (await gather(host, "riskless", terms(2))).names == ["a", "b", "c"]
+        assert (await gather_bots(host, "tictactoe", terms(2))).names == ["a", "b"]
+        assert (await gather_bots(host, "riskless", terms(2))).names == ["a", "b", "c"]
 
 
 async def test_a_bot_says_how_many_threads_it_searches_with(host: Host) -> None:
     async with enter(host, "a", engine=EngineInfo("jamboree", {}, 6)), enter(host, "b"):
-        bots = await gather(host, "tictactoe", terms(2))
+        bots = await gather_bots(host, "tictactoe", terms(2))
         assert (bots.announced_threads("a"), bots.announced_threads("b")) == (6, 0)
 
 
@@ -159,7 +159,7 @@ async def test_bots_of_the_event_that_stay_away_are_named_with_the_way_on() -> N
 
 async def test_a_bot_plays_one_match_at_a_time(host: Host) -> None:
     async with here(host, "a", "b"):
-        bots = await gather(host, "tictactoe", terms(2))
+        bots = await gather_bots(host, "tictactoe", terms(2))
         assert bots.reserve("a") == "a"
         assert bots.reserve("a") is None
         assert bots.reserve("b") == "b"
@@ -171,7 +171,7 @@ async def test_a_bot_plays_one_match_at_a_time(host: Host) -> None:
 
 async def test_a_bot_that_answers_nothing_is_lost_but_not_one_that_does_in_between(host: Host) -> None:
     async with here(host, "a", "b"):
-        bots = await gather(host, "tictactoe", terms(2))
+        bots = await gather_bots(host, "tictactoe", terms(2))
         for answered in (False, True, False, None):
             assert bots.reserve("a") == "a"
             bots.finish_match("a", "a", answered=answered)
@@ -213,7 +213,7 @@ async def test_a_bot_that_comes_back_in_time_plays_on() -> None:
 
 async def test_a_bot_that_leaves_a_host_is_not_taken_until_it_is_back(host: Host) -> None:
     async with here(host, "a"), here(host, "b") as b:
-        bots = await gather(host, "tictactoe", terms(2, away=60))
+        bots = await gather_bots(host, "tictactoe", terms(2, away=60))
         async with bots.track_presence():
             await b.aclose()
             with anyio.fail_after(500):
@@ -246,7 +246,7 @@ def test_only_a_bot_that_is_away_for_long_without_a_break_is_lost(
         now += seconds
         away = away + seconds if before is False and not here else 0
         expected = expected or away > most
-        known.record_presence(now, most, here=here)
+        known.record_presence(now, most, is_connected=here)
         before = here
         assert known.lost == expected
-        assert known.free == (here and not expected)
+        assert known.is_free == (here and not expected)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from arena.cores import cores
 from arena.ladder.bot_processes import open_bot_processes
-from arena.ladder.pinning import Pinning, can_pin, cores_for_bots, pin
+from arena.ladder.pinning import Pinning, can_pin, cores_for_bots, pin_process
 from arena.ladder.play import run_ladder
 from arena.protocol import record as records
 from arena.rating.standings import is_void
@@ -63,7 +63,7 @@ def busy() -> Iterator[int]:
 def test_every_thread_and_child_is_pinned(busy: int) -> None:
     one = frozenset(cores()[-1:])
     assert len(threads_below(busy)) >= 3
-    pin(busy, one)
+    pin_process(busy, one)
     assert {frozenset(os.sched_getaffinity(each)) for each in threads_below(busy)} == {one}
 
 
@@ -123,17 +123,17 @@ def test_cores_are_given_back(cores: int, most: int, threads: int) -> None:
 async def test_bots_that_play_are_on_the_cores_of_their_match(host: Host) -> None:
     own = cores()
     async with open_bot_processes(
-        host, [bot("a"), bot("b"), bot("c")], folder=ROOT, patience=QUICK, notice=pytest.fail
+        host, [bot("a"), bot("b"), bot("c")], folder=ROOT, restart_policy=QUICK, on_notice=pytest.fail
     ) as fleet:
-        await fleet.settle()
-        pinning = Pinning(own, len(own), fleet.process_of)
+        await fleet.wait_connected()
+        pinning = Pinning(own, len(own), fleet.process_id)
         with pinning.keep_on_cores(("a", "b"), 1):
             for name in ("a", "b", "c"):
-                process = fleet.process_of(name)
+                process = fleet.process_id(name)
                 assert process is not None
                 where = {frozenset(os.sched_getaffinity(each)) for each in threads_below(process)}
                 assert where == {frozenset(own if name == "c" else own[:1])}
-        assert fleet.process_of("nobody") is None
+        assert fleet.process_id("nobody") is None
 
 
 @pytest.mark.slow
@@ -141,7 +141,7 @@ async def test_a_ladder_of_pinned_bots(tmp_path: Path) -> None:
     finished_ladder = ladder(tmp_path / "record.jsonl", bot("a"), bot("b"), bot("c"), rounds=2)
     finished_ladder.plan = replace(finished_ladder.plan, pin=True)
     with anyio.fail_after(500):
-        await run_ladder(finished_ladder, Watch(), patience=QUICK)
+        await run_ladder(finished_ladder, Watch(), restart_policy=QUICK)
     finished = list(records.read(tmp_path / "record.jsonl"))
     assert len(finished) == 12
     assert not any(map(is_void, finished))

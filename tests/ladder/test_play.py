@@ -31,13 +31,13 @@ class Watch:
         self.notices: list[str] = []
         self.on_file: list[int] = []
 
-    def played(self, ladder: Ladder, record: Record) -> None:
+    def match_played(self, ladder: Ladder, record: Record) -> None:
         assert ladder.record is not None
         on_file = list(records.read(ladder.record))
         assert on_file[-1] == record == ladder.records[-1]
         self.on_file.append(len(on_file))
 
-    def notice(self, text: str) -> None:
+    def show_notice(self, text: str) -> None:
         self.notices.append(text)
 
 
@@ -62,7 +62,7 @@ async def test_every_match_is_in_the_file_before_it_is_told(tmp_path: Path) -> N
     watch = Watch()
     finished_ladder = ladder(tmp_path / "record.jsonl", bot("a"), bot("b"), bot("c"), concurrency=2)
     with anyio.fail_after(500):
-        await run_ladder(finished_ladder, watch, patience=QUICK)
+        await run_ladder(finished_ladder, watch, restart_policy=QUICK)
     assert watch.on_file == [1, 2, 3, 4, 5, 6]
     assert not watch.notices
     assert not finished_ladder.stopped
@@ -75,7 +75,7 @@ async def test_adjudicated_matches_have_valid_records(tmp_path: Path) -> None:
     finished_ladder = ladder(file, bot("a"), bot("b"))
     finished_ladder.plan = replace(finished_ladder.plan, adjudication=rules)
     with anyio.fail_after(500):
-        await run_ladder(finished_ladder, Watch(), database=url, patience=QUICK)
+        await run_ladder(finished_ladder, Watch(), database=url, restart_policy=QUICK)
     finished = list(records.read(file))
     assert len(finished) == 2
     for record in finished:
@@ -84,14 +84,14 @@ async def test_adjudicated_matches_have_valid_records(tmp_path: Path) -> None:
         assert len(record.moves) == 2
     other = ladder(file, bot("a"), bot("b"))
     with pytest.raises(CannotResume, match=f"adjudication was {rules}, now repetition=3"):
-        await run_ladder(other, Watch(), database=url, patience=QUICK)
+        await run_ladder(other, Watch(), database=url, restart_policy=QUICK)
 
 
 async def test_records_are_added_to_a_file(tmp_path: Path) -> None:
     file = tmp_path / "record.jsonl"
     for _ in range(2):
         with anyio.fail_after(500):
-            await run_ladder(ladder(file, bot("a"), bot("b")), Watch(), patience=QUICK)
+            await run_ladder(ladder(file, bot("a"), bot("b")), Watch(), restart_policy=QUICK)
     assert len(list(records.read(file))) == 4
 
 
@@ -109,7 +109,7 @@ async def test_an_event_that_is_over_is_only_told_again(tmp_path: Path) -> None:
     for _ in range(2):
         finished_ladder = ladder(file, bot("a"), bot("b"))
         with anyio.fail_after(500):
-            await run_ladder(finished_ladder, Watch(), database=f"sqlite:///{database}", patience=QUICK)
+            await run_ladder(finished_ladder, Watch(), database=f"sqlite:///{database}", restart_policy=QUICK)
         tables.append(make_standings(finished_ladder.bots, finished_ladder.records))
     assert tables[0] == tables[1]
     written = [record.match for record in records.read(file)]
@@ -124,7 +124,7 @@ async def test_an_event_that_was_stopped_goes_on(tmp_path: Path) -> None:
     stopped = ladder(tmp_path / "1.jsonl", *bots, rounds=3)
     with anyio.fail_after(500):
         await run_ladder(
-            stopped, Watch(), database=url, enough=lambda: len(stopped.played) >= 5, patience=QUICK
+            stopped, Watch(), database=url, should_stop=lambda: len(stopped.played) >= 5, restart_policy=QUICK
         )
     # A match that was in play when it was killed.
     with closing(sqlite3.connect(tmp_path / "arena.db")) as store, store:
@@ -136,12 +136,12 @@ async def test_an_event_that_was_stopped_goes_on(tmp_path: Path) -> None:
     watch = Watch()
     again = ladder(tmp_path / "2.jsonl", *bots, rounds=3)
     with anyio.fail_after(500):
-        await run_ladder(again, watch, database=url, patience=QUICK)
+        await run_ladder(again, watch, database=url, restart_policy=QUICK)
     assert 5 <= again.resumed < 18
     assert watch.notices == [f"event test goes on: {again.resumed} of 18 matches were played before"]
     unbroken = ladder(tmp_path / "3.jsonl", *bots, rounds=3)
     with anyio.fail_after(500):
-        await run_ladder(unbroken, Watch(), patience=QUICK)
+        await run_ladder(unbroken, Watch(), restart_policy=QUICK)
     assert {pairing for pairing, _ in again.played} == {pairing for pairing, _ in unbroken.played}
     assert make_standings(again.bots, again.records) == make_standings(unbroken.bots, unbroken.records)
     kept = in_store(tmp_path / "arena.db")
@@ -153,7 +153,7 @@ async def test_an_event_that_was_stopped_goes_on(tmp_path: Path) -> None:
 
 async def test_another_plan_is_refused_in_one_line(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'arena.db'}"
-    await run_ladder(ladder(tmp_path / "r", bot("a"), bot("b")), Watch(), database=url, patience=QUICK)
+    await run_ladder(ladder(tmp_path / "r", bot("a"), bot("b")), Watch(), database=url, restart_policy=QUICK)
     with pytest.raises(CannotResume) as refused:
         await run_ladder(ladder(tmp_path / "r", bot("a"), bot("b"), rounds=2), Watch(), database=url)
     assert str(refused.value) == (
@@ -165,7 +165,7 @@ async def test_matches_that_nobody_could_play_are_in_the_store_too(tmp_path: Pat
     url = f"sqlite:///{tmp_path / 'arena.db'}"
     finished_ladder = ladder(tmp_path / "r", bot("a"), bot("b", "crash"))
     with anyio.fail_after(500):
-        await run_ladder(finished_ladder, Watch(), database=url, patience=QUICK)
+        await run_ladder(finished_ladder, Watch(), database=url, restart_policy=QUICK)
     assert {record.result.reason for record in finished_ladder.records} == {EndReason.NO_SHOW}
     assert set(in_store(tmp_path / "arena.db")) == {record.match for record in finished_ladder.records}
 
@@ -174,7 +174,10 @@ async def test_enough_stops_it(tmp_path: Path) -> None:
     finished_ladder = ladder(tmp_path / "record.jsonl", bot("a"), bot("b"), rounds=100, concurrency=1)
     with anyio.fail_after(500):
         await run_ladder(
-            finished_ladder, Watch(), enough=lambda: len(finished_ladder.played) >= 3, patience=QUICK
+            finished_ladder,
+            Watch(),
+            should_stop=lambda: len(finished_ladder.played) >= 3,
+            restart_policy=QUICK,
         )
     assert len(finished_ladder.played) == 3
     assert not finished_ladder.stopped
@@ -182,10 +185,15 @@ async def test_enough_stops_it(tmp_path: Path) -> None:
 
 async def test_a_ladder_that_cannot_start_says_why(tmp_path: Path) -> None:
     with pytest.raises(BotRefused, match="bot b: no engine is called 'x'"):
-        await run_ladder(ladder(tmp_path / "a.jsonl", bot("a"), bot("b", "misuse")), Watch(), patience=QUICK)
+        await run_ladder(
+            ladder(tmp_path / "a.jsonl", bot("a"), bot("b", "misuse")), Watch(), restart_policy=QUICK
+        )
     with pytest.raises(StoreError):
         await run_ladder(
-            ladder(tmp_path / "b.jsonl", bot("a"), bot("b")), Watch(), database="mysql://x", patience=QUICK
+            ladder(tmp_path / "b.jsonl", bot("a"), bot("b")),
+            Watch(),
+            database="mysql://x",
+            restart_policy=QUICK,
         )
     assert not files(tmp_path)  # no empty record is left
     with pytest.raises(OSError, match="No such file"):

@@ -68,7 +68,7 @@ def test_the_sequential_test_stands_as_the_pairs_say(rounds: int | None) -> None
     assert finished_ladder.schedule is not None
     first = finished_ladder.schedule.startable()[0]
     for pairing in first.pair.matches():
-        finished_ladder.add(pairing, won(pairing.maxie, pairing.minnie, "a"))
+        finished_ladder.add_match(pairing, won(pairing.maxie, pairing.minnie, "a"))
     told = ladder_progress(finished_ladder, test).sprt
     assert told is not None
     assert told.pairs == 1

@@ -10,9 +10,9 @@ def test_missing_records_are_added_once(tmp_path: Path) -> None:
     one, two, three = record("1"), record("2"), record("3")
     with RecordFile(path) as file:
         file.write(two)
-        file.complete([one, two, three])
+        file.append_missing([one, two, three])
     with RecordFile(path) as file:
-        file.complete([one, two, three])
+        file.append_missing([one, two, three])
     assert [each.match for each in read(path)] == ["2", "1", "3"]
 
 
@@ -28,6 +28,6 @@ def test_a_torn_last_line_is_cut_off(tmp_path: Path) -> None:
 def test_an_empty_file_goes_again(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
     with RecordFile(path) as file:
-        file.complete([])
+        file.append_missing([])
         assert path.exists()
     assert not path.exists()

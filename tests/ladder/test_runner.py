@@ -78,12 +78,12 @@ async def run(
     refused = None
     server = host.host if isinstance(host, Watched) else host
     async with open_bot_processes(
-        server, bots, twins=lambda _bot: twins, folder=ROOT, patience=QUICK, notice=noticed.append
+        server, bots, twins=lambda _bot: twins, folder=ROOT, restart_policy=QUICK, on_notice=noticed.append
     ) as fleet:
         try:
             with anyio.fail_after(500):
-                await fleet.settle()
-                threads = ThreadAllocation(bots, cores=2, by_hand=concurrency)
+                await fleet.wait_connected()
+                threads = ThreadAllocation(bots, cores=2, fixed_concurrency=concurrency)
                 runner = Runner(host, fleet, terms, threads, lambda *each: matches.append(each))
                 await runner.run(
                     Schedule(
@@ -196,7 +196,7 @@ async def test_a_host_that_fails_ends_no_wait(host: Host) -> None:
 async def test_enough_is_enough(host: Host) -> None:
     matches: list[Record] = []
     async with open_bot_processes(
-        host, [bot("a"), bot("b")], folder=ROOT, patience=QUICK, notice=pytest.fail
+        host, [bot("a"), bot("b")], folder=ROOT, restart_policy=QUICK, on_notice=pytest.fail
     ) as fleet:
         runner = Runner(host, fleet, TERMS, ThreadAllocation((), 1), lambda _, record: matches.append(record))
         with anyio.fail_after(500):

@@ -112,7 +112,9 @@ async def play(ladder: Ladder, announced: AnnouncedThreads | None = None) -> Tab
     bots = Bots({bot.name: threads.twins(bot) for bot in ladder.plan.bots}, announced or {})
     table = Table()
     terms = EventTerms("test", ladder.starts, TimeControl(5000), 100, 5000)
-    runner = Runner(table, bots, terms, threads, ladder.add, held=lambda _names, _threads: nullcontext())
+    runner = Runner(
+        table, bots, terms, threads, ladder.add_match, match_context=lambda _names, _threads: nullcontext()
+    )
     assert ladder.schedule is not None
     with anyio.fail_after(500):
         await runner.run(ladder.schedule)
@@ -227,14 +229,14 @@ def test_number_of_parallel_matches_of_two_engines(
 def test_left_over_cores_go_to_engines_that_use_them() -> None:
     bots = [engine_bot("one.py"), engine_bot("two.py")]
     few = ThreadAllocation(bots, 16, matches=2)
-    assert few.limits("one", "two", lambda _: 0) == ThreadLimits(8, 8)
-    by_hand = ThreadAllocation([engine_bot("jamboree"), engine_bot("alphabeta")], 16, by_hand=4)
-    assert by_hand.limits("jamboree", "alphabeta", lambda _: 0) == ThreadLimits(4, 4)
+    assert few.thread_limits("one", "two", lambda _: 0) == ThreadLimits(8, 8)
+    by_hand = ThreadAllocation([engine_bot("jamboree"), engine_bot("alphabeta")], 16, fixed_concurrency=4)
+    assert by_hand.thread_limits("jamboree", "alphabeta", lambda _: 0) == ThreadLimits(4, 4)
 
 
 def test_bots_of_other_machines_get_no_thread_limit() -> None:
     threads = ThreadAllocation([BotPlan("far"), BotPlan("near")], 2, here=False)
-    assert threads.limits("far", "near", {"far": 32, "near": 1}.__getitem__) == ThreadLimits()
+    assert threads.thread_limits("far", "near", {"far": 32, "near": 1}.__getitem__) == ThreadLimits()
     assert threads.weight("far", "near", {"far": 32, "near": 1}.__getitem__) == 32
 
 

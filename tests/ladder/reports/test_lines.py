@@ -69,7 +69,7 @@ def ladder(map: str, drawn: int, matches: int = 4) -> Ladder:
             reason=reason,
             game=game,
         )
-        ladder.add(pairing, replace(drawn_or_won, setup={"map": map} if map else {}))
+        ladder.add_match(pairing, replace(drawn_or_won, setup={"map": map} if map else {}))
     return ladder
 
 

@@ -24,8 +24,8 @@ def play(played: Ladder, console: Console) -> None:
         for pairing in round_robin(played.bots, 1, 1, 0)[0].matches():
             finished = make_record("maxie", EndReason.LINE)
             played.add(pairing, finished)
-            display.played(played, finished)
-            display.notice("bot [bert] crashed\n    [red]why")
+            display.match_played(played, finished)
+            display.show_notice("bot [bert] crashed\n    [red]why")
 
 
 def test_progress_without_a_terminal_is_a_line_a_match() -> None:
