@@ -92,7 +92,7 @@ def _by_tablebase(position: Armies, solution: Solution) -> Adjudicated | None:
     winner = solution.winner(position)
     if winner is None:
         return None
-    plies = solution.truth(position).plies
+    plies = solution.value_of(position).plies
     return Adjudicated(winner, f"{TABLE}: {winner} forces a win in {plies} plies")
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from arena.games.board import RisklessMap
 from arena.solved.boards import Boards
-from arena.solved.header import BadTable, digest
+from arena.solved.header import BadTable, boards_digest
 from arena.solved.table import SolvedTable
 
 SHIPPED = Path(__file__).parent / "tables"
@@ -20,7 +20,7 @@ INSIDE = Path("riskless-arena") / "solved"
 """Path of the tables inside a cache folder."""
 
 
-def caches() -> Iterator[Path]:
+def cache_folders() -> Iterator[Path]:
     """Yield the folders that may hold tables solved on this machine: the user's cache first, then the environment's."""
     xdg_folder = Path(os.environ.get("XDG_CACHE_HOME", ""))
     if xdg_folder.is_absolute():
@@ -33,19 +33,19 @@ def caches() -> Iterator[Path]:
 
 def local_folder() -> Path:
     """Return the folder to which `arena solve` writes; it may not exist yet."""
-    return next(caches())
+    return next(cache_folders())
 
 
-def file_name(map: RisklessMap) -> str:
+def table_file_name(map: RisklessMap) -> str:
     """Return the file name of a map's table: the map's name and a digest of roads, cap and goal."""
     name = "".join(letter if letter.isalnum() else "-" for letter in map.name)
-    return f"{name}-{digest(Boards.of(map))}{SUFFIX}"
+    return f"{name}-{boards_digest(Boards.of(map))}{SUFFIX}"
 
 
 def find_table(boards: Boards) -> Path | None:
     """Return the file whose name says that it is the table of these boards, without reading it; None if there is none."""
-    pattern = f"*-{digest(boards)}{SUFFIX}"
-    for folder in (SHIPPED, *caches()):
+    pattern = f"*-{boards_digest(boards)}{SUFFIX}"
+    for folder in (SHIPPED, *cache_folders()):
         for path in sorted(folder.glob(pattern)):
             return path
     return None

@@ -8,7 +8,7 @@
     checksum    SHA-256 of everything before it, 32 bytes
     blocks      Zstandard frames, one after another
 
-A block holds the codes (solved.truth) of `boards_in_block` boards in the order of their numbers, `width` bytes each. Only
+A block holds the codes (solved.solved_value) of `boards_in_block` boards in the order of their numbers, `width` bytes each. Only
 the codes of representatives of unfinished boards are meaningful; all others may have any value.
 """
 
@@ -87,13 +87,13 @@ class Header(Struct, frozen=True, kw_only=True):
         return -(-self.boards.count // self.boards_in_block)
 
 
-def digest(boards: Boards) -> str:
+def boards_digest(boards: Boards) -> str:
     """Return 12 hexadecimal digits that identify the contents of a table: roads, cap, goal and version of the rules."""
     what = [RULES, boards.neighbours, boards.cap, boards.goal]
     return hashlib.sha256(msgspec.json.encode(what)).hexdigest()[:12]
 
 
-def encode(header: Header, blocks: Iterable[bytes]) -> bytes:
+def encode_header(header: Header, blocks: Iterable[bytes]) -> bytes:
     """Return the part of a file before its blocks, which are given compressed."""
     data = msgspec.json.encode(header)
     index = b"".join(
@@ -110,7 +110,7 @@ class Index(NamedTuple):
     sums: list[int]
 
 
-def decode(data: memoryview, name: str) -> tuple[Header, Index]:
+def decode_header(data: memoryview, name: str) -> tuple[Header, Index]:
     """Return the header and the index in `data`, the bytes of the file `name`. Raises BadTable for a damaged file."""
     start = len(MAGIC) + LENGTH
     if bytes(data[: len(MAGIC)]) != MAGIC:

@@ -11,7 +11,7 @@ from arena.games.riskless import Armies, Move
 from arena.protocol.record import Record
 from arena.solved.header import BadTable
 from arena.solved.solution import Solution, solution_of
-from arena.solved.truth import Truth, Value
+from arena.solved.solved_value import SolvedResult, SolvedValue
 
 
 class MoveQuality(StrEnum):
@@ -28,27 +28,27 @@ class ClassifiedMove:
 
     player: Player
     move: Move
-    before: Truth
+    before: SolvedValue
     """Value of the position before the move, with best play."""
-    after: Truth
+    after: SolvedValue
     """Value after the move."""
     best: Move
     """Best move: the played one if no other is better; otherwise the quickest win, a draw, or the slowest loss."""
 
     @property
     def quality(self) -> MoveQuality:
-        return _quality(self.before, self.after)
+        return _move_quality(self.before, self.after)
 
 
 def classify_move(solution: Solution, position: Armies, move: Move) -> ClassifiedMove:
     """Compare a legal move in an unfinished position with the best move. Raises solved.header.BadTable."""
-    truths = solution.moves(position)
-    best, before = max(truths, key=lambda each: each[1].score)
-    after = dict(truths)[move]
+    values = solution.move_values(position)
+    best, before = max(values, key=lambda each: each[1].sort_key)
+    after = dict(values)[move]
     return ClassifiedMove(position.player, move, before, after, move if after == before else best)
 
 
-def move_qualities(record: Record) -> list[tuple[Player, MoveQuality, Truth]] | None:
+def move_qualities(record: Record) -> list[tuple[Player, MoveQuality, SolvedValue]] | None:
     """Return for each move of a record its player, its quality, and the value of the position that it leads to.
 
     Return None if the map has no table, or a damaged one. Takes about 0.1 ms per move.
@@ -61,16 +61,16 @@ def move_qualities(record: Record) -> list[tuple[Player, MoveQuality, Truth]] | 
         positions = [game.start()]
         for each in record.moves:
             positions.append(game.play(positions[-1], game.move_from_data(each.move)))
-        truths = [solution.truth(position) for position in positions]
+        values = [solution.value_of(position) for position in positions]
     except (BadTable, GameError):
         return None
     return [
-        (position.player, _quality(before, reached.previous), reached)
-        for position, before, reached in zip(positions, truths, truths[1:], strict=False)
+        (position.player, _move_quality(before, reached.for_mover), reached)
+        for position, before, reached in zip(positions, values, values[1:], strict=False)
     ]
 
 
-def _quality(before: Truth, after: Truth) -> MoveQuality:
-    if after.value is before.value:
+def _move_quality(before: SolvedValue, after: SolvedValue) -> MoveQuality:
+    if after.result is before.result:
         return MoveQuality.KEPT
-    return MoveQuality.LOST_WIN if before.value is Value.WIN else MoveQuality.LOST_DRAW
+    return MoveQuality.LOST_WIN if before.result is SolvedResult.WIN else MoveQuality.LOST_DRAW

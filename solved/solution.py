@@ -10,8 +10,8 @@ from arena.games.riskless import Armies, Move, Riskless
 from arena.solved.boards import boards_of, seen_by_mover
 from arena.solved.folders import open_table
 from arena.solved.header import BadTable
+from arena.solved.solved_value import DRAW, SolvedResult, SolvedValue
 from arena.solved.table import SolvedTable
-from arena.solved.truth import DRAW, Truth, Value
 
 
 @dataclass(frozen=True)
@@ -21,38 +21,42 @@ class Solution:
     game: Riskless
     table: SolvedTable
 
-    def truth(self, position: Armies) -> Truth:
+    def value_of(self, position: Armies) -> SolvedValue:
         """Return the value of a position for the player to move. Raises solved.header.BadTable for a damaged file."""
         outcome = self.game.outcome(position)
         if outcome is not None:
             if outcome.winner is None:
                 return DRAW
-            return Truth(Value.WIN if outcome.winner is position.player else Value.LOSS, 0)
+            return SolvedValue(
+                SolvedResult.WIN if outcome.winner is position.player else SolvedResult.LOSS, 0
+            )
         return self.table.probe(seen_by_mover(position)).with_plies_left(
             self.game.map.ply_limit - position.ply
         )
 
-    def moves(self, position: Armies) -> list[tuple[Move, Truth]]:
+    def move_values(self, position: Armies) -> list[tuple[Move, SolvedValue]]:
         """Return the legal moves in move order, each with its value for the player to move."""
         game = self.game
-        return [(move, self.truth(game.successor(position, move)).previous) for move in game.moves(position)]
+        return [
+            (move, self.value_of(game.successor(position, move)).for_mover) for move in game.moves(position)
+        ]
 
-    def best(self, position: Armies) -> tuple[Truth, list[Move]]:
+    def best_moves(self, position: Armies) -> tuple[SolvedValue, list[Move]]:
         """Return the value of a position for the player to move, and the best moves, in move order.
 
         The best moves win in the fewest plies, draw, or lose in the most plies. Raises solved.header.BadTable.
         """
-        truths = self.moves(position)
-        most = max(truth.score for _, truth in truths)
-        equals = [(move, truth) for move, truth in truths if truth.score == most]
+        values = self.move_values(position)
+        most = max(value.sort_key for _, value in values)
+        equals = [(move, value) for move, value in values if value.sort_key == most]
         return equals[0][1], [move for move, _ in equals]
 
     def winner(self, position: Armies) -> Player | None:
         """Return the winner with best play by both; None for a draw."""
-        value = self.truth(position).value
-        if value is Value.DRAW:
+        result = self.value_of(position).result
+        if result is SolvedResult.DRAW:
             return None
-        return position.player if value is Value.WIN else position.player.opponent
+        return position.player if result is SolvedResult.WIN else position.player.opponent
 
 
 def solution_of(game: Game[Any, Any]) -> Solution | None:

@@ -11,7 +11,7 @@ from arena.games.core import Game
 from arena.games.riskless import Armies, Move
 from arena.solved.header import BadTable
 from arena.solved.solution import Solution, solution_of, why_unsolved
-from arena.solved.truth import Truth, Value
+from arena.solved.solved_value import SolvedResult, SolvedValue
 
 
 class PerfectBot(Bot):
@@ -28,9 +28,9 @@ class PerfectBot(Bot):
         self._solution = solution
 
     def choose(self, position: Any, clock: Clock) -> Any:  # noqa: ARG002 - a table lookup takes almost no time
-        truth, equals = self._solution.best(position)
+        truth, equals = self._solution.best_moves(position)
         move = equals[0]
-        if truth.value is Value.DRAW and len(equals) > 1:
+        if truth.result is SolvedResult.DRAW and len(equals) > 1:
             move = max(equals, key=lambda each: count_losing_replies(self._solution, position, each))
         self.thinking = Thinking(
             depth=truth.plies,
@@ -44,7 +44,7 @@ class PerfectBot(Bot):
 def count_losing_replies(solution: Solution, position: Armies, move: Move) -> int:
     """Return the number of replies to `move` that lose for the opponent."""
     after = solution.game.successor(position, move)
-    return sum(truth.value is Value.LOSS for _, truth in solution.moves(after))
+    return sum(truth.result is SolvedResult.LOSS for _, truth in solution.move_values(after))
 
 
 def why_unplayable(game: Game[Any, Any]) -> str:
@@ -53,9 +53,9 @@ def why_unplayable(game: Game[Any, Any]) -> str:
     return why and f"perfect: {why}"
 
 
-def to_search_value(truth: Truth) -> int:
-    """Return the value that a search gives to `truth`, for the player to move."""
-    return 0 if truth.plies is None else truth.value.sign * (WIN - truth.plies)
+def to_search_value(value: SolvedValue) -> int:
+    """Return the value that a search gives to a solved position, for the player to move."""
+    return 0 if value.plies is None else value.result.sign * (WIN - value.plies)
 
 
 def solution_for(spec: Spec, game: Game[Any, Any]) -> Solution | None:

@@ -23,7 +23,7 @@ from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.deepening import NO_LIMIT, Report, deepen
 from arena.bots.search.play import AlphaBeta, Jamboree, Minimax, Search, Table, ThreadPool
 from arena.solved.header import BadTable
-from arena.solved.truth import DRAW, Truth
+from arena.solved.solved_value import DRAW, SolvedValue
 
 STALLS_KEPT = 8
 """Number of recent searches whose longest stalls are remembered."""
@@ -190,7 +190,7 @@ class SearchingBot(Bot):
         self.thinking = Thinking(depth=best.depth, value=best.value, nodes=best.nodes, line=best.line)
         return best.move
 
-    def _solved_moves(self, position: Any) -> tuple[Truth, Sequence[Any] | None]:
+    def _solved_moves(self, position: Any) -> tuple[SolvedValue, Sequence[Any] | None]:
         """Return the solved value of the position and the moves that keep it.
 
         Return a draw and None if the position is not solved.
@@ -198,7 +198,7 @@ class SearchingBot(Bot):
         if self._solution is None:
             return DRAW, None
         try:
-            return self._solution.best(position)
+            return self._solution.best_moves(position)
         except BadTable as error:
             self._solution = None
             _log_line(f"{self._spec.name} continues without the solved table: {error}")

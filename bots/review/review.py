@@ -216,7 +216,7 @@ def solved_position(game: Game[Any, Any], position: Any) -> SolvedPosition | Non
     solution: Solution | None = solution_of(game)
     if solution is None:
         return None
-    moves = sorted(solution.moves(position), key=lambda each: -each[1].score)
+    moves = sorted(solution.move_values(position), key=lambda each: -each[1].sort_key)
     best = moves[0][1]
     return SolvedPosition(
         best.value.value, best.plies, [(game.move_to_text(move), str(truth)) for move, truth in moves]

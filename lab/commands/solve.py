@@ -20,10 +20,10 @@ from arena.games.board import RisklessMap
 from arena.lab.variants import variant
 from arena.maps.loader import MapError
 from arena.solved.boards import Boards
-from arena.solved.folders import check_table, file_name, find_table, local_folder
+from arena.solved.folders import check_table, find_table, local_folder, table_file_name
 from arena.solved.header import BadTable
+from arena.solved.solved_value import SolvedValue
 from arena.solved.table import SolvedTable
-from arena.solved.truth import Truth
 
 if TYPE_CHECKING:
     from arena.lab.solving.solver import Progress as Step
@@ -47,7 +47,7 @@ class SolvedMap:
     """Result of `--verify`; None without it."""
 
     @property
-    def start(self) -> Truth:
+    def start(self) -> SolvedValue:
         """Value of the start for Maxie, who moves first, in a match without a ply limit."""
         return self.table.probe(self.map.start)
 
@@ -89,7 +89,7 @@ def solve_command(
     path = find_table(Boards.of(variant_map))
     seconds = None
     if again or path is None:
-        path = local_folder() / file_name(variant_map)
+        path = local_folder() / table_file_name(variant_map)
         seconds = _solve(variant_map, path, threads)
     try:
         table = check_table(SolvedTable(path), Boards.of(variant_map))
@@ -190,7 +190,7 @@ def _row(solved: SolvedMap) -> dict[str, Any]:
         "won": header.totals.won,
         "lost": header.totals.lost,
         "drawn": header.totals.drawn,
-        "value": start.value.value,
+        "value": start.result.value,
         "plies": start.plies,
         "longest": header.longest,
         "longest_position": _longest(solved),
@@ -239,10 +239,10 @@ def _print(solved: SolvedMap) -> None:
     out.print("\n".join(lines))
 
 
-def _truth_text(start: Truth) -> str:
+def _truth_text(start: SolvedValue) -> str:
     if start.plies is None:
         return "nobody can force a win"
-    return f"{'Maxie' if start.value.sign > 0 else 'Minnie'} wins in {start.plies} plies"
+    return f"{'Maxie' if start.result.sign > 0 else 'Minnie'} wins in {start.plies} plies"
 
 
 def _check_table(solved: SolvedMap) -> None:

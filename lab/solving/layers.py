@@ -83,7 +83,7 @@ def step_kernel(space: Space) -> Any:
 class Layers:
     """Values of all positions of a game, as far as they are known.
 
-    codes     code of each position, by number (solved.truth); 0 or 1 if undecided
+    codes     code of each position, by number (solved.solved_value); 0 or 1 if undecided
     parts     ranges of `live` that hold the numbers of undecided representative positions
     scratch   size of each thread's scratch array, in words
     """

@@ -22,7 +22,7 @@ from arena.lab.solving.layers import Layers
 from arena.lab.solving.plan import number_bytes
 from arena.lab.solving.riskless_space import RISKLESS, gather_kernel, spread_kernel, survey_kernel
 from arena.solved.boards import Boards
-from arena.solved.header import BOARDS_IN_BLOCK, Header, Totals, digest
+from arena.solved.header import BOARDS_IN_BLOCK, Header, Totals, boards_digest
 from arena.solved.table import compress_codes, write_table
 
 PART = BOARDS_IN_BLOCK * 16
@@ -142,7 +142,7 @@ class Solver:
 
     def _save(self, *, finished: bool) -> None:
         codes = np.concatenate([self._codes[self._numbers(place)] for place in range(len(self._ranges))])
-        save(self.checkpoint, digest(self.boards), self._layers.plies, codes, finished=finished)
+        save(self.checkpoint, boards_digest(self.boards), self._layers.plies, codes, finished=finished)
 
     def _numbers(self, place: int) -> npt.NDArray[np.int64]:
         """Return the numbers of the unfinished representative boards in the range with index `place`."""
@@ -153,7 +153,7 @@ class Solver:
 
     def _resume(self, workers: Executor) -> bool:
         """Load the results of a checkpoint, if there is one. Return True if all steps are done."""
-        checkpoint = load(self.checkpoint, digest(self.boards), int(self._ends[-1]))
+        checkpoint = load(self.checkpoint, boards_digest(self.boards), int(self._ends[-1]))
         if checkpoint is None:
             return False
         self._layers.plies, finished, codes = checkpoint

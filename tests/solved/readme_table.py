@@ -22,9 +22,9 @@ from arena.lab.solving.solver import Solver
 from arena.lab.solving.verify import verify
 from arena.maps.loader import load_map
 from arena.solved.boards import Boards
-from arena.solved.folders import file_name, find_table, local_folder
+from arena.solved.folders import find_table, local_folder, table_file_name
+from arena.solved.solved_value import SolvedValue
 from arena.solved.table import SolvedTable
-from arena.solved.truth import Truth
 
 README = Path(__file__).parents[2] / "maps" / "README.md"
 BEGIN, END = "<!-- solved -->\n", "<!-- /solved -->\n"
@@ -78,7 +78,7 @@ def table_of(map: RisklessMap) -> SolvedTable:
     boards = Boards.of(map)
     path = find_table(boards)
     if path is None:
-        path = local_folder() / file_name(map)
+        path = local_folder() / table_file_name(map)
         path.parent.mkdir(parents=True, exist_ok=True)
         Solver(boards, path.with_suffix(".part"), len(cores()), lambda _: None).solve(path)
     return SolvedTable(path)
@@ -103,11 +103,11 @@ def row(name: str, map: RisklessMap, table: SolvedTable) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def truth_text(start: Truth) -> str:
+def truth_text(start: SolvedValue) -> str:
     """Return the truth of a start, in which Maxie is to move."""
     if start.plies is None:
         return "a draw"
-    return f"{'Maxie' if start.value.sign > 0 else 'Minnie'} wins in {plies_text(start.plies)}"
+    return f"{'Maxie' if start.result.sign > 0 else 'Minnie'} wins in {plies_text(start.plies)}"
 
 
 def plies_text(plies: int) -> str:
@@ -115,18 +115,18 @@ def plies_text(plies: int) -> str:
     return f"{plies} {'ply' if plies == 1 else 'plies'}"
 
 
-def without(map: RisklessMap, table: SolvedTable) -> Truth:
+def without(map: RisklessMap, table: SolvedTable) -> SolvedValue:
     """Return the truth of the start without Minnie's extra army: the first of her territories with the most armies has one less."""
     most = min(map.start)
     place = map.start.index(most)
     return table.probe((*map.start[:place], most + 1, *map.start[place + 1 :]))
 
 
-def fair(start: Truth) -> str:
+def fair(start: SolvedValue) -> str:
     """Return whether the extra army makes up for moving second, in a phrase."""
     if start.plies is None:
         return "yes: nobody can force a win"
-    return "no: Minnie loses in spite of it" if start.value.sign > 0 else "no: it is a win for Minnie"
+    return "no: Minnie loses in spite of it" if start.result.sign > 0 else "no: it is a win for Minnie"
 
 
 def page_with_rows(text: str, rows: dict[str, str]) -> str:

@@ -15,24 +15,26 @@ from arena.games.tictactoe import TicTacToe
 from arena.maps.loader import load_map
 from arena.solved.move_quality import MoveQuality, classify_move
 from arena.solved.solution import Solution, solution_of
-from arena.solved.truth import DRAW, Truth, Value
+from arena.solved.solved_value import DRAW, SolvedResult, SolvedValue
 from tests.solved.conftest import path_map
 
 Solve = Callable[[RisklessMap], Path]
 
 
-def by_minimax(game: Riskless) -> Callable[[Armies], Truth]:
+def by_minimax(game: Riskless) -> Callable[[Armies], SolvedValue]:
     """Return the truth by playing everything to the ply limit: the slow way."""
 
     @cache
-    def truth(position: Armies) -> Truth:
+    def truth(position: Armies) -> SolvedValue:
         outcome = game.outcome(position)
         if outcome is not None:
             if outcome.winner is None:
                 return DRAW
-            return Truth(Value.WIN if outcome.winner is position.player else Value.LOSS, 0)
-        moves = (truth(game.successor(position, move)).previous for move in game.moves(position))
-        return max(moves, key=lambda each: each.score)
+            return SolvedValue(
+                SolvedResult.WIN if outcome.winner is position.player else SolvedResult.LOSS, 0
+            )
+        moves = (truth(game.successor(position, move)).for_mover for move in game.moves(position))
+        return max(moves, key=lambda each: each.sort_key)
 
     return truth
 
@@ -49,7 +51,7 @@ def test_the_truth_equals_minimax_to_the_ply_limit(limit: int, solve: Solve) -> 
     waiting = {position}
     while waiting:
         position = waiting.pop()
-        assert solution.truth(position) == right(position), position
+        assert solution.value_of(position) == right(position), position
         seen += 1
         if seen > 400:
             break
@@ -64,10 +66,10 @@ def test_a_winner_is_told_by_name(solve: Solve) -> None:
     results = {
         truth: solution.winner(Armies(armies, player, 0))
         for armies, player, truth in [
-            ((3, 0, -1), Player.MAXIE, Value.WIN),
-            ((1, 0, -3), Player.MINNIE, Value.WIN),
+            ((3, 0, -1), Player.MAXIE, SolvedResult.WIN),
+            ((1, 0, -3), Player.MINNIE, SolvedResult.WIN),
         ]
-        if solution.truth(Armies(armies, player, 0)).value is truth
+        if solution.value_of(Armies(armies, player, 0)).result is truth
     }
     assert set(results.values()) <= {Player.MAXIE, Player.MINNIE}
     assert results
@@ -84,7 +86,7 @@ def test_a_shipped_table_is_there_without_solving(tmp_path: Path, monkeypatch: p
     game = Riskless(load_map("path4"))
     solution = solution_of(game)
     assert solution is not None
-    assert solution.truth(game.start()) == Truth(Value.LOSS, 16)
+    assert solution.value_of(game.start()) == SolvedValue(SolvedResult.LOSS, 16)
 
 
 def kinds(solution: Solution, position: Armies) -> list[MoveQuality]:
@@ -104,7 +106,7 @@ def test_each_move_is_judged_by_its_loss() -> None:
         positions.append(game.successor(positions[-1], move))
     for position, move in zip(positions, moves, strict=False):
         each = classify_move(solution, position, move)
-        best = max(truth.score for _, truth in solution.moves(position))
-        assert each.before.score == best
-        assert dict(solution.moves(position))[each.best].score == best
-        assert (each.quality is MoveQuality.KEPT) == (each.before.value is each.after.value)
+        best = max(truth.sort_key for _, truth in solution.move_values(position))
+        assert each.before.sort_key == best
+        assert dict(solution.move_values(position))[each.best].sort_key == best
+        assert (each.quality is MoveQuality.KEPT) == (each.before.result is each.after.result)

@@ -11,8 +11,8 @@ import pytest
 
 from arena.games.board import RisklessMap
 from arena.solved.boards import Boards
-from arena.solved.folders import check_table, file_name, find_table, local_folder, open_table
-from arena.solved.header import MAGIC, BadTable, Header, decode, digest, encode
+from arena.solved.folders import check_table, find_table, local_folder, open_table, table_file_name
+from arena.solved.header import MAGIC, BadTable, Header, boards_digest, decode_header, encode_header
 from arena.solved.table import SolvedTable
 from tests.solved.conftest import path_map
 
@@ -34,7 +34,7 @@ def check_refused(path: Path, *words: str) -> None:
 def test_a_table_is_found_by_its_map_and_by_no_other(solve: Solve) -> None:
     map = path_map()
     path = solve(map)
-    assert path == local_folder() / file_name(map)
+    assert path == local_folder() / table_file_name(map)
     table = open_table(Boards.of(map))
     assert table is not None
     assert table.path == find_table(Boards.of(map)) == path
@@ -47,7 +47,7 @@ def test_a_table_of_another_map_under_this_name_is_refused(solve: Solve) -> None
     other = Boards.of(path_map(goal=8))
     with pytest.raises(BadTable, match="another map"):
         check_table(SolvedTable(path), other)
-    path.rename(path.with_name(file_name(path_map(goal=8))))
+    path.rename(path.with_name(table_file_name(path_map(goal=8))))
     with pytest.raises(BadTable, match="another map"):
         open_table(other)
 
@@ -107,21 +107,21 @@ def test_a_header_of_another_version_or_of_nonsense_is_refused(
     change: dict[str, object], word: str, solve: Solve
 ) -> None:
     header = SolvedTable(solve(path_map())).header
-    data = encode(header, [])
+    data = encode_header(header, [])
     told = msgspec.json.encode(header)
     other = msgspec.json.encode({**msgspec.to_builtins(header), **change})
     data = data.replace(len(told).to_bytes(4, "little") + told, len(other).to_bytes(4, "little") + other)
     with pytest.raises(BadTable, match=word):
-        decode(memoryview(data), "x.solved")
+        decode_header(memoryview(data), "x.solved")
 
 
 def test_the_digest_is_of_all_that_a_value_depends_on() -> None:
     of = {
-        digest(Boards.of(path_map(*numbers)))
+        boards_digest(Boards.of(path_map(*numbers)))
         for numbers in [(3, 3, 7, 60), (4, 3, 7, 60), (3, 4, 7, 60), (3, 3, 8, 60)]
     }
     assert len(of) == 4
-    assert digest(Boards.of(path_map(limit=9))) == digest(Boards.of(path_map()))
+    assert boards_digest(Boards.of(path_map(limit=9))) == boards_digest(Boards.of(path_map()))
 
 
 def test_a_header_knows_its_blocks(solve: Solve) -> None:

@@ -15,7 +15,7 @@ from arena.games.riskless import Armies, Riskless
 from arena.games.tictactoe import TicTacToe
 from arena.maps.loader import load_map
 from arena.solved.solution import Solution, solution_of
-from arena.solved.truth import Value
+from arena.solved.solved_value import SolvedResult
 
 PATH = Riskless(load_map("path4"))
 CLOCK = Clock(mine=1.0, per_move=True)
@@ -47,12 +47,12 @@ def random_positions(count: int) -> list[Armies]:
 def test_it_wins_in_the_fewest_plies_and_loses_in_the_most() -> None:
     known, bot = solution(), make_perfect()
     for position in random_positions(300):
-        truth = known.truth(position)
-        after = known.truth(PATH.successor(position, bot.choose(position, CLOCK))).previous
+        truth = known.value_of(position)
+        after = known.value_of(PATH.successor(position, bot.choose(position, CLOCK))).for_mover
         assert after == truth
         assert bot.thinking is not None
         assert bot.thinking.depth == truth.plies
-        value = 0 if truth.plies is None else truth.value.sign * (WIN - truth.plies)
+        value = 0 if truth.plies is None else truth.result.sign * (WIN - truth.plies)
         assert bot.thinking.value == value
 
 
@@ -63,7 +63,7 @@ def test_two_of_them_end_a_match_after_as_many_plies_as_the_table_says() -> None
         position = PATH.play(position, bot.choose(position, CLOCK))
         plies += 1
     assert (outcome.winner, plies) == (MINNIE, 16)
-    assert known.truth(PATH.start()).plies == 16
+    assert known.value_of(PATH.start()).plies == 16
 
 
 def test_among_draws_it_leaves_the_most_ways_to_lose() -> None:
@@ -73,15 +73,15 @@ def test_among_draws_it_leaves_the_most_ways_to_lose() -> None:
         for number in range(0, known.table.boards.count, 7)
         if any(board := known.table.boards.board(number))
         and PATH.outcome(position := Armies(board, MAXIE, 0)) is None
-        and known.truth(position).value is Value.DRAW
+        and known.value_of(position).result is SolvedResult.DRAW
     ]
     assert len(positions) > 50
     for position in positions:
         choice = bot.choose(position, CLOCK)
         most = max(
             count_losing_replies(known, position, move)
-            for move, truth in known.moves(position)
-            if truth.value is Value.DRAW
+            for move, truth in known.move_values(position)
+            if truth.result is SolvedResult.DRAW
         )
         assert count_losing_replies(known, position, choice) == most
 

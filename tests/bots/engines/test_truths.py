@@ -20,7 +20,7 @@ from arena.games.core import MAXIE
 from arena.games.riskless import Armies, Riskless
 from arena.maps.loader import load_map
 from arena.solved.solution import Solution, solution_of
-from arena.solved.truth import Value
+from arena.solved.solved_value import SolvedResult
 from tests.bots.engines.conftest import Seated
 from tests.solved.conftest import path_map, solve  # noqa: F401 - a fixture
 
@@ -46,8 +46,8 @@ def random_positions(count: int, drawn: int) -> list[Armies]:
         position = Armies(tuple(rng.randint(-10, 10) for _ in range(4)), MAXIE, 0)
         if not any(position.armies) or PATH.outcome(position) is not None:
             continue
-        truth, moves = known.best(position)
-        choice = truth.value is Value.DRAW and len(moves) > 1
+        truth, moves = known.best_moves(position)
+        choice = truth.result is SolvedResult.DRAW and len(moves) > 1
         if choice and drawn:
             drawn -= 1
             positions.append(position)
@@ -62,11 +62,11 @@ def test_no_move_gives_anything_away_and_wins_are_the_quickest(name: str, seated
     bot = seated(f"{name}:depth=2,truth=root", PATH)
     searched = 0
     for position in random_positions(60, 8):
-        best, moves = table.best(position)
+        best, moves = table.best_moves(position)
         assert choose(bot, position) in moves, position
         assert bot.thinking is not None
         if best.plies is not None:
-            assert bot.thinking.value == best.value.sign * (WIN - best.plies)
+            assert bot.thinking.value == best.result.sign * (WIN - best.plies)
         elif len(moves) > 1:
             searched += bot.thinking.depth == 2
     assert searched >= 8, "a draw with a choice is searched"
@@ -75,8 +75,8 @@ def test_no_move_gives_anything_away_and_wins_are_the_quickest(name: str, seated
 def test_among_draws_the_search_decides_and_not_the_order(seated: Seated) -> None:
     bot = seated("alphabeta:depth=4,truth=root", PATH)
     table = solution()
-    positions = [each for each in random_positions(0, 30) if table.truth(each).value is Value.DRAW]
-    assert any(choose(bot, each) != table.best(each)[1][0] for each in positions)
+    positions = [each for each in random_positions(0, 30) if table.value_of(each).result is SolvedResult.DRAW]
+    assert any(choose(bot, each) != table.best_moves(each)[1][0] for each in positions)
 
 
 def test_without_a_table_the_engine_says_so_and_searches(

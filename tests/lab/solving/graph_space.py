@@ -11,7 +11,7 @@ import numpy as np
 from arena.bots.compiled.cache import inlined
 from arena.games.core import Game
 from arena.lab.solving.layers import Layers, Space
-from arena.solved.truth import Truth, decode
+from arena.solved.solved_value import SolvedValue, decode_value
 
 P = TypeVar("P", bound=Hashable)
 
@@ -45,7 +45,7 @@ def solve_game(
     starts: Iterable[P] | None = None,
     most: int = 1_000_000,
     seen_as: Callable[[P], P] = lambda each: each,
-) -> dict[P, Truth]:
+) -> dict[P, SolvedValue]:
     """Return the truth of every position that can be reached from the starts, by the steps that solve maps.
 
     starts    None: the game's own
@@ -85,4 +85,4 @@ def solve_game(
     layers = Layers(GRAPH, rules, known, in_play, [(0, len(in_play))], widest)
     while layers.step(workers, lambda: None):
         pass
-    return {position: decode(int(known[place])) for position, place in numbers.items()}
+    return {position: decode_value(int(known[place])) for position, place in numbers.items()}

@@ -19,9 +19,9 @@ from arena.games.board import MAX_PLIES, RisklessMap
 from arena.games.core import MAXIE
 from arena.games.riskless import Armies, Move, Riskless
 from arena.lab.variants import variant
-from arena.solved.header import encode
+from arena.solved.header import encode_header
+from arena.solved.solved_value import SolvedResult, SolvedValue
 from arena.solved.table import SolvedTable, compress_codes
-from arena.solved.truth import Truth, Value
 from tests.lab.solving.maps import solve_to_table
 from tests.solved.conftest import path_map
 
@@ -44,11 +44,11 @@ def compare(map: RisklessMap, table: SolvedTable, boards: int, depth: int) -> tu
     return decided, differ
 
 
-def reference_truth(problem: Problem[Armies, Move], position: Armies, depth: int) -> Truth | None:
+def reference_truth(problem: Problem[Armies, Move], position: Armies, depth: int) -> SolvedValue | None:
     """Return the reference search's decided outcome for Maxie, who is to move; None if it finds none."""
     value = failsoft(problem, position, depth).value
     plies = plies_to_end(value)
-    return None if plies is None else Truth(Value.WIN if value > 0 else Value.LOSS, plies)
+    return None if plies is None else SolvedValue(SolvedResult.WIN if value > 0 else SolvedResult.LOSS, plies)
 
 
 @pytest.mark.parametrize(
@@ -74,5 +74,5 @@ def test_a_wrong_value_is_found_whichever_way_it_is_wrong(tmp_path: Path) -> Non
     for wrong in (lambda code: 0 if code else 5, lambda code: code + 4 if code > 3 else code):
         block = compress_codes(bytes(wrong(code) for code in right), 1)
         path = tmp_path / "wrong.solved"
-        path.write_bytes(encode(table.header, [block]) + block)
+        path.write_bytes(encode_header(table.header, [block]) + block)
         assert compare(map, SolvedTable(path), 60, 3)[1] > 0

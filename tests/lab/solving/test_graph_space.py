@@ -7,7 +7,7 @@ import pytest
 from arena.games.core import MAXIE, MINNIE
 from arena.games.hexapawn import Hexapawn
 from arena.games.tictactoe import TicTacToe
-from arena.solved.truth import Truth, Value
+from arena.solved.solved_value import SolvedResult, SolvedValue
 from tests.lab.solving.graph_space import TooMany, solve_game
 
 
@@ -16,7 +16,7 @@ def test_tictactoe_is_a_draw_as_everybody_knows() -> None:
         solution = solve_game(TicTacToe(), workers)
     assert len(solution) == 5478, "the positions that can be reached"
     game = TicTacToe()
-    assert solution[game.start()] == Truth(Value.DRAW, None)
+    assert solution[game.start()] == SolvedValue(SolvedResult.DRAW, None)
     over = [game.outcome(position) for position in solution]
     assert sum(each is not None and each.winner is MAXIE for each in over) == 626
     assert sum(each is not None and each.winner is MINNIE for each in over) == 316
@@ -25,10 +25,10 @@ def test_tictactoe_is_a_draw_as_everybody_knows() -> None:
 
 @pytest.mark.parametrize(
     ("width", "height", "truth"),
-    [(3, 3, Truth(Value.LOSS, 6))],
+    [(3, 3, SolvedValue(SolvedResult.LOSS, 6))],
 )
 def test_hexapawn_is_lost_for_the_first_player_as_gardner_found(
-    width: int, height: int, truth: Truth
+    width: int, height: int, truth: SolvedValue
 ) -> None:
     game = Hexapawn(width, height)
     with ThreadPoolExecutor(1) as workers:

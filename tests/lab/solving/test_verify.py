@@ -15,9 +15,9 @@ from arena.games.board import RisklessMap
 from arena.games.core import MAXIE
 from arena.games.riskless import Armies
 from arena.lab.solving.verify import verify
-from arena.solved.header import encode
+from arena.solved.header import encode_header
+from arena.solved.solved_value import SolvedResult, SolvedValue
 from arena.solved.table import SolvedTable, compress_codes
-from arena.solved.truth import Truth, Value
 from tests.lab.solving.maps import MAPS, Endless, solve_to_table
 from tests.solved.conftest import path_map
 
@@ -32,7 +32,7 @@ def test_the_second_program_agrees_and_counts_the_same(map: RisklessMap, tmp_pat
     totals = table.header.totals
     assert totals.open == totals.won + totals.lost + totals.drawn
     longest = table.boards.board(table.header.longest_board)
-    assert table.probe(longest) == Truth(Value.WIN, table.header.longest)
+    assert table.probe(longest) == SolvedValue(SolvedResult.WIN, table.header.longest)
 
 
 def test_the_second_program_finds_every_wrong_value(tmp_path: Path) -> None:
@@ -52,7 +52,7 @@ def test_the_second_program_finds_every_wrong_value(tmp_path: Path) -> None:
         codes[number] = rng.choice([code for code in (0, *range(4, 12)) if code != codes[number]])
         block = compress_codes(bytes(codes), 1)
         path = tmp_path / "wrong.solved"
-        path.write_bytes(encode(table.header, [block]) + block)
+        path.write_bytes(encode_header(table.header, [block]) + block)
         replay = verify(SolvedTable(path), 1, lambda _done, _total: None)
         assert replay.fault is not None, table.boards.board(number)
 
@@ -63,7 +63,7 @@ def test_the_second_program_finds_a_lie_of_the_header(tmp_path: Path) -> None:
     header = msgspec.structs.replace(table.header, totals=totals, longest=1)
     block = compress_codes(table.block(0), 1)
     path = tmp_path / "lie.solved"
-    path.write_bytes(encode(header, [block]) + block)
+    path.write_bytes(encode_header(header, [block]) + block)
     replay = verify(SolvedTable(path), 1, lambda _done, _total: None)
     assert replay.fault is None
     assert len(replay.false_statements) == 2

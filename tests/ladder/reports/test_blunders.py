@@ -15,7 +15,7 @@ from arena.protocol.record import FORMAT, Record, RecordedMove, Result
 from arena.protocol.values import Players
 from arena.rating.standings import make_standings
 from arena.solved.solution import solution_of
-from arena.solved.truth import Value
+from arena.solved.solved_value import SolvedResult
 
 
 def make_record(map: str, plies: int, *, opening: int = 0) -> Record:
@@ -48,11 +48,11 @@ def by_hand(record: Record) -> dict[str, int]:
     assert solution is not None
     lost, position = {"a": 0, "b": 0}, game.start()
     for each in record.moves:
-        known = dict(solution.moves(position))
+        known = dict(solution.move_values(position))
         move = game.move_from_data(each.move)
-        best = max(known.values(), key=lambda truth: truth.score).value
+        best = max(known.values(), key=lambda truth: truth.sort_key).result
         name = "a" if position.player.value == "maxie" else "b"
-        lost[name] += known[move].value is not best and best is not Value.LOSS and not each.opening
+        lost[name] += known[move].result is not best and best is not SolvedResult.LOSS and not each.opening
         position = game.play(position, move)
     return lost
 

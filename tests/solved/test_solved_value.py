@@ -1,0 +1,41 @@
+"""Values: their codes, their order, and what a ply limit and a move make of them."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.solved.solved_value import DRAW, SolvedResult, SolvedValue, decode_value
+
+truths = st.integers(2, 255).map(decode_value)
+
+
+def test_the_codes_are_as_the_format_tells() -> None:
+    assert decode_value(0) == DRAW
+    assert decode_value(2) == SolvedValue(SolvedResult.LOSS, 0)
+    assert decode_value(3) == SolvedValue(SolvedResult.WIN, 0)
+    assert decode_value(38) == SolvedValue(SolvedResult.LOSS, 18)
+    assert str(decode_value(37)) == "win in 17 plies"
+    assert str(decode_value(5)) == "win in 1 ply"
+    assert str(DRAW) == "draw"
+
+
+@given(truths, st.integers(0, 200))
+def test_a_ply_limit_turns_longer_wins_into_draws(truth: SolvedValue, left: int) -> None:
+    assert truth.plies is not None
+    assert truth.with_plies_left(left) == (truth if truth.plies <= left else DRAW)
+
+
+def test_before_the_move_the_other_player_sees_it_and_a_ply_more() -> None:
+    assert SolvedValue(SolvedResult.LOSS, 4).for_mover == SolvedValue(SolvedResult.WIN, 5)
+    assert SolvedValue(SolvedResult.WIN, 4).for_mover == SolvedValue(SolvedResult.LOSS, 5)
+    assert DRAW.for_mover == DRAW
+
+
+def test_quick_wins_are_liked_best_and_quick_losses_least() -> None:
+    liked = [
+        SolvedValue(SolvedResult.WIN, 1),
+        SolvedValue(SolvedResult.WIN, 9),
+        DRAW,
+        SolvedValue(SolvedResult.LOSS, 8),
+        SolvedValue(SolvedResult.LOSS, 2),
+    ]
+    assert sorted(liked, key=lambda each: -each.sort_key) == liked
