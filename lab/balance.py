@@ -14,7 +14,7 @@ Side = tuple[int, ...]
 """Territories that a player holds at the start, in ascending order."""
 
 
-def distances(graph: Graph) -> list[list[int]]:
+def all_distances(graph: Graph) -> list[list[int]]:
     """Return the number of roads on the shortest way between every two territories of a connected graph, in O(V E)."""
     return [_distances_from(graph, v) for v in range(len(graph))]
 
@@ -36,7 +36,7 @@ class Balance:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.far = distances(graph)
+        self.far = all_distances(graph)
 
     def imbalance(self, maxie: Sequence[int], minnie: Sequence[int]) -> int:
         """Return the imbalance of a start: 0 if both sides are equal, and more the more they differ.
@@ -45,8 +45,8 @@ class Balance:
         at each distance from them; in the number of territories nearer to them than to the other side; and, in ascending
         order, in the distances from each of their territories to the nearest enemy territory.
         """
-        from_maxie = self._nearest(maxie)
-        from_minnie = self._nearest(minnie)
+        from_maxie = self._nearest_distances(maxie)
+        from_minnie = self._nearest_distances(minnie)
         roads = sum(len(self.graph[v]) for v in maxie) - sum(len(self.graph[v]) for v in minnie)
         reach = [0] * len(self.graph)
         for mine, theirs in zip(from_maxie, from_minnie, strict=True):
@@ -58,63 +58,63 @@ class Balance:
         )
         return abs(roads) + sum(map(abs, reach)) + abs(nearer) + sum(abs(a - b) for a, b in contact)
 
-    def _nearest(self, side: Sequence[int]) -> list[int]:
+    def _nearest_distances(self, side: Sequence[int]) -> list[int]:
         return [min(far) for far in zip(*(self.far[v] for v in side), strict=True)]
 
-    def propose(self, each: int) -> tuple[Side, Side]:
-        """Return a start with a small imbalance: `each` territories per side, of which no two are adjacent.
+    def propose_start(self, per_side: int) -> tuple[Side, Side]:
+        """Return a start with a small imbalance: `per_side` territories for each player, of which no two are adjacent.
 
-        For every territory as the first one, spread 2 × `each` territories as far apart as possible, divide them between
+        For every territory as the first one, spread 2 × `per_side` territories as far apart as possible, divide them between
         the sides, and exchange single territories while that lowers the imbalance. Choose the start with the least
         imbalance, among equals the most widely spread. Nothing is random: the same graph gives the same start. Maxie has
-        the territory with the lowest number. Raises ValueError if 2 × `each` territories do not fit.
+        the territory with the lowest number. Raises ValueError if 2 × `per_side` territories do not fit.
         """
         proposals = []
         for first in range(len(self.graph)):
-            spread = self._spread(first, 2 * each)
+            spread = self._spread_territories(first, 2 * per_side)
             if spread is not None:
-                proposals.append(self._descend(tuple(spread[0::2]), tuple(spread[1::2])))
+                proposals.append(self._improve_start(tuple(spread[0::2]), tuple(spread[1::2])))
         if not proposals:
-            raise ValueError(f"the map has no 2 × {each} territories of which no two are adjacent")
+            raise ValueError(f"the map has no 2 × {per_side} territories of which no two are adjacent")
         _, _, maxie, minnie = min(proposals)
         sides = sorted((tuple(sorted(maxie)), tuple(sorted(minnie))))
         return sides[0], sides[1]
 
-    def _spread(self, first: int, count: int) -> list[int] | None:
+    def _spread_territories(self, first: int, count: int) -> list[int] | None:
         territories = [first]
         while len(territories) < count:
-            nearest = self._nearest(territories)
+            nearest = self._nearest_distances(territories)
             farthest = max(range(len(nearest)), key=nearest.__getitem__)
             if nearest[farthest] < 2:
                 return None
             territories.append(farthest)
         return territories
 
-    def _descend(self, maxie: Side, minnie: Side) -> tuple[int, int, Side, Side]:
-        best = (*self._measure(maxie, minnie), maxie, minnie)
+    def _improve_start(self, maxie: Side, minnie: Side) -> tuple[int, int, Side, Side]:
+        best = (*self._measure_start(maxie, minnie), maxie, minnie)
         while True:
-            around = [(*self._measure(a, b), a, b) for a, b in self._exchanges(best[2], best[3])]
+            around = [(*self._measure_start(a, b), a, b) for a, b in self._list_exchanges(best[2], best[3])]
             step = min(around, default=best)
             if step[:2] >= best[:2]:
                 return best
             best = step
 
-    def _measure(self, maxie: Side, minnie: Side) -> tuple[int, int]:
+    def _measure_start(self, maxie: Side, minnie: Side) -> tuple[int, int]:
         territories = (*maxie, *minnie)
         spread = sum(self.far[a][b] for a in territories for b in territories)
         return (self.imbalance(maxie, minnie), -spread)
 
-    def _exchanges(self, maxie: Side, minnie: Side) -> Iterator[tuple[Side, Side]]:
+    def _list_exchanges(self, maxie: Side, minnie: Side) -> Iterator[tuple[Side, Side]]:
         for a in maxie:
             for b in minnie:
-                yield _replace(maxie, a, b), _replace(minnie, b, a)
+                yield _replace_territory(maxie, a, b), _replace_territory(minnie, b, a)
         territories = (*maxie, *minnie)
         for old in territories:
             rest = [v for v in territories if v != old]
             for new in range(len(self.graph)):
                 if new not in territories and all(self.far[new][v] > 1 for v in rest):
-                    yield _replace(maxie, old, new), _replace(minnie, old, new)
+                    yield _replace_territory(maxie, old, new), _replace_territory(minnie, old, new)
 
 
-def _replace(side: Side, old: int, new: int) -> Side:
+def _replace_territory(side: Side, old: int, new: int) -> Side:
     return tuple(new if v == old else v for v in side)

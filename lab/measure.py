@@ -23,13 +23,13 @@ from arena.games.board import RisklessMap
 from arena.games.catalogue import KNOWN
 from arena.games.core import Player, Reason
 from arena.games.riskless import Riskless
-from arena.lab.processes import in_processes
+from arena.lab.processes import map_in_processes
 from arena.lab.selfplay import (
     NodeSearcher,
     PlayedMatch,
     gap_to_median,
     make_searcher,
-    play,
+    play_match,
     points_of,
     random_start,
     reply_chances,
@@ -64,7 +64,7 @@ class MatchCourse:
     moves         number of moves after the opening
     lead_changes  number of changes of the leader; a player leads with a winning chance of at least LEAD
     comeback      True if the player behind at half time won; None if nobody won, or nobody was behind
-    pokes         number of moves that take a territory which each of the two moves before took too
+    recaptures         number of moves that take a territory which each of the two moves before took too
     gap           difference in winning chance between the best and the median move of the middle position; None in a
                   match without moves
     """
@@ -72,7 +72,7 @@ class MatchCourse:
     moves: int
     lead_changes: int
     comeback: bool | None
-    pokes: int
+    recaptures: int
     gap: float | None
 
 
@@ -98,40 +98,40 @@ def match_course(game: Riskless, match: PlayedMatch, searcher: NodeSearcher, nod
         moves=len(match.reports),
         lead_changes=sum(one is not other for one, other in pairwise(leads)),
         comeback=comeback,
-        pokes=_pokes(match),
+        recaptures=_count_recaptures(match),
         gap=chance_gap,
     )
 
 
-def _pokes(match: PlayedMatch) -> int:
+def _count_recaptures(match: PlayedMatch) -> int:
     """Return the number of moves that take a territory which each of the two moves before took too."""
-    pokes = [
+    captures = [
         report.move[1] if position.armies[report.move[0]] * position.armies[report.move[1]] < 0 else None
         for position, report in zip(match.positions, match.reports, strict=True)
     ]
     return sum(
         one is not None and one == other == another
-        for one, other, another in zip(pokes, pokes[1:], pokes[2:], strict=False)
+        for one, other, another in zip(captures, captures[1:], captures[2:], strict=False)
     )
 
 
 @dataclass(frozen=True)
-class Mean:
+class EstimatedMean:
     """A mean and half the width of its 95 % interval."""
 
     value: float
     error: float
 
 
-def share(count: float, of: int, variance: float | None = None) -> Mean:
-    """Return `count` / `of` with its error. `variance` is that of one outcome; by default, outcomes are 0 or 1.
+def estimate_share(count: float, total: int, variance: float | None = None) -> EstimatedMean:
+    """Return `count` / `total` with its error. `variance` is that of one outcome; by default, outcomes are 0 or 1.
 
     The error is computed as if four more outcomes had been seen, two of them 1, so that it is not 0 if all are equal
     (Agresti and Coull 1998).
     """
-    near = (count + 2) / (of + 4)
+    near = (count + 2) / (total + 4)
     spread = near * (1 - near) if variance is None else variance
-    return Mean(count / of, Z95 * math.sqrt(spread / (of + 4)))
+    return EstimatedMean(count / total, Z95 * math.sqrt(spread / (total + 4)))
 
 
 @dataclass
@@ -149,24 +149,24 @@ class EqualResults:
         return len(self.plies)
 
     @property
-    def drawn(self) -> Mean:
+    def drawn(self) -> EstimatedMean:
         """Share of drawn matches."""
-        return share(self.wins[None], self.matches)
+        return estimate_share(self.wins[None], self.matches)
 
     @property
-    def maxie(self) -> Mean:
+    def maxie(self) -> EstimatedMean:
         """Maxie's share of the points."""
         points = self.wins[Player.MAXIE] + self.wins[None] / 2
         mean = points / self.matches
         square = (self.wins[Player.MAXIE] + self.wins[None] / 4) / self.matches
-        return share(points, self.matches, max(square - mean * mean, 1 / self.matches))
+        return estimate_share(points, self.matches, max(square - mean * mean, 1 / self.matches))
 
     @property
-    def length(self) -> Mean:
+    def length(self) -> EstimatedMean:
         """Mean number of plies of a match, including the opening."""
         mean = sum(self.plies) / self.matches
         variance = sum((plies - mean) ** 2 for plies in self.plies) / max(1, self.matches - 1)
-        return Mean(mean, Z95 * math.sqrt(variance / self.matches))
+        return EstimatedMean(mean, Z95 * math.sqrt(variance / self.matches))
 
     @property
     def median(self) -> int:
@@ -174,15 +174,15 @@ class EqualResults:
         return sorted(self.plies)[len(self.plies) // 2]
 
     @property
-    def eliminated(self) -> Mean:
+    def eliminated(self) -> EstimatedMean:
         """Share of matches that end because a player has no territory."""
-        return share(self.endings[Reason.ELIMINATION], self.matches)
+        return estimate_share(self.endings[Reason.ELIMINATION], self.matches)
 
     @property
-    def comebacks(self) -> Mean | None:
+    def comebacks(self) -> EstimatedMean | None:
         """Share of decided matches won by the player behind at half time; None if no match was decided."""
         comebacks = [each.comeback for each in self.courses if each.comeback is not None]
-        return share(sum(comebacks), len(comebacks)) if comebacks else None
+        return estimate_share(sum(comebacks), len(comebacks)) if comebacks else None
 
     @property
     def lead_changes(self) -> float:
@@ -190,9 +190,11 @@ class EqualResults:
         return sum(each.lead_changes for each in self.courses) / self.matches
 
     @property
-    def pokes(self) -> float:
+    def recaptures(self) -> float:
         """Share of moves that take a territory which each of the two moves before took too."""
-        return sum(each.pokes for each in self.courses) / max(1, sum(each.moves for each in self.courses))
+        return sum(each.recaptures for each in self.courses) / max(
+            1, sum(each.moves for each in self.courses)
+        )
 
     @property
     def gap(self) -> float:
@@ -220,15 +222,15 @@ class StrengthSignal:
         return pair_counts(self.points)
 
     @property
-    def drawn(self) -> Mean:
+    def drawn(self) -> EstimatedMean:
         """Share of drawn matches."""
-        return share(self.draws, 2 * self.pairs)
+        return estimate_share(self.draws, 2 * self.pairs)
 
     @property
-    def score(self) -> Mean:
+    def score(self) -> EstimatedMean:
         """Share of the points scored by the strong searcher."""
         _, mean, variance = moments(self.counts)
-        return share(mean * self.pairs, self.pairs, max(variance, 1 / self.pairs))
+        return estimate_share(mean * self.pairs, self.pairs, max(variance, 1 / self.pairs))
 
     @property
     def difference(self) -> EloDifference:
@@ -280,14 +282,14 @@ class _Task:
 
 
 @dataclass(frozen=True)
-class _End:
+class _MatchEnd:
     winner: Player | None
     reason: str
     plies: int
     course: MatchCourse | None
 
 
-def measure(
+def measure_maps(
     maps: Sequence[RisklessMap],
     evaluator: str,
     *,
@@ -316,27 +318,27 @@ def measure(
         for one, other, count in plan
         for first in range(0, count, CHUNK)
     ]
-    results = in_processes(_play, tasks, processes)
+    results = map_in_processes(_play_task, tasks, processes)
     with closing(results):
         for map in maps:
             measured = MeasuredMap(
-                _on_map(game, map).map,
+                _make_game(game, map).map,
                 evaluator,
                 tuple(EqualResults(nodes) for nodes in strengths),
                 StrengthSignal(STRONG, WEAK),
             )
             for (task,), ends in islice(results, len(tasks) // len(maps)):
-                _count(measured, task, ends)
+                _count_results(measured, task, ends)
                 progress(len(ends))
             yield measured
 
 
-def matches_of(maps: int, matches: int, strengths: int = len(STRENGTHS)) -> int:
-    """Return the number of matches that `measure` plays."""
+def count_matches(maps: int, matches: int, strengths: int = len(STRENGTHS)) -> int:
+    """Return the number of matches that `measure_maps` plays."""
     return maps * (strengths * matches + 2 * max(1, matches // 2))
 
 
-def _count(measured: MeasuredMap, task: _Task, ends: Sequence[_End]) -> None:
+def _count_results(measured: MeasuredMap, task: _Task, ends: Sequence[_MatchEnd]) -> None:
     if task.one == task.other:
         [equals] = [each for each in measured.equals if each.nodes == task.one]
         equals.plies += [end.plies for end in ends]
@@ -350,22 +352,22 @@ def _count(measured: MeasuredMap, task: _Task, ends: Sequence[_End]) -> None:
         measured.signal.draws += sum(end.winner is None for end, _ in won)
 
 
-def _on_map(game: str, map: RisklessMap) -> Riskless:
+def _make_game(game: str, map: RisklessMap) -> Riskless:
     return cast("type[Riskless]", KNOWN.load(game))(map)
 
 
-def _play(task: _Task) -> list[_End]:
-    game = _on_map(task.game, task.map)
+def _play_task(task: _Task) -> list[_MatchEnd]:
+    game = _make_game(task.game, task.map)
     settings = Settings(table_mb=TABLE_MB, foresee=False)
     one, other = (make_searcher(game, task.evaluator, settings) for _ in range(2))
     try:
-        return _matches(task, game, one, other)
+        return _play_matches(task, game, one, other)
     finally:
         one.close()
         other.close()
 
 
-def _matches(task: _Task, game: Riskless, one: NodeSearcher, other: NodeSearcher) -> list[_End]:
+def _play_matches(task: _Task, game: Riskless, one: NodeSearcher, other: NodeSearcher) -> list[_MatchEnd]:
     nodes = {id(one): task.one, id(other): task.other}
     one_strength = task.one == task.other
     ends = []
@@ -378,7 +380,7 @@ def _matches(task: _Task, game: Riskless, one: NodeSearcher, other: NodeSearcher
         if not one_strength:
             seatings.append({Player.MAXIE: other, Player.MINNIE: one})
         for seats in seatings:
-            match = play(game, start, seats, {seat: nodes[id(each)] for seat, each in seats.items()})
+            match = play_match(game, start, seats, {seat: nodes[id(each)] for seat, each in seats.items()})
             course = match_course(game, match, one, task.one) if one_strength else None
-            ends.append(_End(match.winner, match.reason, start.ply + len(match.positions), course))
+            ends.append(_MatchEnd(match.winner, match.reason, start.ply + len(match.positions), course))
     return ends

@@ -23,8 +23,8 @@ from arena.bots.review.chance import winning_chance
 from arena.games.board import RisklessMap
 from arena.games.core import Game, Player
 from arena.games.riskless import Armies, Move, Riskless
-from arena.lab.processes import in_processes
-from arena.lab.selfplay import gap_to_median, play, points_of, reply_chances, settled_value
+from arena.lab.processes import map_in_processes
+from arena.lab.selfplay import gap_to_median, play_match, points_of, reply_chances, settled_value
 from arena.match.openings import Opening, position_after, random_opening
 
 TABLE_MB = 1
@@ -54,7 +54,7 @@ class Criteria:
 
 
 @dataclass(frozen=True)
-class KeptOpening:
+class AcceptedOpening:
     """An opening that passed the tests, Maxie's winning chance, and the gap between the best and the median reply."""
 
     opening: Opening
@@ -71,7 +71,7 @@ def make_openings(
     tries: int,
     processes: int = 1,
     progress: Callable[[int], None] = lambda _: None,
-) -> Generator[KeptOpening, None, None]:
+) -> Generator[AcceptedOpening, None, None]:
     """Yield openings that pass the tests, alternately of `plies` and of `plies + 1` moves; `seed` chooses them.
 
     They lead to different positions. The caller closes the generator when it has enough.
@@ -83,9 +83,9 @@ def make_openings(
     """
     drawn = islice(_distinct_openings(map, plies, seed), tries)
     chunks = iter(lambda: tuple(islice(drawn, CHUNK)), ())
-    judged = in_processes(_judge, ((map, criteria, chunk) for chunk in chunks), processes)
-    shorter: deque[KeptOpening] = deque()
-    longer: deque[KeptOpening] = deque()
+    judged = map_in_processes(_test_openings, ((map, criteria, chunk) for chunk in chunks), processes)
+    shorter: deque[AcceptedOpening] = deque()
+    longer: deque[AcceptedOpening] = deque()
     with closing(judged):
         for (_, _, chunk), openings_kept in judged:
             progress(len(chunk))
@@ -115,21 +115,23 @@ def _distinct_openings(map: RisklessMap, plies: int, seed: int) -> Iterator[Open
             yield opening
 
 
-def _judge(map: RisklessMap, criteria: Criteria, openings: Sequence[Opening]) -> list[KeptOpening]:
+def _test_openings(
+    map: RisklessMap, criteria: Criteria, openings: Sequence[Opening]
+) -> list[AcceptedOpening]:
     """Return the openings that pass the tests."""
     game = Riskless(map)
     settings = Settings(table_mb=TABLE_MB, exact=criteria.exact, foresee=False)
     searcher = Searcher(game, weights_for(game, criteria.evaluator), settings)
     try:
-        judged = (_judge_opening(game, searcher, criteria, opening) for opening in openings)
+        judged = (_test_opening(game, searcher, criteria, opening) for opening in openings)
         return [each for each in judged if each is not None]
     finally:
         searcher.close()
 
 
-def _judge_opening(
+def _test_opening(
     game: Game[Armies, Move], searcher: Searcher[Armies, Move], criteria: Criteria, opening: Opening
-) -> KeptOpening | None:
+) -> AcceptedOpening | None:
     position = position_after(game, opening)
     searcher.clear()
     even = winning_chance(game, settled_value(searcher, position, criteria.nodes, criteria.depth))
@@ -138,16 +140,16 @@ def _judge_opening(
     median_gap = gap_to_median(
         reply_chances(game, searcher, position, max(1, criteria.nodes // REPLIES_SHARE), criteria.depth)
     )
-    if median_gap < criteria.gap or not _splits_matches(game, searcher, criteria, position):
+    if median_gap < criteria.gap or not _is_even_in_play(game, searcher, criteria, position):
         return None
-    return KeptOpening(opening, even, median_gap)
+    return AcceptedOpening(opening, even, median_gap)
 
 
-def _splits_matches(
+def _is_even_in_play(
     game: Game[Armies, Move], searcher: Searcher[Armies, Move], criteria: Criteria, position: Armies
 ) -> bool:
     """Return True if each player scores at least 1½ points in four matches between equal engines."""
     seats = dict.fromkeys(Player, searcher)
-    matches = [play(game, position, seats, max(1, criteria.nodes // share)) for share in PLAYOUT_SHARES]
+    matches = [play_match(game, position, seats, max(1, criteria.nodes // share)) for share in PLAYOUT_SHARES]
     points = sum(points_of(each.winner, Player.MAXIE) for each in matches)
     return abs(points - len(matches) / 2) <= 0.5

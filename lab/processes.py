@@ -10,32 +10,32 @@ from multiprocessing import get_context
 from typing import Any, TypeVar
 
 R = TypeVar("R")
-Part = TypeVar("Part", bound=tuple[Any, ...])
+Arguments = TypeVar("Arguments", bound=tuple[Any, ...])
 
 
-def in_processes(
-    function: Callable[..., R], parts: Iterable[Part], processes: int
-) -> Generator[tuple[Part, R], None, None]:
-    """Call `function(*part)` for each part, and yield each part with the result, in the order of `parts`.
+def map_in_processes(
+    function: Callable[..., R], argument_tuples: Iterable[Arguments], processes: int
+) -> Generator[tuple[Arguments, R], None, None]:
+    """Call `function(*arguments)` for each tuple of arguments, and yield each tuple with the result, in the same order.
 
-    At most two parts per process are taken ahead. With `processes` = 1, the calls are made in the current process. Close
+    At most two tuples per process are taken ahead. With `processes` = 1, the calls are made in the current process. Close
     the generator to cancel the remaining calls.
     """
     if processes == 1:
-        for part in parts:
-            yield part, function(*part)
+        for arguments in argument_tuples:
+            yield arguments, function(*arguments)
         return
-    tasks = iter(parts)
+    tasks = iter(argument_tuples)
     # Spawned, not forked, because the caller has threads, such as that of a progress bar.
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-        waiting: deque[tuple[Part, Future[R]]] = deque()
+        waiting: deque[tuple[Arguments, Future[R]]] = deque()
         try:
             while True:
-                for part in islice(tasks, 2 * processes - len(waiting)):
-                    waiting.append((part, pool.submit(function, *part)))
+                for arguments in islice(tasks, 2 * processes - len(waiting)):
+                    waiting.append((arguments, pool.submit(function, *arguments)))
                 if not waiting:
                     return
-                part, future = waiting.popleft()
-                yield part, future.result()
+                arguments, future = waiting.popleft()
+                yield arguments, future.result()
         finally:
             pool.shutdown(cancel_futures=True)

@@ -72,7 +72,7 @@ def make_searcher(game: Game[Any, Any], evaluator: str, settings: Settings) -> N
     return Searcher(game, weights_for(game, evaluator), settings)
 
 
-def search(searcher: NodeSearcher, position: Any, nodes: int) -> Report[Any]:
+def search_nodes(searcher: NodeSearcher, position: Any, nodes: int) -> Report[Any]:
     """Search a position with `nodes` nodes, and return the last report."""
     return list(searcher.deepen(position, max_depth=MAX_DEPTH, max_nodes=nodes))[-1]
 
@@ -116,14 +116,14 @@ def random_start(game: Game[Any, Any], rng: random.Random, plies: int) -> Any:
         plies //= 2
 
 
-def play(
+def play_match(
     game: Game[Any, Any],
     start: Any,
     seats: Mapping[Player, NodeSearcher],
     nodes: int | Mapping[Player, int],
-    longest: int = 1 << 30,
+    max_plies: int = 1 << 30,
 ) -> PlayedMatch:
-    """Play one match from `start`. It is drawn after `longest` plies, and by the default rule of repetition.
+    """Play one match from `start`. It is drawn after `max_plies` plies, and by the default rule of repetition.
 
     nodes  nodes per move, for both players or by player
     """
@@ -134,11 +134,11 @@ def play(
     reports: list[Report[Any]] = []
     for searcher in seats.values():
         searcher.clear()
-    while (outcome := game.outcome(position)) is None and len(positions) < longest:
+    while (outcome := game.outcome(position)) is None and len(positions) < max_plies:
         if repetitions.add(position) == DEFAULT_RULES.repetition:
             return PlayedMatch(None, REPETITION, tuple(positions), tuple(reports))
         player = game.player(position)
-        report = search(seats[player], position, each[player])
+        report = search_nodes(seats[player], position, each[player])
         positions.append(position)
         reports.append(report)
         position = game.successor(position, report.move)
@@ -152,7 +152,7 @@ def play_pair(
 ) -> tuple[float, float]:
     """Play two matches from `start` with swapped seats, and return the points of `one` as Maxie and as Minnie."""
     first, second = (
-        play(game, start, {seat: one, seat.opponent: other}, nodes).winner
+        play_match(game, start, {seat: one, seat.opponent: other}, nodes).winner
         for seat in (Player.MAXIE, Player.MINNIE)
     )
     return points_of(first, Player.MAXIE), points_of(second, Player.MINNIE)

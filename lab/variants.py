@@ -49,11 +49,11 @@ HELD_OUT = (
 )
 
 
-def variant(name: str) -> RisklessMap:
+def load_variant(name: str) -> RisklessMap:
     """Return the map with a name as described above; `name` also becomes the map's name. Raises MapError."""
     base, colon, numbers = name.rpartition(":")
     if "=" not in numbers or numbers.endswith(".toml"):
-        return _base(name)
+        return _load_base_map(name)
     if not colon:
         raise MapError(f"{name:.60}", "", f"no such map; the form of a variant is {FORM}")
     changes = {}
@@ -65,7 +65,9 @@ def variant(name: str) -> RisklessMap:
             )
         changes[key] = int(number)
     try:
-        return replace(_with_numbers(_base(base), changes.get("cap"), changes.get("goal")), name=name)
+        return replace(
+            _with_numbers(_load_base_map(base), changes.get("cap"), changes.get("goal")), name=name
+        )
     except BadMap as error:
         raise MapError(f"{name:.60}", error.key, error.why) from None
 
@@ -80,7 +82,7 @@ def _with_numbers(map: RisklessMap, cap: int | None, goal: int | None) -> Riskle
     return replace(map, territory_cap=cap, armies_to_win=share if goal is None else goal)
 
 
-def _base(name: str) -> RisklessMap:
+def _load_base_map(name: str) -> RisklessMap:
     if not name.startswith(PLANAR):
         return load_map(name)
     size, _, number = name.removeprefix(PLANAR).partition(":")
@@ -89,7 +91,7 @@ def _base(name: str) -> RisklessMap:
             f"{name:.60}", "", "no such map; a random planar map is planar:SIZE:NUMBER, as in planar:24:7"
         )
     try:
-        return planar(int(size), int(number))
+        return planar_map(int(size), int(number))
     except ValueError as error:
         raise MapError(f"{name:.60}", "", str(error)) from None
 
@@ -100,7 +102,7 @@ STARTS = 100
 """Number of random starts tried for a random planar map; the fairest is used."""
 
 
-def planar(size: int, number: int) -> RisklessMap:
+def planar_map(size: int, number: int) -> RisklessMap:
     """Return the `number`-th random planar map of `size` territories (5 to 64): a Gabriel graph of random points.
 
     Two points are joined if the disc whose diameter is the line between them contains no third point (Gabriel and Sokal
@@ -135,18 +137,18 @@ def _is_gabriel_edge(places: Sequence[tuple[float, float]], v: int, w: int) -> b
 
 
 def _fair_start(
-    near: Sequence[Sequence[int]], each: int, rng: random.Random
+    neighbours: Sequence[Sequence[int]], per_side: int, rng: random.Random
 ) -> tuple[Sequence[int], Sequence[int]]:
     """Return the fairest of STARTS random starts: Maxie's and Minnie's territories.
 
-    Each side has at most `each` territories, and no two territories of the start are adjacent.
+    Each side has at most `per_side` territories, and no two territories of the start are adjacent.
     """
-    balance = Balance(near)
+    balance = Balance(neighbours)
     starts = []
     for _ in range(STARTS):
         places: list[int] = []
-        for v in rng.sample(range(len(near)), len(near)):
-            if len(places) < 2 * each and not set(near[v]) & set(places):
+        for v in rng.sample(range(len(neighbours)), len(neighbours)):
+            if len(places) < 2 * per_side and not set(neighbours[v]) & set(places):
                 places.append(v)
         half = len(places) // 2
         sides = sorted(places[:half]), sorted(places[half : 2 * half])

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from arena.games.board import RisklessMap
-from arena.lab.variants import HELD_OUT, variant
+from arena.lab.variants import HELD_OUT, load_variant
 from arena.maps.loader import map_names
 from arena.maps.openings import shipped_openings_file
 from arena.rating.pentanomial import CLASSES, Counts, elo_difference
@@ -74,7 +74,7 @@ def play_pairs(map: str, one: str, other: str, time_control: str, rounds: int, c
         map_name, table = map, Path(folder) / "table.json"
         if map not in map_names():
             path = Path(folder) / "variant.toml"
-            path.write_text(map_text(variant(map)), encoding="utf-8")
+            path.write_text(map_text(load_variant(map)), encoding="utf-8")
             map_name = str(path)
         openings = "shipped" if shipped_openings_file(map) else str(RANDOM_PLIES)
         command = [

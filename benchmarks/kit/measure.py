@@ -14,7 +14,7 @@ from typing import Any
 
 from arena.games.core import Game
 from arena.games.riskless import Riskless
-from arena.lab.variants import variant
+from arena.lab.variants import load_variant
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def timed(work: Callable[[], Any]) -> tuple[float, Any]:
 
 def game(map: str) -> Riskless:
     """Return Riskless on the map of that name."""
-    return Riskless(variant(map))
+    return Riskless(load_variant(map))
 
 
 def middle_game(game: Game[Any, Any], plies: int, seed: int) -> Any:

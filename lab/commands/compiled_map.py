@@ -6,7 +6,7 @@ from arena.bots.compiled.limits import MAX_CAP, MAX_TERRITORIES, fits
 from arena.console import UsageError
 from arena.games.board import RisklessMap
 from arena.games.riskless import Riskless
-from arena.lab.variants import variant
+from arena.lab.variants import load_variant
 from arena.maps.loader import MapError
 
 
@@ -16,7 +16,7 @@ def load_compiled_map(name: str) -> RisklessMap:
     Raises UsageError if there is no such map, or if it is too large for the compiled engines.
     """
     try:
-        map = variant(name)
+        map = load_variant(name)
     except MapError as error:
         raise UsageError(str(error)) from None
     if not fits(Riskless(map)):

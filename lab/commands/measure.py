@@ -34,7 +34,7 @@ from arena.maps.openings import BadOpenings, Opening, read_openings, shipped_ope
 from arena.maps.setup import has_maps
 
 if TYPE_CHECKING:
-    from arena.lab.measure import Mean, MeasuredMap, StrengthSignal
+    from arena.lab.measure import EstimatedMean, MeasuredMap, StrengthSignal
 
 HEADINGS = (
     "map", "cap", "goal", "limit", "nodes a move", "drawn", "plies", "Maxie's share", "endings", "comebacks", "lead changes",
@@ -116,7 +116,7 @@ def measure_command(
 
     Example: arena maps measure world my_map.toml --matches 200
     """
-    from arena.lab.measure import STRENGTHS, matches_of, measure  # noqa: PLC0415 - an extra, and slow to load
+    from arena.lab.measure import STRENGTHS, count_matches, measure_maps  # noqa: PLC0415 - an extra, and slow to load
 
     name = register_game(game)
     if not has_maps(name):
@@ -129,8 +129,8 @@ def measure_command(
     measured: list[MeasuredMap] = []
     try:
         with Progress(console=err, transient=True) as bar:
-            task = bar.add_task("matches", total=matches_of(len(boards), matches, len(strengths)))
-            measured += measure(
+            task = bar.add_task("matches", total=count_matches(len(boards), matches, len(strengths)))
+            measured += measure_maps(
                 boards,
                 evaluator,
                 game=KNOWN.spec(name),
@@ -143,12 +143,12 @@ def measure_command(
             )
     except BadWeights as problem:
         raise UsageError(f"--evaluator: {problem}") from None
-    rows = [row for each in measured for row in rows_of(each)]
+    rows = [row for each in measured for row in table_rows(each)]
     if json is not None:
-        write_json([facts_of(each) for each in measured], json)
+        write_json([json_fields(each) for each in measured], json)
         if str(json) == "-":
             return
-    _print(rows)
+    _print_tables(rows)
 
 
 def _read_openings(name: str, boards: Sequence[RisklessMap], matches: int) -> list[Opening]:
@@ -170,7 +170,7 @@ def _read_openings(name: str, boards: Sequence[RisklessMap], matches: int) -> li
     return found
 
 
-def rows_of(measured: MeasuredMap) -> list[list[str]]:
+def table_rows(measured: MeasuredMap) -> list[list[str]]:
     """Return the table rows of a map, one for each strength. Only the first has the columns about the map itself."""
     map, signal = measured.map, measured.signal
     rows = []
@@ -178,19 +178,19 @@ def rows_of(measured: MeasuredMap) -> list[list[str]]:
         endings = ", ".join(f"{name} {count}" for name, count in sorted(equals.endings.items()))
         statistics = [
             f"{equals.nodes:,}",
-            percent(equals.drawn),
-            _plain(equals.length),
-            percent(equals.maxie),
+            format_share(equals.drawn),
+            _format_mean(equals.length),
+            format_share(equals.maxie),
             endings,
-            "" if equals.comebacks is None else percent(equals.comebacks),
+            "" if equals.comebacks is None else format_share(equals.comebacks),
             f"{equals.lead_changes:.1f}",
-            f"{100 * equals.pokes:.0f} %",
+            f"{100 * equals.recaptures:.0f} %",
             f"{100 * equals.gap:.0f} %",
         ]
         if number:
             rows.append(["", "", "", "", *statistics, "", ""])
             continue
-        score = f"{percent(signal.score)}, drawn {percent(signal.drawn)}"
+        score = f"{format_share(signal.score)}, drawn {format_share(signal.drawn)}"
         numbers = [map.name, *(str(each) for each in (map.territory_cap, map.armies_to_win, map.ply_limit))]
         rows.append([*numbers, *statistics, score, pairs_to_distinguish(signal)])
     return rows
@@ -202,16 +202,16 @@ def pairs_to_distinguish(signal: StrengthSignal) -> str:
     return "over 9,999" if needed >= 10_000 else f"{needed:,.0f}" if needed >= 10 else f"{needed:.1f}"
 
 
-def percent(mean: Mean) -> str:
+def format_share(mean: EstimatedMean) -> str:
     """Return a share with its error as text, such as `52 ± 3 %`."""
     return f"{100 * mean.value:.0f} ± {100 * mean.error:.0f} %"
 
 
-def _plain(mean: Mean) -> str:
+def _format_mean(mean: EstimatedMean) -> str:
     return f"{mean.value:.0f} ± {mean.error:.0f}"
 
 
-def facts_of(measured: MeasuredMap) -> dict[str, Any]:
+def json_fields(measured: MeasuredMap) -> dict[str, Any]:
     """Return the measurements of a map for `--json`. An error is half the width of a 95 % interval."""
     map, signal = measured.map, measured.signal
     return {
@@ -224,15 +224,15 @@ def facts_of(measured: MeasuredMap) -> dict[str, Any]:
             {
                 "nodes": each.nodes,
                 "matches": each.matches,
-                "drawn": _pair(each.drawn),
-                "plies": _pair(each.length),
+                "drawn": _mean_fields(each.drawn),
+                "plies": _mean_fields(each.length),
                 "median_plies": each.median,
-                "maxie": _pair(each.maxie),
+                "maxie": _mean_fields(each.maxie),
                 "endings": dict(sorted(each.endings.items())),
-                "eliminated": _pair(each.eliminated),
-                "comebacks": None if each.comebacks is None else _pair(each.comebacks),
+                "eliminated": _mean_fields(each.eliminated),
+                "comebacks": None if each.comebacks is None else _mean_fields(each.comebacks),
                 "lead_changes": each.lead_changes,
-                "back_and_forth": each.pokes,
+                "back_and_forth": each.recaptures,
                 "gap": each.gap,
             }
             for each in measured.equals
@@ -240,20 +240,20 @@ def facts_of(measured: MeasuredMap) -> dict[str, Any]:
         "signal": {
             "nodes": [signal.strong, signal.weak],
             "pairs": signal.pairs,
-            "score": _pair(signal.score),
+            "score": _mean_fields(signal.score),
             "elo": signal.difference.elo,
             "elo_error": signal.difference.error,
-            "drawn": _pair(signal.drawn),
+            "drawn": _mean_fields(signal.drawn),
             "pairs_needed": signal.pairs_needed if signal.pairs_needed < 10_000 else None,
         },
     }
 
 
-def _pair(mean: Mean) -> dict[str, float]:
+def _mean_fields(mean: EstimatedMean) -> dict[str, float]:
     return {"value": mean.value, "error": mean.error}
 
 
-def _print(rows: Sequence[Sequence[str]]) -> None:
+def _print_tables(rows: Sequence[Sequence[str]]) -> None:
     cells = [dict(zip(HEADINGS, row, strict=True)) for row in rows]
     both = [heading for heading in HEADINGS if heading not in SECOND_TABLE[2:]]
     for headings in (both, SECOND_TABLE) if out.is_terminal else (HEADINGS,):

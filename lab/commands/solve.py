@@ -17,7 +17,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 from arena.console import CommandError, JsonOption, UsageError, err, out, write_json
 from arena.cores import cores
 from arena.games.board import RisklessMap
-from arena.lab.variants import variant
+from arena.lab.variants import load_variant
 from arena.maps.loader import MapError
 from arena.solved.boards import Boards
 from arena.solved.folders import check_table, find_table, local_folder, table_file_name
@@ -82,7 +82,7 @@ def solve_command(
     Example: arena solve ring:7:cap=9,goal=47 --json -
     """
     try:
-        variant_map = variant(map)
+        variant_map = load_variant(map)
     except MapError as error:
         raise UsageError(str(error)) from None
     threads = len(cores())
@@ -94,13 +94,13 @@ def solve_command(
     try:
         table = check_table(SolvedTable(path), Boards.of(variant_map))
         solved = SolvedMap(variant_map, table, seconds, _verify(table, threads) if verify else None)
-        row = _row(solved)
+        row = _json_fields(solved)
     except BadTable as error:
         raise CommandError(str(error)) from None
     if json is not None:
         write_json(row, json)
     if str(json) != "-":
-        _print(solved)
+        _print_solution(solved)
     _check_table(solved)
 
 
@@ -138,7 +138,7 @@ def _solve(map: RisklessMap, path: Path, threads: int) -> float:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with Progress(*columns, console=err, transient=True) as bar:
-            Solver(boards, checkpoint, threads, _ProgressBar(bar).tell).solve(path)
+            Solver(boards, checkpoint, threads, _ProgressBar(bar).update).solve(path)
     except BadCheckpoint as error:
         raise CommandError(
             f"{error}; delete it, and run the command again to start from the beginning"
@@ -165,19 +165,19 @@ class _ProgressBar:
         self._bar = bar
         self._task: TaskID = bar.add_task("start", total=None)
 
-    def tell(self, step: Step) -> None:
+    def update(self, step: Step) -> None:
         self._bar.update(self._task, description=step.part, completed=step.done, total=step.total or None)
 
 
 def _verify(table: SolvedTable, threads: int) -> Verification:
-    from arena.lab.solving.verify import verify  # noqa: PLC0415 - an extra, and slow to load
+    from arena.lab.solving.verify import verify_table  # noqa: PLC0415 - an extra, and slow to load
 
     with Progress(console=err, transient=True) as bar:
         task = bar.add_task("verify")
-        return verify(table, threads, lambda done, total: bar.update(task, completed=done, total=total))
+        return verify_table(table, threads, lambda done, total: bar.update(task, completed=done, total=total))
 
 
-def _row(solved: SolvedMap) -> dict[str, Any]:
+def _json_fields(solved: SolvedMap) -> dict[str, Any]:
     header, map, start = solved.table.header, solved.map, solved.start
     boards = solved.table.boards
     return {
@@ -193,16 +193,16 @@ def _row(solved: SolvedMap) -> dict[str, Any]:
         "value": start.result.value,
         "plies": start.plies,
         "longest": header.longest,
-        "longest_position": _longest(solved),
+        "longest_position": _longest_win_position(solved),
         "file": str(solved.table.path),
         "bytes": solved.table.size,
         "seconds": solved.seconds,
-        "peak_memory": _peak() if solved.seconds is not None else None,
+        "peak_memory": _peak_memory() if solved.seconds is not None else None,
         "verified": solved.verified.totals.open if solved.verified is not None else None,
     }
 
 
-def _longest(solved: SolvedMap) -> str | None:
+def _longest_win_position(solved: SolvedMap) -> str | None:
     header = solved.table.header
     if not header.longest:
         return None
@@ -210,13 +210,13 @@ def _longest(solved: SolvedMap) -> str | None:
     return " ".join([*(f"{n:+d}" if n else "." for n in board), "maxie", "0"])
 
 
-def _peak() -> int:
+def _peak_memory() -> int:
     """Return the peak memory of this process, in bytes."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
 
 
-def _print(solved: SolvedMap) -> None:
+def _print_solution(solved: SolvedMap) -> None:
     header, start = solved.table.header, solved.start
     totals = header.totals
     shares = ", ".join(
@@ -228,10 +228,10 @@ def _print(solved: SolvedMap) -> None:
         f"{totals.open:,} boards in play, for the player to move: {shares}",
     ]
     if header.longest:
-        lines.append(f"longest win: {header.longest} plies, from {_longest(solved)}")
+        lines.append(f"longest win: {header.longest} plies, from {_longest_win_position(solved)}")
     lines.append(f"table: {solved.table.path}, {decimal(solved.table.size)}")
     if solved.seconds is not None:
-        lines.append(f"solved in {solved.seconds:.1f} s with {decimal(_peak())} of memory at the most")
+        lines.append(f"solved in {solved.seconds:.1f} s with {decimal(_peak_memory())} of memory at the most")
     if solved.verified is not None and solved.verified.fault is None and not solved.verified.false_statements:
         lines.append(
             f"verified: the values of all {solved.verified.totals.open:,} boards follow from those of their successors"

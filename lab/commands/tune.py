@@ -29,7 +29,7 @@ UNITS = {
 }
 CATEGORIES = "For each category of positions how often who was to move won, drew and lost; bots/evaluators/outcomes.py says which."
 
-Task = Callable[[str, int], Callable[[], None]]
+AddProgressBar = Callable[[str, int], Callable[[], None]]
 """Function that adds a progress bar with a title and a number of steps; it returns a function to call after each step."""
 
 
@@ -158,11 +158,11 @@ def tune_command(
     began = time.process_time()
     with Progress(console=err, transient=True) as bar:
 
-        def task(what: str, total: int) -> Callable[[], None]:
-            return partial(bar.advance, bar.add_task(what, total=total))
+        def add_progress_bar(title: str, total: int) -> Callable[[], None]:
+            return partial(bar.advance, bar.add_task(title, total=total))
 
         if outcomes:
-            progress = task("matches", matches * len(games))
+            progress = add_progress_bar("matches", matches * len(games))
             outcomes_by_category = count_outcomes(
                 games, start, matches=matches, nodes=nodes, seed=seed, progress=progress
             )
@@ -170,7 +170,7 @@ def tune_command(
             weights, steps = _learn(
                 games,
                 start,
-                task,
+                add_progress_bar,
                 generations=generations,
                 matches=matches,
                 rounds=rounds,
@@ -181,17 +181,17 @@ def tune_command(
     seconds = f"{time.process_time() - began:,.0f} s of one processor's time"
     on = [f"on {', '.join(names)}"] if names else []
     if outcomes:
-        lines = [f"Counted in {seconds}, by", f"  {command}", *on, f"in matches of {weights_line(start)}"]
-        _write(format_outcomes([CATEGORIES, *lines], outcomes_by_category), to, "outcomes")
+        lines = [f"Counted in {seconds}, by", f"  {command}", *on, f"in matches of {format_weights(start)}"]
+        _write_file(format_outcomes([CATEGORIES, *lines], outcomes_by_category), to, "outcomes")
         return
     lines = [
         f"Learned by self-play in {seconds}; another search would learn other weights:",
         f"  {command}",
         *on,
-        f"from {weights_line(start) if any(start.values()) else 'nothing: all 0'}",
+        f"from {format_weights(start) if any(start.values()) else 'nothing: all 0'}",
         *steps,
     ]
-    _write(weights_text(features[1], weights, [UNITS[game], *lines]), to, "weights")
+    _write_file(format_weights_file(features[1], weights, [UNITS[game], *lines]), to, "weights")
 
 
 def _check_options(
@@ -222,12 +222,12 @@ def _check_options(
         raise UsageError("--climb needs --generations or --from, because it does not change weights of 0")
 
 
-def _write(text: str, to: Path, what: str) -> None:
+def _write_file(text: str, path: Path, content: str) -> None:
     try:
-        to.write_text(text, encoding="utf-8")
+        path.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise CommandError(f"cannot write {to}: {error.strerror}") from None
-    out.print(f"{what} in {to}")
+        raise CommandError(f"cannot write {path}: {error.strerror}") from None
+    out.print(f"{content} in {path}")
 
 
 def _first_weights(first: Path | None, names: Sequence[str]) -> Mapping[str, int]:
@@ -242,7 +242,7 @@ def _first_weights(first: Path | None, names: Sequence[str]) -> Mapping[str, int
 def _learn(
     games: Sequence[Game[Any, Any]],
     weights: Mapping[str, int],
-    task: Task,
+    add_progress_bar: AddProgressBar,
     *,
     generations: int,
     matches: int,
@@ -252,8 +252,8 @@ def _learn(
     without: Sequence[str],
 ) -> tuple[Mapping[str, int], list[str]]:
     """Return the weights after all generations and the climb, and a line about each step."""
-    from arena.lab.tuning.climb import climb  # noqa: PLC0415 - an extra, and slow to load
-    from arena.lab.tuning.fit import fit, self_play  # noqa: PLC0415
+    from arena.lab.tuning.climb import climb_weights  # noqa: PLC0415 - an extra, and slow to load
+    from arena.lab.tuning.fit import fit_weights, self_play  # noqa: PLC0415
 
     steps: list[str] = []
     for generation in range(1, generations + 1):
@@ -263,42 +263,47 @@ def _learn(
             matches=matches,
             nodes=nodes,
             seed=seed + generation - 1,
-            progress=task(f"generation {generation}", matches * len(games)),
+            progress=add_progress_bar(f"generation {generation}", matches * len(games)),
         )
-        fitted = fit(samples, list(weights), weights, without)
+        fitted = fit_weights(samples, list(weights), weights, without)
         weights = fitted.weights
         steps.append(
             f"generation {generation}: {fitted.matches} matches, {fitted.samples:,} positions; loss in bits "
             f"{fitted.before:.3f} -> {fitted.after:.3f}, held out {fitted.held_out_before:.3f} -> "
-            f"{fitted.held_out_after:.3f}; {weights_line(weights)}"
+            f"{fitted.held_out_after:.3f}; {format_weights(weights)}"
         )
         out.print(steps[-1])
     if rounds:
-        climbed = climb(
+        climbed = climb_weights(
             games,
             weights,
             rounds=rounds,
             nodes=nodes,
             seed=seed,
-            progress=task("climb", rounds),
+            progress=add_progress_bar("climb", rounds),
         )
         weights, parts = climbed.weights, len(climbed.stages)
         for number, stage in enumerate(climbed.stages, 1):
-            steps.append(f"climb, round {climbed.rounds * number // parts}: {weights_line(stage)}")
+            steps.append(f"climb, round {climbed.rounds * number // parts}: {format_weights(stage)}")
         steps.append(
-            f"climb: {climbed.rounds} rounds, {climbed.pairs:,} pairs; mean of the second half: {weights_line(weights)}"
+            f"climb: {climbed.rounds} rounds, {climbed.pairs:,} pairs; mean of the second half: {format_weights(weights)}"
         )
         out.print(steps[-1])
     return weights, steps
 
 
-def weights_line(weights: Mapping[str, int]) -> str:
+def format_weights(weights: Mapping[str, int]) -> str:
     """Return weights as a line, such as `armies 100, attacks -3`."""
     return ", ".join(f"{name} {value}" for name, value in weights.items())
 
 
-def weights_text(names: Sequence[str], weights: Mapping[str, int], lines: Sequence[str]) -> str:
-    """Return the text of a weights file: `lines` as comments, and the weights."""
+def format_weights_file(names: Sequence[str], weights: Mapping[str, int], comments: Sequence[str]) -> str:
+    """Return the text of a weights file: `comments` at its top, and the weights."""
     return "\n".join(
-        [*(f"# {line}" for line in lines), "[weights]", *(f"{name} = {weights[name]}" for name in names), ""]
+        [
+            *(f"# {line}" for line in comments),
+            "[weights]",
+            *(f"{name} = {weights[name]}" for name in names),
+            "",
+        ]
     )

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 from arena.bots.compiled.__main__ import smallest
 from arena.lab.solving.solver import Solver
-from arena.lab.solving.verify import verify
+from arena.lab.solving.verify import verify_table
 from arena.solved.boards import Boards
 from arena.solved.table import SolvedTable
 
@@ -20,7 +20,7 @@ def main() -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "two.solved"
         Solver(Boards.of(smallest(2).map), path.with_suffix(".part"), 1, lambda _: None, 0).solve(path)
-        verify(SolvedTable(path), 1, lambda _done, _total: None)
+        verify_table(SolvedTable(path), 1, lambda _done, _total: None)
 
 
 if __name__ == "__main__":

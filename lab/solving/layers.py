@@ -29,26 +29,26 @@ class WinTooLong(ValueError):
 
 
 @dataclass(frozen=True)
-class Space:
+class GameSpace:
     """Game as the solver sees it: positions are numbers, and two functions are compiled into the step.
 
     name                                         name of the game in the names of kernels
-    expand(rules, scratch, number)               writes the numbers of the positions after each move of an unfinished
+    write_successors(rules, scratch, number)               writes the numbers of the positions after each move of an unfinished
                                                  position to scratch[0], scratch[1] …, and returns their count
-    spread(rules, scratch, number, codes, code)  writes the code of a position and of all its symmetric images
+    write_code(rules, scratch, number, codes, code)  writes the code of a position and of all its symmetric images
 
     `scratch` is an array that only one thread uses.
     """
 
     name: str
-    expand: Callable[..., Any]
-    spread: Callable[..., Any]
+    write_successors: Callable[..., Any]
+    write_code: Callable[..., Any]
 
 
 @cache
-def step_kernel(space: Space) -> Any:
+def step_kernel(space: GameSpace) -> Any:
     """Return the compiled function `step` for a game."""
-    expand, spread = space.expand, space.spread
+    write_successors, write_code = space.write_successors, space.write_code
 
     def step(rules: Any, scratch: Any, codes: Any, live: Any, first: Any, last: Any, plies: Any) -> Any:
         """Write the codes of the positions in live[first:last] that are decided in exactly `plies` plies.
@@ -59,7 +59,7 @@ def step_kernel(space: Space) -> Any:
         end = first
         for at in range(first, last):
             number = live[at]
-            count = expand(rules, scratch, number)
+            count = write_successors(rules, scratch, number)
             lost = 1
             won = 0
             for each in range(count):
@@ -70,7 +70,7 @@ def step_kernel(space: Space) -> Any:
                     won = 1
                     break
             if won | lost:
-                spread(rules, scratch, number, codes, undecided + won)
+                write_code(rules, scratch, number, codes, undecided + won)
             else:
                 live[end] = number
                 end += 1
@@ -88,7 +88,7 @@ class Layers:
     scratch   size of each thread's scratch array, in words
     """
 
-    space: Space
+    space: GameSpace
     rules: npt.NDArray[np.int64]
     codes: npt.NDArray[np.uint16]
     live: npt.NDArray[Any]
@@ -98,11 +98,11 @@ class Layers:
     """Number of plies such that all results within so many plies are known."""
 
     @property
-    def left(self) -> int:
+    def undecided_count(self) -> int:
         """Number of undecided representative positions."""
         return sum(last - first for first, last in self.parts)
 
-    def step(self, workers: Executor, advance: Callable[[], None]) -> int:
+    def decide_next_ply(self, workers: Executor, advance: Callable[[], None]) -> int:
         """Find all results that take one ply more, and return their number. `advance` is called after each part.
 
         Raises WinTooLong if a win takes more plies than a code can hold.
@@ -116,13 +116,13 @@ class Layers:
             scratch = np.zeros(self.scratch, np.int64)
             return part[0], run(self.rules, scratch, self.codes, self.live, *part, plies)
 
-        before = self.left
+        before = self.undecided_count
         parts = []
         for part in workers.map(decide, self.parts):
             parts.append(part)
             advance()
         self.parts = parts
-        decided = before - self.left
+        decided = before - self.undecided_count
         if decided:
             self.plies = plies
         return decided

@@ -22,13 +22,13 @@ from arena.lab.solving.boards import (
     unpack,
 )
 from arena.lab.solving.kernels import solver_kernel
-from arena.lab.solving.layers import Space
+from arena.lab.solving.layers import GameSpace
 
 PLAYING, DRAWN, LOST, WON = range(4)
 
 
 @inlined
-def expand(rules: Any, scratch: Any, number: Any) -> Any:
+def write_successors(rules: Any, scratch: Any, number: Any) -> Any:
     """Write the numbers of the boards after each move, from the opponent's view, to `scratch`, and return their count."""
     size = rules[TERRITORIES]
     cap = rules[CAP]
@@ -63,7 +63,7 @@ def expand(rules: Any, scratch: Any, number: Any) -> Any:
 
 
 @inlined
-def spread(rules: Any, scratch: Any, number: Any, codes: Any, code: Any) -> None:
+def write_code(rules: Any, scratch: Any, number: Any, codes: Any, code: Any) -> None:
     """Write the code of a board and of all its symmetric images."""
     size = rules[TERRITORIES]
     images = rules[IMAGES]
@@ -77,7 +77,7 @@ def spread(rules: Any, scratch: Any, number: Any, codes: Any, code: Any) -> None
         codes[place] = code
 
 
-RISKLESS = Space("riskless", expand, spread)
+RISKLESS = GameSpace("riskless", write_successors, write_code)
 
 
 @cache
@@ -104,7 +104,7 @@ def survey_kernel() -> Any:
         return LOST if others >= goal else PLAYING
 
     @inlined
-    def stands_for_others(rules: Any, scratch: Any, here: Any, number: Any) -> Any:
+    def is_representative(rules: Any, scratch: Any, here: Any, number: Any) -> Any:
         size = rules[TERRITORIES]
         half = rules[TURNED] // 2
         images = rules[IMAGES]
@@ -130,7 +130,7 @@ def survey_kernel() -> Any:
             outcome = status(rules, scratch, here)
             if outcome == PLAYING:
                 counts[0] += 1
-                if stands_for_others(rules, scratch, here, number):
+                if is_representative(rules, scratch, here, number):
                     counts[1] += 1
                     mark |= 1 << (number & 7)
             elif outcome != DRAWN:
@@ -164,20 +164,20 @@ def gather_kernel() -> Any:
 
 
 @cache
-def spread_kernel() -> Any:
-    """Return the compiled function `put`, which restores the codes of a checkpoint."""
+def restore_kernel() -> Any:
+    """Return the compiled function `restore`, which restores the codes of a checkpoint."""
 
-    def put(rules: Any, scratch: Any, numbers: Any, layer: Any, codes: Any, live: Any, to: Any) -> Any:
+    def restore(rules: Any, scratch: Any, numbers: Any, layer: Any, codes: Any, live: Any, to: Any) -> Any:
         """Write the codes `layer` of the boards `numbers` and of their images; list undecided boards at live[to] ….
 
         Return the index after the last undecided board.
         """
         for at in range(numbers.size):
             if layer[at] >= 2:
-                spread(rules, scratch, numbers[at], codes, layer[at])
+                write_code(rules, scratch, numbers[at], codes, layer[at])
             else:
                 live[to] = numbers[at]
                 to += 1
         return to
 
-    return solver_kernel(put, "spread")
+    return solver_kernel(restore, "restore")

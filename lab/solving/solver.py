@@ -20,7 +20,7 @@ from arena.lab.solving.boards import rules_array, scratch_words
 from arena.lab.solving.checkpoint import load, save
 from arena.lab.solving.layers import Layers
 from arena.lab.solving.plan import number_bytes
-from arena.lab.solving.riskless_space import RISKLESS, gather_kernel, spread_kernel, survey_kernel
+from arena.lab.solving.riskless_space import RISKLESS, gather_kernel, restore_kernel, survey_kernel
 from arena.solved.boards import Boards
 from arena.solved.header import BOARDS_IN_BLOCK, Header, Totals, boards_digest
 from arena.solved.table import compress_codes, write_table
@@ -42,7 +42,7 @@ class Progress(NamedTuple):
     total: int
 
 
-Tell = Callable[[Progress], None]
+OnProgress = Callable[[Progress], None]
 
 
 @dataclass
@@ -50,14 +50,14 @@ class Solver:
     """Solver of all boards of a map.
 
     checkpoint   file for intermediate results
-    tell         called with the progress
+    on_progress  called with the progress
     interval     minimum time between checkpoints, in seconds; at least ten times the duration of the last checkpoint
     """
 
     boards: Boards
     checkpoint: Path
     threads: int
-    tell: Tell
+    on_progress: OnProgress
     interval: float = 5.0
 
     def solve(self, path: Path) -> Header:
@@ -69,9 +69,9 @@ class Solver:
         with ThreadPoolExecutor(self.threads, "solve") as workers:
             self._prepare()
             self._survey(workers)
-            self._decide(workers)
-            header = self._header()
-            blocks = self._pack(workers, header)
+            self._decide_all(workers)
+            header = self._make_header()
+            blocks = self._pack_blocks(workers, header)
         write_table(path, header, blocks)
         self.checkpoint.unlink(missing_ok=True)
         return header
@@ -89,19 +89,19 @@ class Solver:
     ) -> Iterator[Any]:
         """Yield the results of `work` for 0 to `total` - 1, in order, and report the progress."""
         for done, result in enumerate(workers.map(work, range(total)), 1):
-            self.tell(Progress(part, done, total))
+            self.on_progress(Progress(part, done, total))
             yield result
 
     def _survey(self, workers: Executor) -> None:
         survey = survey_kernel()
 
-        def look(place: int) -> npt.NDArray[np.int64]:
+        def survey_range(index: int) -> npt.NDArray[np.int64]:
             counts = np.zeros(2, np.int64)
             scratch = np.zeros(self._words, np.int64)
-            survey(self._rules, scratch, self._codes, self._marks, counts, *self._ranges[place])
+            survey(self._rules, scratch, self._codes, self._marks, counts, *self._ranges[index])
             return counts
 
-        counts = np.array(list(self._map_with_progress(workers, "survey", look, len(self._ranges))))
+        counts = np.array(list(self._map_with_progress(workers, "survey", survey_range, len(self._ranges))))
         self._open = int(counts[:, 0].sum())
         self._ends = np.cumsum(counts[:, 1])
         live = np.zeros(int(self._ends[-1]), np.uint32 if number_bytes(self.boards.count) == 4 else np.int64)
@@ -116,39 +116,43 @@ class Solver:
             gather(self._marks, self._layers.live, first, last, to)
         self._layers.parts = list(zip(firsts, map(int, self._ends), strict=True))
 
-    def _decide(self, workers: Executor) -> None:
+    def _decide_all(self, workers: Executor) -> None:
         layers = self._layers
         finished = self._resume(workers)
         saved = time.monotonic()
         wait = self.interval
         while not finished:
-            finished = self._step(workers) == 0 or layers.left == 0
+            finished = self._decide_next_ply(workers) == 0 or layers.undecided_count == 0
             if time.monotonic() - saved >= wait:
                 began = time.monotonic()
                 self._save(finished=finished)
                 saved = time.monotonic()
                 wait = max(self.interval, 10 * (saved - began))
 
-    def _step(self, workers: Executor) -> int:
+    def _decide_next_ply(self, workers: Executor) -> int:
         layers = self._layers
         total, done = len(layers.parts), 0
 
         def advance() -> None:
             nonlocal done
             done += 1
-            self.tell(Progress(f"ply {layers.plies + 1}, {layers.left:,} boards undecided", done, total))
+            self.on_progress(
+                Progress(f"ply {layers.plies + 1}, {layers.undecided_count:,} boards undecided", done, total)
+            )
 
-        return layers.step(workers, advance)
+        return layers.decide_next_ply(workers, advance)
 
     def _save(self, *, finished: bool) -> None:
-        codes = np.concatenate([self._codes[self._numbers(place)] for place in range(len(self._ranges))])
+        codes = np.concatenate(
+            [self._codes[self._numbers_in_range(index)] for index in range(len(self._ranges))]
+        )
         save(self.checkpoint, boards_digest(self.boards), self._layers.plies, codes, finished=finished)
 
-    def _numbers(self, place: int) -> npt.NDArray[np.int64]:
-        """Return the numbers of the unfinished representative boards in the range with index `place`."""
-        begin = int(self._ends[place - 1]) if place else 0
-        numbers = np.zeros(int(self._ends[place]) - begin, np.int64)
-        gather_kernel()(self._marks, numbers, *self._ranges[place], 0)
+    def _numbers_in_range(self, index: int) -> npt.NDArray[np.int64]:
+        """Return the numbers of the unfinished representative boards in the range with index `index`."""
+        begin = int(self._ends[index - 1]) if index else 0
+        numbers = np.zeros(int(self._ends[index]) - begin, np.int64)
+        gather_kernel()(self._marks, numbers, *self._ranges[index], 0)
         return numbers
 
     def _resume(self, workers: Executor) -> bool:
@@ -157,19 +161,23 @@ class Solver:
         if checkpoint is None:
             return False
         self._layers.plies, finished, codes = checkpoint
-        spread = spread_kernel()
+        restore = restore_kernel()
         firsts = [0, *map(int, self._ends[:-1])]
 
-        def put(place: int) -> tuple[int, int]:
-            begin, scratch = firsts[place], np.zeros(self._words, np.int64)
-            layer = codes[begin : int(self._ends[place])]
+        def restore_range(index: int) -> tuple[int, int]:
+            begin, scratch = firsts[index], np.zeros(self._words, np.int64)
+            layer = codes[begin : int(self._ends[index])]
             live = self._layers.live
-            return begin, spread(self._rules, scratch, self._numbers(place), layer, self._codes, live, begin)
+            return begin, restore(
+                self._rules, scratch, self._numbers_in_range(index), layer, self._codes, live, begin
+            )
 
-        self._layers.parts = list(self._map_with_progress(workers, "checkpoint", put, len(self._ranges)))
+        self._layers.parts = list(
+            self._map_with_progress(workers, "checkpoint", restore_range, len(self._ranges))
+        )
         return finished
 
-    def _header(self) -> Header:
+    def _make_header(self) -> Header:
         counts = np.zeros(1 << 16, np.int64)
         for first, last in self._ranges:
             histogram = np.bincount(self._codes[first:last])
@@ -197,11 +205,11 @@ class Solver:
                 return first + int(indices[0])
         raise AssertionError("the code was counted")
 
-    def _pack(self, workers: Executor, header: Header) -> Sequence[bytes]:
+    def _pack_blocks(self, workers: Executor, header: Header) -> Sequence[bytes]:
         level = SMALL_LEVEL if header.block_count <= SMALL_BLOCKS else LEVEL
         kind = np.uint8 if header.width == 1 else np.dtype("<u2")
 
-        def pack(block: int) -> bytes:
+        def pack_block(block: int) -> bytes:
             first = block * BOARDS_IN_BLOCK
             codes = self._codes[first : first + BOARDS_IN_BLOCK].astype(kind)
             bits = self._marks[first // 8 : (first + BOARDS_IN_BLOCK) // 8 + 1]
@@ -212,4 +220,4 @@ class Solver:
             latest = np.maximum.accumulate(np.where(flags, np.arange(len(codes)), 0))
             return compress_codes(codes[latest].tobytes(), level)
 
-        return list(self._map_with_progress(workers, "pack", pack, header.block_count))
+        return list(self._map_with_progress(workers, "pack", pack_block, header.block_count))

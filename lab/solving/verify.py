@@ -48,10 +48,10 @@ class Verification:
     """False statements of the header, one sentence each."""
 
 
-def verify(table: SolvedTable, threads: int, advance: Callable[[int, int], None]) -> Verification:
+def verify_table(table: SolvedTable, threads: int, on_progress: Callable[[int, int], None]) -> Verification:
     """Verify every board of a table. Raises solved.header.BadTable for a damaged block.
 
-    advance  called with the number of parts done and their total number
+    on_progress  called with the number of parts done and their total number
 
     It needs 3 bytes of memory per board, or 4 if codes have two bytes. It is a few times slower than a step of the solver.
     """
@@ -74,9 +74,9 @@ def verify(table: SolvedTable, threads: int, advance: Callable[[int, int], None]
     fault = None
     with ThreadPoolExecutor(threads, "verify") as workers:
         for done, _ in enumerate(workers.map(unfold_part, ranges), 1):
-            advance(done, 2 * len(ranges))
+            on_progress(done, 2 * len(ranges))
         for done, (histogram, wrong) in enumerate(workers.map(check_part, ranges), len(ranges) + 1):
-            advance(done, 2 * len(ranges))
+            on_progress(done, 2 * len(ranges))
             counts[:LONGEST_WIN] += histogram[:LONGEST_WIN]
             counts[LONGEST_WIN] = max(counts[LONGEST_WIN], histogram[LONGEST_WIN])
             if wrong >= 0 and fault is None:

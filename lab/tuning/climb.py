@@ -56,7 +56,7 @@ class Climb:
     pairs: int
 
 
-def climb(
+def climb_weights(
     games: Sequence[Game[Any, Any]],
     weights: Mapping[str, int],
     *,
@@ -72,7 +72,7 @@ def climb(
     rng = random.Random(seed)
     names = list(weights)
     at = np.array([float(weights[name]) for name in names])
-    steps = _steps(games, at, rng)
+    steps = _first_steps(games, at, rng)
     whole, tail_rounds = np.zeros(len(names)), 0
     stages = []
     for number in range(rounds):
@@ -90,7 +90,7 @@ def climb(
     return Climb(_rounded_weights(names, whole / tail_rounds), stages, rounds, PAIRS * rounds * len(games))
 
 
-def _steps(
+def _first_steps(
     games: Sequence[Game[Any, Any]], weights: npt.NDArray[np.float64], rng: random.Random
 ) -> npt.NDArray[np.float64]:
     """Return the first step of each weight, from positions of random matches; 0 for a weight of 0."""

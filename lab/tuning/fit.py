@@ -24,7 +24,7 @@ from arena.bots.evaluators.catalogue import feature_units, features_of, on_its_m
 from arena.bots.evaluators.outcomes import Category, Counts, category_function
 from arena.games.core import Game, Player
 from arena.games.riskless import Riskless
-from arena.lab.selfplay import PlayedMatch, play, random_position, random_start
+from arena.lab.selfplay import PlayedMatch, play_match, random_position, random_start
 
 Numbers = npt.NDArray[np.float64]
 
@@ -96,7 +96,7 @@ def self_play(
             raise ValueError(f"{game.name} has no features to tune")
         count, _ = extractor
         sizes = feature_units(game)
-        for match in _matches(game, weights, range(number, number + matches), nodes, rng):
+        for match in _play_matches(game, weights, range(number, number + matches), nodes, rng):
             end = _result_for_maxie(game, match)
             for plies, position in enumerate(reversed(match.positions)):
                 rows.append([unit * n for unit, n in zip(sizes, count(position), strict=True)])
@@ -108,7 +108,7 @@ def self_play(
     return Samples(np.array(rows, float), np.array(ends), which[:, 0], which[:, 1])
 
 
-def _matches(
+def _play_matches(
     game: Game[Any, Any], weights: Mapping[str, int], numbers: range, nodes: int, rng: random.Random
 ) -> Iterator[PlayedMatch]:
     """Play and yield the matches with these numbers, with the same weights in both seats."""
@@ -117,7 +117,7 @@ def _matches(
     try:
         searcher.warm_up()
         for number in numbers:
-            yield play(game, _make_start(game, rng, number), seats, nodes, MAX_PLIES)
+            yield play_match(game, _make_start(game, rng, number), seats, nodes, MAX_PLIES)
     finally:
         searcher.close()
 
@@ -163,7 +163,7 @@ def count_outcomes(
         category_of = category_function(game)
         if category_of is None:
             raise ValueError(f"{game.name} has no position categories")
-        for match in _matches(game, weights, range(matches), nodes, rng):
+        for match in _play_matches(game, weights, range(matches), nodes, rng):
             for position in match.positions:
                 row = counts.setdefault(category_of(position), [0, 0, 0])
                 if match.winner is None:
@@ -174,7 +174,7 @@ def count_outcomes(
     return {category: (won, drawn, lost) for category, (won, drawn, lost) in counts.items()}
 
 
-def fit(
+def fit_weights(
     samples: Samples, names: Sequence[str], weights: Mapping[str, int], without: Collection[str] = ()
 ) -> Fit:
     """Return the weights that predict the results of the samples best, and their losses. Weights in `without` are not trained."""
@@ -187,7 +187,7 @@ def fit(
     new = old
     for number in range(ROUNDS):
         if number or old.any():
-            slopes = _slopes(samples, share, ~held_out, new)
+            slopes = _fit_slopes(samples, share, ~held_out, new)
         else:
             slopes = np.full(int(samples.games.max()) + 1, FIRST_SLOPE)
         scaled = samples.features * slopes[samples.games][:, None]
@@ -198,36 +198,40 @@ def fit(
     shipped = np.array([float(whole[name]) for name in names])
 
     def losses(vector: Numbers) -> list[float]:
-        values = samples.features @ vector * _slopes(samples, share, ~held_out, vector)[samples.games]
-        return [_loss(values[part], samples.ends[part], share[part]) for part in (~held_out, held_out)]
+        values = samples.features @ vector * _fit_slopes(samples, share, ~held_out, vector)[samples.games]
+        return [_mean_loss(values[part], samples.ends[part], share[part]) for part in (~held_out, held_out)]
 
     before, after = losses(old), losses(shipped)
     matches = int(samples.matches[-1]) + 1
     return Fit(whole, matches, len(samples.ends), before[0], after[0], before[1], after[1])
 
 
-def _slopes(samples: Samples, share: Numbers, part: npt.NDArray[np.bool_], weights: Numbers) -> Numbers:
+def _fit_slopes(
+    samples: Samples, sample_weights: Numbers, part: npt.NDArray[np.bool_], weights: Numbers
+) -> Numbers:
     """Return each game's slope of the logistic curve, in log-odds of winning per unit of the weighted sum."""
     values = (samples.features @ weights)[:, None]
     slopes = []
     for game in range(int(samples.games.max()) + 1):
         mask = part & (samples.games == game)
-        slope = _fit_logistic(values[mask], samples.ends[mask], share[mask], np.zeros(1), 1e-6)
+        slope = _fit_logistic(values[mask], samples.ends[mask], sample_weights[mask], np.zeros(1), 1e-6)
         slopes.append(float(slope[0]))
     return np.array(slopes)
 
 
-def _fit_logistic(features: Numbers, ends: Numbers, share: Numbers, prior: Numbers, ridge: float) -> Numbers:
+def _fit_logistic(
+    features: Numbers, results: Numbers, sample_weights: Numbers, prior: Numbers, ridge: float
+) -> Numbers:
     """Return the weights of a logistic regression with a ridge penalty towards `prior`, by Newton's method."""
-    spread = np.maximum(np.sqrt(np.average(features**2, axis=0, weights=share)), 1e-9)
+    spread = np.maximum(np.sqrt(np.average(features**2, axis=0, weights=sample_weights)), 1e-9)
     scaled = features / spread
     start = prior * spread
     weights = start.copy()
-    total = share.sum()
+    total = sample_weights.sum()
     for _ in range(ROUNDS):
         predicted = 1 / (1 + np.exp(-np.clip(scaled @ weights, -30, 30)))
-        gradient = scaled.T @ (share * (predicted - ends)) / total + ridge * (weights - start)
-        weight = share * np.maximum(predicted * (1 - predicted), 1e-6)
+        gradient = scaled.T @ (sample_weights * (predicted - results)) / total + ridge * (weights - start)
+        weight = sample_weights * np.maximum(predicted * (1 - predicted), 1e-6)
         curvature = (scaled * weight[:, None]).T @ scaled / total + ridge * np.eye(len(weights))
         step = np.linalg.solve(curvature, gradient)
         weights -= step
@@ -236,7 +240,7 @@ def _fit_logistic(features: Numbers, ends: Numbers, share: Numbers, prior: Numbe
     return np.asarray(weights / spread, float)
 
 
-def _loss(values: Numbers, ends: Numbers, share: Numbers) -> float:
+def _mean_loss(values: Numbers, results: Numbers, sample_weights: Numbers) -> float:
     predicted = np.clip(1 / (1 + np.exp(-np.clip(values, -30, 30))), 1e-9, 1 - 1e-9)
-    bits = -(ends * np.log2(predicted) + (1 - ends) * np.log2(1 - predicted))
-    return float(np.average(bits, weights=share)) if len(bits) else 0.0
+    bits = -(results * np.log2(predicted) + (1 - results) * np.log2(1 - predicted))
+    return float(np.average(bits, weights=sample_weights)) if len(bits) else 0.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from arena.lab.variants import HELD_OUT, variant
+from arena.lab.variants import HELD_OUT, load_variant
 from arena.maps.mapfile import parse_map_file
 from benchmarks.engine.strength import ROOT, Score, map_text, play_pairs, side, together
 from testkit.parts import skip_without
@@ -15,7 +15,7 @@ skip_without("numba")
 
 def test_a_map_that_is_written_is_read_as_it_was() -> None:
     for name in HELD_OUT:
-        map = variant(name)
+        map = load_variant(name)
         assert parse_map_file(map_text(map), "variant", "variant.toml").map == replace(map, name="variant"), (
             name
         )

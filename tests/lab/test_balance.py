@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from arena.games.board import RisklessMap
 from arena.games.graph import Graph
-from arena.lab.balance import Balance, distances
+from arena.lab.balance import Balance, all_distances
 from arena.maps.generators import grid_map, ring_map
 from tests.games.strategies import riskless_maps
 from tests.properties import examples
@@ -25,7 +25,7 @@ def by_rounds(graph: Graph) -> list[list[int]]:
 
 @given(riskless_maps())
 def test_distances_count_the_moves(map: RisklessMap) -> None:
-    assert distances(map.neighbours) == by_rounds(map.neighbours)
+    assert all_distances(map.neighbours) == by_rounds(map.neighbours)
 
 
 @given(map=riskless_maps(), data=st.data())
@@ -59,19 +59,19 @@ def test_a_corner_against_the_middle_is_not_even() -> None:
 @given(width=st.integers(4, 5), height=st.integers(4, 6), each=st.integers(1, 3))
 def test_a_proposal_keeps_its_territories_apart(width: int, height: int, each: int) -> None:
     balance = Balance(grid_map(width, height).neighbours)
-    maxie, minnie = balance.propose(each)
+    maxie, minnie = balance.propose_start(each)
     chosen = (*maxie, *minnie)
     assert len(set(chosen)) == 2 * each
     assert all(balance.far[a][b] > 1 for a in chosen for b in chosen if a != b)
     assert min(chosen) in maxie
-    assert balance.propose(each) == (maxie, minnie), "the same graph gives the same start"
+    assert balance.propose_start(each) == (maxie, minnie), "the same graph gives the same start"
 
 
 def test_on_an_even_ground_the_proposal_is_even() -> None:
     balance = Balance(grid_map(5, 5).neighbours)
-    assert balance.imbalance(*balance.propose(3)) == 0
+    assert balance.imbalance(*balance.propose_start(3)) == 0
 
 
 def test_too_many_do_not_fit() -> None:
     with pytest.raises(ValueError, match="no 2 × 2 territories of which no two are adjacent"):
-        Balance(ring_map(6).neighbours).propose(2)
+        Balance(ring_map(6).neighbours).propose_start(2)

@@ -17,10 +17,10 @@ from arena.lab.measure import (
     MatchCourse,
     MeasuredMap,
     StrengthSignal,
+    count_matches,
+    estimate_share,
     match_course,
-    matches_of,
-    measure,
-    share,
+    measure_maps,
 )
 from arena.lab.selfplay import PlayedMatch, gap_to_median, reply_chances
 from arena.maps.loader import load_map
@@ -29,7 +29,7 @@ from tests.games.own import EXAMPLES
 
 
 def measured(matches: int, seed: int, told: list[int]) -> MeasuredMap:
-    [found] = measure(
+    [found] = measure_maps(
         [load_map("m1")],
         "plain",
         matches=matches,
@@ -44,7 +44,7 @@ def measured(matches: int, seed: int, told: list[int]) -> MeasuredMap:
 def test_all_matches_are_counted_and_a_seed_gives_the_same_figures_again() -> None:
     counts: list[int] = []
     found = measured(6, 3, counts)
-    assert sum(counts) == matches_of(1, 6, strengths=2)
+    assert sum(counts) == count_matches(1, 6, strengths=2)
     assert [equals.nodes for equals in found.equals] == [50, 200]
     for equals in found.equals:
         assert equals.matches == equals.endings.total() == equals.wins.total() == len(equals.courses) == 6
@@ -58,7 +58,9 @@ def test_all_matches_are_counted_and_a_seed_gives_the_same_figures_again() -> No
 
 def test_matches_begin_after_the_given_openings() -> None:
     starts = [random_opening(M1, plies, "salt") for plies in (3, 5, 4, 6)]
-    [found] = measure([M1.map], "plain", openings=starts, matches=4, seed=1, processes=1, strengths=(50,))
+    [found] = measure_maps(
+        [M1.map], "plain", openings=starts, matches=4, seed=1, processes=1, strengths=(50,)
+    )
     [equals] = found.equals
     lengths = [plies - course.moves for plies, course in zip(equals.plies, equals.courses, strict=True)]
     assert lengths == [3, 5, 4, 6]
@@ -66,7 +68,7 @@ def test_matches_begin_after_the_given_openings() -> None:
 
 def test_a_subclass_of_riskless_is_measured_by_its_own_rules() -> None:
     game = str(EXAMPLES / "capitals.py")
-    [found] = measure(
+    [found] = measure_maps(
         [load_map("m1")], "features", game=game, matches=4, seed=3, processes=1, strengths=(20,)
     )
     [equals] = found.equals
@@ -85,10 +87,10 @@ def test_shares_are_counted_from_maxies_side() -> None:
 
 @pytest.mark.parametrize("of", [1, 10, 1000])
 def test_a_share_of_zero_has_an_error(of: int) -> None:
-    none, every = share(0, of), share(of, of)
+    none, every = estimate_share(0, of), estimate_share(of, of)
     assert (none.value, every.value) == (0, 1)
     assert none.error == pytest.approx(every.error)
-    assert 0 < none.error < share(of / 2, of).error + 1e-9
+    assert 0 < none.error < estimate_share(of / 2, of).error + 1e-9
 
 
 def test_the_pairs_needed_just_leave_out_a_half() -> None:
@@ -169,5 +171,5 @@ def test_a_territory_that_is_taken_back_and_forth_is_a_poke_from_the_third_time_
         position = game.successor(position, move)
     searcher = Searcher(game, weights_for(game, "plain"), Settings(table_mb=1))
     played = PlayedMatch(None, "cut", tuple(positions), tuple(reports))
-    assert match_course(game, played, searcher, 100).pokes == 2
+    assert match_course(game, played, searcher, 100).recaptures == 2
     searcher.close()

@@ -13,8 +13,8 @@ from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.games.core import Player
 from arena.games.riskless import Armies, Riskless
-from arena.lab.openings import Criteria, KeptOpening, make_openings
-from arena.lab.selfplay import play
+from arena.lab.openings import AcceptedOpening, Criteria, make_openings
+from arena.lab.selfplay import play_match
 from arena.maps.loader import load_map
 from arena.match.openings import position_after, random_opening
 
@@ -60,7 +60,7 @@ def points(position: Armies) -> float:
     searcher = Searcher(GAME, weights_for(GAME, "plain"), Settings(table_mb=1, exact=True, foresee=False))
     total = 0.0
     for nodes in (250, 500, 1_000, 2_000):
-        winner = play(GAME, position, dict.fromkeys(Player, searcher), nodes).winner
+        winner = play_match(GAME, position, dict.fromkeys(Player, searcher), nodes).winner
         total += 0.5 if winner is None else float(winner is Player.MAXIE)
     searcher.close()
     return total
@@ -68,7 +68,7 @@ def points(position: Armies) -> float:
 
 def made(
     tries: int = 60, plies: int = 4, seed: int = 1, criteria: Criteria = CRITERIA, **how: Any
-) -> list[KeptOpening]:
+) -> list[AcceptedOpening]:
     return list(make_openings(M1, plies, criteria, seed=seed, tries=tries, **how))
 
 
@@ -80,11 +80,11 @@ def test_the_kept_openings_are_those_that_minimax_keeps() -> None:
         candidates.setdefault(GAME.recurring(position_after(GAME, opening)), opening)
         if len(candidates) == 60:
             break
-    found: dict[int, list[KeptOpening]] = {4: [], 5: []}
+    found: dict[int, list[AcceptedOpening]] = {4: [], 5: []}
     for opening in candidates.values():
         position = position_after(GAME, opening)
         if abs(even(position) - 0.5) <= 0.3 and gap(position) >= 0.2 and 1.5 <= points(position) <= 2.5:
-            found[len(opening)].append(KeptOpening(opening, even(position), gap(position)))
+            found[len(opening)].append(AcceptedOpening(opening, even(position), gap(position)))
     expected = [each for both in zip(found[4], found[5], strict=False) for each in both]
     assert [each.opening for each in kept] == [each.opening for each in expected]
     assert [each.chance for each in kept] == pytest.approx([each.chance for each in expected])

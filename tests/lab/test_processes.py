@@ -7,12 +7,12 @@ import sys
 
 import pytest
 
-from arena.lab.processes import in_processes
+from arena.lab.processes import map_in_processes
 
 PROGRAM = """
 import sys
 from contextlib import closing
-from arena.lab.processes import in_processes
+from arena.lab.processes import map_in_processes
 
 taken = []
 
@@ -22,7 +22,7 @@ def parts():
         yield number, 2
 
 if __name__ == "__main__":
-    with closing(in_processes(pow, parts(), int(sys.argv[1]))) as done:
+    with closing(map_in_processes(pow, parts(), int(sys.argv[1]))) as done:
         found = [next(done) for _ in range(20)]
     print(found == [((number, 2), number**2) for number in range(20)], len(taken))
 """
@@ -40,6 +40,6 @@ def test_results_come_in_the_order_of_the_parts_which_are_taken_as_needed(proces
 
 
 def test_there_may_be_no_parts_and_what_a_part_raises_is_raised() -> None:
-    assert list(in_processes(pow, (), 1)) == []
+    assert list(map_in_processes(pow, (), 1)) == []
     with pytest.raises(ZeroDivisionError):
-        list(in_processes(divmod, [(1, 1), (1, 0)], 1))
+        list(map_in_processes(divmod, [(1, 1), (1, 0)], 1))

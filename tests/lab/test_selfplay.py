@@ -9,8 +9,8 @@ from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.games.core import Player
 from arena.games.riskless import Riskless
-from arena.lab.selfplay import CUT, play, play_pair, random_position, random_start
-from arena.lab.variants import variant
+from arena.lab.selfplay import CUT, play_match, play_pair, random_position, random_start
+from arena.lab.variants import load_variant
 from arena.maps.loader import load_map
 from arena.protocol.adjudication import REPETITION
 
@@ -33,7 +33,7 @@ def test_openings_and_scattered_armies_are_in_play(plies: int) -> None:
 
 
 def test_an_opening_is_shorter_where_no_match_lasts_so_long() -> None:
-    game = Riskless(variant("path4:cap=3,goal=5"))
+    game = Riskless(load_variant("path4:cap=3,goal=5"))
     for seed in range(5):
         position = random_start(game, random.Random(seed), 40)
         assert game.outcome(position) is None
@@ -42,7 +42,7 @@ def test_an_opening_is_shorter_where_no_match_lasts_so_long() -> None:
 
 def test_a_match_is_a_line_of_legal_moves_to_its_end() -> None:
     one = searcher()
-    ladder = play(M1, M1.start(), dict.fromkeys(Player, one), NODES)
+    ladder = play_match(M1, M1.start(), dict.fromkeys(Player, one), NODES)
     one.close()
     position = M1.start()
     for seen, report in zip(ladder.positions, ladder.reports, strict=True):
@@ -57,14 +57,14 @@ def test_a_match_is_a_line_of_legal_moves_to_its_end() -> None:
 
 def test_a_match_can_be_cut_short() -> None:
     one = searcher()
-    ladder = play(M1, M1.start(), dict.fromkeys(Player, one), 50, longest=4)
+    ladder = play_match(M1, M1.start(), dict.fromkeys(Player, one), 50, max_plies=4)
     one.close()
     assert (len(ladder.positions), ladder.winner, ladder.reason) == (4, None, CUT)
 
 
 def test_a_match_that_goes_in_circles_is_a_draw_when_a_position_comes_up_for_the_third_time() -> None:
     one = searcher()
-    ladder = play(M1, M1.start(), dict.fromkeys(Player, one), NODES)
+    ladder = play_match(M1, M1.start(), dict.fromkeys(Player, one), NODES)
     one.close()
     assert (ladder.winner, ladder.reason) == (None, REPETITION), "a start that goes in circles is needed here"
     last = M1.successor(ladder.positions[-1], ladder.reports[-1].move)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from arena.bots.compiled.limits import fits
 from arena.games.graph import is_connected, is_simple, is_undirected
 from arena.games.riskless import Riskless
-from arena.lab.variants import HELD_OUT, TRAINING, planar, variant
+from arena.lab.variants import HELD_OUT, TRAINING, load_variant, planar_map
 from arena.maps.loader import MapError, load_map, map_names
 from tests.maps.test_generators import check_numbers
 from tests.properties import examples
@@ -17,14 +17,14 @@ from tests.properties import examples
 
 def test_a_map_with_other_numbers() -> None:
     world = load_map("world")
-    assert variant("world") is world
-    small = variant("world:cap=25")
+    assert load_variant("world") is world
+    small = load_variant("world:cap=25")
     assert (small.name, small.territory_cap, small.armies_to_win) == ("world:cap=25", 25, 225)
     assert small.neighbours == world.neighbours
-    assert variant("world:goal=300").armies_to_win == 300
-    ring = variant("ring:12:cap=40,goal=99")
+    assert load_variant("world:goal=300").armies_to_win == 300
+    ring = load_variant("ring:12:cap=40,goal=99")
     assert (ring.size, ring.territory_cap, ring.armies_to_win) == (12, 40, 99)
-    assert variant("planar:12:3:cap=20").neighbours == variant("planar:12:3").neighbours
+    assert load_variant("planar:12:3:cap=20").neighbours == load_variant("planar:12:3").neighbours
 
 
 @pytest.mark.parametrize(
@@ -42,25 +42,25 @@ def test_a_map_with_other_numbers() -> None:
 )
 def test_a_mistake_is_told(name: str, why: str) -> None:
     with pytest.raises(MapError, match=why):
-        variant(name)
+        load_variant(name)
 
 
 def test_no_map_is_both_learned_from_and_held_out() -> None:
-    learned, held = ({variant(name).neighbours for name in names} for names in (TRAINING, HELD_OUT))
+    learned, held = ({load_variant(name).neighbours for name in names} for names in (TRAINING, HELD_OUT))
     assert not learned & held
-    assert all(fits(Riskless(variant(name))) for name in (*TRAINING, *HELD_OUT))
+    assert all(fits(Riskless(load_variant(name))) for name in (*TRAINING, *HELD_OUT))
     shipped = set(map_names()) & set(HELD_OUT)
     assert len(shipped) >= len(map_names()) // 2
     for kind in ("ring", "grid", "planar"):
-        graphs = [variant(name).neighbours for name in HELD_OUT if name.startswith(kind)]
+        graphs = [load_variant(name).neighbours for name in HELD_OUT if name.startswith(kind)]
         assert all(graphs.count(each) == 3 for each in graphs), "with three caps each"
 
 
 @examples(15)
 @given(size=st.integers(5, 40), number=st.integers(0, 1000))
 def test_a_random_planar_map_can_be_drawn_without_crossings(size: int, number: int) -> None:
-    map = planar(size, number)
-    assert map == planar(size, number)
+    map = planar_map(size, number)
+    assert map == planar_map(size, number)
     assert (map.name, map.size) == (f"planar:{size}:{number}", size)
     assert is_simple(map.neighbours)
     assert is_undirected(map.neighbours)
@@ -76,7 +76,7 @@ def test_a_random_planar_map_can_be_drawn_without_crossings(size: int, number: i
 
 def test_a_random_planar_map_has_bounds() -> None:
     with pytest.raises(ValueError, match="5 to 64 territories, not 65"):
-        planar(65, 1)
+        planar_map(65, 1)
 
 
 Place = tuple[float, float]

@@ -19,7 +19,7 @@ from pathlib import Path
 from arena.cores import cores
 from arena.games.board import RisklessMap
 from arena.lab.solving.solver import Solver
-from arena.lab.solving.verify import verify
+from arena.lab.solving.verify import verify_table
 from arena.maps.loader import load_map
 from arena.solved.boards import Boards
 from arena.solved.folders import find_table, local_folder, table_file_name
@@ -142,7 +142,7 @@ def page_with_rows(text: str, rows: dict[str, str]) -> str:
 
 def wrong(table: SolvedTable) -> str:
     """Return the faults that the second program finds in a table; empty if there are none."""
-    replay = verify(table, len(cores()), lambda _done, _total: None)
+    replay = verify_table(table, len(cores()), lambda _done, _total: None)
     return str(replay.fault or "") or "; ".join(replay.false_statements)
 
 

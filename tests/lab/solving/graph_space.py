@@ -10,14 +10,14 @@ import numpy as np
 
 from arena.bots.compiled.cache import inlined
 from arena.games.core import Game
-from arena.lab.solving.layers import Layers, Space
+from arena.lab.solving.layers import GameSpace, Layers
 from arena.solved.solved_value import SolvedValue, decode_value
 
 P = TypeVar("P", bound=Hashable)
 
 
 @inlined
-def expand(rules: Any, scratch: Any, number: Any) -> Any:
+def write_successors(rules: Any, scratch: Any, number: Any) -> Any:
     """Return the listed successors: rules[n] is where those of position n begin in the rules."""
     first = rules[number]
     count = rules[number + 1] - first
@@ -27,12 +27,12 @@ def expand(rules: Any, scratch: Any, number: Any) -> Any:
 
 
 @inlined
-def spread(rules: Any, scratch: Any, number: Any, codes: Any, code: Any) -> None:
+def write_code(rules: Any, scratch: Any, number: Any, codes: Any, code: Any) -> None:
     """Return the position itself: no other position is equivalent."""
     codes[number] = code
 
 
-GRAPH = Space("graph", expand, spread)
+GRAPH = GameSpace("graph", write_successors, write_code)
 
 
 class TooMany(ValueError):
@@ -83,6 +83,6 @@ def solve_game(
     widest = max(map(len, successors))
     known = np.array(codes, np.uint16)
     layers = Layers(GRAPH, rules, known, in_play, [(0, len(in_play))], widest)
-    while layers.step(workers, lambda: None):
+    while layers.decide_next_ply(workers, lambda: None):
         pass
     return {position: decode_value(int(known[place])) for position, place in numbers.items()}

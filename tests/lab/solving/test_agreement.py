@@ -18,7 +18,7 @@ from arena.bots.search.values import plies_to_end
 from arena.games.board import MAX_PLIES, RisklessMap
 from arena.games.core import MAXIE
 from arena.games.riskless import Armies, Move, Riskless
-from arena.lab.variants import variant
+from arena.lab.variants import load_variant
 from arena.solved.header import encode_header
 from arena.solved.solved_value import SolvedResult, SolvedValue
 from arena.solved.table import SolvedTable, compress_codes
@@ -61,7 +61,7 @@ def reference_truth(problem: Problem[Armies, Move], position: Armies, depth: int
 def test_the_reference_search_agrees_as_deep_as_it_reaches(
     map: str, boards: int, depth: int, tmp_path: Path
 ) -> None:
-    decided, differ = compare(variant(map), solve_to_table(variant(map), tmp_path), boards, depth)
+    decided, differ = compare(load_variant(map), solve_to_table(load_variant(map), tmp_path), boards, depth)
     assert differ == 0
     assert 0 < decided < boards
 

@@ -17,7 +17,7 @@ from arena.games.board import RisklessMap
 from arena.games.core import MAXIE
 from arena.games.riskless import Armies
 from arena.lab.solving.solver import Progress, Solver
-from arena.lab.variants import variant
+from arena.lab.variants import load_variant
 from arena.maps.loader import load_map
 from arena.solved.boards import Boards
 from tests.lab.solving.graph_space import solve_game
@@ -81,17 +81,17 @@ PROGRAM = """
 import sys
 from pathlib import Path
 from arena.lab.solving.solver import Solver
-from arena.lab.variants import variant
+from arena.lab.variants import load_variant
 from arena.solved.boards import Boards
 print("begun", flush=True)
-Solver(Boards.of(variant(sys.argv[2])), Path(sys.argv[1] + ".part"), 2, lambda _: None, 0).solve(Path(sys.argv[1]))
+Solver(Boards.of(load_variant(sys.argv[2])), Path(sys.argv[1] + ".part"), 2, lambda _: None, 0).solve(Path(sys.argv[1]))
 """
 
 
 @pytest.mark.parametrize(("map", "kills"), [("path4", 2), ("m1:cap=6", 5)])
 def test_killed_at_random_moments_it_makes_the_same_file(map: str, kills: int, tmp_path: Path) -> None:
     began = time.monotonic()
-    whole = solve_to_table(variant(map), tmp_path).path.read_bytes()
+    whole = solve_to_table(load_variant(map), tmp_path).path.read_bytes()
     span = max(0.5, time.monotonic() - began)
     path = tmp_path / "killed.solved"
     rng = Random(kills)

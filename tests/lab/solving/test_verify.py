@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from arena.games.board import RisklessMap
 from arena.games.core import MAXIE
 from arena.games.riskless import Armies
-from arena.lab.solving.verify import verify
+from arena.lab.solving.verify import verify_table
 from arena.solved.header import encode_header
 from arena.solved.solved_value import SolvedResult, SolvedValue
 from arena.solved.table import SolvedTable, compress_codes
@@ -25,7 +25,7 @@ from tests.solved.conftest import path_map
 @pytest.mark.parametrize("map", MAPS, ids=lambda each: each.name)
 def test_the_second_program_agrees_and_counts_the_same(map: RisklessMap, tmp_path: Path) -> None:
     table = solve_to_table(map, tmp_path)
-    replay = verify(table, 2, lambda _done, _total: None)
+    replay = verify_table(table, 2, lambda _done, _total: None)
     assert replay.fault is None
     assert replay.false_statements == []
     assert replay.totals == table.header.totals
@@ -53,7 +53,7 @@ def test_the_second_program_finds_every_wrong_value(tmp_path: Path) -> None:
         block = compress_codes(bytes(codes), 1)
         path = tmp_path / "wrong.solved"
         path.write_bytes(encode_header(table.header, [block]) + block)
-        replay = verify(SolvedTable(path), 1, lambda _done, _total: None)
+        replay = verify_table(SolvedTable(path), 1, lambda _done, _total: None)
         assert replay.fault is not None, table.boards.board(number)
 
 
@@ -64,7 +64,7 @@ def test_the_second_program_finds_a_lie_of_the_header(tmp_path: Path) -> None:
     block = compress_codes(table.block(0), 1)
     path = tmp_path / "lie.solved"
     path.write_bytes(encode_header(header, [block]) + block)
-    replay = verify(SolvedTable(path), 1, lambda _done, _total: None)
+    replay = verify_table(SolvedTable(path), 1, lambda _done, _total: None)
     assert replay.fault is None
     assert len(replay.false_statements) == 2
 
@@ -80,7 +80,7 @@ def test_maps_drawn_at_random_are_solved_as_the_second_program_says(
     start = (1, *[0] * (size - 2), -1)
     map = RisklessMap("drawn", tuple(map_names(size)), near, cap, goal, 9, start, ((0.0, 0.0),) * size)
     with tempfile.TemporaryDirectory() as folder:
-        replay = verify(solve_to_table(map, Path(folder)), 1, lambda _done, _total: None)
+        replay = verify_table(solve_to_table(map, Path(folder)), 1, lambda _done, _total: None)
     assert replay.fault is None
     assert replay.false_statements == []
 

@@ -2,7 +2,7 @@
 
 from arena.bots.evaluators.riskless import NAMES
 from arena.games.riskless import Riskless
-from arena.lab.tuning.climb import climb
+from arena.lab.tuning.climb import climb_weights
 from arena.maps.loader import load_map
 
 M1 = Riskless(load_map("m1"))
@@ -12,7 +12,7 @@ START = dict.fromkeys(NAMES, 0) | {"armies": 100, "territories": 50, "borders": 
 def test_zero_weights_stay_and_equal_seeds_give_equal_climbs() -> None:
     calls: list[None] = []
     one, same, other = (
-        climb([M1], START, rounds=10, nodes=60, seed=seed, progress=lambda: calls.append(None))
+        climb_weights([M1], START, rounds=10, nodes=60, seed=seed, progress=lambda: calls.append(None))
         for seed in (1, 1, 2)
     )
     assert one == same
@@ -25,6 +25,6 @@ def test_zero_weights_stay_and_equal_seeds_give_equal_climbs() -> None:
 
 def test_weights_go_where_they_win() -> None:
     wrong = dict.fromkeys(NAMES, 0) | {"armies": 100, "territories": -50}
-    found = climb([M1], wrong, rounds=60, nodes=60, seed=1, progress=lambda: None)
+    found = climb_weights([M1], wrong, rounds=60, nodes=60, seed=1, progress=lambda: None)
     # who shuns territories loses
     assert found.weights["territories"] / found.weights["armies"] > -0.4

@@ -5,7 +5,7 @@ import pytest
 
 from arena.bots.evaluators.riskless import NAMES
 from arena.games.riskless import Riskless
-from arena.lab.tuning.fit import Samples, fit, self_play
+from arena.lab.tuning.fit import Samples, fit_weights, self_play
 from arena.maps.setup import make_game_on_map
 
 TRUE = dict.fromkeys(NAMES, 0) | {
@@ -34,7 +34,7 @@ def samples(slopes: tuple[float, ...], matches: int, seed: int = 1) -> Samples:
 
 @pytest.mark.parametrize("begun", [FLAT, NOTHING], ids=["from armies alone", "from nothing"])
 def test_the_fit_finds_the_weights_whatever_the_games_slopes(begun: dict[str, int]) -> None:
-    found = fit(samples((0.002, 0.0005), 20_000), NAMES, begun)
+    found = fit_weights(samples((0.002, 0.0005), 20_000), NAMES, begun)
     true = np.array([TRUE[name] for name in NAMES], float)
     learned = np.array([found.weights[name] for name in NAMES], float)
     likeness = (
@@ -48,7 +48,7 @@ def test_the_fit_finds_the_weights_whatever_the_games_slopes(begun: dict[str, in
 def test_weights_without_data_stay_unchanged() -> None:
     seen = samples((0.001,), 3000)
     seen.features[:, [NAMES.index("goal"), NAMES.index("attacks")]] = 0
-    found = fit(seen, NAMES, FLAT | {"goal": 50}).weights
+    found = fit_weights(seen, NAMES, FLAT | {"goal": 50}).weights
     assert found["goal"] > 0
     assert found["attacks"] == 0
 
