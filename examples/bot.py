@@ -15,7 +15,7 @@ URL = os.environ.get("ARENA_URL", "ws://127.0.0.1:8765")
 LINES = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)]
 hello = {"type": "hello", "games": ["tictactoe", "riskless"], "matches": 4, "program": "examples/bot.py"}
 hello |= {"name": os.environ.get("ARENA_NAME", "wire"), "token": os.environ.get("ARENA_TOKEN", "")}
-starts, answers = {}, {}  # by match: its start, and the last move message
+starts, answers = {}, {}  # by match: its start message, and the last move message
 
 
 def tictactoe(start, moves):
@@ -63,13 +63,13 @@ def answer(message):
     """Return the answer to a message, or None."""
     match message:
         case {"type": "welcome", "session": session}:
-            hello["session"] = session  # to come back with, should the connection be lost
+            hello["session"] = session  # resumes the matches after a lost connection
         case {"type": "start", "match": match}:
             starts[match] = message
             return {"type": "ready", "match": match}
         case {"type": "turn", "match": match, "ply": ply, "moves": moves}:
             last = answers.get(match, {"ply": -1})
-            if last["ply"] < ply:  # else the turn came again, and so goes the answer
+            if last["ply"] < ply:  # a repeated turn gets the same answer again
                 choose = {"tictactoe": tictactoe, "riskless": riskless}[starts[match]["game"]]
                 last = {"type": "move", "match": match, "ply": ply, "move": choose(starts[match], moves)}
                 answers[match] = last
@@ -92,8 +92,8 @@ while True:
                 if reply := answer(msgpack.unpackb(frame)):
                     socket.send(msgpack.packb(reply))
         if socket.close_code == 1000:
-            break  # the event is over; after 1001 the server comes back, and its matches go on
+            break  # the event is over; after 1001 the server restarts, and the matches continue
     except (OSError, WebSocketException) as lost:
         if "bad_token" in str(lost):
-            raise SystemExit(str(lost)) from None  # what no time mends
+            raise SystemExit(str(lost)) from None  # another attempt would not help
     time.sleep(0.1 * 2 ** (tries := min(tries + 1, 7)) * random.uniform(0.5, 1))
