@@ -219,5 +219,5 @@ def solved_position(game: Game[Any, Any], position: Any) -> SolvedPosition | Non
     moves = sorted(solution.move_values(position), key=lambda each: -each[1].sort_key)
     best = moves[0][1]
     return SolvedPosition(
-        best.value.value, best.plies, [(game.move_to_text(move), str(truth)) for move, truth in moves]
+        best.result.value, best.plies, [(game.move_to_text(move), str(truth)) for move, truth in moves]
     )

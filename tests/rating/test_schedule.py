@@ -88,7 +88,7 @@ def test_an_event_killed_at_any_time_plays_the_same_matches(
     assert len(schedule) == 0
     final = make(name, bots, rounds, starts)
     settled, _ = final.resume(kept)
-    assert len(settled) == final.matches
+    assert len(settled) == final.total_matches
     assert not final.startable()
 
 
@@ -140,7 +140,7 @@ def test_an_endless_event_always_has_more_and_can_be_resumed() -> None:
         return Schedule(EVENT, RoundRobinFormat(["a", "b", "c"], None, 1, 0))
 
     first = make_endless()
-    assert first.matches is None
+    assert first.total_matches is None
     kept = play(first, Random(1), 200)
     again = make_endless()
     settled, void = again.resume(kept)

@@ -43,7 +43,7 @@ def test_the_player_to_move_decides_between_attacked_and_exposed() -> None:
 def test_a_race_is_a_share_of_the_goal() -> None:
     assert riskless.race_feature(100, 50, 5, 50, 5) == 0
     assert riskless.race_feature(100, 100, 5, 50, 5) == 100
-    assert riskless.race_feature(100, 60, 5, 50, 10) == -riskless.race(100, 50, 10, 60, 5)
+    assert riskless.race_feature(100, 60, 5, 50, 10) == -riskless.race_feature(100, 50, 10, 60, 5)
     # 40 armies at 10 a ply take 4 plies, 40 at 5 a ply 8
     assert riskless.race_feature(90, 50, 10, 50, 5) == 90 * (8 - 4) // 12
     assert riskless.race_feature(90, 0, 0, 0, 0) == 0

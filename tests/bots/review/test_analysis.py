@@ -36,7 +36,7 @@ def test_every_algorithm_and_every_exact_engine_has_minimaxs_value(depth: int) -
     for name in REFERENCE:
         spec, reference = parse_engine(f"{name}:reference")
         assert reference
-        values[name] = ReferenceAnalyst(PATH4, spec, depth).reports(start)[-1].value
+        values[name] = ReferenceAnalyst(PATH4, spec, depth).analyse(start)[-1].value
     exact = "evaluator=plain,exact=yes"
     for text in ("minimax", f"alphabeta:{exact}", f"jamboree:{exact},threads=2"):
         with engine(PATH4, text, SearchLimits(depth=depth)) as analyst:
@@ -81,7 +81,7 @@ def test_lines_begin_with_different_moves_the_best_first(game: AnyGame) -> None:
 
 def test_the_path_of_a_line_leads_along_its_moves() -> None:
     spec, _ = parse_engine("alphabeta:reference")
-    line = ReferenceAnalyst(PATH4, spec, 4).reports(PATH4.start())[-1].line
+    line = ReferenceAnalyst(PATH4, spec, 4).analyse(PATH4.start())[-1].line
     position = PATH4.start()
     for index, move in zip(line_to_path(PATH4, position, line), line, strict=True):
         assert PATH4.moves(position)[index] == move

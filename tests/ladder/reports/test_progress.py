@@ -23,7 +23,7 @@ def play(played: Ladder, console: Console) -> None:
     with open_display(played, console) as display:
         for pairing in round_robin(played.bots, 1, 1, 0)[0].matches():
             finished = make_record("maxie", EndReason.LINE)
-            played.add(pairing, finished)
+            played.add_match(pairing, finished)
             display.match_played(played, finished)
             display.show_notice("bot [bert] crashed\n    [red]why")
 

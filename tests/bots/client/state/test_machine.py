@@ -182,7 +182,7 @@ def test_a_game_that_is_not_known_is_resigned() -> None:
 
 @pytest.mark.parametrize("moves", [[0, 0], [9], ["b2"], [None]])
 def test_moves_that_break_the_rules_are_no_match_to_go_on_with(moves: list[object]) -> None:
-    complaint, resign = at_a_match().handle(turn(moves), 0.0)
+    complaint, resign = at_a_match().handle_message(turn(moves), 0.0)
     assert isinstance(complaint, Warn)
     assert "break the rules" in complaint.text
     assert crashed(resign)
@@ -190,11 +190,11 @@ def test_moves_that_break_the_rules_are_no_match_to_go_on_with(moves: list[objec
 
 def test_a_turn_that_is_not_its_own_makes_no_sense() -> None:
     won = [0, 3, 1, 4, 2]
-    complaint, resign = at_a_match(seat="minnie").handle(turn(won), 0.0)
+    complaint, resign = at_a_match(seat="minnie").handle_message(turn(won), 0.0)
     assert isinstance(complaint, Warn)
     assert "impossible turn" in complaint.text
     assert crashed(resign)
-    complaint, resign = at_a_match(seat="minnie").handle(turn([]), 0.0)
+    complaint, resign = at_a_match(seat="minnie").handle_message(turn([]), 0.0)
     assert isinstance(complaint, Warn)
     assert "the server sent an impossible turn, at ply 0 after 0 moves" in complaint.text
     assert crashed(resign)

@@ -55,7 +55,7 @@ def steps_of(played: list[tuple[str, Record]]) -> list[RatingStep]:
         step
         for finished, record in played
         for category in categories("tictactoe", "", record.time_control, 1)
-        for step in rater.count(record, finished, category)
+        for step in rater.rate_match(record, finished, category)
     ]
 
 
