@@ -240,7 +240,7 @@ async def test_a_client_that_gives_up_waits_a_while_for_its_results(
 class Unready:
     """A bot without a thread, for threads do not share the virtual clock. It is never ready."""
 
-    alive = False
+    is_alive = False
 
     def __init__(self, *_: object) -> None: ...
 
