@@ -43,13 +43,13 @@ def test_both_games_are_searched_compiled(spec: str, game: AnyGame) -> None:
 
 
 def test_the_courses_form_down_to_the_leaves_finds_the_value_and_move_of_alphabeta() -> None:
-    game = make_setup("riskless", "m2")
+    game = make_game_on_map("riskless", "m2")
     position = game.start()
     for move in game.moves(position)[:1]:
         position = game.successor(position, move)
     found = []
     for spec in ("alphabeta:exact=yes", "jamboree:exact=yes,form=course,split_depth=1,threads=3"):
-        backend = backend_for(parse_spec(spec, ENGINES), Match(game, Player.MINNIE))
+        backend = make_backend(parse_spec(spec, ENGINES), Match(game, Player.MINNIE))
         *_, last = backend.reports(position, lambda: False, 6)
         backend.close()
         found.append((last.depth, last.value, last.move))
