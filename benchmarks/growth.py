@@ -148,13 +148,13 @@ def report(beside: Sequence[Beside], stores: Sequence[OnStore], note: str) -> st
     if len(more) > 1:
         ratios = {each.connections: median(each) / median(more[0]) for each in more}
         worst = max(ratios, key=lambda count: ratios[count])
-        what = f"CPU of a move with {FROM:,} to {more[-1].connections:,} connections, compared with {FROM:,}"
+        what = f"CPU time of a move with {FROM:,} to {more[-1].connections:,} connections, compared with {FROM:,} connections"
         text = f"at most {ratios[worst]:.2f} ×, with {worst:,} connections"
         lines += [claim(what, f"at most {MAX_RATIO:g} ×", text), ""]
     for store in dict.fromkeys(each.store for each in stores):
         mine = [each for each in stores if each.store == store]
         ratio = max(median(each) for each in mine) / median(mine[0])
-        what = f"CPU of a move with {mine[0].matches:,} to {mine[-1].matches:,} finished matches on {store}, compared with {mine[0].matches:,}"
+        what = f"CPU time of a move with {mine[0].matches:,} to {mine[-1].matches:,} finished matches on {store}, compared with {mine[0].matches:,} match"
         lines += [claim(what, f"at most {MAX_RATIO:g} ×", f"at most {ratio:.2f} ×"), ""]
     if stores:
         largest = max(each.matches for each in stores)

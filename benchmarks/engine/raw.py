@@ -72,7 +72,7 @@ def section(name: str, raw: Raw) -> str:
         return text
     return (
         f"{text}\n\nMeasured at commit {raw.commit} on {raw.date} in {raw.seconds:.0f} s by `python -m benchmarks {name}`; "
-        f"load average before the run: {raw.load:.1f}. {raw.machine}."
+        f"load average before the run: {raw.load:.1f}. Machine: {raw.machine}."
     )
 
 

@@ -124,7 +124,7 @@ def goals(ratios: Mapping[int, Sequence[float]]) -> list[str]:
     """Return the promised and measured ratios of CPU per move, server to relay, by number of bots."""
     lines = []
     for bots, each in ratios.items():
-        what = f"CPU of a move, divided by that of a relay on the same connections, with {bots:,} bots"
+        what = f"CPU time of a move, divided by that on a relay that stores nothing, with {bots:,} bots"
         lines += [claim(what, f"at most {MAX_RATIO[bots]:g} ×", f"{_spread(each)} ×"), ""]
     return lines[:-1]
 
