@@ -151,6 +151,8 @@ class ConnectionEnd(asyncio.Transport):
         self._eof_sent = False
         self._closing = False
         self._lost = False
+        self._reset_early: Exception | None = None
+        """Error by which the connection was reset before the process accepted it."""
         process.ends[self] = None
 
     # as a transport
@@ -249,9 +251,11 @@ class ConnectionEnd(asyncio.Transport):
         return at  # type: ignore[no-any-return]
 
     def accept(self, factory: Callable[[], Any]) -> None:
-        """Create the server's end."""
+        """Create the server's end. A connection that was reset before is made, and then lost, as by asyncio."""
         self.protocol = factory()
         self.protocol.connection_made(self)
+        if self._reset_early is not None:
+            self.lose(self._reset_early)
 
     def arrive(self, data: bytearray) -> None:
         """Receive data from the peer."""
@@ -341,6 +345,9 @@ class ConnectionEnd(asyncio.Transport):
 
     def lose(self, error: Exception | None) -> None:
         """Lose the connection."""
+        if self.protocol is None:
+            self._reset_early = error
+            return
         self._closing = True
         self._lose(error)
 
@@ -352,5 +359,4 @@ class ConnectionEnd(asyncio.Transport):
         self.process.ends.pop(self, None)
         self._outgoing.clear()
         self._unread.clear()
-        if self.protocol is not None:
-            self._world.loop.call_soon(self.protocol.connection_lost, error)
+        self._world.loop.call_soon(self.protocol.connection_lost, error)

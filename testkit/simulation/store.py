@@ -59,7 +59,8 @@ class Store:
         async def connect(*_given: Any, **_named: Any) -> InlineConnection:
             process = self.world.process
             if process is not None:
-                await asyncio.sleep(self.delay_ns() / 1e9)
+                stalled = max(0, self.stalled_until - self.world.now)
+                await asyncio.sleep((stalled + self.latency_ns()) / 1e9)
                 self.reach(process)
             return InlineConnection(self._connect())
 
@@ -96,9 +97,9 @@ class Store:
 
     # what fails
 
-    def delay_ns(self) -> int:
-        """Return the current latency."""
-        return max(self._dice.randrange(MS // 5, 3 * MS), self.stalled_until - self.world.now)
+    def latency_ns(self) -> int:
+        """Return the latency of one call that does not wait for others."""
+        return self._dice.randrange(MS // 5, 3 * MS)
 
     def reach(self, process: SimulatedProcess) -> None:
         """Raise the driver's error if a process cannot reach the database."""
@@ -134,7 +135,7 @@ class SimulatedWriterThread:
         future = asyncio.get_running_loop().create_future()
         self.waiting += 1
         store = self._store
-        self._free_at = max(store.world.now, self._free_at) + store.delay_ns()
+        self._free_at = max(store.world.now, store.stalled_until, self._free_at) + store.latency_ns()
         self._process.do(partial(self._run, future, work), self._free_at)
         return future
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from testkit.simulation.arena import SimulatedArena, SimulationPlan, simulate
+from testkit.simulation.network import PUBLIC, Network
 from testkit.simulation.planted import PLANTED, planted
 from testkit.simulation.servers import in_place
+from testkit.simulation.world import SECOND, SimulatedProcess, World
 
 
 def test_whatever_the_simulation_replaces_is_there() -> None:
@@ -28,3 +32,34 @@ def test_an_idle_host_has_little_to_do() -> None:
     outcome = simulate(SimulationPlan(1, 30, bots=0, cluster=False, only=()))
     assert not outcome.failure
     assert outcome.steps / outcome.seconds < 25
+
+
+class NotingProtocol(asyncio.Protocol):
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.calls.append(f"made, {'closing' if transport.is_closing() else 'open'}")
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.calls.append(f"lost: {exc}")
+
+
+def test_a_connection_that_is_reset_before_it_is_accepted_is_made_and_lost() -> None:
+    """As by asyncio, which finds the reset when it reads. Otherwise a server would keep such a connection forever."""
+    world = World(1)
+    world.network = network = Network(world)
+    server, client = SimulatedProcess(world, "server"), SimulatedProcess(world, "client")
+    accepted = NotingProtocol()
+    network.listen(server, lambda: accepted, PUBLIC)
+
+    async def connect() -> None:
+        await network.connect(client, NotingProtocol, PUBLIC)
+        network.open[1][0].reset()
+
+    client.start(connect())
+    world.run_for(SECOND)
+    assert accepted.calls == ["made, open", "lost: [Errno 104] Connection reset by peer"]
+    assert not network.open
+    assert not server.ends
+    world.close()
