@@ -25,11 +25,13 @@ class PlayerReady(Struct, frozen=True, tag="ready"):
 
 
 class TurnStarted(Struct, frozen=True, gc=False, tag="turn_left", omit_defaults=True):
-    """The server has sent the turn of this ply; the mover's clock runs from now."""
+    """The server has sent the turn of this ply, for the first time or again; the mover's clock runs from now."""
 
     ply: int
     lag: int = 0
     """Smallest recent ping time of the mover's connection, in ns; 0 if unknown."""
+    ran: int = 0
+    """Time for which the clock had run before, in ns, if the turn was sent again; otherwise 0."""
 
 
 class Moved(Struct, frozen=True, gc=False, tag="moved", omit_defaults=True):

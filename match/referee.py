@@ -187,11 +187,13 @@ class Referee:
     def start_clock(self, turn: TurnStarted, now: int) -> int | None:
         """Start the clock of a turn sent at `now`. Return the time at which the mover's flag falls, in ns.
 
+        A clock that already runs is set to `turn.ran`: the mover is not charged for the way of a turn that is sent again.
         Return None, and start no clock, if `turn` is not the next one or its player has not reconnected.
         """
         here = self.mover not in self.readiness.awaited  # otherwise the turn begins when its mover returns
-        is_next = self.turn_since is None and self.result is None and turn.ply == len(self.moves)
+        is_next = self.result is None and turn.ply == len(self.moves)
         if here and self._playing and is_next:
+            now -= turn.ran
             self.turn_since = now
             self._turn_lag = turn.lag
             credit = min(self._lag[self.mover].left, turn.lag)

@@ -79,8 +79,8 @@ def _entries(referee: Referee, events: Sequence[tuple[int, Event]]) -> Iterator[
         mover = referee.mover_now
         effects = referee.handle(event, at)
         if isinstance(event, TurnStarted):
-            turned = at
-            had = _mover_clock_ms(referee, at)
+            turned = at - event.ran
+            had = _mover_clock_ms(referee, turned)
         elif isinstance(event, Moved):
             yield _move_entry(referee, event, effects, (at - start) / MS, had, turned, at)
         else:

@@ -100,8 +100,8 @@ def core_settings(
         adjudication=matches.adjudication,
         thinking=matches.thinking,
         house=tuple(house.engines),
-        # A silent edge counts as lost after this time; then the turns of its bots restart.
-        transit_ns=SILENT_NS + BEAT_NS if settings.server.role == "core" else 0,
+        # Until then a silent edge is lost, and its bots' turns restart, or it has listed its clients, and turns are sent again.
+        transit_ns=SILENT_NS + 2 * BEAT_NS if settings.server.role == "core" else 0,
     )
 
 

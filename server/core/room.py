@@ -72,7 +72,8 @@ class Room:
         """Start of the current turn, until the journal has it. After a crash this turn restarts."""
         self.sending_until: int | None = None
         """Time by which an edge has to report that it has sent the turn; None if no report is expected."""
-        self._sending_ply = -1
+        self._ran = 0
+        """Time for which the clock of the turn that is on its way has run before, in ns."""
 
     # events
 
@@ -107,6 +108,8 @@ class Room:
             turn, self._turn = self._turn, None
             self._seq += 1 if turn is None else 2
             self._lobby.effects.append(Append(self.terms.match, self._seq, at, event, turn))
+        if len(referee.moves) > ply:
+            self.sending_until = None  # the answer to a turn that was sent again may come before the report
         self._send_effects(effects)
         if self.followers.edges:  # after the messages to both players
             if len(referee.moves) > ply:
@@ -116,17 +119,18 @@ class Room:
                 self.publish(self.public.connection_status(self._lobby.now))
 
     def turn_sent(self, ply: int, lag: int, at: int) -> None:
-        """Start the clock of a turn that was sent at `at`.
+        """Start the clock of a turn that was sent at `at`, or let it go on if the turn was sent again.
 
         The journal gets the turn later, together with the event that ends it.
         """
-        turn = TurnStarted(ply, lag)
-        flag_at = self.referee.start_clock(turn, at)
-        if flag_at is not None:
+        if self.referee.turn_since is not None and self.sending_until is None:
+            return  # the turn was reported before
+        turn = TurnStarted(ply, lag, self._ran)
+        if self.referee.start_clock(turn, at) is not None:
             self._turn = at, turn
             looked_at, self.sending_until = self.sending_until, None
-            deadline = flag_at + self._lobby.settings.transit_ns
-            if looked_at is None or deadline < looked_at:
+            deadline = self.deadline
+            if deadline is not None and (looked_at is None or deadline < looked_at):
                 self._lobby.deadlines.schedule(self.key, deadline)
 
     def disconnect(self, player: Player, event: Event) -> None:
@@ -155,16 +159,20 @@ class Room:
     @property
     def deadline(self) -> int | None:
         """Time at which `judge_deadlines` is due if nothing happens before; None once the match is over."""
-        deadline = self.referee.next_deadline
-        if deadline is None:
+        if self.sending_until is not None:
             return self.sending_until
-        deadline += self._lobby.settings.transit_ns
-        return deadline if self.sending_until is None else min(deadline, self.sending_until)
+        deadline = self.referee.next_deadline
+        return None if deadline is None else deadline + self._lobby.settings.transit_ns
 
     def judge_deadlines(self, held_up: int) -> None:
-        """Act on the deadlines that have passed. `held_up`: longest delay of the server itself during the turn, in ns."""
+        """Act on the deadlines that have passed. `held_up`: longest delay of the server itself during the turn, in ns.
+
+        None is judged while a turn is on its way: the edge may have the answer to a turn that is sent again.
+        """
         settings, now = self._lobby.settings, self._lobby.now
-        if self.sending_until is not None and now >= self.sending_until:
+        if self.sending_until is not None:
+            if now < self.sending_until:
+                return
             self.turn_sent(self.referee.ply, 0, now)
         deadline = self.referee.next_deadline
         if deadline is not None and now >= deadline + settings.transit_ns:
@@ -180,13 +188,11 @@ class Room:
             client, message = self.bots[effect.player].client, effect.message
             ran, since = 0, self.referee.turn_since
             if type(message) is Turn:
+                ran = self._ran = 0 if since is None else max(0, lobby.now - since)
                 if client is None:
                     # The clock runs while the player is away.
                     self.turn_sent(message.ply, 0, lobby.now)
-                elif since is not None:
-                    ran = max(0, lobby.now - since)
-                elif self.sending_until is None or message.ply != self._sending_ply:
-                    self._sending_ply = message.ply
+                elif self.sending_until is None:
                     self.sending_until = lobby.now + lobby.settings.turn_report_ns
                     lobby.deadlines.schedule(self.key, self.sending_until)
             if client is not None:

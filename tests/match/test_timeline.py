@@ -99,6 +99,17 @@ def test_a_refusal_says_why_and_the_match_continues() -> None:
     assert reason is None
 
 
+def test_a_turn_that_is_sent_again_goes_on_with_the_time_it_had_run() -> None:
+    (_, _, late), _, reason = run_timeline(
+        (30, TurnStarted(0)),
+        (900, PlayerDisconnected(Player.MAXIE)),
+        (930, PlayerReconnected(Player.MAXIE)),
+        (1_400, TurnStarted(0, ran=900 * MS)),
+        (1_500, Moved(Player.MAXIE, 0, 4)),
+    )
+    assert (late.took, late.wrong, reason) == (1_000, "", None)
+
+
 def test_coming_going_and_a_server_that_was_away() -> None:
     steps, _, _ = run_timeline(
         (30, TurnStarted(0)),

@@ -42,7 +42,9 @@ from arena.server.core.effects import (
 )
 from arena.server.core.inputs import (
     BotCrashed,
+    ClientAdmitted,
     Drain,
+    EdgeResynced,
     MatchRequested,
     MessageReceived,
     StoreRecovered,
@@ -148,6 +150,55 @@ def test_a_turn_whose_report_is_lost_is_charged_as_its_edge_measured() -> None:
         assert mover.all(Accepted)[-1].spent_ms == 4_000
     arena.wait(9_000)
     assert not arena.records, "each turn has the whole time to be reported"
+
+
+def test_no_flag_falls_while_a_turn_is_on_its_way_to_a_bot_that_is_back() -> None:
+    arena = Arena(reports=False)
+    anna, bert = arena.enter("anna"), arena.enter("bert")
+    match = arena.begin(anna, bert, "1+0", margin=50)
+    arena.give(TurnSent(anna.client, match, 0, arena.now))
+    arena.wait(900)
+    back = anna.back()
+    arena.wait(500)
+    assert not arena.records, "the store may keep the turn from leaving"
+    arena.give(TurnSent(back.client, match, 0, arena.now))
+    arena.wait(149)
+    assert not arena.records, "its edge counts 900 ms, and the time from now on"
+    arena.wait(1)
+    assert arena.records[0].result.reason is EndReason.TIMEOUT
+    assert arena.of(Append)[-1].turn == (1400 * MS, TurnStarted(0, ran=900 * MS))
+
+
+def test_the_time_that_a_turn_had_run_is_not_charged_to_the_next_player() -> None:
+    arena = Arena(reports=False)
+    anna, bert = arena.enter("anna"), arena.enter("bert")
+    match = arena.begin(anna, bert, "1+0", margin=50)
+    arena.give(TurnSent(anna.client, match, 0, arena.now))
+    arena.wait(900)
+    back = anna.back()
+    bert.leave()
+    back.say(Move(match, 0, 4), 950 * MS)
+    arena.wait(1049)
+    assert not arena.records
+    arena.wait(1)
+    assert arena.records[0].result.winner == "maxie"
+
+
+def test_an_edge_that_lists_its_clients_after_a_loss_may_have_the_answer_to_a_turn() -> None:
+    arena = Arena(reports=False, transit_ns=200 * MS)
+    anna, bert = arena.enter("anna"), arena.enter("bert")
+    match = arena.begin(anna, bert, "1+0", margin=50)
+    arena.give(TurnSent(anna.client, match, 0, arena.now))
+    arena.now = 1300 * MS
+    clients = [
+        ClientAdmitted(peer.client, replace(peer.hello, session=peer.session), "192.0.2.1", "", "")
+        for peer in (anna, bert)
+    ]
+    arena.give(EdgeResynced(0, clients))
+    arena.give(Tick())
+    assert not arena.records, "the edge has not been asked yet"
+    anna.say(Move(match, 0, 4), 1040 * MS)
+    assert anna.hear(Accepted).spent_ms == 1040
 
 
 def test_the_report_of_somebody_else_starts_no_clock() -> None:
