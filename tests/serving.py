@@ -13,6 +13,7 @@ from tests.server.databases import (
     postgresql,
     postgresql_database,
     postgresql_template,
+    run_folder,
     shared_postgresql,
     stopped_postgresql,
 )
@@ -26,6 +27,7 @@ __all__ = [
     "postgresql",
     "postgresql_database",
     "postgresql_template",
+    "run_folder",
     "shared_postgresql",
     "stopped_postgresql",
 ]

@@ -216,10 +216,16 @@ def running_postgresql(
 
 
 @pytest.fixture(scope="session")
-def postgresql_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder with the data of a new PostgreSQL, shared by all workers of this run."""
+def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a temporary folder that all workers of this run share."""
     mine = tmp_path_factory.getbasetemp()
-    return (mine.parent if "PYTEST_XDIST_WORKER" in os.environ else mine) / "postgresql"
+    return mine.parent if "PYTEST_XDIST_WORKER" in os.environ else mine
+
+
+@pytest.fixture(scope="session")
+def postgresql_template(run_folder: Path) -> Path:
+    """Return the folder with the data of a new PostgreSQL, shared by all workers of this run."""
+    return run_folder / "postgresql"
 
 
 @pytest.fixture(scope="session")

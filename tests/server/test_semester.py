@@ -6,7 +6,10 @@ Server, client and store are the real ones. Points, Buchholz, winners and marks 
 from __future__ import annotations
 
 import csv
+import fcntl
 import gc
+import pickle
+import shutil
 import sqlite3
 import sys
 from collections import Counter, defaultdict
@@ -327,10 +330,26 @@ def play_week(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Week:
             arena.close()
 
 
+def played_week(run_folder: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Week:
+    """Return the week, which is played once a run, and copy its store to arena.db in the folder."""
+    played = run_folder / "semester"
+    with played.with_suffix(".lock").open("w") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        if not played.exists():
+            unfinished = played.with_suffix(".part")
+            unfinished.mkdir(exist_ok=True)
+            (unfinished / "week").write_bytes(pickle.dumps(play_week(unfinished, monkeypatch)))
+            unfinished.rename(played)
+    shutil.copy(played / "arena.db", folder)
+    week: Week = pickle.loads((played / "week").read_bytes())
+    return week
+
+
 def test_a_semester_in_small(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    run_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    check_tables(partial(run, capsys), f"sqlite:///{tmp_path / 'arena.db'}", play_week(tmp_path, monkeypatch))
+    week = played_week(run_folder, tmp_path, monkeypatch)
+    check_tables(partial(run, capsys), f"sqlite:///{tmp_path / 'arena.db'}", week)
 
 
 def check_matches(arena: Semester) -> None:

@@ -9,14 +9,14 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from testkit.browser import arena
-from tests.server.test_semester import FINALISTS, champion, play_week, swiss_table
+from tests.server.test_semester import FINALISTS, champion, played_week, swiss_table
 
 
 def test_a_week_of_owners_is_on_the_page_as_it_was_played(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: Page
+    run_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: Page
 ) -> None:
     with ThreadPoolExecutor(1) as thread:  # the browser's event loop runs in this one
-        week = thread.submit(play_week, tmp_path, monkeypatch).result()
+        week = thread.submit(played_week, run_folder, tmp_path, monkeypatch).result()
     points = swiss_table(week.swiss, list(week.weekly["bots"]), week.left)
     with arena(tmp_path) as running:
         rows = page.locator("table.standing tbody tr")
