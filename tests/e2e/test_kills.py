@@ -24,7 +24,7 @@ def mark(monkeypatch: pytest.MonkeyPatch) -> str:
     return word
 
 
-KILLS, ROUNDS = 5, 30
+KILLS, ROUNDS = 3, 20
 
 
 def test_a_killed_event_ends_as_if_it_had_never_been_killed(mark: str, tmp_path: Path) -> None:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from contextlib import ExitStack
 from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
 from arena.server.core.settings import OPEN_EVENT
-from testkit.browser import arena
+from testkit.browser import PATIENCE, arena
+from testkit.forked import Forked
 from tests.web.wire import Guest
 
 
@@ -21,18 +20,8 @@ def test_a_knockout_has_its_champion_and_its_bracket_and_a_swiss_its_points(
     bots = [word for name in ("greedy", "random", "minimax:depth=2") for word in ("--bot", name)]
     for format in ("knockout", "swiss"):
         words = ("ladder", "--game", "tictactoe", "--tc", "60/move", "--rounds", "1", "--format", format)
-        command = [
-            sys.executable,
-            "-m",
-            "arena",
-            *words,
-            "--event",
-            format,
-            "--db",
-            "sqlite:///arena.db",
-            *bots,
-        ]
-        subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+        ladder = Forked(*words, "--event", format, "--db", "sqlite:///arena.db", *bots, cwd=tmp_path)
+        assert ladder.wait(2 * PATIENCE) == 0
     with arena(tmp_path) as running:
         page.goto(f"{running.url}event/knockout")
         rows = page.locator("table.standing tbody tr")

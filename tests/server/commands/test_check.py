@@ -109,8 +109,8 @@ def test_misuse(told: str, arguments: tuple[str, ...]) -> None:
 def test_it_ends_on_a_bot_that_never_moves(tmp_path: Path) -> None:
     file = tmp_path / "hangs.py"
     file.write_text(
-        "from arena import Bot\n\nclass Hangs(Bot):\n    def choose(self, position, clock):\n"
-        "        while True:\n            pass\n"
+        "import time\n\nfrom arena import Bot\n\nclass Hangs(Bot):\n    def choose(self, position, clock):\n"
+        "        while True:\n            time.sleep(0.05)\n"
     )
     result = arena("check", file, "--only", "tictactoe as maxie", "--tc", "0.1/move", "--patience", "15")
     assert result.code == 1
