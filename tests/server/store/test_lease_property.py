@@ -26,6 +26,7 @@ from arena.server.store.journal.reader import load_events_by_match
 from arena.server.store.journal.sqlite_writer import open_sqlite_writer
 from arena.server.store.lease import LeaseLost, NameHeld
 from testkit.stored import records_of
+from tests.properties import examples
 from tests.server.journals import ends, happens, opens
 from tests.server.matches import record
 
@@ -237,7 +238,7 @@ def steps(names: list[str]) -> st.SearchStrategy[list[tuple[object, ...]]]:
 
 @given(st.lists(all_names, min_size=1, max_size=2, unique=True).flatmap(steps))
 @settings(
-    max_examples=settings().max_examples // 6, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(33, 3).max_examples, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 async def test_whatever_servers_do_what_was_acknowledged_stays(
     database: str, todo: list[tuple[object, ...]]
