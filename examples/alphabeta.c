@@ -1,4 +1,5 @@
-/* Plain alpha-beta for Riskless in C, by lines of JSON (docs/stdio.md): the difference of the armies, deepening, no table.
+/* Plain alpha-beta for Riskless in C, over JSON Lines (docs/stdio.md). It evaluates the difference in armies, and deepens
+ * iteratively, without a transposition table.
  *
  *     gcc -O3 -march=native -o alphabeta alphabeta.c
  *     arena match "exec:./alphabeta" alphabeta --tc 0.1/move
@@ -21,7 +22,7 @@ static double now(void)
     return 1000.0 * t.tv_sec + t.tv_nsec / 1e6;
 }
 
-/* What follows "key": in a line; the keys of a message come without blanks. */
+/* Return the text after "key": in a line. Messages have no blanks around their keys. */
 static const char *value(const char *line, const char *key)
 {
     char quoted[40];
@@ -32,7 +33,7 @@ static const char *value(const char *line, const char *key)
 
 static int number(const char *line, const char *key) { return atoi(value(line, key)); }
 
-/* The numbers of a JSON list; returns what follows it. */
+/* Read the numbers of a JSON list. Return the text after the list. */
 static const char *list(const char *at, int *to, int *length)
 {
     char *end;
@@ -41,7 +42,7 @@ static const char *list(const char *at, int *to, int *length)
     return at + 1;
 }
 
-/* The value for the player to move, whose armies are above 0. At the root the move is kept in `best`. */
+/* Return the value for the player to move, whose armies are above 0. At the root, store the best move in `best`. */
 static int search(const int *armies, int ply, int depth, int alpha, int beta, int distance)
 {
     if ((++nodes & 1023) == 0 && now() > until)
@@ -50,7 +51,7 @@ static int search(const int *armies, int ply, int depth, int alpha, int beta, in
         for (int n = 0; armies[v] > 0 && n < degree[v] && !stopped; n++) {
             int w = near[v][n], after[MOST], mine = 0, theirs = 0, worth;
             int there = armies[w] + armies[v], seat = there < 0 ? -1 : 1; /* a tie is won by the attacker */
-            for (int u = 0; u < count; u++) { /* seen by the other player, who moves next */
+            for (int u = 0; u < count; u++) { /* from the view of the other player, who moves next */
                 int owner = u == v ? 1 : u == w ? seat : (armies[u] > 0) - (armies[u] < 0);
                 int here = abs(u == v ? 0 : u == w ? there : armies[u]) + 1;
                 here = owner ? here < cap ? here : cap : 0;

@@ -1,10 +1,10 @@
-/* A bot in C, by lines of JSON (docs/stdio.md). It plays every game: a legal move taken at random.
+/* A bot in C that speaks JSON Lines (docs/stdio.md). It plays every game, with random legal moves.
  *
  *     gcc -O2 -o bot bot.c
  *     arena bot --exec ./bot --name c
  *
- * A line holds no line break, and its keys come in the order of the document, so that finding
- * "legal": and the brackets after it is enough; a bot that reads the position wants a JSON library.
+ * The keys of each line are in the order of docs/stdio.md, so it is enough to find "legal": and the
+ * brackets after it. A bot that reads the position needs a JSON library.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The end of the value that begins at `at`: a number, or an array of such. */
+/* Return the end of the value that begins at `at`: a number, or an array of numbers. */
 static const char *after_value(const char *at)
 {
     int depth = 0;

@@ -1,4 +1,4 @@
-// A bot that speaks the wire itself, in JavaScript:
+// A bot in JavaScript that implements the protocol itself:
 //
 //     npm install ws @msgpack/msgpack && ARENA_URL=ws://127.0.0.1:8765 ARENA_NAME=script node bot.js
 "use strict";
@@ -17,7 +17,7 @@ let tries = 0;
 
 const any = (list) => list[Math.floor(Math.random() * list.length)];
 
-function tictactoe(start, moves) { // complete a line, else stop one, else any free cell
+function tictactoe(start, moves) { // complete a line, else block one, else take any free cell
   const free = [...Array(9).keys()].filter((cell) => !moves.includes(cell));
   for (const parity of [moves.length % 2, 1 - (moves.length % 2)]) {
     const cells = moves.filter((_, ply) => ply % 2 === parity);
@@ -41,7 +41,7 @@ function play(before, [source, target], seat, cap) { // section 13 of the protoc
   return board;
 }
 
-function riskless({ setup, seat: me }, moves) { // what leaves most of ours against theirs
+function riskless({ setup, seat: me }, moves) { // return the move that leaves us the largest lead in armies and territories
   const cap = setup.territory_cap;
   let board = setup.start.map((each) => each && { seat: each[0], armies: each[1] });
   moves.forEach((move, ply) => { board = play(board, move, ply % 2 ? "minnie" : "maxie", cap); });
@@ -58,7 +58,7 @@ function riskless({ setup, seat: me }, moves) { // what leaves most of ours agai
   return best.move;
 }
 
-function answer(message) { // what to say to a message, or null
+function answer(message) { // return the answer to a message, or null
   const { type, match, ply } = message;
   if (type === "welcome") hello.session = message.session; // to come back with
   if (type === "start") {

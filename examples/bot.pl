@@ -1,22 +1,22 @@
 #!/usr/bin/env perl
-# A bot in Perl, by lines of JSON (docs/stdio.md), with nothing but what comes with Perl.
+# A bot in Perl that speaks JSON Lines (docs/stdio.md). It needs only the modules that come with Perl.
 #
 #     arena bot --exec "perl bot.pl" --name camel
 use strict;
 use warnings;
 use JSON::PP;
 
-$| = 1;    # a pipe is not a terminal: unflushed, the answer stays here
+$| = 1;    # flush after each line: output to a pipe is buffered otherwise
 my $json = JSON::PP->new;
 my ( $game, $sign );
 
-# Riskless: armies above 0 are Maxie's, below 0 Minnie's; taking the most from the enemy is worth most.
+# Rate a move of Riskless. Armies above 0 are Maxie's, below 0 Minnie's. The best move takes the most armies from the enemy.
 sub worth {
     my ( $move, $armies ) = @_;
     my ( $mine, $there ) = map { $sign * $armies->[$_] } @$move;
-    return rand if $there > 0;                       # our own: only moves armies about
-    return 1 + rand if $there == 0;                  # nobody's: one territory more
-    return $mine >= -$there ? 3 - $there : -1;       # theirs: taken, or in vain
+    return rand if $there > 0;                       # our own territory: only moves armies
+    return 1 + rand if $there == 0;                  # an empty territory: gains it
+    return $mine >= -$there ? 3 - $there : -1;       # an enemy territory: taken, or lost in vain
 }
 
 while ( my $line = <STDIN> ) {
