@@ -6,14 +6,19 @@ import { mismatch, shapeOf } from "./shapes.js";
 
 const MAX_LINE = 300;
 
-export const fetchJson = async (path) => read(path, await reach(path));
+const JSON_ONLY = { Accept: "application/json" };
+const secretly = (secret, method) => /** @type {RequestInit} */ ({ method, headers: { ...JSON_ONLY, Authorization: secret }, credentials: "omit", cache: "no-store" });
 
-// Send a request with a secret in its header, once: after a lost answer nobody knows whether the change was made.
-export async function fetchAs(secret, path, method = "POST") {
-  const headers = { Accept: "application/json", Authorization: secret };
+export const fetchJson = async (path) => read(path, await reach(path, { headers: JSON_ONLY }));
+
+// Send a request with a secret in its header that changes nothing.
+export const readAs = async (secret, path, method = "POST") => read(path, await reach(path, secretly(secret, method)));
+
+// Send a request for a change with a secret in its header, once: after a lost answer nobody knows whether the change was made.
+export async function changeAs(secret, path) {
   let answer;
   try {
-    answer = await fetch(`/api/${path}`, { method, headers, credentials: "omit", cache: "no-store" });
+    answer = await fetch(`/api/${path}`, secretly(secret, "POST"));
   } catch {
     noAnswer();
     throw new Error("The server did not answer. Check whether the change was made before you try again.");
@@ -22,7 +27,7 @@ export async function fetchAs(secret, path, method = "POST") {
   return read(path, answer);
 }
 
-// Return the headers of fetchAs: for a bot and its token, or for an invitation code.
+// Return the secret of a request: for a bot and its token, or for an invitation code.
 export const basic = ({ name, token }) => `Basic ${btoa(String.fromCharCode(...new TextEncoder().encode(`${name}:${token}`)))}`;
 export const bearer = (code) => `Bearer ${code}`;
 
@@ -49,10 +54,10 @@ function parse(text) {
   }
 }
 
-async function reach(path) {
+async function reach(path, options) {
   for (;;) {
     try {
-      const answer = await fetch(`/api/${path}`, { headers: { Accept: "application/json" } });
+      const answer = await fetch(`/api/${path}`, options);
       answered();
       return answer;
     } catch {

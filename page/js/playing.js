@@ -85,7 +85,7 @@ class Playing extends EventTarget {
   }
 
   hearTab({ asks, plays }) {
-    if (asks && asks === this.matchId && this.state === "playing") this.tabs?.postMessage({ plays: asks });
+    if (asks && asks === this.matchId && ["playing", "returning"].includes(this.state)) this.tabs?.postMessage({ plays: asks });
     if (plays) this.heard?.(plays);
   }
 

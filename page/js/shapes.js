@@ -7,7 +7,7 @@ const byName = (shape) => ({ byName: shape });
 
 const players = { maxie: "string", minnie: "string" };
 const result = { winner: or("null", "string"), reason: "string" };
-const past = { match: "string", game: "string", map: or("null", "string"), players, finished: "string", plies: "number", result };
+const past = { match: "string", event: "string", game: "string", map: or("null", "string"), players, finished: "string", plies: "number", result };
 const matches = { matches: list(past), next: or("null", "string") };
 const standing = {
   game: "string", bot: "string", rating: "number", deviation: "number", matches: "number", won: "number", drawn: "number", lost: "number",

@@ -17,8 +17,9 @@ export function botTitle(name) {
   return known ? `House ${known[0].toUpperCase()}${known.slice(1)}` : name;
 }
 
-// An event's name as a title: the event of the open pool is called serve.
-export const eventTitle = (name) => (name === "serve" ? "Open pool" : name);
+// An event's name as a title. The open pool is an event, too.
+export const OPEN_POOL = "serve";
+export const eventTitle = (name) => (name === OPEN_POOL ? "Open pool" : name);
 
 // Return the game for a title: "Italy" is enough for a map, other games have their name.
 export const gameTitle = (game, map = "") => (game === "riskless" && map ? mapTitle(map) : [GAME_NAMES[game] ?? game, map].filter(Boolean).join(" "));

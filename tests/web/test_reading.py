@@ -63,7 +63,7 @@ VIEWS = {
     "file": "input",
 }
 """Addresses, and what is there when the view is complete."""
-LAYOUTS = [SIZES[name] for name in ("1440", "1024", "844", "768", "360")]
+LAYOUTS = [*(SIZES[name] for name in ("1440", "1024", "844", "768", "360")), (667, 375)]
 """A window on each side of every breakpoint of the styles that changes more than the size of the text."""
 
 
@@ -87,6 +87,22 @@ def test_axe_finds_nothing_in_a_match_of_ones_own(played: Arena, looked_at: Page
     looked_at.goto(f"{played.url}play/greedy")
     looked_at.get_by_role("button", name="Start the match").click()
     looked_at.locator("[data-source]").first.click()
+    blameless(looked_at)
+
+
+def test_axe_finds_nothing_in_an_invitation_and_in_the_token_that_it_gives(
+    played: Arena, looked_at: Page
+) -> None:
+    told = played.command("invite", "ada", "--bots", "2", "--url", played.url)
+    link = re.search(r"http://\S+/join/\S+", told)
+    assert link is not None
+    looked_at.goto(link[0])
+    name = looked_at.get_by_label("Name of the bot")
+    expect(name).to_be_visible()
+    blameless(looked_at)
+    name.fill("tiger")
+    looked_at.get_by_role("button", name="Take this name").click()
+    expect(looked_at.get_by_role("heading", name="The token of tiger")).to_be_visible()
     blameless(looked_at)
 
 

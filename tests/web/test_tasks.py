@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from testkit.browser import PATIENCE, Arena, arena, new_context, until_live, wait
+from testkit.forked import Forked
 
 MAX_TABS = 60
 """Presses of Tab that reach anything on a view."""
@@ -148,19 +150,28 @@ def test_follow_a_bot_to_its_latest_match_in_two(stranger: Stranger) -> None:
     assert stranger.steps == 2
 
 
-def test_find_the_last_match_of_yesterday_in_one(town: Arena, browser: Browser) -> None:
-    context = new_context(browser)  # all pages of a context have one clock
-    page = context.new_page()
-    page.clock.set_fixed_time(datetime.now(UTC) + timedelta(days=1))
-    page.goto(town.url)
-    stranger = Stranger(page)
-    last = page.locator(".past h3:text-is('Yesterday') + .cards .card").first
-    address = last.get_attribute("href")
-    stranger.click(page.locator(f".past .card[href='{address}']"))  # another one may have ended meanwhile
-    page.wait_for_url(f"**{address}")
-    expect(page.locator(".viewer .map")).to_be_visible()
-    assert stranger.steps == 1
-    context.close()
+def test_find_yesterdays_final_in_three(tmp_path: Path, browser: Browser) -> None:
+    bots = [word for name in ("greedy", "random", "minimax:depth=2") for word in ("--bot", name)]
+    settings = ("--game", "tictactoe", "--tc", "60/move", "--rounds", "1", "--format", "knockout")
+    words = ("ladder", *settings, "--event", "cup", "--db", f"sqlite:///{tmp_path / 'arena.db'}", *bots)
+    assert Forked(*words, cwd=tmp_path).wait(PATIENCE) == 0
+    with arena(tmp_path) as running:
+        ((final,),) = running.ask("table?event=cup")["bracket"][-1:]
+        context = new_context(browser)  # all pages of a context have one clock
+        page = context.new_page()
+        page.clock.set_fixed_time(datetime.now(UTC) + timedelta(days=1))
+        page.goto(running.url)
+        expect(page.locator(".past h3").first).to_have_text("Yesterday")
+        expect(page.locator(".past .card").first).to_contain_text("cup · Tic-tac-toe")
+        stranger = Stranger(page)
+        stranger.click("Tables", "link")
+        stranger.click(page.locator(".events .card", has_text="cup"))
+        stranger.click("Watch the final", "link")
+        page.wait_for_url("**/match/*")
+        for bot in (final["first"], final["second"]):
+            expect(page.locator(".player .name", has_text=bot)).to_be_visible()
+        assert stranger.steps == 3
+        context.close()
 
 
 def test_read_the_rules_in_one(stranger: Stranger) -> None:

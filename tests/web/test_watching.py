@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
 from testkit.browser import Arena, arena, new_context, wait
@@ -138,6 +139,18 @@ def test_a_record_file_of_ones_own_is_played_and_a_wrong_one_is_told(
     expect(page.get_by_role("alert")).to_have_text(
         "two.jsonl, line 2: the record's move at ply 1 is not legal"
     )
+
+
+def test_a_picture_opened_as_a_match_is_told_and_lists_no_matches(
+    board: Arena, page: Page, tmp_path: Path
+) -> None:
+    file = tmp_path / "board.png"
+    Image.effect_noise((200, 200), 80).save(file)  # with many line ends among its bytes
+    page.goto(f"{board.url}file")
+    page.locator("input[type=file]").set_input_files(file)
+    expect(page.get_by_role("alert")).to_have_text("board.png, line 1: this is not JSON")
+    expect(page.locator("main select")).to_have_count(0)
+    expect(page.locator(".viewer")).to_have_count(0)
 
 
 def test_the_rule_that_ended_a_match_by_adjudication_is_told(

@@ -39,8 +39,8 @@ export class Banners {
   }
 
   show() {
-    // The view of the reader's match reports its state itself.
-    const said = playing.lostAt !== null && playing.goesOn && this.isShown(playing.matchId);
+    // The view of the reader's match reports its state itself, once it has the match.
+    const said = playing.lostAt !== null && playing.match !== null && playing.goesOn && this.isShown(playing.matchId);
     set(this.server, { hidden: !this.away || said });
     this.mine.show(playing.goesOn && !this.isShown(playing.matchId));
   }

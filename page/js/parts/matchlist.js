@@ -2,7 +2,7 @@
 
 import { addressOf } from "../router.js";
 import { h } from "../dom.js";
-import { botTitle, day, gameTitle, plural, shortly, when } from "../text.js";
+import { OPEN_POOL, botTitle, day, gameTitle, plural, shortly, when } from "../text.js";
 
 export const matchLink = (match) => addressOf("match", match);
 
@@ -11,12 +11,13 @@ export const against = (players) => h("span", { class: "pairing" },
   h("span", { class: "versus" }, "v"),
   h("span", { class: "side-name", "data-owner": "minnie" }, h("span", { class: "shape", role: "img", "aria-label": "Minnie:" }), botTitle(players.minnie)));
 
-export function pastItem({ match, game, map, players, finished, plies, result }) {
+// A finished match, with its event unless it is the open pool; `event` is empty on the page of the event.
+export function pastItem({ match, event, game, map, players, finished, plies, result }) {
   const who = result.winner ? `${botTitle(players[result.winner])} won` : result.reason === "server_fault" ? "void" : "draw";
   return h("li", null, h("a", { class: "card", href: addressOf("match", match) },
     against(players),
     h("span", { class: "outcome" }, `${who}: ${shortly(result)}`),
-    h("span", { class: "quiet" }, `${gameTitle(game, map)} · ${plural(plies, "move")} · ${when(finished)}`)));
+    h("span", { class: "quiet" }, [event === OPEN_POOL ? "" : event, gameTitle(game, map), plural(plies, "move"), when(finished)].filter(Boolean).join(" · "))));
 }
 
 // Finished matches, newest first, under the days of their ends.

@@ -4,7 +4,7 @@ import { addressOf } from "../router.js";
 import { fetchJson } from "../api.js";
 import { h, say } from "../dom.js";
 import { LiveBoard } from "../parts/liveboard.js";
-import { pastItem } from "../parts/matchlist.js";
+import { matchLink, pastItem } from "../parts/matchlist.js";
 import { cross, eventRows, scrolling, standing } from "../parts/tables.js";
 import { onListing } from "../spectator.js";
 import { GAME_NAMES, botTitle, eventTitle, mapTitle, plural, timeTitle } from "../text.js";
@@ -130,9 +130,9 @@ export class EventView {
           standing(rows, "Elo"), cross(rows.map((row) => row.bot), table.crosses)].filter(Boolean)
         : [h("p", { class: "quiet" }, "No match has finished yet.")]));
     if (rows.length) this.table.append(files(this.event));
-    this.bracket.replaceChildren(...(table?.bracket?.length ? bracket(table.bracket, rows.find(({ reached }) => reached === "champion")) : []));
+    this.bracket.replaceChildren(...(table?.bracket?.length ? bracket(table.bracket, rows.find(({ reached }) => reached === "champion"), matches) : []));
     this.due.replaceChildren(...(plan?.due.length && !finished ? due(plan) : []));
-    this.past.replaceChildren(...(matches.length ? [h("h2", null, "Latest matches"), h("ul", { class: "cards" }, matches.map(pastItem)),
+    this.past.replaceChildren(...(matches.length ? [h("h2", null, "Latest matches"), h("ul", { class: "cards" }, matches.map((each) => pastItem({ ...each, event: "" }))),
       counted > matches.length ? h("p", null, h("a", { class: "button plain", href: `/search?event=${encodeURIComponent(this.event)}` }, "All matches")) : null].filter(Boolean) : []));
   }
 
@@ -179,11 +179,14 @@ function files(event) {
   return h("p", { class: "quiet" }, links.flatMap(([what, href], n) => [n ? " · " : "", h("a", { href }, what)]));
 }
 
-// The encounters of a knockout, one column per round; winners are bold.
-function bracket(rounds, champion) {
+// The encounters of a knockout, one column per round; winners are bold. `matches`: the newest of the event.
+function bracket(rounds, champion, matches) {
+  const [{ first: one, second: two }] = rounds[rounds.length - 1];
+  const final = champion && matches.find(({ players }) => [players.maxie, players.minnie].sort().join() === [one, two].sort().join());
   const side = (bot, points, won) => (won ? h("strong", null, `${botTitle(bot)} ${points}`) : h("span", null, bot ? `${botTitle(bot)} ${points}` : "…"));
   return [h("h2", null, "Bracket"),
-    champion ? h("p", null, "Champion: ", h("a", { href: addressOf("bot", champion.bot) }, h("b", null, botTitle(champion.bot)))) : null,
+    champion ? h("p", null, "Champion: ", h("a", { href: addressOf("bot", champion.bot) }, h("b", null, botTitle(champion.bot))),
+      final ? [" ", h("a", { class: "button plain small", href: matchLink(final.match) }, "Watch the final")] : null) : null,
     scrolling("Bracket", h("div", { class: "bracket" }, rounds.map((each, n) => h("section", null,
       h("h3", null, n === rounds.length - 1 ? "Final" : `Round ${n + 1}`),
       h("ul", null, each.map(({ first, second, first_points, second_points, winner }) => h("li", null,

@@ -1,7 +1,7 @@
 // The host's page, opened with an admin's token: connected, suspended and banned bots, their names, and the notice to all clients.
 
 import { addressOf } from "../router.js";
-import { fetchAs, basic } from "../api.js";
+import { readAs, changeAs, basic } from "../api.js";
 import { h, say } from "../dom.js";
 import { Account } from "../parts/account.js";
 import { table } from "../parts/tables.js";
@@ -58,7 +58,7 @@ export class HostView {
   // The fault of an action stays until the next action.
   async ask(query) {
     try {
-      const found = await fetchAs(basic(this.account.who), `host${query}`);
+      const found = await (query ? changeAs : readAs)(basic(this.account.who), `host${query}`);
       if (this.stopped) return false;
       if (query) this.actionFailed = false;
       if (!this.actionFailed) say(this.account.fault, "");

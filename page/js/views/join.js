@@ -1,6 +1,6 @@
 // An invitation: its owner chooses names for bots, and each token is shown once.
 
-import { fetchAs, bearer } from "../api.js";
+import { readAs, changeAs, bearer } from "../api.js";
 import { h } from "../dom.js";
 import { saveToken } from "../saved.js";
 import { nameForm, newToken } from "../parts/newtoken.js";
@@ -17,7 +17,7 @@ export class JoinView {
 
   async load() {
     try {
-      const found = await fetchAs(this.secret, "join");
+      const found = await readAs(this.secret, "join");
       if (!this.stopped) this.show(found);
     } catch (error) {
       if (!this.stopped) this.place.replaceChildren(h("p", { class: "fault", role: "alert" }, error.message));
@@ -34,7 +34,7 @@ export class JoinView {
   }
 
   async take(name) {
-    const given = await fetchAs(this.secret, `join?name=${encodeURIComponent(name)}`);
+    const given = await changeAs(this.secret, `join?name=${encodeURIComponent(name)}`);
     saveToken("bot", given);
     this.tokens.append(newToken(given));
     await this.load();

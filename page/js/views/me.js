@@ -1,7 +1,7 @@
 // An owner's bots, opened with the token of any of them: their results, tokens and match logs.
 
 import { addressOf } from "../router.js";
-import { fetchJson, fetchAs, basic } from "../api.js";
+import { fetchJson, readAs, changeAs, basic } from "../api.js";
 import { h, say, set } from "../dom.js";
 import { Account } from "../parts/account.js";
 import { pastItem } from "../parts/matchlist.js";
@@ -23,7 +23,7 @@ export class MeView {
   async open() {
     say(this.account.fault, "");
     try {
-      const found = await fetchAs(basic(this.account.who), "me");
+      const found = await readAs(basic(this.account.who), "me");
       this.account.keep();
       // A bot without finished matches has no page yet.
       const known = await Promise.all(found.bots.map((each) => (each.retired ? null : fetchJson(`bot?name=${encodeURIComponent(each.name)}`).catch(() => null))));
@@ -73,7 +73,7 @@ export class MeView {
     const place = h("div");
     const open = h("button", { type: "button", class: "small", onclick: async () => {
       try {
-        place.replaceChildren(logTable(await fetchAs(basic(this.account.who), `log/${encodeURIComponent(past.match)}`, "GET")));
+        place.replaceChildren(logTable(await readAs(basic(this.account.who), `log/${encodeURIComponent(past.match)}`, "GET")));
       } catch (error) {
         place.replaceChildren(h("p", { class: "fault", role: "alert" }, error.message));
       }
@@ -95,7 +95,7 @@ export class MeView {
     say(this.account.fault, "");
     this.place.inert = true;
     try {
-      changed(await fetchAs(basic(this.account.who), path));
+      changed(await changeAs(basic(this.account.who), path));
       if (this.account.who.token) await this.open();
       else this.account.leave();
     } finally {

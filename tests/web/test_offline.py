@@ -1,0 +1,88 @@
+"""The page without its server: it opens from what the browser has kept, says once what is wrong, and goes on by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from testkit.browser import Arena, arena, new_context
+
+VIEWS = (
+    "",
+    "tv",
+    "match/0123",
+    "play",
+    "table",
+    "bot/random",
+    "search?bot=random",
+    "maps",
+    "file",
+    "me",
+    "host",
+    "join/code",
+)
+SAID = """() => [...document.querySelectorAll('.fault-bar, .fault, [data-alarm]')]
+  .filter((each) => each.checkVisibility() && each.textContent).map((each) => each.textContent)"""
+"""What is said in red."""
+AWAY = "The server does not answer. Reconnecting…"
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Arena]:
+    settings = ("--set=pool.matchmaker=false", "--set=matches.grace_seconds=300")
+    with arena(tmp_path, "--map", "path4", "--tc", "60/move", *settings) as running:
+        running.dawdler("random", 0.1)
+        yield running
+
+
+@pytest.fixture
+def installed(served: Arena, browser: Browser) -> Iterator[Page]:
+    """A page in a browser that has kept it."""
+    context = new_context(browser)
+    page = context.new_page()
+    page.goto(served.url)
+    page.evaluate("navigator.serviceWorker.ready.then(() => null)")
+    yield page
+    context.close()
+
+
+def test_a_browser_may_install_the_page(installed: Page) -> None:
+    session = installed.context.new_cdp_session(installed)
+    assert session.send("Page.getInstallabilityErrors") == {"installabilityErrors": []}
+
+
+def test_every_view_opens_without_the_server_says_so_once_and_goes_on_when_it_is_back(
+    served: Arena, installed: Page
+) -> None:
+    served.kill_server()
+    for address in VIEWS:
+        installed.goto(f"{served.url}{address}")
+        expect(installed.get_by_text(AWAY)).to_be_visible()
+        expect(installed.get_by_role("link", name="Riskless Arena")).to_be_visible()
+        assert installed.evaluate(SAID) == [AWAY], address
+    installed.goto(served.url)
+    expect(installed.get_by_text(AWAY)).to_be_visible()
+    served.serve()
+    expect(installed.get_by_text(AWAY)).to_be_hidden()
+    expect(installed.locator(".stage .map .area-of").first).to_be_visible()
+
+
+def test_ones_own_match_says_once_that_the_server_is_away_also_after_a_reload(
+    served: Arena, installed: Page
+) -> None:
+    installed.goto(f"{served.url}play/random")
+    installed.get_by_role("button", name="Start the match").click()
+    expect(installed.locator("[data-source]").first).to_be_visible()
+    served.kill_server()
+    expect(installed.locator(".status[data-alarm]")).to_contain_text("Reconnecting…")
+    expect(installed.get_by_text(AWAY, exact=True)).to_be_hidden()
+    assert len(installed.evaluate(SAID)) == 1
+    installed.reload()
+    expect(installed.get_by_text(AWAY, exact=True)).to_be_visible()
+    assert installed.evaluate(SAID) == [AWAY]
+    served.serve()
+    expect(installed.locator(".viewer .status")).to_contain_text("Your turn")
+    assert installed.evaluate(SAID) == []
