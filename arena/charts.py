@@ -15,52 +15,59 @@ class Area:
     right: float
     top: float
     bottom: float
-    across: tuple[float, float]
+    x_range: tuple[float, float]
     """Data values at the left and right edge."""
-    down: tuple[float, float]
+    y_range: tuple[float, float]
     """Data values at the bottom and top edge."""
 
     def x(self, value: float) -> float:
         """Return the horizontal SVG position of the data value `value`."""
-        low, high = self.across
+        low, high = self.x_range
         return self.left + (self.right - self.left) * (value - low) / ((high - low) or 1)
 
     def y(self, value: float) -> float:
         """Return the vertical SVG position of the data value `value`."""
-        low, high = self.down
+        low, high = self.y_range
         return self.bottom - (self.bottom - self.top) * (value - low) / ((high - low) or 1)
 
-    def curve(
-        self, points: Iterable[tuple[float, float]], colour: str, width: float, more: str = "", tip: str = ""
+    def curve_element(
+        self,
+        points: Iterable[tuple[float, float]],
+        colour: str,
+        width: float,
+        attributes: str = "",
+        tip: str = "",
     ) -> str:
-        """Return a line chart through `points`; `tip` is its tooltip, and `more` holds further SVG attributes."""
+        """Return a line chart through `points`; `tip` is its tooltip, and `attributes` holds further SVG attributes."""
         path = " ".join(f"{self.x(a):.1f},{self.y(b):.1f}" for a, b in points)
-        return f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="{width:g}"{more}>{_tooltip(tip)}</polyline>'
+        return f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="{width:g}"{attributes}>{_title_element(tip)}</polyline>'
 
-    def rules(self, values: Iterable[float], colour: str) -> list[str]:
+    def horizontal_lines(self, values: Iterable[float], colour: str) -> list[str]:
         """Return a horizontal line across the area for each of `values`."""
-        return [line(self.left, self.y(value), self.right, self.y(value), colour) for value in values]
+        return [line_element(self.left, self.y(value), self.right, self.y(value), colour) for value in values]
 
 
-def line(x1: float, y1: float, x2: float, y2: float, colour: str, width: float = 1, more: str = "") -> str:
-    """Return a straight line; `more` holds further SVG attributes."""
+def line_element(
+    x1: float, y1: float, x2: float, y2: float, colour: str, width: float = 1, attributes: str = ""
+) -> str:
+    """Return a straight line; `attributes` holds further SVG attributes."""
     ends = f'x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"'
-    return f'<line {ends} stroke="{colour}" stroke-width="{width:g}"{more}/>'
+    return f'<line {ends} stroke="{colour}" stroke-width="{width:g}"{attributes}/>'
 
 
-def text(x: float, y: float, words: str, colour: str = "black", anchor: str = "start", more: str = "") -> str:
-    """Return a text of which the `anchor` (start, middle or end) is at `x`; `more` holds further SVG attributes."""
-    return (
-        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}"{more}>{escape(words)}</text>'
-    )
+def text_element(
+    x: float, y: float, content: str, colour: str = "black", anchor: str = "start", attributes: str = ""
+) -> str:
+    """Return a text of which the `anchor` (start, middle or end) is at `x`; `attributes` holds further SVG attributes."""
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}"{attributes}>{escape(content)}</text>'
 
 
-def dot(x: float, y: float, radius: float, colour: str, tip: str = "") -> str:
+def dot_element(x: float, y: float, radius: float, colour: str, tip: str = "") -> str:
     """Return a filled circle; `tip` is its tooltip."""
-    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" fill="{colour}">{_tooltip(tip)}</circle>'
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" fill="{colour}">{_title_element(tip)}</circle>'
 
 
-def document(width: float, height: float, elements: Sequence[str]) -> str:
+def svg_document(width: float, height: float, elements: Sequence[str]) -> str:
     """Return a complete SVG file with these elements on a white background."""
     size = f'width="{width:.0f}" height="{height:.0f}"'
     box = f'{size} viewBox="0 0 {width:.0f} {height:.0f}"'
@@ -68,5 +75,5 @@ def document(width: float, height: float, elements: Sequence[str]) -> str:
     return "\n".join([opening, f'<rect {size} fill="white"/>', *elements, "</svg>", ""])
 
 
-def _tooltip(words: str) -> str:
-    return f"<title>{escape(words)}</title>" if words else ""
+def _title_element(content: str) -> str:
+    return f"<title>{escape(content)}</title>" if content else ""

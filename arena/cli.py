@@ -129,21 +129,21 @@ class LazyCommand(TyperCommand):
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         """Load the real command and return its context, which takes the place of this one."""
-        return load(str(self.name)).make_context(info_name, args, parent, **extra)
+        return load_command(str(self.name)).make_context(info_name, args, parent, **extra)
 
 
-def load(name: str) -> Any:
+def load_command(name: str) -> Any:
     """Import the command called `name`, and return it. Raises KeyError if there is none."""
-    app = _app()
+    app = _make_app()
     import_module(COMMANDS[name][0]).register(app)
-    if signal.getsignal(signal.SIGINT) is _leave:
+    if signal.getsignal(signal.SIGINT) is _exit_on_interrupt:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    return _group(app).commands[name]
+    return _make_group(app).commands[name]
 
 
-def build() -> TyperGroup:
+def build_cli() -> TyperGroup:
     """Return the `arena` command with placeholders for all subcommands."""
-    group = _group(_app())
+    group = _make_group(_make_app())
     for name in COMMANDS:
         group.add_command(LazyCommand(name))
     return group
@@ -153,9 +153,9 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command and exit: 0 for success, 1 for a failure explained in one line, 2 for bad usage."""
     argv = sys.argv[1:] if arguments is None else arguments
     if arguments is None and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _leave)
+        signal.signal(signal.SIGINT, _exit_on_interrupt)
     try:
-        code = build()(argv, standalone_mode=False, prog_name="arena")
+        code = build_cli()(argv, standalone_mode=False, prog_name="arena")
     except CommandError as failure:
         err.print(f"arena: {failure}")
         sys.exit(failure.exit_code)
@@ -187,13 +187,13 @@ def main(arguments: list[str] | None = None) -> None:
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _print_version(wanted: bool) -> None:  # noqa: FBT001 - typer passes it by position
-    if wanted:
+def _print_version(requested: bool) -> None:  # noqa: FBT001 - typer passes it by position
+    if requested:
         typer.echo(f"arena {metadata.version('riskless-arena')}")
         raise typer.Exit
 
 
-def _leave(_number: int, _frame: object) -> None:
+def _exit_on_interrupt(_number: int, _frame: object) -> None:
     """Exit at once on Ctrl-C while a command is being loaded.
 
     An exception instead could be raised within the import system, which would print it and go on.
@@ -208,7 +208,7 @@ def _ignore_interrupts(arguments: list[str] | None) -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _app() -> typer.Typer:
+def _make_app() -> typer.Typer:
     app = typer.Typer(
         cls=GroupedCommands,
         help="Host matches between bots, connect a bot, run ladders.",
@@ -216,11 +216,11 @@ def _app() -> typer.Typer:
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
     )
-    app.callback()(_common)  # without a callback typer would turn a single command into the whole app
+    app.callback()(_common_options)  # without a callback typer would turn a single command into the whole app
     return app
 
 
-def _common(
+def _common_options(
     *,
     version: Annotated[
         bool,
@@ -232,5 +232,5 @@ def _common(
     """Options shared by all commands."""
 
 
-def _group(app: typer.Typer) -> TyperGroup:
+def _make_group(app: typer.Typer) -> TyperGroup:
     return cast("TyperGroup", typer.main.get_command(app))  # a group, because it has a callback

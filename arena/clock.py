@@ -48,6 +48,6 @@ def seconds_left() -> float:
     return anyio.current_effective_deadline() - anyio.current_time()
 
 
-def block(seconds: float) -> None:
+def block_thread(seconds: float) -> None:
     """Block this thread for `seconds`. Never call it in a thread with an event loop."""
     time.sleep(seconds)

@@ -142,7 +142,7 @@ def register_games(specs: list[str] | None) -> list[str]:
     return [register_game(spec) for spec in specs or ()]
 
 
-def is_given(context: typer.Context, name: str) -> bool:
+def is_option_given(context: typer.Context, name: str) -> bool:
     """Return True if the option was given on the command line."""
     source = context.get_parameter_source(name)
     return source is not None and source.name != "DEFAULT"

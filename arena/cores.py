@@ -31,7 +31,7 @@ class Mount:
     """True for version 2 of control groups, in which one tree has all controllers."""
 
 
-def cores(
+def usable_cores(
     affinity: Sequence[int] | None = None, *, cgroup: Path = CGROUP, mounts: Path = MOUNTS
 ) -> list[int]:
     """Return the numbers of the cores that this process may use, in ascending order; at least one.
@@ -40,44 +40,44 @@ def cores(
     cgroup    file that lists the process's control groups
     mounts    file that lists the mounts; if it or `cgroup` cannot be read, no quota is applied
     """
-    every = sorted(_affinity() if affinity is None else affinity)
-    return every[: max(1, math.floor(min(len(every), quota(cgroup, mounts))))]
+    every = sorted(_allowed_cores() if affinity is None else affinity)
+    return every[: max(1, math.floor(min(len(every), cpu_limit(cgroup, mounts))))]
 
 
-def quota(cgroup: Path = CGROUP, mounts: Path = MOUNTS) -> float:
+def cpu_limit(cgroup: Path = CGROUP, mounts: Path = MOUNTS) -> float:
     """Return the CPU limit of this process's control groups, in cores; infinity if there is none."""
     limits = [math.inf]
-    for mount, path in _groups(cgroup, mounts, "cpu"):
-        limits += [_limit(folder, unified=mount.unified) for folder in _folders(mount, path)]
+    for mount, path in _find_groups(cgroup, mounts, "cpu"):
+        limits += [_group_limit(folder, unified=mount.unified) for folder in _list_group_folders(mount, path)]
     return min(limits)
 
 
-def used_ms(container: str, cgroup: Path, mounts: Path = MOUNTS) -> float | None:
+def container_cpu_ms(container: str, cgroup: Path, mounts: Path = MOUNTS) -> float | None:
     """Return the CPU time that a container has used, in ms; None if it has ended or its control group is not visible.
 
     container  id of the container, which is part of its control group's name
     cgroup     file that lists the control groups of a process in the container
     """
-    for mount, path in _groups(cgroup, mounts, "cpuacct"):
+    for mount, path in _find_groups(cgroup, mounts, "cpuacct"):
         if container in path:
-            return _cpu_ms(next(_folders(mount, path)), unified=mount.unified)
+            return _group_cpu_ms(next(_list_group_folders(mount, path)), unified=mount.unified)
     return None
 
 
-def _affinity() -> list[int]:
+def _allowed_cores() -> list[int]:
     try:
         return list(os.sched_getaffinity(0))
     except AttributeError:  # not on macOS
         return list(range(os.cpu_count() or 1))
 
 
-def _groups(cgroup: Path, mounts: Path, controller: str) -> Iterator[tuple[Mount, str]]:
+def _find_groups(cgroup: Path, mounts: Path, controller: str) -> Iterator[tuple[Mount, str]]:
     """Yield the mount point and the path of each group of a process that has this controller; none if a file is missing."""
     try:
         cgroups, mounted = cgroup.read_text(), mounts.read_text()
     except OSError:  # not Linux, or the process has ended
         return
-    hierarchy = list(_mounts(mounted, controller))
+    hierarchy = list(_parse_mounts(mounted, controller))
     for line in cgroups.splitlines():
         _, controllers, path = line.split(":", 2)
         for mount in hierarchy:
@@ -87,7 +87,7 @@ def _groups(cgroup: Path, mounts: Path, controller: str) -> Iterator[tuple[Mount
                 yield mount, path
 
 
-def _mounts(text: str, controller: str) -> Iterator[Mount]:
+def _parse_mounts(text: str, controller: str) -> Iterator[Mount]:
     """Yield the mount points of control groups that have this controller."""
     for line in text.splitlines():
         before, _, after = line.partition(" - ")
@@ -101,7 +101,7 @@ def _unescape(text: str) -> str:
     return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), text)
 
 
-def _folders(mount: Mount, path: str) -> Iterator[Path]:
+def _list_group_folders(mount: Mount, path: str) -> Iterator[Path]:
     """Yield the folders of a group and of its visible parents, each of which may set its own limit."""
     group = PurePosixPath(path)
     # A group outside the mounted part appears as the root of the mount, as in a container with version 1.
@@ -110,7 +110,7 @@ def _folders(mount: Mount, path: str) -> Iterator[Path]:
         yield from (mount.point / each for each in (inside, *inside.parents))
 
 
-def _limit(folder: Path, *, unified: bool) -> float:
+def _group_limit(folder: Path, *, unified: bool) -> float:
     """Return the CPU limit of one group, in cores; infinity if it sets none or its files are missing."""
     with suppress(OSError, ValueError):
         if unified:
@@ -124,7 +124,7 @@ def _limit(folder: Path, *, unified: bool) -> float:
     return math.inf
 
 
-def _cpu_ms(folder: Path, *, unified: bool) -> float | None:
+def _group_cpu_ms(folder: Path, *, unified: bool) -> float | None:
     """Return the CPU time that one group has used, in ms; None if its files are missing."""
     with suppress(OSError, ValueError):
         if not unified:

@@ -12,11 +12,11 @@ SECONDS = 20.0
 """Maximum time to wait for the next byte of an answer, in seconds."""
 
 
-def fetch(server: str, request: Request, most_bytes: int) -> bytes:
-    """Return the body of a server's answer, cut off after `most_bytes`. Raises CommandError, which names `server`."""
+def fetch(server: str, request: Request, max_bytes: int) -> bytes:
+    """Return the body of a server's answer, cut off after `max_bytes`. Raises CommandError, which names `server`."""
     try:
         with urlopen(request, timeout=SECONDS) as answer:  # noqa: S310 - http or https, as the callers write it
-            body: bytes = answer.read(most_bytes)
+            body: bytes = answer.read(max_bytes)
     except HTTPError as error:
         with error:
             why = error.read(1000).decode(errors="replace").strip()

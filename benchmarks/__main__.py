@@ -25,9 +25,9 @@ def main() -> None:
         names = ", ".join(raw.MEASURED)
         parser.error(f"no benchmark is called {', '.join(sorted(unknown))}: there are {names}")
     for name in () if arguments.page else arguments.parts or raw.MEASURED:
-        print(raw.section(name, raw.measure(name)), "\n", flush=True)
-        raw.PAGE.write_text(raw.page(), encoding="utf-8")
-    raw.PAGE.write_text(raw.page(), encoding="utf-8")
+        print(raw.render_section(name, raw.measure_and_save(name)), "\n", flush=True)
+        raw.PAGE.write_text(raw.render_page(), encoding="utf-8")
+    raw.PAGE.write_text(raw.render_page(), encoding="utf-8")
 
 
 if __name__ == "__main__":

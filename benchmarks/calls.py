@@ -35,9 +35,9 @@ from arena.server.core.matchmaker import GATHER_NS
 from arena.server.core.settings import Pool, PoolGame
 from arena.server.host import Host, open_host
 from arena.server.settings import private_settings
-from benchmarks.kit.faults import report
-from benchmarks.kit.script import MAP, script
-from testkit.bare import frame, opening
+from benchmarks.kit.faults import print_faults
+from benchmarks.kit.script import MAP, make_script
+from testkit.bare import make_handshake_request, make_masked_frame
 
 # Work that is done at fixed intervals is no part of a move.
 loop_lag.INTERVAL_NS = 10**12
@@ -46,30 +46,30 @@ TIMES = 40
 """Number of moves, hellos and answers that are counted; the figures are medians for each function."""
 QUIET_SECONDS = 0.01
 """Time from an answer to the next request, in seconds: long enough for the shell to become idle."""
-MOST = {"a durable move": 60, "a hello": 120, "a cached answer of /api/table": 60}
+PROMISED_CALLS = {"a durable move": 60, "a hello": 120, "a cached answer of /api/table": 60}
 GET = b"GET /api/table HTTP/1.1\r\nHost: here\r\n\r\n"
 
 
-class Calls:
+class CallCounter:
     """Counter of calls in all threads that start after its creation."""
 
     def __init__(self) -> None:
         self.counts: Counter[CodeType] = Counter()
         self._counting = False
-        threading.setprofile(self._profile)
-        sys.setprofile(self._profile)
+        threading.setprofile(self._count_call)
+        sys.setprofile(self._count_call)
 
-    def _profile(self, frame: FrameType, event: str, _argument: object) -> None:
+    def _count_call(self, frame: FrameType, event: str, _argument: object) -> None:
         if self._counting and event == "call" and frame.f_code.co_filename.startswith(OURS):
             self.counts[frame.f_code] += 1
 
-    async def of(self, what: Callable[[int], Awaitable[None]]) -> Counter[CodeType]:
-        """Return the calls during one call of `what`."""
+    async def count_calls(self, action: Callable[[int], Awaitable[None]]) -> Counter[CodeType]:
+        """Return the calls during one call of `action`."""
         results: list[Counter[CodeType]] = []
         for number in range(TIMES):
             self.counts = Counter()
             self._counting = True
-            await what(number)
+            await action(number)
             await asyncio.sleep(QUIET_SECONDS)
             self._counting = False
             results.append(self.counts)
@@ -90,7 +90,7 @@ class CountedConnection(asyncio.Transport):
         self.written = b""
         """Bytes that the server has written and the client has not read yet."""
         self._news = asyncio.Event()
-        self._protocol = host.edge.connection()
+        self._protocol = host.edge.make_connection()
         self._protocol.connection_made(self)
 
     def write(self, data: Any) -> None:
@@ -122,9 +122,9 @@ class CountedConnection(asyncio.Transport):
         buffer[: len(data)] = data
         self._protocol.buffer_updated(len(data))
 
-    def say(self, **message: object) -> None:
+    def send_message(self, **message: object) -> None:
         """Send a message."""
-        self.send(frame(msgpack.packb(message)))
+        self.send(make_masked_frame(msgpack.packb(message)))
 
     async def read(self, size: int) -> bytes:
         """Return the next bytes."""
@@ -134,7 +134,7 @@ class CountedConnection(asyncio.Transport):
         data, self.written = self.written[:size], self.written[size:]
         return data
 
-    async def answer(self) -> bytes:
+    async def read_response_body(self) -> bytes:
         """Return the body of an answer to a plain GET."""
         while b"\r\n\r\n" not in self.written:
             self._news.clear()
@@ -143,7 +143,7 @@ class CountedConnection(asyncio.Transport):
         length = next((each for each in head.split(b"\r\n") if each.startswith(b"Content-Length: ")), b"0")
         return await self.read(int(length.split()[-1]))
 
-    async def hear(self, kind: str) -> dict[str, Any]:
+    async def receive_type(self, kind: str) -> dict[str, Any]:
         """Return the next message of a kind, and skip the messages before it."""
         while True:
             size = (await self.read(2))[1]
@@ -157,14 +157,14 @@ class CountedConnection(asyncio.Transport):
 async def connect(host: Host) -> CountedConnection:
     """Return the connection of a bot that has not sent its hello yet."""
     line = CountedConnection(host)
-    line.send(opening("here"))
-    await line.answer()
+    line.send(make_handshake_request("here"))
+    await line.read_response_body()
     return line
 
 
-async def count() -> dict[str, Counter[CodeType]]:
+async def count_all() -> dict[str, Counter[CodeType]]:
     """Return the calls of each kind of request."""
-    calls = Calls()
+    calls = CallCounter()
     pool = Pool(games=(PoolGame(make_game_on_map("riskless", MAP), TimeControl.parse("60+1")),))
     results = {}
     try:
@@ -173,59 +173,59 @@ async def count() -> dict[str, Counter[CodeType]]:
                 database=f"sqlite:///{folder}/arena.db", anyone=True, adjudication=DEFAULT_RULES
             )
             async with open_host(settings, pool=pool) as host:
-                results["a hello"] = await _hellos(host, calls)
-                results["a durable move"] = await _moves(host, calls)
-                results["a cached answer of /api/table"] = await _answers(host, calls)
+                results["a hello"] = await _count_hello_calls(host, calls)
+                results["a durable move"] = await _count_move_calls(host, calls)
+                results["a cached answer of /api/table"] = await _count_page_calls(host, calls)
     finally:
         calls.close()
-    return {what: results[what] for what in MOST}
+    return {what: results[what] for what in PROMISED_CALLS}
 
 
-async def _hellos(host: Host, calls: Calls) -> Counter[CodeType]:
+async def _count_hello_calls(host: Host, calls: CallCounter) -> Counter[CodeType]:
     lines = [await connect(host) for _ in range(TIMES + 1)]
 
-    async def greet(number: int) -> None:
-        lines[number].say(type="hello", name=f"watcher {number}", pool=False)
-        await lines[number].hear("welcome")
+    async def send_hello(number: int) -> None:
+        lines[number].send_message(type="hello", name=f"watcher {number}", pool=False)
+        await lines[number].receive_type("welcome")
 
-    await greet(TIMES)  # the first one finds nothing prepared
+    await send_hello(TIMES)  # the first one finds nothing prepared
     # The matchmaker looks later, once at all who came meanwhile.
     vars(core)["GATHER_NS"] = 10**12
-    counts = await calls.of(greet)
+    counts = await calls.count_calls(send_hello)
     vars(core)["GATHER_NS"] = GATHER_NS
     return counts
 
 
-async def _moves(host: Host, calls: Calls) -> Counter[CodeType]:
+async def _count_move_calls(host: Host, calls: CallCounter) -> Counter[CodeType]:
     pair = [await connect(host) for _ in range(2)]
     for name, line in zip(("maxie", "minnie"), pair, strict=True):
-        line.say(type="hello", name=name)
+        line.send_message(type="hello", name=name)
     seats = {}
     for line in pair:
-        start = await line.hear("start")
+        start = await line.receive_type("start")
         seats[start["seat"]] = line
-        line.say(type="ready", match=start["match"])
+        line.send_message(type="ready", match=start["match"])
     lines, match = [seats["maxie"], seats["minnie"]], start["match"]
-    await lines[0].hear("turn")
+    await lines[0].receive_type("turn")
 
-    async def move(ply: int) -> None:
-        lines[ply % 2].say(type="move", match=match, ply=ply, move=script()[ply])
-        await lines[ply % 2].hear("accepted")
-        await lines[1 - ply % 2].hear("turn")
+    async def play_move(ply: int) -> None:
+        lines[ply % 2].send_message(type="move", match=match, ply=ply, move=make_script()[ply])
+        await lines[ply % 2].receive_type("accepted")
+        await lines[1 - ply % 2].receive_type("turn")
 
-    script()
-    return await calls.of(move)
+    make_script()
+    return await calls.count_calls(play_move)
 
 
-async def _answers(host: Host, calls: Calls) -> Counter[CodeType]:
+async def _count_page_calls(host: Host, calls: CallCounter) -> Counter[CodeType]:
     line = CountedConnection(host)
 
-    async def ask(_number: int) -> None:
+    async def send_get(_number: int) -> None:
         line.send(GET)
-        await line.answer()
+        await line.read_response_body()
 
-    await ask(0)
-    return await calls.of(ask)
+    await send_get(0)
+    return await calls.count_calls(send_get)
 
 
 def main() -> int:
@@ -234,15 +234,15 @@ def main() -> int:
     parser.add_argument("--list", action="store_true", help="every function, in the order of first calls")
     arguments = parser.parse_args()
     faults = []
-    for what, counts in uvloop.run(count()).items():
+    for what, counts in uvloop.run(count_all()).items():
         total = counts.total()
-        print(f"{what}: {total} calls, promised at most {MOST[what]}")
-        if total > MOST[what]:
+        print(f"{what}: {total} calls, promised at most {PROMISED_CALLS[what]}")
+        if total > PROMISED_CALLS[what]:
             faults.append(f"{what}: {total} calls")
         for code, times in (+counts).items() if arguments.list else ():
             file = Path(code.co_filename).relative_to(OURS)
             print(f"{times:4}  {file!s:36} {code.co_qualname}")
-    return report(faults)
+    return print_faults(faults)
 
 
 if __name__ == "__main__":

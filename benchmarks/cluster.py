@@ -20,33 +20,33 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.kit.load import Load, all_in, arena_bot, measured
-from benchmarks.kit.results import CLUSTER, claim, measured_on
+from benchmarks.kit.load import Load, measure_rate, run_arena_bot, wait_until_all_connected
+from benchmarks.kit.results import CLUSTER, describe_measurement, format_claim
 from benchmarks.kit.script import MAP
-from benchmarks.kit.served import ON_SCRIPT, cpu_of
+from benchmarks.kit.served import SCRIPT_OPTIONS, process_cpu_seconds
 from testkit import forked
-from testkit.cluster import Member, Role
-from testkit.nats_server import NatsServer, running_nats
-from testkit.parts import missing, postgresql_folder
+from testkit.cluster import ClusterMember, Role
+from testkit.nats_server import NatsServer, run_nats
+from testkit.parts import find_postgresql_folder, missing_reason
 from tests.server.databases import Postgresql, running_postgresql
 
 IDLE_SECONDS = 3.0
 WARM_SECONDS = 3.0
 SERVE = (
-    *ON_SCRIPT,
+    *SCRIPT_OPTIONS,
     "--set=limits.work_ms_per_second=100000",
     "--set=limits.messages_per_second=1000",
     "--set=limits.moves_per_second=100000",
     "--set=pool.concurrency=1000",
 )
-ALONE = "one process"
+SINGLE_PROCESS = "one process"
 MOST = 2.0
-CONDITIONS = {ALONE: 0, "a core and 1 edge": 1, "a core and 2 edges": 2, "a core and 4 edges": 4}
+EDGE_COUNTS = {SINGLE_PROCESS: 0, "a core and 1 edge": 1, "a core and 2 edges": 2, "a core and 4 edges": 4}
 """Number of edges of each configuration; 0 for a single process."""
 
 
 @dataclass(frozen=True)
-class Cost:
+class RoundCost:
     """Measurements of one configuration in one round; CPU in µs per move."""
 
     core: float
@@ -66,25 +66,31 @@ class Cost:
         return self.core + self.edges
 
 
-def used(members: Sequence[Member], postgresql: Postgresql, nats: NatsServer) -> list[float]:
+def measure_cpu_seconds(
+    members: Sequence[ClusterMember], postgresql: Postgresql, nats: NatsServer
+) -> list[float]:
     """Return the CPU time so far, in seconds, of the core (or the single process), the edges, PostgreSQL and NATS."""
     return [
-        sum(cpu_of(each.pid) for each in members if each.role != "edge"),
-        sum(cpu_of(each.pid) for each in members if each.role == "edge"),
-        sum(cpu_of(each) for each in postgresql.processes),
-        cpu_of(nats.pid),
+        sum(process_cpu_seconds(each.pid) for each in members if each.role != "edge"),
+        sum(process_cpu_seconds(each.pid) for each in members if each.role == "edge"),
+        sum(process_cpu_seconds(each) for each in postgresql.processes),
+        process_cpu_seconds(nats.pid),
     ]
 
 
 @asynccontextmanager
-async def running(edges: int, folder: Path, url: str, nats: NatsServer) -> AsyncIterator[list[Member]]:
+async def run_members(
+    edges: int, folder: Path, url: str, nats: NatsServer
+) -> AsyncIterator[list[ClusterMember]]:
     """Run the processes of a configuration."""
     roles: list[Role] = ["core", *["edge"] * edges] if edges else ["all"]  # type: ignore[list-item]
     bus = (f"--set=bus.url={nats.url}",) if edges else ()
-    made: list[Member] = []
+    made: list[ClusterMember] = []
     try:
         for number, role in enumerate(roles):
-            member = Member(role, f"{role}-{number}", folder / f"{number}.log", (*bus, "--db", url, *SERVE))
+            member = ClusterMember(
+                role, f"{role}-{number}", folder / f"{number}.log", (*bus, "--db", url, *SERVE)
+            )
             made.append(member)
             member.start()
             await member.wait_ready()
@@ -94,35 +100,39 @@ async def running(edges: int, folder: Path, url: str, nats: NatsServer) -> Async
             await asyncio.to_thread(each.close)
 
 
-async def measure(
+async def measure_once(
     edges: int, arguments: argparse.Namespace, url: str, postgresql: Postgresql, nats: NatsServer
-) -> Cost:
+) -> RoundCost:
     """Measure a configuration once."""
     load = Load()
     pause = float(arguments.bots / 2 / arguments.rate)  # one bot of two is to move
     with tempfile.TemporaryDirectory(prefix="arena-cluster-") as folder:
-        async with running(edges, Path(folder), url, nats) as members, asyncio.TaskGroup() as tasks:
+        async with run_members(edges, Path(folder), url, nats) as members, asyncio.TaskGroup() as tasks:
             entrances = [each.url for each in members if each.role != "core"]
 
-            def come(what: str, *, pool: bool) -> None:
+            def start_bots(what: str, *, pool: bool) -> None:
                 for each in range(arguments.bots):
                     at = entrances[each % len(entrances)]
-                    jobs.append(tasks.create_task(arena_bot(at, f"{what} {each}", load, pause, pool=pool)))
+                    jobs.append(
+                        tasks.create_task(run_arena_bot(at, f"{what} {each}", load, pause, pool=pool))
+                    )
 
             jobs: list[asyncio.Task[None]] = []
-            come("idle", pool=False)
-            await all_in(load, arguments.bots)
+            start_bots("idle", pool=False)
+            await wait_until_all_connected(load, arguments.bots)
             await asyncio.sleep(1)
-            before = used(members, postgresql, nats)
+            before = measure_cpu_seconds(members, postgresql, nats)
             await asyncio.sleep(IDLE_SECONDS)
-            idle = [b - a for a, b in zip(before, used(members, postgresql, nats), strict=True)]
-            come("bot", pool=True)
-            await all_in(load, 2 * arguments.bots)
+            idle = [
+                b - a for a, b in zip(before, measure_cpu_seconds(members, postgresql, nats), strict=True)
+            ]
+            start_bots("bot", pool=True)
+            await wait_until_all_connected(load, 2 * arguments.bots)
             await asyncio.sleep(WARM_SECONDS)
             load.seconds.clear()
-            before, moves = used(members, postgresql, nats), load.moves
-            rate = await measured(load, 0, arguments.seconds)
-            after = used(members, postgresql, nats)
+            before, moves = measure_cpu_seconds(members, postgresql, nats), load.moves
+            rate = await measure_rate(load, 0, arguments.seconds)
+            after = measure_cpu_seconds(members, postgresql, nats)
             moves, seconds = load.moves - moves, sorted(load.seconds)
             for job in jobs:
                 job.cancel()
@@ -132,7 +142,7 @@ async def measure(
     core, of_edges, of_postgresql, of_nats = [
         1e6 * (b - a - rest * share) / moves for a, b, rest in zip(before, after, idle, strict=True)
     ]
-    return Cost(
+    return RoundCost(
         core,
         of_edges,
         of_postgresql,
@@ -144,12 +154,12 @@ async def measure(
     )
 
 
-def median(costs: Sequence[Cost], of: str) -> float:
+def median_of(costs: Sequence[RoundCost], figure: str) -> float:
     """Return the median of a figure over the rounds."""
-    return float(statistics.median(getattr(each, of) for each in costs))
+    return float(statistics.median(getattr(each, figure) for each in costs))
 
 
-def section(costs: dict[str, list[Cost]], arguments: argparse.Namespace, note: str) -> str:
+def make_section(costs: dict[str, list[RoundCost]], arguments: argparse.Namespace, note: str) -> str:
     """Return the section of the report."""
     columns = ("rate", "core", "edges", "postgresql", "nats", "p50", "p99", "idle")
     lines = [
@@ -166,14 +176,16 @@ def section(costs: dict[str, list[Cost]], arguments: argparse.Namespace, note: s
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for what, cost in costs.items():
-        cells = (f"{median(cost, of):.{1 if of in ('p50', 'p99') else 0}f}" for of in columns)
+        cells = (f"{median_of(cost, of):.{1 if of in ('p50', 'p99') else 0}f}" for of in columns)
         lines.append(f"| {what} | {' | '.join(cells)} |")
     *_, last = costs
-    ratios = [each.server / alone.server for each, alone in zip(costs[last], costs[ALONE], strict=True)]
+    ratios = [
+        each.server / alone.server for each, alone in zip(costs[last], costs[SINGLE_PROCESS], strict=True)
+    ]
     found_ratio = f"{statistics.median(ratios):.2f} × ({min(ratios):.2f} to {max(ratios):.2f})"
     lines += [
         "",
-        claim(
+        format_claim(
             f"CPU time of edges and core per move, {last}",
             f"at most {MOST:g} × that of one process",
             found_ratio,
@@ -193,27 +205,27 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=150.0, help="moves a second, of all bots together")
     parser.add_argument("--write", action="store_true", help="put it into benchmarks/CLUSTER.md")
     arguments = parser.parse_args()
-    binaries = postgresql_folder()
-    if binaries is None or missing("nats"):
-        parser.error(str(missing("postgresql") or missing("nats")))
-    forked.prepare()
-    costs: dict[str, list[Cost]] = {what: [] for what in CONDITIONS}
+    binaries = find_postgresql_folder()
+    if binaries is None or missing_reason("nats"):
+        parser.error(str(missing_reason("postgresql") or missing_reason("nats")))
+    forked.start_fork_server()
+    costs: dict[str, list[RoundCost]] = {what: [] for what in EDGE_COUNTS}
     command = f"python -m benchmarks.cluster --seconds {arguments.seconds:g} --rounds {arguments.rounds}"
     with (
         running_postgresql(binaries) as postgresql,
-        running_nats() as nats,
-        measured_on(command) as note,
+        run_nats() as nats,
+        describe_measurement(command) as note,
     ):
         for number in range(arguments.rounds):
-            for what, edges in CONDITIONS.items():
+            for what, edges in EDGE_COUNTS.items():
                 url = postgresql.new_database()
-                cost = asyncio.run(measure(edges, arguments, url, postgresql, nats))
+                cost = asyncio.run(measure_once(edges, arguments, url, postgresql, nats))
                 costs[what].append(cost)
                 print(f"{number + 1}: {what}: {cost}", flush=True)
-    text = section(costs, arguments, note())
+    text = make_section(costs, arguments, note())
     print(text)
     if arguments.write:
-        CLUSTER.write("cost", text)
+        CLUSTER.replace_section("cost", text)
 
 
 if __name__ == "__main__":

@@ -22,12 +22,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from benchmarks.kit.results import CLUSTER, claim, measured_on
+from benchmarks.kit.results import CLUSTER, describe_measurement, format_claim
 from testkit import forked
-from testkit.cluster import running_cluster
-from testkit.cluster_faults import KINDS, OF_CORE, ClusterFaults, FailureReport, players_of, rounds
-from testkit.nats_server import NatsServer, running_nats
-from testkit.parts import missing, postgresql_folder
+from testkit.cluster import run_cluster
+from testkit.cluster_faults import (
+    CORE_FAULTS,
+    KINDS,
+    FailureReport,
+    FaultInjector,
+    inject_faults,
+    make_players,
+)
+from testkit.nats_server import NatsServer, run_nats
+from testkit.parts import find_postgresql_folder, missing_reason
 from tests.server.databases import Postgresql, running_postgresql
 
 SERVE = (
@@ -37,7 +44,7 @@ SERVE = (
 GOAL_SECONDS = 3.0
 
 
-async def measure(
+async def run_failures(
     arguments: argparse.Namespace, folder: Path, url: str, postgresql: Postgresql, nats: NatsServer
 ) -> FailureReport:
     """Inject all failures and return the report. `url`: URL of an empty database."""
@@ -45,13 +52,15 @@ async def measure(
     kinds = [arguments.kinds[number % len(arguments.kinds)] for number in range(arguments.rounds)]
     dice.shuffle(kinds)
     database = urlsplit(url).path[1:]
-    async with running_cluster(
-        arguments.edges, 2, folder, nats, postgresql.folder, database, *SERVE
-    ) as cluster:
-        players = players_of(cluster.edges, arguments.bots, lambda: random.uniform(0.1, arguments.think))
-        deaths = ClusterFaults(cluster, nats, lambda: postgresql.processes, dice)
-        return await rounds(
-            deaths, players, kinds, tell=lambda line: print(line, flush=True), longest=60 * arguments.minutes
+    async with run_cluster(arguments.edges, 2, folder, nats, postgresql.folder, database, *SERVE) as cluster:
+        players = make_players(cluster.edges, arguments.bots, lambda: random.uniform(0.1, arguments.think))
+        deaths = FaultInjector(cluster, nats, lambda: postgresql.processes, dice)
+        return await inject_faults(
+            deaths,
+            players,
+            kinds,
+            report_line=lambda line: print(line, flush=True),
+            max_seconds=60 * arguments.minutes,
         )
 
 
@@ -61,12 +70,12 @@ def percentile(values: Sequence[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else float("nan")
 
 
-def went_on(report: FailureReport, kinds: Sequence[str]) -> list[float]:
+def recovery_seconds(report: FailureReport, kinds: Sequence[str]) -> list[float]:
     """Return the time from each failure of these kinds until a match in progress continued, in seconds."""
-    return [seconds for each in report.deaths if each.kind in kinds for seconds in each.played_on]
+    return [seconds for each in report.injected if each.kind in kinds for seconds in each.recovery_seconds]
 
 
-def section(report: FailureReport, arguments: argparse.Namespace, note: str) -> str:
+def make_section(report: FailureReport, arguments: argparse.Namespace, note: str) -> str:
     """Return the section of the report."""
     outcome = report.outcome
     lines = [
@@ -84,8 +93,8 @@ def section(report: FailureReport, arguments: argparse.Namespace, note: str) -> 
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]
     for kind in arguments.kinds:
-        of_kind = [each for each in report.deaths if each.kind == kind]
-        seconds = went_on(report, [kind])
+        of_kind = [each for each in report.injected if each.kind == kind]
+        seconds = recovery_seconds(report, [kind])
         lines.append(
             f"| {kind} | {len(of_kind)} | {len(seconds) + sum(each.stuck for each in of_kind)} "
             f"| {percentile(seconds, 0.5):.2f} | {percentile(seconds, 0.99):.2f} | {max(seconds, default=float('nan')):.2f} "
@@ -93,19 +102,19 @@ def section(report: FailureReport, arguments: argparse.Namespace, note: str) -> 
         )
     endings = ", ".join(f"{reason} {count}" for reason, count in sorted(outcome.reasons.items()))
     summary = f"{len(outcome.faults)} faults in {outcome.matches:,} matches with {outcome.acknowledged:,} acknowledged moves (end reasons: {endings})"
-    of_core = went_on(report, OF_CORE)
+    of_core = recovery_seconds(report, CORE_FAULTS)
     quickness = f"p50 {percentile(of_core, 0.5):.2f} s, p99 {percentile(of_core, 0.99):.2f} s"
     return "\n".join(
         [
             *lines,
             "",
-            claim(
-                f"effect of {len(report.deaths)} failures during matches of Riskless on italy",
+            format_claim(
+                f"effect of {len(report.injected)} failures during matches of Riskless on italy",
                 "no acknowledged move lost, no match doubled, no wrong forfeit",
                 summary,
             ),
             "",
-            claim(
+            format_claim(
                 "time until play continues after a core fails", f"p99 within {GOAL_SECONDS:g} s", quickness
             ),
         ]
@@ -132,26 +141,26 @@ def main() -> int:
     arguments = parser.parse_args()
     if unknown := sorted(set(arguments.kinds) - set(KINDS)):
         parser.error(f"there is no death {unknown[0]!r}; there are {', '.join(KINDS)}")
-    binaries = postgresql_folder()
-    if binaries is None or missing("nats"):
-        parser.error(str(missing("postgresql") or missing("nats")))
-    forked.prepare()
+    binaries = find_postgresql_folder()
+    if binaries is None or missing_reason("nats"):
+        parser.error(str(missing_reason("postgresql") or missing_reason("nats")))
+    forked.start_fork_server()
     command = f"python -m benchmarks.cluster_kill --rounds {arguments.rounds} --bots {arguments.bots} --seed {arguments.seed}"
     with (
         tempfile.TemporaryDirectory(prefix="arena-deaths-") as folder,
         running_postgresql(binaries) as postgresql,
-        running_nats() as nats,
-        measured_on(command) as note,
+        run_nats() as nats,
+        describe_measurement(command) as note,
     ):
         url = postgresql.new_database()
-        report = asyncio.run(measure(arguments, Path(folder), url, postgresql, nats))
-    text = section(report, arguments, note())
+        report = asyncio.run(run_failures(arguments, Path(folder), url, postgresql, nats))
+    text = make_section(report, arguments, note())
     print(text)
     for fault in report.outcome.faults[:20]:
         print(f"FAULT: {fault}")
     if arguments.write:
-        CLUSTER.write("deaths", text)
-    return 1 if report.outcome.faults or any(each.stuck for each in report.deaths) else 0
+        CLUSTER.replace_section("deaths", text)
+    return 1 if report.outcome.faults or any(each.stuck for each in report.injected) else 0
 
 
 if __name__ == "__main__":

@@ -13,8 +13,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks.kit.faults import report
-from testkit.crash import crash
+from benchmarks.kit.faults import print_faults
+from testkit.crash import kill_repeatedly
 
 
 def main() -> int:
@@ -29,13 +29,15 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="arena-crash-") as folder:
         # Short matches begin and end all the time.
         options = ("--game", "tictactoe")
-        outcome = asyncio.run(crash(arguments.kills, arguments.matches, folder=Path(folder), options=options))
+        outcome = asyncio.run(
+            kill_repeatedly(arguments.kills, arguments.matches, folder=Path(folder), options=options)
+        )
     print(
         f"{outcome.kills} kills in {time.monotonic() - began:.0f} s: {outcome.matches} matches, "
         f"{outcome.interrupted} of them in progress at a kill, {outcome.acknowledged} acknowledged moves"
     )
     print("ended by", ", ".join(f"{reason} {count}" for reason, count in outcome.reasons.most_common()))
-    return report(outcome.faults)
+    return print_faults(outcome.faults)
 
 
 if __name__ == "__main__":

@@ -13,8 +13,8 @@ import logging
 import sys
 import time
 
-from benchmarks.kit.faults import report
-from testkit.fuzz import fuzz
+from benchmarks.kit.faults import print_faults
+from testkit.fuzz import run_fuzzer
 
 
 def main() -> int:
@@ -25,16 +25,16 @@ def main() -> int:
     arguments = parser.parse_args()
     logging.disable(logging.CRITICAL)  # a line for every frame that was refused says nothing
     began = time.monotonic()
-    outcome = asyncio.run(fuzz(arguments.frames, seed=arguments.seed))
+    outcome = asyncio.run(run_fuzzer(arguments.frames, seed=arguments.seed))
     print(
         f"{outcome.frames:,} frames in {time.monotonic() - began:.0f} s, {outcome.live:,} of them over sockets, beside "
-        f"{outcome.beside.total():,} matches: {outcome.decoded:,} were messages"
+        f"{outcome.honest_end_reasons.total():,} matches: {outcome.decoded:,} were messages"
     )
     print("refused:", ", ".join(f"{code} {count:,}" for code, count in outcome.refused.most_common()))
     print(
         f"peak memory {outcome.warm_kib / 1024:.0f} MiB after a tenth, {outcome.peak_kib / 1024:.0f} MiB after all"
     )
-    return report(outcome.faults)
+    return print_faults(outcome.faults)
 
 
 if __name__ == "__main__":

@@ -17,27 +17,27 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
-from benchmarks.kit.filling import create
+from benchmarks.kit.filling import create_filled_store
 from benchmarks.kit.flat import LIMITS, WARM_SECONDS
 from benchmarks.kit.halves import server_cores
-from benchmarks.kit.loads import ARENA, IDLE, loads
-from benchmarks.kit.results import SERVER, claim, measured_on
-from benchmarks.kit.served import Running, arena
-from benchmarks.kit.stores import NAMES, database
+from benchmarks.kit.loads import ARENA, IDLE, run_loads
+from benchmarks.kit.results import SERVER, describe_measurement, format_claim
+from benchmarks.kit.served import RunningServer, run_arena_server
+from benchmarks.kit.stores import NAMES, create_database
 
 CONNECTIONS = (10, 100, 1_000, 5_000, 10_000)
-PLAYING = 10
+PLAYING_CONNECTIONS = 10
 """Number of connections that play while others are idle."""
 MATCHES = (1, 10_000, 1_000_000)
-PLAYERS = 100
+PLAYERS_ON_STORE = 100
 """Number of connections that play on each store."""
-FROM = 100
+CONSTANT_FROM = 100
 """Number of connections from which on the cost of a move must stay constant."""
 MAX_RATIO, MAX_SECONDS = 1.3, 2.0
 
 
 @dataclass(frozen=True)
-class Beside:
+class CostBesideIdle:
     """Cost of a move with idle connections."""
 
     connections: int
@@ -48,7 +48,7 @@ class Beside:
 
 
 @dataclass(frozen=True)
-class OnStore:
+class CostOnStore:
     """Cost of a move on a store of finished matches."""
 
     store: str
@@ -61,62 +61,74 @@ class OnStore:
     """Seconds from a start after a kill, with matches in progress, until the server listens."""
 
 
-def beside_idle(sizes: Sequence[int], seconds: float, rounds: int) -> Iterator[Beside]:
+def measure_beside_idle(sizes: Sequence[int], seconds: float, rounds: int) -> Iterator[CostBesideIdle]:
     """Yield the cost of a move on one server, for each number of idle connections."""
-    with arena(PLAYING // 2, *LIMITS, cores=server_cores()) as running, ExitStack() as stack:
+    with (
+        run_arena_server(PLAYING_CONNECTIONS // 2, *LIMITS, cores=server_cores()) as running,
+        ExitStack() as stack,
+    ):
         idle = 0
         for size in sizes:
-            more = size - PLAYING - idle
+            more = size - PLAYING_CONNECTIONS - idle
             if more > 0:
                 names = f"idle {size}"
-                stack.enter_context(loads(running.url, more, kind=IDLE, names=names)).wait_all_in(more)
+                stack.enter_context(
+                    run_loads(running.url, more, kind=IDLE, names=names)
+                ).wait_until_all_connected(more)
                 idle += more
-            times = _played(running, PLAYING, seconds, rounds)
-            yield Beside(size, [cpu for cpu, _ in times], statistics.median(rate for _, rate in times))
+            times = _measure_rounds(running, PLAYING_CONNECTIONS, seconds, rounds)
+            yield CostBesideIdle(
+                size, [cpu for cpu, _ in times], statistics.median(rate for _, rate in times)
+            )
 
 
-def _played(running: Running, players: int, seconds: float, rounds: int) -> list[tuple[float, float]]:
+def _measure_rounds(
+    running: RunningServer, players: int, seconds: float, rounds: int
+) -> list[tuple[float, float]]:
     """Return the CPU time per move in µs and the moves per second, for each round of `seconds`."""
     results = []
-    with loads(running.url, players, kind=ARENA) as load:
-        load.wait_all_in(players)
+    with run_loads(running.url, players, kind=ARENA) as load:
+        load.wait_until_all_connected(players)
         time.sleep(WARM_SECONDS)
         for _ in range(rounds):
-            moves, cpu, began = load.moves, running.cpu, time.perf_counter()
+            moves, cpu, began = load.moves, running.cpu_seconds, time.perf_counter()
             time.sleep(seconds)
             moves = max(1, load.moves - moves)
-            results.append((1e6 * (running.cpu - cpu) / moves, moves / (time.perf_counter() - began)))
+            results.append((1e6 * (running.cpu_seconds - cpu) / moves, moves / (time.perf_counter() - began)))
         if load.errors:
             print(f"  {load.errors} errors")
     return results
 
 
-def on_store(store: str, count: int, seconds: float, rounds: int) -> OnStore:
+def measure_on_store(store: str, count: int, seconds: float, rounds: int) -> CostOnStore:
     """Fill a store, let bots play on it, then kill and restart its server."""
-    with database(store) as url:
-        asyncio.run(create(url, count))
-        with _started(url) as (running, start), loads(running.url, PLAYERS, kind=ARENA) as load:
-            load.wait_all_in(PLAYERS)
+    with create_database(store) as url:
+        asyncio.run(create_filled_store(url, count))
+        with (
+            _start_server(url) as (running, start),
+            run_loads(running.url, PLAYERS_ON_STORE, kind=ARENA) as load,
+        ):
+            load.wait_until_all_connected(PLAYERS_ON_STORE)
             time.sleep(WARM_SECONDS)
             cpu = []
             for _ in range(rounds):
-                moves, before = load.moves, running.cpu
+                moves, before = load.moves, running.cpu_seconds
                 time.sleep(seconds)
-                cpu.append(1e6 * (running.cpu - before) / max(1, load.moves - moves))
+                cpu.append(1e6 * (running.cpu_seconds - before) / max(1, load.moves - moves))
             running.process.kill()
             running.process.wait()
-        with _started(url) as (_, recovery):
-            return OnStore(NAMES[store], count, cpu, start, recovery)
+        with _start_server(url) as (_, recovery):
+            return CostOnStore(NAMES[store], count, cpu, start, recovery)
 
 
 @contextmanager
-def _started(url: str) -> Iterator[tuple[Running, float]]:
+def _start_server(url: str) -> Iterator[tuple[RunningServer, float]]:
     began = time.perf_counter()
-    with arena(PLAYERS // 2, *LIMITS, database=url, cores=server_cores()) as running:
+    with run_arena_server(PLAYERS_ON_STORE // 2, *LIMITS, database=url, cores=server_cores()) as running:
         yield running, time.perf_counter() - began
 
 
-def report(beside: Sequence[Beside], stores: Sequence[OnStore], note: str) -> str:
+def make_section(beside: Sequence[CostBesideIdle], stores: Sequence[CostOnStore], note: str) -> str:
     """Return the section of the report."""
     lines = [
         "## As the server grows",
@@ -125,8 +137,8 @@ def report(beside: Sequence[Beside], stores: Sequence[OnStore], note: str) -> st
             "These tables show whether a move costs more if the server has more connections, or more finished matches in its store. "
             "*CPU of a move* is the server's CPU time in µs per move, with bots that play as fast as they can: the median, with the "
             "smallest and the greatest value in brackets.\n\n"
-            f"- In the first table, {PLAYING} connections play; all others are idle and only answer pings.\n"
-            f"- In the second table, {PLAYERS} connections play. With PostgreSQL, the CPU time of the database's own processes is "
+            f"- In the first table, {PLAYING_CONNECTIONS} connections play; all others are idle and only answer pings.\n"
+            f"- In the second table, {PLAYERS_ON_STORE} connections play. With PostgreSQL, the CPU time of the database's own processes is "
             "not included.\n"
             "- *Start* is the time in seconds from the start of the server until it listens. *After a kill* is this time if the "
             "server was killed during matches, which then continue."
@@ -134,42 +146,42 @@ def report(beside: Sequence[Beside], stores: Sequence[OnStore], note: str) -> st
         "",
         "| connections | CPU of a move | moves/s |",
         "| --- | --- | --- |",
-        *(f"| {each.connections:,} | {_spread(each.cpu)} | {each.rate:,.0f} |" for each in beside),
+        *(f"| {each.connections:,} | {_format_spread(each.cpu)} | {each.rate:,.0f} |" for each in beside),
         "",
         "| store | finished matches | CPU of a move | start | after a kill |",
         "| --- | --- | --- | --- | --- |",
         *(
-            f"| {each.store} | {each.matches:,} | {_spread(each.cpu)} | {each.start:.1f} | {each.recovery:.1f} |"
+            f"| {each.store} | {each.matches:,} | {_format_spread(each.cpu)} | {each.start:.1f} | {each.recovery:.1f} |"
             for each in stores
         ),
         "",
     ]
-    more = [each for each in beside if each.connections >= FROM]
+    more = [each for each in beside if each.connections >= CONSTANT_FROM]
     if len(more) > 1:
-        ratios = {each.connections: median(each) / median(more[0]) for each in more}
+        ratios = {each.connections: median_cpu(each) / median_cpu(more[0]) for each in more}
         worst = max(ratios, key=lambda count: ratios[count])
-        what = f"CPU time of a move with {FROM:,} to {more[-1].connections:,} connections, compared with {FROM:,} connections"
+        what = f"CPU time of a move with {CONSTANT_FROM:,} to {more[-1].connections:,} connections, compared with {CONSTANT_FROM:,} connections"
         text = f"at most {ratios[worst]:.2f} ×, with {worst:,} connections"
-        lines += [claim(what, f"at most {MAX_RATIO:g} ×", text), ""]
+        lines += [format_claim(what, f"at most {MAX_RATIO:g} ×", text), ""]
     for store in dict.fromkeys(each.store for each in stores):
         mine = [each for each in stores if each.store == store]
-        ratio = max(median(each) for each in mine) / median(mine[0])
+        ratio = max(median_cpu(each) for each in mine) / median_cpu(mine[0])
         what = f"CPU time of a move with {mine[0].matches:,} to {mine[-1].matches:,} finished matches on {store}, compared with {mine[0].matches:,} match"
-        lines += [claim(what, f"at most {MAX_RATIO:g} ×", f"at most {ratio:.2f} ×"), ""]
+        lines += [format_claim(what, f"at most {MAX_RATIO:g} ×", f"at most {ratio:.2f} ×"), ""]
     if stores:
         largest = max(each.matches for each in stores)
         slowest = max(max(each.start, each.recovery) for each in stores if each.matches == largest)
         what = f"time to start with {largest:,} finished matches, also after a kill"
-        lines += [claim(what, f"under {MAX_SECONDS:g} s", f"at most {slowest:.1f} s"), ""]
+        lines += [format_claim(what, f"under {MAX_SECONDS:g} s", f"at most {slowest:.1f} s"), ""]
     return "\n".join([*lines, note])
 
 
-def median(each: Beside | OnStore) -> float:
+def median_cpu(cost: CostBesideIdle | CostOnStore) -> float:
     """Return the median over the rounds, in µs."""
-    return statistics.median(each.cpu)
+    return statistics.median(cost.cpu)
 
 
-def _spread(values: Sequence[float]) -> str:
+def _format_spread(values: Sequence[float]) -> str:
     return f"{statistics.median(values):.0f} ({min(values):.0f} to {max(values):.0f})"
 
 
@@ -184,21 +196,21 @@ def main() -> None:
     arguments = parser.parse_args()
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 20_000)), hard))
-    with measured_on("python -m benchmarks.growth") as note:
+    with describe_measurement("python -m benchmarks.growth") as note:
         beside = []
         sizes = [size for size in CONNECTIONS if size <= arguments.most_connections]
-        for each in beside_idle(sizes, arguments.seconds, arguments.rounds):
-            print(f"{each.connections:,} connections: {_spread(each.cpu)} µs a move", flush=True)
+        for each in measure_beside_idle(sizes, arguments.seconds, arguments.rounds):
+            print(f"{each.connections:,} connections: {_format_spread(each.cpu)} µs a move", flush=True)
             beside.append(each)
         stores = []
         for store in arguments.stores.split(","):
             for count in (size for size in MATCHES if size <= arguments.most):
-                one = on_store(store, count, arguments.seconds, arguments.rounds)
-                print(f"{store}, {count:,} matches: {_spread(one.cpu)} µs a move", flush=True)
+                one = measure_on_store(store, count, arguments.seconds, arguments.rounds)
+                print(f"{store}, {count:,} matches: {_format_spread(one.cpu)} µs a move", flush=True)
                 stores.append(one)
-    text = report(beside, stores, note())
+    text = make_section(beside, stores, note())
     print(text)
-    SERVER.write("growth", text)
+    SERVER.replace_section("growth", text)
 
 
 if __name__ == "__main__":

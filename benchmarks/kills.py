@@ -17,7 +17,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from testkit.kills import KilledEvent
+from testkit.kills import LadderEvent
 
 BOT = """
 import time
@@ -37,13 +37,13 @@ PAUSE = 0.02
 PLACES = (0, 1, 2, 3, -1)
 
 
-def event(folder: Path, rounds: int) -> KilledEvent:
+def make_event(folder: Path, rounds: int) -> LadderEvent:
     """An event of bots that always answer alike."""
     for place in PLACES:
         (folder / f"bot{place}.py").write_text(BOT.format(place=place, seconds=PAUSE), encoding="utf-8")
     bots = [word for place in PLACES for word in ("--bot", f"bot{place}.py")]
     terms = ("--game", "tictactoe", "--tc", "60+1", "--openings", "3", "--event", "kills")
-    return KilledEvent(folder, (*terms, "--rounds", str(rounds), *bots))
+    return LadderEvent(folder, (*terms, "--rounds", str(rounds), *bots))
 
 
 def main() -> int:
@@ -58,27 +58,27 @@ def main() -> int:
     dice = random.Random(arguments.seed)
     with tempfile.TemporaryDirectory(prefix="arena-kills-") as made:
         folder = Path(made)
-        played = event(folder, arguments.rounds)
+        played = make_event(folder, arguments.rounds)
         began = time.monotonic()
-        unbroken = played.play("unbroken")
+        unbroken = played.play_to_end("unbroken")
         seconds = time.monotonic() - began
         print(f"never killed: {unbroken['played']} matches in {seconds:.0f} s", flush=True)
         before: set[str] = set()
         for number in range(1, arguments.kills + 1):
             # mostly in play, sometimes while it starts
             if dice.random() < 0.2:
-                played.kill("killed", dice.uniform(0, 3), starting=True)
+                played.continue_and_kill("killed", dice.uniform(0, 3), starting=True)
             else:
-                played.kill("killed", dice.uniform(0, 0.1))
-            after = played.finished("killed")
+                played.continue_and_kill("killed", dice.uniform(0, 0.1))
+            after = played.load_finished_matches("killed")
             print(f"kill {number}: {len(after)} matches in the store, {len(after - before)} more", flush=True)
             if before - after:
                 print("a match is lost")
                 return 1
             before = after
         in_play = len(before) < unbroken["played"]
-        told = played.play("killed")
-        ids = {name: sorted(played.finished(name)) for name in ("unbroken", "killed")}
+        told = played.play_to_end("killed")
+        ids = {name: sorted(played.load_finished_matches(name)) for name in ("unbroken", "killed")}
         lines = [json.loads(line)["match"] for line in (folder / "killed.jsonl").read_text().splitlines()]
     checks = {
         "the event was in play at every kill": in_play,

@@ -37,7 +37,7 @@ Play = Callable[[], int]
 """Function that plays for a while and returns the number of steps or matches."""
 
 
-def rate(play: Play, seconds: float) -> float:
+def measure_rate(play: Play, seconds: float) -> float:
     """Return the steps of `play` per second of this thread's CPU time. The first call is not counted."""
     play()
     done, began = 0, time.thread_time()
@@ -46,7 +46,7 @@ def rate(play: Play, seconds: float) -> float:
     return done / spent
 
 
-def in_python(env: Environment) -> Play:
+def make_python_play(env: Environment) -> Play:
     """Return a match by the rules in Python."""
     game, dice = env.game, Random(1)
 
@@ -60,7 +60,7 @@ def in_python(env: Environment) -> Play:
     return play
 
 
-def in_batch(name: str) -> Play:
+def make_batch_play(name: str) -> Play:
     """Return a step of `SIZE` matches on the compiled kernel."""
     batch = arena.batch(name, map=MAP, size=SIZE, seed=1)
 
@@ -71,7 +71,7 @@ def in_batch(name: str) -> Play:
     return play
 
 
-def in_openspiel(game: Any) -> Play:
+def make_openspiel_play(game: Any) -> Play:
     """Return a match of an OpenSpiel game."""
     dice = Random(1)
 
@@ -85,7 +85,7 @@ def in_openspiel(game: Any) -> Play:
     return play
 
 
-def in_pettingzoo(zoo: Any) -> Play:
+def make_pettingzoo_play(zoo: Any) -> Play:
     """Return a match of a PettingZoo environment."""
     dice, seeds = Random(1), count()
 
@@ -102,28 +102,37 @@ def in_pettingzoo(zoo: Any) -> Play:
     return play
 
 
-def rows(name: str, theirs: str) -> Iterator[tuple[str, Play]]:
+def list_rows(name: str, openspiel_name: str) -> Iterator[tuple[str, Play]]:
     """Yield the rows of a game: its title, and a function that plays it."""
     env = arena.make(name, map=MAP)
-    yield f"`arena.batch`, {SIZE:,} matches", in_batch(name)
-    yield "the rules in plain Python", in_python(env)
+    yield f"`arena.batch`, {SIZE:,} matches", make_batch_play(name)
+    yield "the rules in plain Python", make_python_play(env)
     if find_spec("pyspiel"):
         spiel: Any = import_module("pyspiel")
         import_module("open_spiel.python.games.tic_tac_toe")
-        if theirs:
-            yield "OpenSpiel's C++ game, called from Python", in_openspiel(spiel.load_game(theirs))
-            yield "OpenSpiel's Python game", in_openspiel(spiel.load_game(f"python_{theirs}"))
-        yield "this environment through `adapters.openspiel`", in_openspiel(arena.adapters.openspiel(env))
+        if openspiel_name:
+            yield (
+                "OpenSpiel's C++ game, called from Python",
+                make_openspiel_play(spiel.load_game(openspiel_name)),
+            )
+            yield "OpenSpiel's Python game", make_openspiel_play(spiel.load_game(f"python_{openspiel_name}"))
+        yield (
+            "this environment through `adapters.openspiel`",
+            make_openspiel_play(arena.adapters.openspiel(env)),
+        )
     if find_spec("pettingzoo"):
-        if theirs and find_spec("pygame"):  # its own games need the package
-            yield "PettingZoo's game", in_pettingzoo(import_module("pettingzoo.classic.tictactoe_v3").env())
+        if openspiel_name and find_spec("pygame"):  # its own games need the package
+            yield (
+                "PettingZoo's game",
+                make_pettingzoo_play(import_module("pettingzoo.classic.tictactoe_v3").env()),
+            )
         yield (
             "this environment through `adapters.pettingzoo`",
-            in_pettingzoo(arena.adapters.pettingzoo(env)),
+            make_pettingzoo_play(arena.adapters.pettingzoo(env)),
         )
 
 
-def local_matches() -> Play:
+def make_local_match_play() -> Play:
     """Return a match by `play_match`."""
     env, seeds = arena.make("riskless", map=MAP, opening=4), count()
 
@@ -134,7 +143,7 @@ def local_matches() -> Play:
     return play
 
 
-def command_rate(rounds: int) -> float:
+def measure_command_rate(rounds: int) -> float:
     """Return the matches of `arena match` per second of CPU time, of all its processes together."""
     match = [sys.executable, "-m", "arena", "match", "random", "random"]
     matches = ["--map", MAP, "--openings", "4", "--rounds", str(rounds), "--tc", "60+1"]
@@ -153,15 +162,17 @@ def main() -> None:
     arguments = parser.parse_args()
     speeds: dict[str, dict[str, float]] = {}
     for title, (name, theirs) in GAMES.items():
-        for row, play in rows(name, theirs):
-            speeds.setdefault(row, {})[title] = rate(play, arguments.seconds)
+        for row, play in list_rows(name, theirs):
+            speeds.setdefault(row, {})[title] = measure_rate(play, arguments.seconds)
     print(f"Steps per second of CPU time, at a load of {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores\n")
     print("| |", " | ".join(GAMES), "|\n| --- |", " | ".join("---" for _ in GAMES), "|")
     for row, speeds_of_row in speeds.items():
         cells = (f"{speeds_of_row[title]:,.0f}" if title in speeds_of_row else "" for title in GAMES)
         print(f"| {row} |", " | ".join(cells), "|")
-    local = local_matches()
-    pairs = [(rate(local, arguments.seconds), command_rate(arguments.rounds)) for _ in range(RUNS)]
+    local = make_local_match_play()
+    pairs = [
+        (measure_rate(local, arguments.seconds), measure_command_rate(arguments.rounds)) for _ in range(RUNS)
+    ]
     here, there = (Ratio(speeds_of_row) for speeds_of_row in zip(*pairs, strict=True))
     print(f"\nMatches of two random bots on {MAP}, per second of CPU time\n")
     print("| | matches |\n| --- | --- |")

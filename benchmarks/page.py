@@ -33,10 +33,10 @@ from typing import Any
 from playwright.sync_api import Browser, Page, Response
 
 from arena.protocol.record import to_line
-from benchmarks.kit.served import histogram
-from testkit.browser import SHIFTS, Arena, arena, chromium, wait
-from testkit.parts import browser as chromium_path
-from testkit.parts import program
+from benchmarks.kit.served import fetch_histogram
+from testkit.browser import SHIFTS, BrowserArena, open_chromium, run_arena, wait_until
+from testkit.parts import find_browser as chromium_path
+from testkit.parts import find_program
 from tests.web.screenshots import made_up
 
 LATENCY_MS = 400
@@ -90,12 +90,12 @@ MARCH = """async () => {
 def main() -> None:
     """Print the requested measurements; by default, all."""
     parts: dict[str, Callable[[Browser, Path, int], None]] = {
-        "first": first,
-        "slow": slow,
-        "frames": frames,
-        "shift": shift,
-        "boards": boards,
-        "lighthouse": lighthouse,
+        "first": measure_first_view,
+        "slow": measure_slow_network,
+        "frames": measure_frames,
+        "shift": measure_shift,
+        "boards": measure_boards,
+        "lighthouse": run_lighthouse,
     }
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -107,7 +107,7 @@ def main() -> None:
     arguments = parser.parse_args()
     if unknown := set(arguments.parts) - set(parts):
         parser.error(f"there is no {', '.join(sorted(unknown))}: there are {', '.join(parts)}")
-    with chromium() as browser:
+    with open_chromium() as browser:
         for name, measure in parts.items():
             if name in (arguments.parts or parts):
                 print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores:", flush=True)
@@ -115,10 +115,10 @@ def main() -> None:
                     measure(browser, Path(folder), arguments.loads)
 
 
-def shift(browser: Browser, folder: Path, _loads: int) -> None:
+def measure_shift(browser: Browser, folder: Path, _loads: int) -> None:
     """Measure the layout shift of all views on a desktop and on a phone."""
     print(f"layout shift in {SHIFT_SECONDS:.0f} s, with bots that play a hundred moves a second:")
-    with hurried(folder) as (running, match):
+    with run_fast_server(folder) as (running, match):
         addresses = [each.format(match=match) for each in VIEWS]
         worst = 0.0
         for width, height in ((1280, 800), (390, 844)):
@@ -138,26 +138,26 @@ def shift(browser: Browser, folder: Path, _loads: int) -> None:
 
 
 @contextmanager
-def hurried(folder: Path) -> Iterator[tuple[Arena, str]]:
+def run_fast_server(folder: Path) -> Iterator[tuple[BrowserArena, str]]:
     """Run a server where two bots play a hundred moves a second, and yield it with the id of a finished match."""
-    with arena(folder, "--map", "italy", "--tc", "9/move") as running:
-        running.dawdler("ann", 0.01)
-        running.dawdler("bob", 0.01)
-        yield running, wait(lambda: running.ask("records")["matches"], 600)[0]["match"]
+    with run_arena(folder, "--map", "italy", "--tc", "9/move") as running:
+        running.connect_slow_bot("ann", 0.01)
+        running.connect_slow_bot("bob", 0.01)
+        yield running, wait_until(lambda: running.fetch_json("records")["matches"], 600)[0]["match"]
 
 
-def first(browser: Browser, folder: Path, loads: int) -> None:
+def measure_first_view(browser: Browser, folder: Path, loads: int) -> None:
     """Measure the first view without a network limit."""
-    with arena(folder, "--tc", "1/move", bots=("random", "greedy")) as running:
-        wait(lambda: running.ask("records")["matches"])
-        results = [load(browser, running.url) for _ in range(loads)]
+    with run_arena(folder, "--tc", "1/move", bots=("random", "greedy")) as running:
+        wait_until(lambda: running.fetch_json("records")["matches"])
+        results = [load_page(browser, running.url) for _ in range(loads)]
     seconds, sizes, counts = zip(*results, strict=True)
     print(f"first view, {loads} loads with an empty cache:")
     print(f"  {max(sizes) / 1000:.1f} kB over the wire at most, in {counts[0]} answers")
     print(f"  complete after {statistics.median(seconds):.2f} s (median), {max(seconds):.2f} s at most")
 
 
-def load(browser: Browser, url: str) -> tuple[float, int, int]:
+def load_page(browser: Browser, url: str) -> tuple[float, int, int]:
     """Return the seconds until the page shows matches and bots, the bytes with headers, and the number of responses."""
     context = browser.new_context()
     page = context.new_page()
@@ -175,10 +175,10 @@ def load(browser: Browser, url: str) -> tuple[float, int, int]:
     return seconds, size, len(answers)
 
 
-def slow(browser: Browser, folder: Path, loads: int) -> None:
+def measure_slow_network(browser: Browser, folder: Path, loads: int) -> None:
     """Measure the first view on a slow network."""
     painted, still, complete = [], [], []
-    with arena(folder, "--tc", "1/move", bots=("random", "greedy")) as running:
+    with run_arena(folder, "--tc", "1/move", bots=("random", "greedy")) as running:
         for _ in range(loads):
             context = browser.new_context()
             page = context.new_page()
@@ -202,16 +202,16 @@ def slow(browser: Browser, folder: Path, loads: int) -> None:
     print(f"  and one that moves after {statistics.median(complete):.2f} s, {max(complete):.2f} s at most")
 
 
-def frames(browser: Browser, folder: Path, _loads: int) -> None:
+def measure_frames(browser: Browser, folder: Path, _loads: int) -> None:
     """Measure the frame times while armies move on usa, and the CPU time of the page's thread for each frame."""
-    with arena(folder) as running:
+    with run_arena(folder) as running:
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         page.goto(f"{running.url}#/play")
         page.evaluate("(line) => { window.record = JSON.parse(line); }", to_line(made_up("usa")))
         page.evaluate(BOARD)
         browser.start_tracing(page=page, categories=TRACED)
         gaps = page.evaluate(MARCH)
-        took = frame_times(json.loads(browser.stop_tracing())["traceEvents"])
+        took = extract_frame_times(json.loads(browser.stop_tracing())["traceEvents"])
         page.close()
     late = sum(gap > FRAME_MS * 1.5 for gap in gaps)
     print(f"armies travel on usa, {len(gaps)} pictures:")
@@ -224,7 +224,7 @@ def frames(browser: Browser, folder: Path, _loads: int) -> None:
     )
 
 
-def frame_times(events: list[dict[str, Any]]) -> list[float]:
+def extract_frame_times(events: list[dict[str, Any]]) -> list[float]:
     """Return the CPU time of the page's thread from each animation frame to the next, in ms, from a trace of Chromium.
 
     `tdur` is the time for which a thread was on a processor, in microseconds.
@@ -242,20 +242,20 @@ def frame_times(events: list[dict[str, Any]]) -> list[float]:
     return took
 
 
-def boards(browser: Browser, folder: Path, _loads: int) -> None:
+def measure_boards(browser: Browser, folder: Path, _loads: int) -> None:
     """Measure the CPU time of a start page with many live boards, all of them visible."""
-    with arena(folder, "--map", "usa", "--tc", "20/move", "--set=pool.concurrency=40") as running:
+    with run_arena(folder, "--map", "usa", "--tc", "20/move", "--set=pool.concurrency=40") as running:
         for number in range(6):
-            running.dawdler(f"bot-{number}", MOVE_SECONDS, matches=10)
+            running.connect_slow_bot(f"bot-{number}", MOVE_SECONDS, matches=10)
         page = browser.new_page(viewport={"width": 1440, "height": 2400})
         page.goto(running.url)
         drawn = page.locator(".small-board")
-        wait(lambda: drawn.count() >= BOARDS)
-        before, share = moves(running), busy(browser, page)
-        rate = (moves(running) - before) / BOARD_SECONDS
+        wait_until(lambda: drawn.count() >= BOARDS)
+        before, share = count_accepted_moves(running), measure_cpu_share(browser, page)
+        rate = (count_accepted_moves(running) - before) / BOARD_SECONDS
         print(f"{drawn.count()} live boards of usa in sight, {rate:.1f} moves a second in all:")
         page.evaluate("document.querySelector('.cards.boards').style.display = 'none'")
-        alone = busy(browser, page)
+        alone = measure_cpu_share(browser, page)
         print(
             f"  {share - alone:.1%} of one core for them, in all processes of the browser, drawn without a graphics card;"
         )
@@ -264,20 +264,20 @@ def boards(browser: Browser, folder: Path, _loads: int) -> None:
         )
 
 
-def lighthouse(_browser: Browser, folder: Path, _loads: int) -> None:
+def run_lighthouse(_browser: Browser, folder: Path, _loads: int) -> None:
     """Print the scores of Lighthouse for each view, and the audits below 100; end with exit code 1 if a score is below."""
-    tool = program("lighthouse")
+    tool = find_program("lighthouse")
     if tool is None:
         print("Lighthouse is not measured, for it is not installed: npm install --global lighthouse")
         return
     below = 0
     print(f"Lighthouse: {', '.join(CATEGORIES)}")
-    with hurried(folder) as (running, match):
-        running.slow_down(1.0)
+    with run_fast_server(folder) as (running, match):
+        running.slow_down_bots(1.0)
         for view in VIEWS:
             address = view.format(match=match)
             for device, options in {"phone": [], "desktop": ["--preset=desktop"]}.items():
-                scores, faults = scored(tool, f"{running.url}{address}", options)
+                scores, faults = score_address(tool, f"{running.url}{address}", options)
                 below += any(each < 100 for each in scores)
                 print(f"  {' '.join(f'{each:3}' for each in scores)}  /{address} on a {device}", flush=True)
                 for fault in faults:
@@ -286,7 +286,7 @@ def lighthouse(_browser: Browser, folder: Path, _loads: int) -> None:
         sys.exit(f"{below} of {2 * len(VIEWS)} have a score below 100")
 
 
-def scored(tool: str, url: str, options: list[str]) -> tuple[list[int], list[str]]:
+def score_address(tool: str, url: str, options: list[str]) -> tuple[list[int], list[str]]:
     """Return the scores of an address in the order of `CATEGORIES`, and its audits that count and are below 100."""
     command = [tool, url, "--quiet", "--output=json", f"--only-categories={','.join(CATEGORIES)}", *options]
     command += ["--chrome-flags=--headless --no-sandbox --disable-gpu"]
@@ -305,19 +305,19 @@ def scored(tool: str, url: str, options: list[str]) -> tuple[list[int], list[str
     return [round(100 * data["categories"][category]["score"]) for category in CATEGORIES], faults
 
 
-def moves(running: Arena) -> float:
+def count_accepted_moves(running: BrowserArena) -> float:
     """Return the number of moves that the server has accepted."""
-    return histogram(running.url.rstrip("/"))[float("inf")]
+    return fetch_histogram(running.url.rstrip("/"))[float("inf")]
 
 
-def busy(browser: Browser, page: Page) -> float:
+def measure_cpu_share(browser: Browser, page: Page) -> float:
     """Return the browser's CPU usage over some seconds, as a share of one core."""
-    began, before = time.perf_counter(), processor(browser)
+    began, before = time.perf_counter(), browser_cpu_seconds(browser)
     page.wait_for_timeout(BOARD_SECONDS * 1000)
-    return (processor(browser) - before) / (time.perf_counter() - began)
+    return (browser_cpu_seconds(browser) - before) / (time.perf_counter() - began)
 
 
-def processor(browser: Browser) -> float:
+def browser_cpu_seconds(browser: Browser) -> float:
     """Return the CPU time of all processes of the browser, in seconds."""
     answer = browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")
     return float(sum(each["cpuTime"] for each in answer["processInfo"]))

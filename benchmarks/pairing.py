@@ -13,14 +13,14 @@ import sys
 import time
 
 from arena.rating.formats import Swiss
-from benchmarks.kit.faults import report
-from benchmarks.kit.measure import short
+from benchmarks.kit.faults import print_faults
+from benchmarks.kit.measure import format_short
 
 BOTS, ROUNDS, EVENTS = 200, 9, 20
-MOST_SECONDS = 1.0
+MAX_ROUND_SECONDS = 1.0
 
 
-def play_event(chance: random.Random) -> list[float]:
+def play_event(rng: random.Random) -> list[float]:
     """Play an event, and return the CPU time in seconds that the pairings of each round took."""
     event = Swiss([f"bot {number:03}" for number in range(BOTS)], ROUNDS, starts=1)
     seconds = []
@@ -29,7 +29,7 @@ def play_event(chance: random.Random) -> list[float]:
         pairs = event.next_pairs(queue_empty=True)
         seconds.append(time.process_time() - began)
         for pair in pairs:
-            points = chance.choice((0.0, 0.5, 1.0, 1.5, 2.0))
+            points = rng.choice((0.0, 0.5, 1.0, 1.5, 2.0))
             event.record_pair(pair, points, 2 - points)
     return seconds
 
@@ -39,9 +39,11 @@ def main() -> int:
     rounds = [seconds for seed in range(EVENTS) for seconds in play_event(random.Random(seed))]
     print(
         f"{EVENTS} events of {BOTS} bots, {ROUNDS} rounds each: pairing a round takes "
-        f"{short(1000 * statistics.median(rounds))} ms of CPU in the median, {short(1000 * max(rounds))} ms at most"
+        f"{format_short(1000 * statistics.median(rounds))} ms of CPU in the median, {format_short(1000 * max(rounds))} ms at most"
     )
-    return report([f"a round took {seconds:.2f} s" for seconds in rounds if seconds >= MOST_SECONDS])
+    return print_faults(
+        [f"a round took {seconds:.2f} s" for seconds in rounds if seconds >= MAX_ROUND_SECONDS]
+    )
 
 
 if __name__ == "__main__":

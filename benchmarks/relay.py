@@ -18,7 +18,7 @@ from websockets.frames import Frame
 
 from arena.server.edge.connection import Connection
 from arena.server.edge.edge import Edge
-from arena.server.edge.interpreter import infrequent_collections
+from arena.server.edge.interpreter import tune_interpreter
 from arena.server.edge.limits import PRIVATE
 from arena.server.edge.session import ADMITTED, BINARY, Session
 from arena.server.metrics import Metrics
@@ -31,33 +31,33 @@ LIMITS = replace(PRIVATE, hello_seconds=60.0)
 """Time limit of a handshake, in seconds; the server under a thousand handshakes gets the same."""
 
 
-class Nobody:
+class NullCore:
     """Receiver of an edge's messages in place of a core."""
 
     def submit(self, message: Upward) -> None:
         """Drop a message: a relay has no clients."""
 
 
-class Pairs:
+class RelayPairs:
     """Pairs of connections of one relay."""
 
     def __init__(self, answer: bytes, turn: bytes) -> None:
         self._answer = answer
         self._turn = turn
-        self._waiting: Half | None = None
+        self._waiting: RelaySession | None = None
 
-    def session(self, edge: Edge, connection: Connection) -> Half:
+    def make_session(self, edge: Edge, connection: Connection) -> RelaySession:
         """Return one half of a pair. The other half is the previous or the next connection."""
-        half = Half(edge, connection, self._answer, self._turn)
+        half = RelaySession(edge, connection, self._answer, self._turn)
         if self._waiting is None:
             self._waiting = half
         else:
-            half.meet(self._waiting)
+            half.pair_with(self._waiting)
             self._waiting = None
         return half
 
 
-class Half(Session):
+class RelaySession(Session):
     """Session of one connection."""
 
     def __init__(self, edge: Edge, connection: Connection, answer: bytes, turn: bytes) -> None:
@@ -65,34 +65,34 @@ class Half(Session):
         self.state = ADMITTED
         self._answer = answer
         self._turn = turn
-        self._other: Half | None = None
+        self._other: RelaySession | None = None
 
-    def meet(self, other: Half) -> None:
+    def pair_with(self, other: RelaySession) -> None:
         """Pair with another half, which gets the first turn."""
         self._other, other._other = other, self
-        other.tell(self._turn)
+        other.write_message(self._turn)
 
-    def tell(self, data: bytes) -> None:
+    def write_message(self, data: bytes) -> None:
         """Write a message, framed like the server's."""
         self._connection.write(Frame(BINARY, data).serialize(mask=False))
 
     def receive(self, frame: Frame, at: int) -> None:  # noqa: ARG002  the time makes no difference
         """Answer the sender, and send the other half its turn."""
         if frame.opcode is BINARY:
-            self.tell(self._answer)
+            self.write_message(self._answer)
             if self._other is not None:
-                self._other.tell(self._turn)
+                self._other.write_message(self._turn)
 
-    def no_hello(self) -> None:
+    def handle_hello_timeout(self) -> None:
         """Do nothing: clients of a relay send no hello."""
 
 
-async def relay(port: int, answer: bytes, turn: bytes) -> None:
+async def run_relay(port: int, answer: bytes, turn: bytes) -> None:
     """Relay on the server's own connections until killed."""
-    async with Edge(1, Nobody(), LIMITS, metrics=Metrics(), program="relay") as edge:
-        edge.session = Pairs(answer, turn).session
+    async with Edge(1, NullCore(), LIMITS, metrics=Metrics(), program="relay") as edge:
+        edge.session = RelayPairs(answer, turn).make_session
         await edge.listen(HOST, port)
-        with infrequent_collections():
+        with tune_interpreter():
             await anyio.sleep_forever()
 
 
@@ -105,7 +105,7 @@ def main() -> None:
     arguments = parser.parse_args()
     answer = bytes([ANSWER]) + bytes(arguments.answer_bytes - 1)
     turn = bytes([TURN]) + bytes(arguments.turn_bytes - 1)
-    uvloop.run(relay(arguments.port, answer, turn))
+    uvloop.run(run_relay(arguments.port, answer, turn))
 
 
 if __name__ == "__main__":

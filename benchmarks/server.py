@@ -17,18 +17,18 @@ from dataclasses import dataclass
 
 import uvloop
 
-from benchmarks.kit.flat import LIMITS, flat_lines, goals
-from benchmarks.kit.load import Load, all_in, arena_bot, measured
-from benchmarks.kit.lone import lone_lines
-from benchmarks.kit.results import SERVER, claim
-from benchmarks.kit.script import MAP, script
-from benchmarks.kit.served import arena, histogram, quantile
+from benchmarks.kit.flat import LIMITS, make_claims, make_full_speed_section
+from benchmarks.kit.load import Load, measure_rate, run_arena_bot, wait_until_all_connected
+from benchmarks.kit.lone import make_lone_move_section
+from benchmarks.kit.results import SERVER, format_claim
+from benchmarks.kit.script import MAP, make_script
+from benchmarks.kit.served import fetch_histogram, interpolate_quantile, run_arena_server
 
 QUANTILES = (0.5, 0.99, 0.999)
 
 
 @dataclass
-class Paced:
+class PacedFigures:
     """Run at a given rate."""
 
     bots: int
@@ -40,37 +40,37 @@ class Paced:
     playing_kib: float
 
 
-async def _paced(bots: int, rate: float, seconds: float) -> Paced:
+async def _measure_paced(bots: int, rate: float, seconds: float) -> PacedFigures:
     """Run bots that play `rate` moves per second together. Also measure the memory of idle and of playing connections."""
     load = Load()
-    with arena(bots // 2, *LIMITS) as running:
+    with run_arena_server(bots // 2, *LIMITS) as running:
         async with asyncio.TaskGroup() as tasks:
-            empty = running.memory
+            empty = running.memory_bytes
             jobs = [
-                tasks.create_task(arena_bot(running.url, f"idle {number}", load, pool=False))
+                tasks.create_task(run_arena_bot(running.url, f"idle {number}", load, pool=False))
                 for number in range(bots)
             ]
-            await all_in(load, bots)
+            await wait_until_all_connected(load, bots)
             await asyncio.sleep(1)
-            idle = running.memory
+            idle = running.memory_bytes
             # one bot of two is to move
             pause = bots / 2 / rate
             jobs += [
-                tasks.create_task(arena_bot(running.url, f"bot {number}", load, pause))
+                tasks.create_task(run_arena_bot(running.url, f"bot {number}", load, pause))
                 for number in range(bots)
             ]
-            await all_in(load, 2 * bots)
+            await wait_until_all_connected(load, 2 * bots)
             await asyncio.sleep(min(5.0, 2 * pause))
-            before = await asyncio.to_thread(histogram, running.url)
-            reached = await measured(load, 0, seconds)
-            after = await asyncio.to_thread(histogram, running.url)
-            playing = running.memory
+            before = await asyncio.to_thread(fetch_histogram, running.url)
+            reached = await measure_rate(load, 0, seconds)
+            after = await asyncio.to_thread(fetch_histogram, running.url)
+            playing = running.memory_bytes
             for job in jobs:
                 job.cancel()
-    _complain(load)
+    _print_errors(load)
     counts = {bound: after[bound] - before.get(bound, 0) for bound in after}
-    latencies = [1000 * quantile(counts, each) for each in QUANTILES]
-    return Paced(
+    latencies = [1000 * interpolate_quantile(counts, each) for each in QUANTILES]
+    return PacedFigures(
         bots,
         rate,
         reached,
@@ -81,33 +81,33 @@ async def _paced(bots: int, rate: float, seconds: float) -> Paced:
     )
 
 
-def _complain(load: Load) -> None:
+def _print_errors(load: Load) -> None:
     if load.errors:
         print(f"  {len(load.errors)} errors, the first: {load.errors[0]}")
 
 
-async def _run(seconds: float, rounds: int, most: int) -> str:
+async def _measure_all(seconds: float, rounds: int, max_bots: int) -> str:
     load = os.getloadavg()[0]
-    flat, ratios = await asyncio.to_thread(flat_lines, seconds, rounds)
+    flat, ratios = await asyncio.to_thread(make_full_speed_section, seconds, rounds)
     lines = [
         (
             f"The following three sections were measured by `make bench-server` on {os.cpu_count()} cores, with the load generator "
             f"on the same machine (load average before the run: {load:.1f}). The server stores all moves in its journal, on SQLite. "
-            f"The bots play one fixed match of {len(script())} plies on `{MAP}` again and again."
+            f"The bots play one fixed match of {len(make_script())} plies on `{MAP}` again and again."
         ),
         "",
         *flat,
         "",
-        *goals(ratios),
+        *make_claims(ratios),
         "",
-        *await lone_lines(2 * seconds),
+        *await make_lone_move_section(2 * seconds),
         "",
-        *await _paced_lines(seconds, most),
+        *await _make_paced_section(seconds, max_bots),
     ]
     return "\n".join(lines) + "\n"
 
 
-async def _paced_lines(seconds: float, most: int) -> list[str]:
+async def _make_paced_section(seconds: float, max_bots: int) -> list[str]:
     lines = [
         "## At a given rate: arrival to announcement, and memory",
         (
@@ -121,9 +121,9 @@ async def _paced_lines(seconds: float, most: int) -> list[str]:
     ]
     paced = None
     for bots in (10, 100, 1000):
-        if bots > most // 2:
+        if bots > max_bots // 2:
             continue
-        paced = await _paced(bots, float(bots), 2 * seconds)
+        paced = await _measure_paced(bots, float(bots), 2 * seconds)
         p50, p99, p999 = paced.milliseconds
         lines.append(
             f"| {bots} | {paced.asked:,.0f} | {paced.rate:,.0f} | {p50:.1f} | {p99:.1f} | {p999:.1f} "
@@ -136,19 +136,19 @@ async def _paced_lines(seconds: float, most: int) -> list[str]:
     return [
         *lines,
         "",
-        claim(
+        format_claim(
             "time of a move with 1,000 bots in 500 matches, at 1,000 moves a second",
             "p99 at most 2.5 ms, no forfeit",
             text,
         ),
         "",
-        claim(
+        format_claim(
             "memory of an idle connection, with 1,000 connections",
             "at most 9.1 KiB",
             f"{paced.idle_kib:.1f} KiB",
         ),
         "",
-        claim(
+        format_claim(
             "memory of a playing connection, with 1,000 connections",
             "at most 27.5 KiB",
             f"{paced.playing_kib:.1f} KiB",
@@ -165,8 +165,8 @@ def main() -> None:
     arguments = parser.parse_args()
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 20_000)), hard))
-    report = uvloop.run(_run(arguments.seconds, arguments.rounds, arguments.most))
-    SERVER.write("speed", report)
+    report = uvloop.run(_measure_all(arguments.seconds, arguments.rounds, arguments.most))
+    SERVER.replace_section("speed", report)
 
 
 if __name__ == "__main__":

@@ -19,14 +19,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import count
 
-from benchmarks.kit.results import SIMULATION, claim, measured_on
+from benchmarks.kit.results import SIMULATION, describe_measurement, format_claim
 from testkit.simulation.arena import SimulationPlan, SimulationResult, simulate
-from testkit.simulation.planted import PLANTED, hunt, planted
-from testkit.simulation.shrink import shrink
+from testkit.simulation.planted import PLANTED, find_failing_seed, plant_defect
+from testkit.simulation.shrink import reduce_failure
 
 
 @dataclass
-class Campaign:
+class CampaignTotals:
     """Sum of many runs."""
 
     runs: int = 0
@@ -35,43 +35,43 @@ class Campaign:
     cpu: float = 0.0
     matches: int = 0
     moves: int = 0
-    befallen: Counter[str] = field(default_factory=Counter)
+    fault_counts: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
     failed: list[SimulationResult] = field(default_factory=list)
 
-    def add(self, outcome: SimulationResult) -> None:
+    def add(self, results: SimulationResult) -> None:
         """Add a run to the sum."""
         self.runs += 1
-        self.seconds += outcome.seconds
-        self.matches += outcome.matches
-        self.moves += outcome.moves
-        self.befallen += outcome.befallen
-        self.reasons += outcome.reasons
-        if outcome.failure:
-            self.failed.append(outcome)
+        self.seconds += results.seconds
+        self.matches += results.matches
+        self.moves += results.moves
+        self.fault_counts += results.fault_counts
+        self.reasons += results.reasons
+        if results.failure:
+            self.failed.append(results)
 
 
 def main() -> int:
     """Run the seeds, and print the results. Return 1 if one fails."""
-    arguments = _arguments()
+    arguments = _parse_arguments()
     logging.disable(logging.CRITICAL)
-    campaign = Campaign()
-    with measured_on(" ".join(["python -m benchmarks.simulation", *sys.argv[1:]])) as measured:
+    campaign = CampaignTotals()
+    with describe_measurement(" ".join(["python -m benchmarks.simulation", *sys.argv[1:]])) as measured:
         match arguments.part:
             case "planted":
-                title, text = "Planted defects", _planted()
+                title, text = "Planted defects", _find_planted_defects()
             case _:
                 campaign = _run_seeds(arguments)
-                title, text = "Seeds", _told(campaign, arguments.bots)
+                title, text = "Seeds", _make_seeds_section(campaign, arguments.bots)
     print(text)
     if arguments.write:
-        SIMULATION.write(arguments.part, f"## {title}\n\n{measured()}\n\n{text}")
+        SIMULATION.replace_section(arguments.part, f"## {title}\n\n{measured()}\n\n{text}")
     return 1 if campaign.failed else 0
 
 
-def _run_seeds(arguments: argparse.Namespace) -> Campaign:
+def _run_seeds(arguments: argparse.Namespace) -> CampaignTotals:
     campaign, began, until = (
-        Campaign(),
+        CampaignTotals(),
         time.process_time(),
         time.perf_counter() + 60 * (arguments.minutes or 0),
     )
@@ -81,15 +81,15 @@ def _run_seeds(arguments: argparse.Namespace) -> Campaign:
         if arguments.minutes
         else range(arguments.seed, arguments.seed + arguments.seeds)
     ):
-        with planted(arguments.fault):
+        with plant_defect(arguments.fault):
             outcome = simulate(SimulationPlan(seed, 3600 * arguments.hours, arguments.bots, only=only))
         campaign.add(outcome)
         campaign.cpu = time.process_time() - began
         if outcome.failure:
             print(f"seed {seed} fails at {outcome.seconds:.3f} s: {outcome.failure}", flush=True)
             if only is None:
-                with planted(arguments.fault):
-                    _tell(shrink(outcome), arguments)
+                with plant_defect(arguments.fault):
+                    _print_failure(reduce_failure(outcome), arguments)
         elif not arguments.minutes and arguments.seeds == 1:
             print(f"seed {seed}: digest {outcome.digest}")
         if arguments.minutes and time.perf_counter() >= until:
@@ -97,39 +97,39 @@ def _run_seeds(arguments: argparse.Namespace) -> Campaign:
     return campaign
 
 
-def _tell(outcome: SimulationResult, arguments: argparse.Namespace) -> None:
-    numbers = ",".join(str(each.number) for each in outcome.faults)
+def _print_failure(results: SimulationResult, arguments: argparse.Namespace) -> None:
+    numbers = ",".join(str(each.number) for each in results.faults)
     fault = f" --fault {arguments.fault}" if arguments.fault else ""
     print(
-        f"  python -m benchmarks.simulation --seed {outcome.plan.seed} --hours {arguments.hours!r} --bots {arguments.bots}"
+        f"  python -m benchmarks.simulation --seed {results.plan.seed} --hours {arguments.hours!r} --bots {arguments.bots}"
         f" --only '{numbers}'{fault}"
     )
-    for line in outcome.story:
+    for line in results.story:
         print(f"  at {line}")
-    print(f"  at {outcome.seconds:.3f} s: {outcome.failure}", flush=True)
+    print(f"  at {results.seconds:.3f} s: {results.failure}", flush=True)
 
 
-def _told(campaign: Campaign, bots: int) -> str:
+def _make_seeds_section(campaign: CampaignTotals, bots: int) -> str:
     counts = [
         f"{what}: " + ", ".join(f"{name} {number}" for name, number in sorted(counted.items())) + "."
         for what, counted in (
-            ("Injected faults by kind", campaign.befallen),
+            ("Injected faults by kind", campaign.fault_counts),
             ("Number of matches by end reason", campaign.reasons),
         )
     ]
     total = (
         f"The simulation ran with {campaign.runs} seeds, for {campaign.seconds / 3600:.2f} simulated hours of {bots} bots in"
         f" {campaign.cpu:.0f} s of CPU time: {campaign.matches:,} matches, {campaign.moves:,} acknowledged moves and"
-        f" {campaign.befallen.total():,} injected faults. {len(campaign.failed)} of the seeds failed."
+        f" {campaign.fault_counts.total():,} injected faults. {len(campaign.failed)} of the seeds failed."
     )
     return "\n\n".join([total, *counts])
 
 
-def _planted() -> str:
+def _find_planted_defects() -> str:
     rows, slowest = [], 0.0
     for name in PLANTED:
         began = time.process_time()
-        result = hunt(name)
+        result = find_failing_seed(name)
         cpu = time.process_time() - began
         slowest = max(slowest, cpu if result.failure else float("inf"))
         failure = (result.failure or "not found").partition("\n")[0]
@@ -142,7 +142,7 @@ def _planted() -> str:
             "| --- | --- | --- | --- | --- |",
             *rows,
             "",
-            claim(
+            format_claim(
                 f"CPU time to find each of {len(PLANTED)} planted defects",
                 "at most 60 s",
                 f"at most {slowest:.0f} s",
@@ -151,15 +151,15 @@ def _planted() -> str:
     )
 
 
-def _seed(text: str) -> int:
+def _parse_seed(text: str) -> int:
     return datetime.now(UTC).toordinal() * 1000 if text == "today" else int(text)
 
 
-def _arguments() -> argparse.Namespace:
+def _parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0] if __doc__ else None)
     parser.add_argument("part", nargs="?", default="seeds", choices=("seeds", "planted"), help="what to run")
     parser.add_argument("--seeds", type=int, default=1, help="seeds to run (default 1)")
-    parser.add_argument("--seed", type=_seed, default=1, help="first seed, or `today` (default 1)")
+    parser.add_argument("--seed", type=_parse_seed, default=1, help="first seed, or `today` (default 1)")
     parser.add_argument("--minutes", type=float, help="begin seeds for so many minutes instead")
     parser.add_argument("--hours", type=float, default=0.1, help="simulated hours of each seed (default 0.1)")
     parser.add_argument("--bots", type=int, default=24, help="number of bots")

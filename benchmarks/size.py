@@ -25,24 +25,24 @@ from arena.server.store import tokens
 from arena.server.store.database import Engine, open_store
 from arena.server.store.schema import matches, records
 from arena.server.store.stats import Stats, load_stats
-from arena.server.web.page_process import AT_ONCE as ANSWERS_AT_ONCE
+from arena.server.web.page_process import MAX_PARALLEL_ANSWERS as ANSWERS_AT_ONCE
 from arena.server.web.request_queue import SHARE
 from arena.server.web.routes import ROUTES, find_route
-from benchmarks.hostile.stranger import TrafficCounts, get
-from benchmarks.kit.filling import BOTS, EVENT, LADDERS, PLIES, create, tell_truly
-from benchmarks.kit.results import SERVER, claim, measured_on
-from benchmarks.kit.served import Running, arena
+from benchmarks.hostile.stranger import TrafficCounts, send_get
+from benchmarks.kit.filling import BOTS, EVENT, LADDERS, PLIES, create_filled_store, replace_sample_records
+from benchmarks.kit.results import SERVER, describe_measurement, format_claim
+from benchmarks.kit.served import RunningServer, run_arena_server
 from benchmarks.kit.stores import NAMES
-from benchmarks.kit.stores import database as empty_database
+from benchmarks.kit.stores import create_database as empty_database
 
 AT_ONCE = 6
 ROUNDS = 40
 """Shortest duration of the measurement of each kind of request, in seconds; six clients send in parallel."""
-TRUE = 200
+TRUE_MATCHES = 200
 """Number of matches with complete records of their own, to which the requests refer. The others share sample records.
 """
 
-Question = Callable[[random.Random], str]
+MakeTarget = Callable[[random.Random], str]
 
 
 @dataclass
@@ -58,14 +58,14 @@ class StoreLatencies:
     """Latency by kind of request, in ms: p50 and p95 of all answers, and the slowest of the first six."""
 
 
-def questions(known: Sequence[tuple[str, str, str]]) -> dict[str, Question]:
-    """Return the kinds of requests by name. `known`: id, end time and Maxie of some matches."""
+def make_questions(matches: Sequence[tuple[str, str, str]]) -> dict[str, MakeTarget]:
+    """Return the kinds of requests by name. `matches`: id, end time and Maxie of some matches."""
 
-    def bot(chance: random.Random) -> str:
-        return quote(f"bot {chance.randrange(BOTS)}")
+    def choose_bot(rng: random.Random) -> str:
+        return quote(f"bot {rng.randrange(BOTS)}")
 
-    def place(chance: random.Random) -> str:
-        match, finished, _ = chance.choice(known)
+    def choose_position(rng: random.Random) -> str:
+        match, finished, _ = rng.choice(matches)
         return quote(f"{finished}|{match}")
 
     return {
@@ -75,40 +75,48 @@ def questions(known: Sequence[tuple[str, str, str]]) -> dict[str, Question]:
             f"/api/table?event={quote(f'ladder {chance.randrange(1, LADDERS, 5)}')}"
         ),
         "event": lambda chance: f"/api/event?name={quote(f'ladder {chance.randrange(1, LADDERS, 5)}')}",
-        "versus": lambda chance: f"/api/versus?bot={bot(chance)}&opponent={bot(chance)}",
-        "search of two bots": lambda chance: f"/api/search?limit=50&bot={bot(chance)}&opponent={bot(chance)}",
+        "versus": lambda chance: f"/api/versus?bot={choose_bot(chance)}&opponent={choose_bot(chance)}",
+        "search of two bots": lambda chance: (
+            f"/api/search?limit=50&bot={choose_bot(chance)}&opponent={choose_bot(chance)}"
+        ),
         "search of a bot on another map": lambda chance: (
-            f"/api/search?limit=50&bot={bot(chance)}&map=usa&result=lost&before={place(chance)}"
+            f"/api/search?limit=50&bot={choose_bot(chance)}&map=usa&result=lost&before={choose_position(chance)}"
         ),
         "search of a map and a reason": lambda chance: (
-            f"/api/search?limit=50&map=m2&result=elimination&before={place(chance)}"
+            f"/api/search?limit=50&map=m2&result=elimination&before={choose_position(chance)}"
         ),
-        "search of an opening": lambda chance: f"/api/search?limit=50&like={chance.choice(known)[0]}",
+        "search of an opening": lambda chance: f"/api/search?limit=50&like={chance.choice(matches)[0]}",
         "search of a reason": lambda chance: (
-            f"/api/search?limit=50&result=elimination&before={place(chance)}"
+            f"/api/search?limit=50&result=elimination&before={choose_position(chance)}"
         ),
         "records of an event": lambda _: f"/api/records?limit=50&event={EVENT}",
-        "bot": lambda chance: f"/api/bot/{bot(chance)}",
-        "guest": lambda chance: f"/api/bot/{quote(chance.choice(known)[2])}",
+        "bot": lambda chance: f"/api/bot/{choose_bot(chance)}",
+        "guest": lambda chance: f"/api/bot/{quote(chance.choice(matches)[2])}",
         "records": lambda chance: f"/api/records?limit={chance.randrange(1, 51)}",
-        "records before": lambda chance: f"/api/records?limit=50&before={place(chance)}",
-        "records of a bot": lambda chance: f"/api/records?limit=50&bot={bot(chance)}&before={place(chance)}",
-        "records of a game": lambda chance: f"/api/records?limit=50&game=tictactoe&before={place(chance)}",
-        "record": lambda chance: f"/api/record/{chance.choice(known[:TRUE])[0]}",
-        "log": lambda chance: f"/api/log/{chance.choice(known[:TRUE])[0][:16]}",
+        "records before": lambda chance: f"/api/records?limit=50&before={choose_position(chance)}",
+        "records of a bot": lambda chance: (
+            f"/api/records?limit=50&bot={choose_bot(chance)}&before={choose_position(chance)}"
+        ),
+        "records of a game": lambda chance: (
+            f"/api/records?limit=50&game=tictactoe&before={choose_position(chance)}"
+        ),
+        "record": lambda chance: f"/api/record/{chance.choice(matches[:TRUE_MATCHES])[0]}",
+        "log": lambda chance: f"/api/log/{chance.choice(matches[:TRUE_MATCHES])[0][:16]}",
     }
 
 
-async def latency(url: str, path: str, credentials: str) -> float:
+async def measure_latency(url: str, path: str, credentials: str) -> float:
     """Return the latency of one GET, in seconds. Raises RuntimeError unless the status is 200."""
     counts, began = TrafficCounts(), time.perf_counter()
-    body = await get(url, "127.0.0.1", path, counts, credentials)
+    body = await send_get(url, "127.0.0.1", path, counts, credentials)
     if "200" not in counts.codes:
         raise RuntimeError(f"{path} is answered {body[:200]!r}")
     return time.perf_counter() - began
 
 
-async def ask(url: str, question: Question, credentials: str, seconds: float) -> list[float]:
+async def measure_question(
+    url: str, make_target: MakeTarget, credentials: str, seconds: float
+) -> list[float]:
     """Return the latencies of one kind of request in ms, from six parallel clients for at least `seconds`.
 
     There are at least ROUNDS answers per client, so that the p95 rests on many answers.
@@ -117,9 +125,10 @@ async def ask(url: str, question: Question, credentials: str, seconds: float) ->
     chance = random.Random(1)
     end = time.monotonic() + seconds
     while time.monotonic() < end or len(durations) < ROUNDS * AT_ONCE:
-        paths = [question(chance) for _ in range(AT_ONCE)]
+        paths = [make_target(chance) for _ in range(AT_ONCE)]
         durations += [
-            1000 * each for each in await asyncio.gather(*(latency(url, path, credentials) for path in paths))
+            1000 * each
+            for each in await asyncio.gather(*(measure_latency(url, path, credentials) for path in paths))
         ]
         cost = max(ROUTES[find_route(path.partition("?")[0]) or "/healthz"].cost for path in paths)
         await asyncio.sleep(cost / 1e6 * ANSWERS_AT_ONCE / SHARE)
@@ -127,7 +136,7 @@ async def ask(url: str, question: Question, credentials: str, seconds: float) ->
 
 
 @contextmanager
-def server(database: str) -> Iterator[Running]:
+def run_unlimited_server(database: str) -> Iterator[RunningServer]:
     """Serve a store without rate limits."""
     limits = (
         "--set=limits.connections=10000",
@@ -135,11 +144,11 @@ def server(database: str) -> Iterator[Running]:
         "--set=limits.work_ms_per_second=1e9",
         "--set=limits.cut_offs=100000",
     )
-    with arena(1, *limits, database=database) as running:
+    with run_arena_server(1, *limits, database=database) as running:
         yield running
 
 
-async def some_matches(engine: Engine, count: int) -> list[tuple[str, str, str]]:
+async def load_sample_matches(engine: Engine, count: int) -> list[tuple[str, str, str]]:
     """Return the id, end time and Maxie of matches spread over the whole store."""
     numbers = random.Random(1).sample(range(1, count + 1), min(count, 2000))
     query = sa.select(matches.c.match, matches.c.finished, matches.c.maxie).where(
@@ -149,28 +158,28 @@ async def some_matches(engine: Engine, count: int) -> list[tuple[str, str, str]]
         return [(row.match, row.finished, row.maxie) for row in (await connection.execute(query)).all()]
 
 
-async def measure(store: str, database: str, count: int, seconds: float) -> StoreLatencies:
+async def measure_store(store: str, database: str, count: int, seconds: float) -> StoreLatencies:
     """Fill a store and measure the server on it."""
-    await create(database, count)
+    await create_filled_store(database, count)
     async with open_store(database) as engine:
         measured = await load_stats(engine)
-        known = await some_matches(engine, count)
-        await tell_truly(engine, [match for match, _, _ in known[:TRUE]])
+        known = await load_sample_matches(engine, count)
+        await replace_sample_records(engine, [match for match, _, _ in known[:TRUE_MATCHES]])
         async with engine.connect() as connection:
             length = sa.func.avg(sa.func.length(records.c.packed))
             piece = float((await connection.execute(sa.select(length))).scalar_one())
-        token = await tokens.create(engine, "host", "admin")
-    with server(database) as running:
+        token = await tokens.create_token(engine, "host", "admin")
+    with run_unlimited_server(database) as running:
         latencies = StoreLatencies(store, count, measured, piece)
-        everything = questions(known)
+        everything = make_questions(known)
         for name, question in everything.items():
-            times = await ask(running.url, question, f"host:{token}", seconds)
+            times = await measure_question(running.url, question, f"host:{token}", seconds)
             cuts = statistics.quantiles(times, n=20)
             latencies.milliseconds[name] = cuts[9], cuts[18], max(times[:AT_ONCE])
     return latencies
 
 
-def report(measured: Sequence[StoreLatencies], note: str) -> str:
+def make_section(measured: Sequence[StoreLatencies], note: str) -> str:
     """Return the section of the report."""
     sizes = sorted({each.count for each in measured})
     names = list(measured[0].milliseconds)
@@ -196,19 +205,21 @@ def report(measured: Sequence[StoreLatencies], note: str) -> str:
             "",
             f"**{store}**",
             "",
-            _row(["", *(f"{each.count:,}" for each in mine)]),
-            _row(["---"] * (len(mine) + 1)),
+            _make_row(["", *(f"{each.count:,}" for each in mine)]),
+            _make_row(["---"] * (len(mine) + 1)),
         ]
-        lines += [_row([name, *(_cell(each.milliseconds[name]) for each in mine)]) for name in names]
         lines += [
-            _row(["bytes per match, compressed", *(f"{each.piece:,.0f}" for each in mine)]),
-            _row(
+            _make_row([name, *(_format_cell(each.milliseconds[name]) for each in mine)]) for name in names
+        ]
+        lines += [
+            _make_row(["bytes per match, compressed", *(f"{each.piece:,.0f}" for each in mine)]),
+            _make_row(
                 [
                     "bytes per match with rows and indices",
                     *(f"{each.stats.bytes_a_match:,.0f}" for each in mine),
                 ]
             ),
-            _row(["bytes of the store", *(f"{each.stats.bytes / 1e6:,.0f} MB" for each in mine)]),
+            _make_row(["bytes of the store", *(f"{each.stats.bytes / 1e6:,.0f} MB" for each in mine)]),
         ]
     largest = [each for each in measured if each.count == sizes[-1]]
     slowest = max(each.milliseconds[name][1] for each in largest for name in names)
@@ -216,13 +227,13 @@ def report(measured: Sequence[StoreLatencies], note: str) -> str:
     whole = max(each.stats.bytes_a_match or 0 for each in largest)
     lines += [
         "",
-        claim(
+        format_claim(
             f"p95 of every kind of request with {sizes[-1]:,} matches and six clients at once",
             "under 50 ms",
             f"at most {slowest:.0f} ms",
         ),
         "",
-        claim(
+        format_claim(
             "size of a match of 100 plies, compressed",
             "under 4 KB",
             f"{piece / 1000:.1f} KB; {whole / 1000:.1f} KB with its rows and all indices",
@@ -233,21 +244,23 @@ def report(measured: Sequence[StoreLatencies], note: str) -> str:
     return "\n".join(lines)
 
 
-def _cell(times: tuple[float, float, float]) -> str:
+def _format_cell(times: tuple[float, float, float]) -> str:
     return " / ".join(f"{each:.1f}" for each in times)
 
 
-def _row(cells: Sequence[str]) -> str:
+def _make_row(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-def _run(least: int, most: int, stores: Sequence[str], seconds: float) -> Iterator[StoreLatencies]:
-    sizes = [10**power for power in range(3, 10) if least <= 10**power <= most]
+def _measure_stores(
+    min_matches: int, max_matches: int, stores: Sequence[str], seconds: float
+) -> Iterator[StoreLatencies]:
+    sizes = [10**power for power in range(3, 10) if min_matches <= 10**power <= max_matches]
     for store in stores:
         for count in sizes:
             began = time.perf_counter()
             with empty_database(store) as database:
-                results = asyncio.run(measure(NAMES[store], database, count, seconds))
+                results = asyncio.run(measure_store(NAMES[store], database, count, seconds))
             print(f"{store}, {count:,} matches: {time.perf_counter() - began:.0f} s", flush=True)
             yield results
 
@@ -260,11 +273,13 @@ def main() -> None:
     parser.add_argument("--stores", default=",".join(NAMES))
     parser.add_argument("--seconds", type=float, default=5.0, help="seconds per request")
     arguments = parser.parse_args()
-    with measured_on("python -m benchmarks.size") as note:
-        measured = list(_run(arguments.least, arguments.most, arguments.stores.split(","), arguments.seconds))
-    text = report(measured, note())
+    with describe_measurement("python -m benchmarks.size") as note:
+        measured = list(
+            _measure_stores(arguments.least, arguments.most, arguments.stores.split(","), arguments.seconds)
+        )
+    text = make_section(measured, note())
     print(text)
-    SERVER.write("size", text)
+    SERVER.replace_section("size", text)
 
 
 if __name__ == "__main__":

@@ -28,19 +28,19 @@ from websockets.asyncio.client import ClientConnection
 
 from arena.protocol.codec import decode_server, encode
 from arena.protocol.messages import Browse, End, Hello, Listing, Move, Ready, Start, Turn, Watch
-from benchmarks.kit.load import line_to
+from benchmarks.kit.load import open_connection
 from benchmarks.kit.measure import Ratio
-from benchmarks.kit.results import SERVER, claim, measured_on
-from benchmarks.kit.script import longest
-from benchmarks.kit.served import arena
+from benchmarks.kit.results import SERVER, describe_measurement, format_claim
+from benchmarks.kit.script import make_longest_match
+from benchmarks.kit.served import run_arena_server
 
 PAUSE = 0.01
 """Thinking time of a bot in seconds, so that the machine is not fully loaded."""
 
 
-async def player(url: str, name: str, sent_at: dict[int, float], times: list[float]) -> None:
+async def play_and_measure(url: str, name: str, sent_at: dict[int, float], times: list[float]) -> None:
     """Play one match, and record the time from each of the opponent's moves to the turn received here, in ms."""
-    async with line_to(url) as connection:
+    async with open_connection(url) as connection:
         await connection.send(encode(Hello(name, pool=True)))
         async for frame in connection:
             match decode_server(frame):
@@ -50,35 +50,35 @@ async def player(url: str, name: str, sent_at: dict[int, float], times: list[flo
                     if ply:
                         times.append(1000 * (perf_counter() - sent_at[ply - 1]))
                     await asyncio.sleep(PAUSE)
-                    move = encode(Move(match, ply, longest()[ply]))
+                    move = encode(Move(match, ply, make_longest_match()[ply]))
                     sent_at[ply] = perf_counter()
                     await connection.send(move)
                 case End():
                     return
 
 
-async def one_match(url: str) -> list[float]:
+async def play_one_match(url: str) -> list[float]:
     """Return the times of all moves of one match, in ms."""
     times: list[float] = []
     sent: dict[int, float] = {}
     async with anyio.create_task_group() as tasks:
         for name in ("a", "b"):
-            tasks.start_soon(player, url, name, sent, times)
+            tasks.start_soon(play_and_measure, url, name, sent, times)
     return times
 
 
-async def measure(spectators: int, rounds: int) -> Measured:
+async def measure_rounds(spectators: int, rounds: int) -> SpectatorFigures:
     """Play the rounds: matches without and with spectators, alternately."""
     # All spectators come from one address.
     limits = (
         f"--set=limits.connections_per_address={spectators + 10}",
         "--set=limits.work_ms_per_second=1000000",
     )
-    with arena(1, *limits) as server:
-        await one_match(server.url)
+    with run_arena_server(1, *limits) as server:
+        await play_one_match(server.url)
         alone, watched = [], []
         for _ in range(rounds):
-            alone.append(_p99(await one_match(server.url)))
+            alone.append(_percentile_99(await play_one_match(server.url)))
             command = [sys.executable, "-m", "benchmarks.spectators", "--watch", server.url]
             crowd = await asyncio.create_subprocess_exec(
                 *command,
@@ -88,14 +88,14 @@ async def measure(spectators: int, rounds: int) -> Measured:
             )
             if crowd.stdout is not None:
                 await crowd.stdout.readline()
-            watched.append(_p99(await one_match(server.url)))
+            watched.append(_percentile_99(await play_one_match(server.url)))
             crowd.kill()
             await crowd.wait()
-    return Measured(alone, watched)
+    return SpectatorFigures(alone, watched)
 
 
 @dataclass(frozen=True)
-class Measured:
+class SpectatorFigures:
     """99th percentile of each match without and with spectators, in ms."""
 
     alone: list[float]
@@ -107,16 +107,16 @@ class Measured:
         return f"{medians[0]:.2f} ms without, {medians[1]:.2f} ms with them: {ratio} ×"
 
 
-def _p99(times: list[float]) -> float:
+def _percentile_99(times: list[float]) -> float:
     return sorted(times)[int(0.99 * (len(times) - 1))]
 
 
-async def watch(url: str, spectators: int) -> None:
+async def run_spectators(url: str, spectators: int) -> None:
     """Watch every match with all spectators until killed. Print a line once all are connected."""
     async with AsyncExitStack() as stack:
         connections = []
         for number in range(spectators):
-            connection = await stack.enter_async_context(line_to(url))
+            connection = await stack.enter_async_context(open_connection(url))
             await connection.send(encode(Hello(f"s{number}", role="spectator")))
             await connection.recv()
             connections.append(connection)
@@ -124,7 +124,7 @@ async def watch(url: str, spectators: int) -> None:
         print("here", flush=True)
         async with anyio.create_task_group() as tasks:
             for connection in connections[1:]:
-                tasks.start_soon(_drain, connection)
+                tasks.start_soon(_read_all, connection)
             await browser.send(encode(Browse()))
             seen: set[str] = set()
             while True:
@@ -137,7 +137,7 @@ async def watch(url: str, spectators: int) -> None:
                                 await connection.send(encode(Watch(live.match)))
 
 
-async def _drain(connection: ClientConnection) -> None:
+async def _read_all(connection: ClientConnection) -> None:
     async for _ in connection:
         pass
 
@@ -150,20 +150,20 @@ def main() -> None:
     parser.add_argument("--watch", metavar="URL", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.watch:
-        uvloop.run(watch(arguments.watch, arguments.spectators))
+        uvloop.run(run_spectators(arguments.watch, arguments.spectators))
         return
-    with measured_on("python -m benchmarks.spectators") as note:
-        watching = uvloop.run(measure(arguments.spectators, arguments.rounds))
+    with describe_measurement("python -m benchmarks.spectators") as note:
+        watching = uvloop.run(measure_rounds(arguments.spectators, arguments.rounds))
     text = "\n\n".join(
         (
             "## Spectators",
             (
                 f"This section shows whether spectators delay the players. Two bots that think for {1000 * PAUSE:.0f} ms play matches of "
-                f"{len(longest())} plies, alternately without and with {arguments.spectators} spectators. The spectators connect at the start "
+                f"{len(make_longest_match())} plies, alternately without and with {arguments.spectators} spectators. The spectators connect at the start "
                 "and read everything that the server sends them. They use the same two cores as the server and the bots. p99 is the 99th "
                 "percentile of the time from sending a move to the opponent's turn, as the bots see it."
             ),
-            claim(
+            format_claim(
                 f"p99 of a move with {arguments.spectators} spectators",
                 "at most 1.2 × the p99 without spectators",
                 f"{watching}",
@@ -172,7 +172,7 @@ def main() -> None:
         )
     )
     print(text)
-    SERVER.write("spectators", text)
+    SERVER.replace_section("spectators", text)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,13 @@ import anyio
 from arena.ladder.bots import BotRefused
 from arena.ladder.plan import BotPlan
 from arena.server.host import Host
-from arena.server.processes.bot_process import BotProcess, BotProgram, BotState, RestartPolicy, engine_command
+from arena.server.processes.bot_process import (
+    BotProcess,
+    BotProgram,
+    BotState,
+    RestartPolicy,
+    make_engine_command,
+)
 
 
 class BotProcesses:
@@ -35,7 +41,7 @@ class BotProcesses:
         for process in self._processes[bot]:
             if process.state is BotState.UP and process.name not in self._playing:
                 self._playing.add(process.name)
-                process.match_started()
+                process.record_match_start()
                 return process.name
         return None
 
@@ -48,16 +54,16 @@ class BotProcesses:
         self._playing.discard(name)
         process = next(each for each in self._processes[bot] if each.name == name)
         if gave_up:
-            process.bot_resigned(gave_up)
+            process.report_resignation(gave_up)
         if answered is True:
-            process.move_made()
+            process.record_move()
         elif answered is False:
-            process.no_move_made()
+            process.record_silent_match()
         self.notify_changed()
 
     def announced_threads(self, bot: str) -> int:
         """Return the number of search threads that the bot announced; 0 if none of its processes did."""
-        return max(self._host.threads_of(process.name) for process in self._processes[bot])
+        return max(self._host.reported_threads(process.name) for process in self._processes[bot])
 
     def process_id(self, name: str) -> int | None:
         """Return the process id of the process called `name`; None if it is not running."""
@@ -138,4 +144,4 @@ async def open_bot_processes(
 
 def start_command(bot: BotPlan, url: str, name: str, games: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the command that starts the bot. It does not contain the token, which other users could see there."""
-    return bot.command if bot.engine is None else engine_command(bot.engine, url, name, games)
+    return bot.command if bot.engine is None else make_engine_command(bot.engine, url, name, games)

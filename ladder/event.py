@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from arena.bots.api.options import IMAGE_SEPARATOR, SUBMISSION
-from arena.cores import cores
+from arena.cores import usable_cores
 from arena.games.catalogue import KNOWN
 from arena.games.core import AnyGame
 from arena.games.loading import is_file_spec, split_spec
@@ -40,7 +40,7 @@ class Ladder:
     """File to which finished matches are appended, one a line; None to name the file after the start of the event."""
     kind: str = "ladder"
     openings: Openings = field(default_factory=NoOpenings)
-    machine: Sequence[int] = field(default_factory=cores)
+    machine: Sequence[int] = field(default_factory=usable_cores)
     """Numbers of the cores that this process may use."""
     named: bool = True
     """True if the user named the event. If False, a store resumes its last event without a user's name."""

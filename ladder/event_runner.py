@@ -100,14 +100,14 @@ class EventRunner:
         before = list(stored.plan.get("bots", ()))
         awaited = ", ".join(before) if before else f"{external.bots} bots or more"
         self._observer.show_notice(f"waiting for {awaited} at {host.url}")
-        host.announce(stored.event, None)
+        host.set_event(stored.event, None)
         try:
             bots = await gather_bots(host, self._ladder.plan.game, external, before)
         except TooFewBots:
             host.announce_restart()  # connected bots keep trying, and reconnect when the command runs again
             raise
         self._ladder.set_bots(bots.names)
-        host.announce(stored.event, bots.names)
+        host.set_event(stored.event, bots.names)
         if bots.missed:
             self._observer.show_notice(f"{bots.missed}: the others begin")
         if stored.plan and not before:

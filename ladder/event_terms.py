@@ -83,7 +83,7 @@ def max_match_seconds(terms: Terms) -> float:
     limit = terms.game.setup().get("ply_limit")
     plies = limit if isinstance(limit, int) else LONG_MATCH
     clocks = plies * terms.margin_ms
-    for control in (terms.control("maxie"), terms.control("minnie")):
+    for control in (terms.time_control_of("maxie"), terms.time_control_of("minnie")):
         # Each player has half of the plies, or one more.
         own = (plies + 1) // 2
         clocks += own * control.base_ms if control.per_move else control.base_ms + own * control.increment_ms

@@ -129,7 +129,7 @@ class ExternalBots:
 
     def announced_threads(self, bot: str) -> int:
         """Return the number of search threads that the bot announced; 0 if it announced none."""
-        return self._host.threads_of(bot)
+        return self._host.reported_threads(bot)
 
     def is_lost(self, bot: str) -> bool:
         """Return True if the bot will never play again."""
@@ -165,7 +165,7 @@ class ExternalBots:
             self._notify_changed()
             # There is no event when a bot leaves; its match, if it has one, ends by its own deadlines.
             with anyio.move_on_after(1):
-                await self._host.wait_change()
+                await self._host.wait_for_change()
 
 
 async def gather_bots(
@@ -216,7 +216,7 @@ async def wait_without_playing(host: Host, game: str, settings: ExternalBotSetti
 async def _wait_different(host: Host, game: str, before: set[str]) -> set[str]:
     """Wait until the connected bots differ from `before`, and return them."""
     while (here := _connected_bots(host, game)) == before:
-        await host.wait_change()
+        await host.wait_for_change()
     return here
 
 
@@ -224,10 +224,10 @@ async def _new_bots(host: Host, game: str, before: set[str], seconds: float) -> 
     """Wait for connected bots that are not in `before`, and return them; empty if none connects within `seconds`."""
     with anyio.move_on_after(seconds):
         while not (new := _connected_bots(host, game) - before):
-            await host.wait_change()
+            await host.wait_for_change()
         return new
     return set()
 
 
 def _connected_bots(host: Host, game: str) -> set[str]:
-    return host.players_of(game)
+    return host.list_players_of(game)

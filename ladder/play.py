@@ -29,9 +29,9 @@ from arena.server.edge.addresses import LOOPBACK
 from arena.server.host import CannotListen, Host, open_host
 from arena.server.processes.bot_process import RestartPolicy
 from arena.server.settings import private_settings
-from arena.server.store.database import StoreError, now
+from arena.server.store.database import StoreError, current_timestamp
 from arena.server.store.ladder_lock import CannotResume
-from arena.server.store.ladders import StoredLadder, claim, finish
+from arena.server.store.ladders import StoredLadder, claim_ladder, finish_ladder
 from arena.server.web.live import EventProgress
 
 RECORDS = "ARENA_RECORDS"
@@ -85,7 +85,7 @@ async def run_ladder(
                         await runner.play_on_this_machine(restart_policy)
                     # Interrupted matches are removed from the store, so the host must not write to it any more.
                     await host.halt()
-                    await finish(host.engine, stored.event)
+                    await finish_ladder(host.engine, stored.event)
         except (
             BotRefused,
             TooFewBots,
@@ -159,10 +159,10 @@ async def _claim_event(ladder: Ladder, host: Host, database: str | None) -> Asyn
     if database is None:
         event = ladder.plan.event if ladder.named else auto
         ladder.set_name(event)
-        yield StoredLadder(event, uuid.uuid4(), {}, now(), None, {})
+        yield StoredLadder(event, uuid.uuid4(), {}, current_timestamp(), None, {})
         return
     name = ladder.plan.event if ladder.named else None
-    async with claim(host.engine, ladder.kind, name, auto, ladder.identity()) as stored:
+    async with claim_ladder(host.engine, ladder.kind, name, auto, ladder.identity()) as stored:
         ladder.set_name(stored.event)
         yield stored
 

@@ -17,7 +17,7 @@ from arena.solved.solution import Solution, solution_of, why_unsolved
 
 
 @dataclass(frozen=True)
-class Adjudicated:
+class EarlyEnd:
     """Early end of a match by an adjudication rule. `winner` is None for a draw; `detail` names the rule."""
 
     winner: Player | None
@@ -45,7 +45,7 @@ class Adjudicator:
         if self._repetitions is not None:
             self._repetitions.add(position)
 
-    def judge(self, position: object, moves: Sequence[RecordedMove]) -> Adjudicated | None:
+    def judge(self, position: object, moves: Sequence[RecordedMove]) -> EarlyEnd | None:
         """Count the position after the last move. Return the early end of the match, or None if it goes on."""
         times = self._repetitions.add(position) if self._repetitions is not None else 1
         if times < self._first_repetition:
@@ -59,7 +59,7 @@ def adjudicate(
     moves: Sequence[RecordedMove],
     times: int,
     solution: Solution | None = None,
-) -> Adjudicated | None:
+) -> EarlyEnd | None:
     """Return the early end of a match in which `moves` have led to `position`, or None if the match goes on.
 
     times     number of times that the position has occurred in the match, this time included
@@ -71,32 +71,32 @@ def adjudicate(
         return None
     # `times` exceeds the limit if the opening already repeated the position.
     if rules.repetition is not None and times >= rules.repetition:
-        return _by_repetition(times)
+        return _end_by_repetition(times)
     verdict = None
     if rules.table and solution is not None and isinstance(position, Armies):
-        verdict = _by_tablebase(position, solution)
+        verdict = _end_by_tablebase(position, solution)
     if verdict is None and not (rules.win is rules.draw is None or len(moves) < 2 * rules.moves):
-        verdict = _by_agreement(rules, moves)
+        verdict = _end_by_agreement(rules, moves)
     if verdict is None and rules.limit is not None and len(moves) >= rules.limit:
-        verdict = _by_ply_limit(len(moves), rules.limit)
+        verdict = _end_by_ply_limit(len(moves), rules.limit)
     return verdict
 
 
-def _by_repetition(times: int) -> Adjudicated:
-    return Adjudicated(
+def _end_by_repetition(times: int) -> EarlyEnd:
+    return EarlyEnd(
         None, f"{REPETITION}: the same position came up {times} times, with the same player to move"
     )
 
 
-def _by_tablebase(position: Armies, solution: Solution) -> Adjudicated | None:
+def _end_by_tablebase(position: Armies, solution: Solution) -> EarlyEnd | None:
     winner = solution.winner(position)
     if winner is None:
         return None
     plies = solution.value_of(position).plies
-    return Adjudicated(winner, f"{TABLE}: {winner} forces a win in {plies} plies")
+    return EarlyEnd(winner, f"{TABLE}: {winner} forces a win in {plies} plies")
 
 
-def _by_agreement(rules: Adjudication, moves: Sequence[RecordedMove]) -> Adjudicated | None:
+def _end_by_agreement(rules: Adjudication, moves: Sequence[RecordedMove]) -> EarlyEnd | None:
     values = [_value(each) for each in moves[-2 * rules.moves :]]
     known_values = [value for value in values if value is not None]
     if len(known_values) < len(values):
@@ -105,7 +105,7 @@ def _by_agreement(rules: Adjudication, moves: Sequence[RecordedMove]) -> Adjudic
     if rules.win is not None:
         for player in Player:
             if all(player.sign * value >= rules.win for value in known_values):
-                return Adjudicated(
+                return EarlyEnd(
                     player, f"both bots said {since} that {player} wins, by {rules.win:g} or more"
                 )
     if (
@@ -113,7 +113,7 @@ def _by_agreement(rules: Adjudication, moves: Sequence[RecordedMove]) -> Adjudic
         and len(moves) >= rules.after
         and all(abs(value) <= rules.draw for value in known_values)
     ):
-        return Adjudicated(None, f"both bots said {since} that it is a draw, within {rules.draw:g}")
+        return EarlyEnd(None, f"both bots said {since} that it is a draw, within {rules.draw:g}")
     return None
 
 
@@ -121,10 +121,10 @@ def _value(move: RecordedMove) -> float | None:
     return move.thinking.value if move.thinking is not None else None
 
 
-def _by_ply_limit(plies: int, limit: int) -> Adjudicated:
-    return Adjudicated(None, f"{plies} plies were played, and the ladder's limit is {limit}")
+def _end_by_ply_limit(plies: int, limit: int) -> EarlyEnd:
+    return EarlyEnd(None, f"{plies} plies were played, and the ladder's limit is {limit}")
 
 
-def why_table_unusable(rules: Adjudication | None, game: AnyGame) -> str | None:
+def unusable_table_reason(rules: Adjudication | None, game: AnyGame) -> str | None:
     """Return why the rule `table` cannot end matches of `game`, in one line; None if it can, or if the rule is off."""
     return None if rules is None or not rules.table else why_unsolved(game) or None

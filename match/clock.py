@@ -59,11 +59,11 @@ class MatchClock(Struct, frozen=True, gc=False):
         )
         return cls(control, minnie_control, margin_ms * MS, maxie, minnie, total)
 
-    def left(self, player: Player) -> int:
+    def time_left_ns(self, player: Player) -> int:
         """Return the player's time left at the start of a turn."""
         return self.maxie if player is MAXIE else self.minnie
 
-    def allowed(self, player: Player) -> int:
+    def max_move_ns(self, player: Player) -> int:
         """Return the longest time for a move that is still in time: time left plus margin."""
         return (self.maxie if player is MAXIE else self.minnie) + self.margin
 
@@ -90,7 +90,7 @@ class MatchClock(Struct, frozen=True, gc=False):
         if control.per_move:
             remaining = control.base_ms * MS
         else:
-            remaining = max(0, self.left(player) - elapsed) + control.increment_ms * MS
+            remaining = max(0, self.time_left_ns(player) - elapsed) + control.increment_ms * MS
         remaining = min(remaining, max(0, self.total - (maxie_spent if by_maxie else minnie_spent)))
         maxie, minnie = (remaining, self.minnie) if by_maxie else (self.maxie, remaining)
         return MatchClock(

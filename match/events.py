@@ -8,7 +8,7 @@ from msgspec import Struct
 from arena.games.core import Player
 from arena.protocol.codes import EndReason
 from arena.protocol.messages import ServerMessage
-from arena.protocol.values import Data, GivingUp, Thinking
+from arena.protocol.values import Data, ResignReason, Thinking
 
 MAX_REASON = 200
 """Maximum length of a player's reason for giving up, in characters."""
@@ -47,7 +47,7 @@ class Resigned(Struct, frozen=True, tag="resigned", omit_defaults=True):
     """A player resigned, or its bot crashed."""
 
     player: Player
-    reason: GivingUp = "resignation"
+    reason: ResignReason = "resignation"
     detail: str = ""
     """Reason given by the bot or by its process manager, unchecked."""
 

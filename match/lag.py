@@ -29,14 +29,14 @@ MAX_PINGS = 8
 class LagBudget(Struct, frozen=True, gc=False):
     """Lag credit left to one player in one match."""
 
-    left: int = CAP
+    left_ns: int = CAP
 
     def credit(self, lag: int, elapsed: int) -> tuple[int, Self]:
         """Return the credit for a move that took `elapsed` ns with a lag of `lag` ns, and the remaining budget."""
-        if not lag and self.left == CAP:  # the usual case on a local network
+        if not lag and self.left_ns == CAP:  # the usual case on a local network
             return 0, self
-        credited = max(0, min(lag, elapsed, self.left))
-        return credited, type(self)(min(CAP, self.left - credited + REFILL))
+        credited = max(0, min(lag, elapsed, self.left_ns))
+        return credited, type(self)(min(CAP, self.left_ns - credited + REFILL))
 
 
 class Pings:

@@ -29,13 +29,13 @@ class Readiness:
         """`_missing`: players who are not ready. `awaited`: players who have not reconnected since the server's restart."""
 
     @property
-    def started(self) -> bool:
+    def was_requested(self) -> bool:
         """True if the players were asked to get ready."""
         return self.since is not None
 
     @property
     def missing(self) -> list[Player]:
-        """Return the players who are not ready."""
+        """Players who are not ready."""
         return [player for player in Player if player in self._missing]
 
     @property
@@ -45,7 +45,7 @@ class Readiness:
             return None
         return self.since + (self._ready_ns if self._missing.isdisjoint(self.awaited) else self._away_ns)
 
-    def ask(self, now: int) -> None:
+    def record_request(self, now: int) -> None:
         """Note that the players are asked to get ready at `now`."""
         self.since = now
 
@@ -60,17 +60,17 @@ class Readiness:
         """Mark a player as not ready, because its new process does not know the match."""
         self._missing |= {player}
 
-    def resume(self, now: int) -> None:
+    def await_reconnections(self, now: int) -> None:
         """Wait for both players to reconnect after a restart of the server; the time to get ready starts again."""
         self.awaited = EVERYBODY
-        self._restart_time(now)
+        self._restart_ready_time(now)
 
-    def reconnect(self, player: Player, now: int) -> None:
+    def record_reconnection(self, player: Player, now: int) -> None:
         """Note that a player has reconnected; if it was awaited, the time to get ready starts again."""
         if player in self.awaited:
             self.awaited -= {player}
-            self._restart_time(now)
+            self._restart_ready_time(now)
 
-    def _restart_time(self, now: int) -> None:
+    def _restart_ready_time(self, now: int) -> None:
         if self.since is not None:
             self.since = now

@@ -71,14 +71,14 @@ class Referee:
         self.mover = self.terms.game.player(self.position)
         rules = self.terms.adjudication
         self._adjudicator = None if rules is None else Adjudicator(rules, self.terms.game)
-        self._clock = self.terms.clock()
+        self._clock = self.terms.make_clock()
         self._accepted: list[Accepted] = []
         self._movers: list[Player] = []
         self._moves = MoveList()
         """Moves as they are sent in messages."""
         self.readiness = Readiness(self.terms)
         self._playing = False
-        self._left_at: dict[Player, int] = {}
+        self._disconnected_at: dict[Player, int] = {}
         self._faults = dict.fromkeys(Player, 0)
         self._lag = dict.fromkeys(Player, LagBudget())
         self.turn_since: int | None = None
@@ -98,7 +98,7 @@ class Referee:
             self.moves.append(RecordedMove(data, 0.0, opening=True))
             self._movers.append(self.mover)
             self._moves.append(data)
-            clock_ms = self._clock.left(self.mover) // MS
+            clock_ms = self._clock.time_left_ns(self.mover) // MS
             self._accepted.append(Accepted(self.terms.match, ply, 0.0, clock_ms))
             self.position, self.mover = position, game.player(position)
             if self._adjudicator is not None:
@@ -107,7 +107,7 @@ class Referee:
             raise GameError("the opening must not end the match")
 
     @property
-    def over(self) -> bool:
+    def is_over(self) -> bool:
         return self.result is not None
 
     @property
@@ -126,9 +126,11 @@ class Referee:
     @property
     def next_deadline(self) -> int | None:
         """Time at which `DeadlinePassed` is due, in ns; None before the match opens and after its end."""
-        if self.turn_since is not None and not self._left_at and self.result is None:  # the usual case
+        if (
+            self.turn_since is not None and not self._disconnected_at and self.result is None
+        ):  # the usual case
             return self._flag_at
-        return min([at for at, _ in self._deadlines()], default=None)
+        return min([at for at, _ in self._list_deadlines()], default=None)
 
     def handle(self, event: Event, now: int) -> list[Effect]:
         """Apply an event at time `now` (monotonic ns) and return its effects; none after the match is over."""
@@ -136,29 +138,29 @@ class Referee:
             return []
         match event:
             case Moved():
-                return self._move(event, now)
+                return self._handle_move(event, now)
             case TurnStarted():
                 self.start_clock(event, now)
                 return []
             case MatchOpened():
                 return self._open(now)
             case PlayerReady(player):
-                return self._get_ready(player)
+                return self._mark_ready(player)
             case Resigned():
-                return self._give_up(event, now)
+                return self._handle_resignation(event, now)
             case PlayerDisconnected(player):
-                return self._leave(player, now)
+                return self._handle_disconnection(player, now)
             case PlayerReconnected(player):
-                return self._return(player, now)
+                return self._handle_reconnection(player, now)
             case SessionLost(player, proved):
-                return self._replace(player, now, proved=proved)
+                return self._handle_lost_session(player, now, proved=proved)
             case ProtocolViolated(player, detail):
                 text = f"{self._name_of(player)} broke the protocol: {detail}"
                 return self._finish(player.opponent, EndReason.PROTOCOL_ERROR, text, now)
             case DeadlinePassed(server_late):
                 return self._judge_deadline(server_late, now)
             case ServerRecovered():
-                return self._resume(now)
+                return self._handle_recovery(now)
             case ServerFailed(detail):
                 return self._finish(None, EndReason.SERVER_FAULT, detail, now)
             case _:
@@ -167,13 +169,13 @@ class Referee:
     # getting ready
 
     def _open(self, now: int) -> list[Effect]:
-        if self.readiness.started:
+        if self.readiness.was_requested:
             return []
-        self.readiness.ask(now)
+        self.readiness.record_request(now)
         self.revision += 1
         return [Notify(player, self._start_message(player)) for player in Player]
 
-    def _get_ready(self, player: Player) -> list[Effect]:
+    def _mark_ready(self, player: Player) -> list[Effect]:
         if self._playing or not self.readiness.mark_ready(player):
             return []
         self.revision += 1
@@ -196,20 +198,20 @@ class Referee:
             now -= turn.ran
             self.turn_since = now
             self._turn_lag = turn.lag
-            credit = min(self._lag[self.mover].left, turn.lag)
-            self._flag_at = now + self._clock.allowed(self.mover) + credit
+            credit = min(self._lag[self.mover].left_ns, turn.lag)
+            self._flag_at = now + self._clock.max_move_ns(self.mover) + credit
             self.revision += 1
             return self._flag_at
         return None
 
-    def _move(self, event: Moved, now: int) -> list[Effect]:
+    def _handle_move(self, event: Moved, now: int) -> list[Effect]:
         player, ply, next_ply = event.player, event.ply, len(self.moves)
         if not self._playing:
             return self._reject(
                 player, Code.NOT_STARTED, "the match has not begun: both must be ready", ply, now
             )
         if ply < next_ply:
-            return self._repeat(event, now)
+            return self._acknowledge_again(event, now)
         if ply > next_ply or player is not self.mover:
             detail = f"ply {ply} is not yours to play now: the match is at ply {next_ply}, and it is {self.mover}'s turn"
             return self._reject(player, Code.OUT_OF_TURN, detail, ply, now)
@@ -218,7 +220,9 @@ class Referee:
         if self.turn_since is not None:
             elapsed, late = max(0, now - self.turn_since), now - self._flag_at
             if late > 0:
-                return self._flag(player, f"the move came {late / MS:.1f} ms after the flag fell", now)
+                return self._lose_on_time(
+                    player, f"the move came {late / MS:.1f} ms after the flag fell", now
+                )
         try:
             move = self.terms.game.move_from_data(event.move)
             position = self.terms.game.play_on(self.position, move)
@@ -246,7 +250,7 @@ class Referee:
         effects: list[Effect] = [Notify(player, accepted)]
         outcome = game.outcome(position)
         if outcome is not None:
-            reason = EndReason.of(outcome.word)
+            reason = EndReason.parse(outcome.word)
             return effects + self._finish(outcome.winner, reason, reason.meaning + outcome.margin_text, now)
         if game.is_too_long(len(self.moves)):
             return effects + self._finish(None, EndReason.PLY_LIMIT, EndReason.PLY_LIMIT.meaning, now)
@@ -257,7 +261,7 @@ class Referee:
         effects.append(self._turn_message(clocks))
         return effects
 
-    def _repeat(self, event: Moved, now: int) -> list[Effect]:
+    def _acknowledge_again(self, event: Moved, now: int) -> list[Effect]:
         earlier = self.moves[event.ply].move
         if self._movers[event.ply] is event.player and earlier == event.move:
             return [Notify(event.player, self._accepted[event.ply])]
@@ -283,7 +287,7 @@ class Referee:
         detail = f"{self._name_of(event.player)}, ply {event.ply}: {why}"
         return [notice, *self._finish(event.player.opponent, EndReason.ILLEGAL_MOVE, detail, now)]
 
-    def _give_up(self, event: Resigned, now: int) -> list[Effect]:
+    def _handle_resignation(self, event: Resigned, now: int) -> list[Effect]:
         crashed = event.reason == "crash"
         text = f"{self._name_of(event.player)} {'crashed' if crashed else 'resigned'}{event.detail_suffix()}"
         reason = EndReason.CRASH if crashed else EndReason.RESIGNATION
@@ -291,74 +295,78 @@ class Referee:
 
     # connections
 
-    def _leave(self, player: Player, now: int) -> list[Effect]:
-        if player not in self._left_at:
-            self._left_at[player] = now
+    def _handle_disconnection(self, player: Player, now: int) -> list[Effect]:
+        if player not in self._disconnected_at:
+            self._disconnected_at[player] = now
             self.revision += 1
         return []
 
-    def _return(self, player: Player, now: int) -> list[Effect]:
-        self.readiness.reconnect(player, now)
-        if self._left_at.pop(player, None) is not None:
+    def _handle_reconnection(self, player: Player, now: int) -> list[Effect]:
+        self.readiness.record_reconnection(player, now)
+        if self._disconnected_at.pop(player, None) is not None:
             self.revision += 1
-        if not self.readiness.started:
+        if not self.readiness.was_requested:
             return []
         effects: list[Effect] = [Notify(player, self._start_message(player))]
         if self._playing and player is self.mover:
             effects.append(self._turn_message(self.clocks(now)))
         return effects
 
-    def _replace(self, player: Player, now: int, *, proved: bool) -> list[Effect]:
+    def _handle_lost_session(self, player: Player, now: int, *, proved: bool) -> list[Effect]:
         if self._playing and not proved:
             detail = f"{self._name_of(player)} reconnected with neither its session nor a token, so it lost the match"
             return self._finish(player.opponent, EndReason.DISCONNECT, detail, now)
         if not self._playing:
             self.readiness.mark_unready(player)
             self.revision += 1
-        return self._return(player, now)
+        return self._handle_reconnection(player, now)
 
-    def _resume(self, now: int) -> list[Effect]:
+    def _handle_recovery(self, now: int) -> list[Effect]:
         """Mark both players as away. The interrupted turn restarts when its mover has reconnected."""
-        self.readiness.resume(now)
+        self.readiness.await_reconnections(now)
         self.turn_since = None
-        self._left_at = dict.fromkeys(Player, now)
+        self._disconnected_at = dict.fromkeys(Player, now)
         self.revision += 1
         return []
 
     # deadlines
 
-    def _deadlines(self) -> list[tuple[int, Player | None]]:
+    def _list_deadlines(self) -> list[tuple[int, Player | None]]:
         """Return all deadlines, each with the player who must meet it; None stands for all players who are not ready."""
         ready_by = self.readiness.deadline
-        if self.over or ready_by is None:
+        if self.is_over or ready_by is None:
             return []
         if not self._playing:
             return [(ready_by, None)]
         grace = self.terms.grace_ms * MS
-        deadlines: list[tuple[int, Player | None]] = [(at + grace, who) for who, at in self._left_at.items()]
+        deadlines: list[tuple[int, Player | None]] = [
+            (at + grace, who) for who, at in self._disconnected_at.items()
+        ]
         if self.turn_since is not None:
             deadlines.append((self._flag_at, self.mover))
         return deadlines
 
     def _judge_deadline(self, server_late: int, now: int) -> list[Effect]:
-        fallen = sorted((item for item in self._deadlines() if item[0] <= now), key=lambda item: item[0])
+        fallen = sorted((item for item in self._list_deadlines() if item[0] <= now), key=lambda item: item[0])
         if not fallen:
             return []
         at, player = fallen[0]
         if player is None:
             return self._judge_no_show(now)
-        if {who for _, who in fallen} == set(Player) == set(self._left_at):
+        if {who for _, who in fallen} == set(Player) == set(self._disconnected_at):
             return self._finish(
                 None, EndReason.DISCONNECT, "both lost their connections and stayed away", now
             )
-        if player in self._left_at and self._left_at[player] < at:  # otherwise the flag fell first
-            away = (now - self._left_at[player]) / MS
+        if (
+            player in self._disconnected_at and self._disconnected_at[player] < at
+        ):  # otherwise the flag fell first
+            away = (now - self._disconnected_at[player]) / MS
             detail = f"{self._name_of(player)} lost its connection and was away for {away:.0f} ms"
             return self._finish(player.opponent, EndReason.DISCONNECT, detail, now)
         if server_late > max(LATE_LIMIT, self._clock.margin):
             detail = f"a flag fell, but the server was held up for {server_late / MS:.0f} ms during the turn"
             return self._finish(None, EndReason.SERVER_FAULT, detail, now)
-        return self._flag(player, "no move came", now)
+        return self._lose_on_time(player, "no move came", now)
 
     def _judge_no_show(self, now: int) -> list[Effect]:
         missing = self.readiness.missing
@@ -367,8 +375,8 @@ class Referee:
         detail = f"{names} not ready within {self.terms.ready_ms} ms"
         return self._finish(winner, EndReason.NO_SHOW, detail, now)
 
-    def _flag(self, player: Player, how: str, now: int) -> list[Effect]:
-        clock_ms, margin = self._clock.left(player) / MS, self.terms.margin_ms
+    def _lose_on_time(self, player: Player, how: str, now: int) -> list[Effect]:
+        clock_ms, margin = self._clock.time_left_ns(player) / MS, self.terms.margin_ms
         detail = f"{self._name_of(player)}, ply {self.ply}, had {clock_ms:.1f} ms and a margin of {margin} ms: {how}"
         return self._finish(player.opponent, EndReason.TIMEOUT, detail, now)
 
@@ -394,28 +402,28 @@ class Referee:
             setup=terms.game.setup(),
             seat=SEATS[player],
             players=terms.players,
-            time_control=terms.control(SEATS[player]),
+            time_control=terms.time_control_of(SEATS[player]),
             margin_ms=terms.margin_ms,
             ready_ms=terms.ready_ms,
-            threads=terms.threads(SEATS[player]),
+            threads=terms.max_threads(SEATS[player]),
             rules=KNOWN.rules_digest(terms.game) or UNSET,
             rated=terms.rated or UNSET,
         )
 
     @property
-    def left_at(self) -> Mapping[Player, int]:
+    def disconnected_at(self) -> Mapping[Player, int]:
         """Time at which each absent player lost its connection, in ns; empty before play."""
-        return self._left_at if self._playing else {}
+        return self._disconnected_at if self._playing else {}
 
     @property
-    def mover_now(self) -> Player | None:
+    def player_to_move(self) -> Player | None:
         """Player to move; None before and after play."""
-        return self.mover if self._playing and not self.over else None
+        return self.mover if self._playing and not self.is_over else None
 
     def clocks(self, now: int) -> Clocks:
         """Return both clocks at time `now`."""
         return self._clock.to_clocks(
-            self.mover_now, now - self.turn_since if self.turn_since is not None else 0
+            self.player_to_move, now - self.turn_since if self.turn_since is not None else 0
         )
 
     def _turn_message(self, clocks: Clocks) -> Notify:

@@ -26,7 +26,7 @@ from arena.solved.header import BadTable
 from arena.solved.solution import solution_of
 
 _EARLY_REASONS = frozenset(EndReason) - {
-    EndReason.of(reason.value) for reason in Reason if reason is not Reason.LEAF
+    EndReason.parse(reason.value) for reason in Reason if reason is not Reason.LEAF
 }
 """Reasons for ending a match before its game ends; all other reasons come from the game."""
 
@@ -53,18 +53,18 @@ class Replay:
         """Number of moves, including the opening."""
         return len(self.record.moves)
 
-    def move_line(self, ply: int) -> str:
+    def describe_move(self, ply: int) -> str:
         """Return a line about the move that led to `positions[ply]`; for ply 0, a line with the players and the result."""
         record, game = self.record, self.game
         if ply == 0:
-            return f"match {record.match}: {summary(record)}"
+            return f"match {record.match}: {summarize_record(record)}"
         before, move = self.positions[ply - 1], record.moves[ply - 1]
         player = game.player(before)
         name = record.players.maxie if player is MAXIE else record.players.minnie
         text = game.move_to_text(game.move_from_data(move.move))
-        return f"ply {ply - 1}: {player} ({name}) plays {text}, {', '.join([f'{move.ms:g} ms', *self._analysis_words(ply - 1)])}"
+        return f"ply {ply - 1}: {player} ({name}) plays {text}, {', '.join([f'{move.ms:g} ms', *self._describe_analysis(ply - 1)])}"
 
-    def _analysis_words(self, ply: int) -> Iterator[str]:
+    def _describe_analysis(self, ply: int) -> Iterator[str]:
         thinking = self.record.moves[ply].thinking
         if thinking is None:
             return
@@ -76,7 +76,7 @@ class Replay:
             yield f"{thinking.nodes:,} nodes"
 
 
-def movers(record: Record) -> list[Player]:
+def list_movers(record: Record) -> list[Player]:
     """Return the player of each move of a record. Raises GameError if the game is not known here.
 
     In the built-in games the players alternate. In a custom game a player may move twice in a row, so the match is
@@ -97,9 +97,9 @@ def mean_cpu_ms(records: Iterable[Record]) -> dict[str, float]:
     used: defaultdict[str, list[float]] = defaultdict(list)
     for record in records:
         if any(move.thinking is not None and move.thinking.cpu_ms is not None for move in record.moves):
-            for player, move in zip(movers(record), record.moves, strict=True):
+            for player, move in zip(list_movers(record), record.moves, strict=True):
                 if move.thinking is not None and move.thinking.cpu_ms is not None:
-                    used[record.players.of(player)].append(move.thinking.cpu_ms)
+                    used[record.players.name_of(player)].append(move.thinking.cpu_ms)
     return {bot: sum(each) / len(each) for bot, each in used.items()}
 
 
@@ -109,14 +109,14 @@ def has_moved(record: Record, player: Player) -> bool | None:
     Return False if it made none and lost on time or by not getting ready, and None if it never had to move.
     """
     first = sum(each.opening for each in record.moves)
-    if player in movers(record)[first:]:
+    if player in list_movers(record)[first:]:
         return True
     reason, winner = record.result.reason, record.result.winner
     is_loser = winner == SEATS[player.opponent] or (reason is EndReason.NO_SHOW and winner is None)
     return False if is_loser and reason in {EndReason.TIMEOUT, EndReason.NO_SHOW} else None
 
 
-def summary(record: Record) -> str:
+def summarize_record(record: Record) -> str:
     """Return a record in one line: players, game and result."""
     result = record.result
     winner = f"{result.winner} wins" if result.winner else "no winner"
@@ -132,7 +132,7 @@ def verify(record: Record) -> Replay:
     Raises BadRecord if the setup is invalid, the game has other rules on this machine, a move is illegal, or the moves do
     not lead to the result.
     """
-    terms = _record_terms(record)
+    terms = _terms_from_record(record)
     try:
         return _replay_moves(record, terms)
     except BadTable as error:
@@ -146,7 +146,7 @@ def _replay_moves(record: Record, terms: Terms) -> Replay:
     for player in Player:
         referee.handle(PlayerReady(player), 0)
     for ply, each in enumerate(record.moves[len(terms.opening) :], len(terms.opening)):
-        if referee.over:
+        if referee.is_over:
             raise BadRecord(f"ply {ply}: the match was over already")
         referee.handle(Moved(referee.mover, ply, each.move, each.thinking), 0)
         if referee.result is not None and referee.result.reason is EndReason.ILLEGAL_MOVE:
@@ -156,7 +156,7 @@ def _replay_moves(record: Record, terms: Terms) -> Replay:
     return Replay(record, terms.game, tuple(positions))
 
 
-def _record_terms(record: Record) -> Terms:
+def _terms_from_record(record: Record) -> Terms:
     try:
         game = make_game(record.game, record.setup)
         differ = why_rules_differ(game, record.rules)
@@ -169,7 +169,7 @@ def _record_terms(record: Record) -> Terms:
         raise BadRecord(str(error)) from None
     for seat in SEATS.values():
         try:
-            record.time_odds.of(seat, control)
+            record.time_odds.time_control_of(seat, control)
         except BadTimeControl as error:
             raise BadRecord(f"the time odds of the record are wrong: {error}") from None
     opening: tuple[Data, ...] = tuple(

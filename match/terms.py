@@ -56,27 +56,27 @@ class Terms(Struct, frozen=True, kw_only=True):
     total_ms: int = 0
     """Maximum thinking time of each player in the whole match, in ms; 0 for no limit. It applies besides the clock."""
 
-    def threads(self, seat: Seat) -> int:
+    def max_threads(self, seat: Seat) -> int:
         """Return the maximum number of search threads of a player, as sent in `start`."""
         engine: EngineInfo | None = getattr(self.engines, seat)
         limit: int | None = getattr(self.thread_limits, seat)
         return (engine.threads if engine is not None else None) or limit or 1
 
-    def control(self, seat: Seat) -> TimeControl:
+    def time_control_of(self, seat: Seat) -> TimeControl:
         """Return the time control of a player. Raises protocol.timecontrol.BadTimeControl."""
-        return self.time_odds.of(seat, self.time_control)
+        return self.time_odds.time_control_of(seat, self.time_control)
 
     @property
     def odds_for_message(self) -> TimeOdds | UnsetType:
         """Time odds as a message field; UNSET if both players have the match's time control."""
         return self.time_odds if self.time_odds != TimeOdds() else UNSET
 
-    def clock(self) -> MatchClock:
+    def make_clock(self) -> MatchClock:
         """Return both clocks before ply 0."""
-        maxie, minnie = self.control("maxie"), self.control("minnie")
+        maxie, minnie = self.time_control_of("maxie"), self.time_control_of("minnie")
         return MatchClock.start(maxie, self.margin_ms, self.total_ms, minnie if minnie != maxie else None)
 
-    def record(self, start_time: str, moves: list[RecordedMove], result: Result) -> Record:
+    def make_record(self, start_time: str, moves: list[RecordedMove], result: Result) -> Record:
         """Return the record of a match played under these terms."""
         return Record(
             format=FORMAT,
@@ -98,7 +98,7 @@ class Terms(Struct, frozen=True, kw_only=True):
     @property
     def threads_needed(self) -> int:
         """Number of search threads the match needs: the larger of both players', since only one thinks at a time."""
-        return max(self.threads("maxie"), self.threads("minnie"))
+        return max(self.max_threads("maxie"), self.max_threads("minnie"))
 
     def with_engines(self, maxie: EngineInfo | None, minnie: EngineInfo | None) -> Terms:
         """Return a copy of the terms with these engines; each engine's thread count is capped by `thread_limits`."""
@@ -122,7 +122,7 @@ def _limit_threads(engine: EngineInfo | None, limit: int | None) -> EngineInfo |
 
 def to_json(terms: Terms) -> str:
     """Return the terms as JSON for the store."""
-    return msgspec.json.encode(terms, enc_hook=setup_of_game).decode()
+    return msgspec.json.encode(terms, enc_hook=encode_game).decode()
 
 
 def from_json(text: str) -> Terms:
@@ -135,17 +135,17 @@ def from_json(text: str) -> Terms:
         raise
 
 
-def setup_of_game(game: AnyGame) -> _Setup:
+def encode_game(game: AnyGame) -> _Setup:
     """Return the JSON form of a game, as an `enc_hook` of msgspec."""
     return _Setup(game.name, game.setup())
 
 
-def game_from_setup(_type: type, data: Any) -> AnyGame:
+def decode_game(_type: type, data: Any) -> AnyGame:
     """Return the game with this JSON form, as a `dec_hook` of msgspec. Raises games.core.GameError."""
     setup = msgspec.convert(data, _Setup)
     return make_game(setup.name, setup.setup)
 
 
 # Created before there are threads: msgspec 0.22 crashes if two threads are the first to decode a type.
-_decode = msgspec.json.Decoder(Terms, dec_hook=game_from_setup).decode
+_decode = msgspec.json.Decoder(Terms, dec_hook=decode_game).decode
 msgspec.json.Decoder(_Setup)  # the first decoder also prepares the type for `convert`

@@ -60,11 +60,11 @@ class AnalysisTrimmer:
             line = self._valid_moves(thinking.line)
             self.moves_cut += len(thinking.line) - len(line)
             thinking = replace(thinking, line=line or None)
-        size = _size(thinking)
+        size = _json_bytes(thinking)
         if size > min(MOVE_BYTES, self._byte_budgets[player]) and thinking.line is not None:
             self.moves_cut += len(thinking.line)
             thinking = replace(thinking, line=None)
-            size = _size(thinking)
+            size = _json_bytes(thinking)
         if size > self._byte_budgets[player]:
             return None
         self._byte_budgets[player] -= size
@@ -88,5 +88,5 @@ class AnalysisTrimmer:
         return moves
 
 
-def _size(thinking: Thinking) -> int:
+def _json_bytes(thinking: Thinking) -> int:
     return len(_encoder.encode(thinking)) + OVERHEAD_BYTES

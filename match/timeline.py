@@ -64,10 +64,10 @@ def build_timeline(
 ) -> tuple[list[TimelineEntry], Finish | None]:
     """Return the entries of a match in order, and its result, which is None while the match is in progress."""
     referee = Referee(terms)
-    return list(_entries(referee, events)), referee.result
+    return list(_replay_entries(referee, events)), referee.result
 
 
-def _entries(referee: Referee, events: Sequence[tuple[int, Event]]) -> Iterator[TimelineEntry]:
+def _replay_entries(referee: Referee, events: Sequence[tuple[int, Event]]) -> Iterator[TimelineEntry]:
     start = events[0][0] if events else 0
     had: int | None = None
     turned: int | None = None
@@ -76,7 +76,7 @@ def _entries(referee: Referee, events: Sequence[tuple[int, Event]]) -> Iterator[
         if isinstance(event, ServerRecovered):
             start += at - last  # a new run of the server has a new clock
         last = at
-        mover = referee.mover_now
+        mover = referee.player_to_move
         effects = referee.handle(event, at)
         if isinstance(event, TurnStarted):
             turned = at - event.ran
@@ -101,7 +101,7 @@ def _entries(referee: Referee, events: Sequence[tuple[int, Event]]) -> Iterator[
 
 
 def _mover_clock_ms(referee: Referee, at: int) -> int | None:
-    mover = referee.mover_now
+    mover = referee.player_to_move
     if mover is None:
         return None
     clocks = referee.clocks(at)
@@ -114,11 +114,11 @@ def _move_entry(
     effects: Sequence[Effect],
     since: float,
     had: int | None,
-    turned: int | None,
+    turn_sent_at: int | None,
     at: int,
 ) -> TimelineEntry:
     receipt = next(
-        (each.message for each in _notifications(effects) if isinstance(each.message, Accepted)), None
+        (each.message for each in _select_notifications(effects) if isinstance(each.message, Accepted)), None
     )
     return TimelineEntry(
         at=round(since, 1),
@@ -126,20 +126,20 @@ def _move_entry(
         what=_move_text(referee, event.move),
         ply=event.ply,
         had=had,
-        took=None if turned is None else round(max(0, at - turned) / MS, 1),
+        took=None if turn_sent_at is None else round(max(0, at - turn_sent_at) / MS, 1),
         credited=None if receipt is None else receipt.credited_ms,
         left=None if receipt is None else receipt.clock_ms,
         wrong="" if receipt is not None else _fault_text(effects),
     )
 
 
-def _notifications(effects: Sequence[Effect]) -> list[Notify]:
+def _select_notifications(effects: Sequence[Effect]) -> list[Notify]:
     return [each for each in effects if isinstance(each, Notify)]
 
 
 def _fault_text(effects: Sequence[Effect]) -> str:
     """Return why an event was refused or ended the match; empty if neither."""
-    refused = [each.message for each in _notifications(effects) if isinstance(each.message, Error)]
+    refused = [each.message for each in _select_notifications(effects) if isinstance(each.message, Error)]
     if refused:
         return f"{refused[0].code.value}: {refused[0].detail}"
     return next((each.detail for each in effects if isinstance(each, Finish)), "")

@@ -46,34 +46,34 @@ _CLIENT_TYPES = {str(each.__struct_config__.tag): each for each in get_args(Clie
 _SERVER_TYPES = {str(each.__struct_config__.tag): each for each in get_args(ServerMessage)}
 
 
-class _UsualThinking(Thinking, frozen=True, forbid_unknown_fields=True):
+class _FastPathThinking(Thinking, frozen=True, forbid_unknown_fields=True):
     line: Annotated[list[list[int]], Meta(max_length=64)] | None = None
 
 
-class _UsualMove(Move, frozen=True, forbid_unknown_fields=True, tag="move"):
+class _FastPathMove(Move, frozen=True, forbid_unknown_fields=True, tag="move"):
     move: list[int] | int
-    thinking: _UsualThinking | UnsetType = UNSET
+    thinking: _FastPathThinking | UnsetType = UNSET
 
 
-class _UsualReady(Ready, frozen=True, forbid_unknown_fields=True, tag="ready"):
+class _FastPathReady(Ready, frozen=True, forbid_unknown_fields=True, tag="ready"):
     pass
 
 
-class _UsualClocks(Clocks, frozen=True, forbid_unknown_fields=True):
+class _FastPathClocks(Clocks, frozen=True, forbid_unknown_fields=True):
     pass
 
 
-class _UsualTurn(Turn, frozen=True, forbid_unknown_fields=True, tag="turn"):
+class _FastPathTurn(Turn, frozen=True, forbid_unknown_fields=True, tag="turn"):
     moves: list[list[int] | int]
-    clocks: _UsualClocks
+    clocks: _FastPathClocks
 
 
-class _UsualAccepted(Accepted, frozen=True, forbid_unknown_fields=True, tag="accepted"):
+class _FastPathAccepted(Accepted, frozen=True, forbid_unknown_fields=True, tag="accepted"):
     pass
 
 
-_usual = msgspec.msgpack.Decoder(_UsualMove | _UsualReady).decode
-_usual_of_server = msgspec.msgpack.Decoder(_UsualTurn | _UsualAccepted)
+_decode_fast_path_of_client = msgspec.msgpack.Decoder(_FastPathMove | _FastPathReady).decode
+_server_fast_path = msgspec.msgpack.Decoder(_FastPathTurn | _FastPathAccepted)
 
 
 class DecodeError(ValueError):
@@ -93,11 +93,11 @@ def decode_client(frame: bytes | str, limit: int = MAX_CLIENT_FRAME) -> ClientMe
     """
     if type(frame) is bytes and len(frame) <= limit:
         try:
-            usual = _usual(frame)
+            usual = _decode_fast_path_of_client(frame)
         except (msgspec.MsgspecError, ValueError, RecursionError):
             pass  # decoded, or rejected, below like any other frame
         else:
-            if type(usual) is _UsualReady:
+            if type(usual) is _FastPathReady:
                 return Ready(usual.match)
             raw = usual.thinking
             if raw is UNSET:
@@ -113,22 +113,22 @@ def decode_server(frame: bytes | str) -> ServerMessage:
     if (
         type(frame) is bytes
         and len(frame) <= MAX_SERVER_FRAME
-        and (usual := _decode_usual(frame)) is not None
+        and (usual := _decode_fast_path(frame)) is not None
     ):
         return usual
     return cast("ServerMessage", _decode(frame, MAX_SERVER_FRAME, _SERVER_TYPES))
 
 
-def _decode_usual(frame: bytes) -> Turn | Accepted | None:
+def _decode_fast_path(frame: bytes) -> Turn | Accepted | None:
     """Return the `turn` or `accepted` in a frame; None for another message, unknown fields, or moves other than numbers.
 
     Nearly all frames to a bot are of these two kinds.
     """
     try:
-        usual = _usual_of_server.decode(frame)
+        usual = _server_fast_path.decode(frame)
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return None
-    if type(usual) is _UsualTurn:
+    if type(usual) is _FastPathTurn:
         clocks = Clocks(usual.clocks.maxie_ms, usual.clocks.minnie_ms)
         return Turn(usual.match, usual.ply, usual.moves, clocks, usual.increment_ms)
     if not (isfinite(usual.spent_ms) and isfinite(usual.credited_ms)):
@@ -145,7 +145,7 @@ def _decode(frame: bytes | str, limit: int, types: Mapping[str, type[Message]]) 
         raise DecodeError(Code.TOO_LARGE, f"the frame has {len(frame)} bytes, and the limit is {limit}")
     data = unpack(frame)
     if not isinstance(data, dict):
-        raise DecodeError(Code.BAD_MESSAGE, f"a message must be a map, not {_kind(data)}")
+        raise DecodeError(Code.BAD_MESSAGE, f"a message must be a map, not {_type_name(data)}")
     kind = data.get("type")
     if not isinstance(kind, str):
         raise DecodeError(Code.BAD_MESSAGE, "a message must have a 'type', which must be text")
@@ -164,23 +164,23 @@ def unpack(frame: bytes) -> object:
     Allowed are nil, booleans, integers, finite floats, text, arrays, and maps with text keys, at most MAX_DEPTH deep.
     """
     try:
-        data = msgpack.unpackb(frame, raw=False, strict_map_key=True, ext_hook=_no_extension)
+        data = msgpack.unpackb(frame, raw=False, strict_map_key=True, ext_hook=_reject_extension)
     except msgpack.ExtraData:
         raise DecodeError(Code.BAD_MESSAGE, "the frame has extra bytes after the message") from None
     except (ValueError, msgpack.UnpackException, RecursionError) as error:
         why = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DecodeError(Code.BAD_MESSAGE, f"the frame is not msgpack: {why:.100}") from None
-    fault = _fault(data)
+    fault = _find_fault(data)
     if fault is not None:
         raise DecodeError(Code.BAD_MESSAGE, fault)
     return data
 
 
-def _no_extension(code: int, _data: bytes) -> object:
+def _reject_extension(code: int, _data: bytes) -> object:
     raise ValueError(f"extension type {code} is not supported")
 
 
-def _fault(data: object) -> str | None:
+def _find_fault(data: object) -> str | None:
     """Return the first fault of unpacked data, or None. The data is examined level by level, since that is fast."""
     level: list[Any] = [data]
     for depth in range(MAX_DEPTH + 1):
@@ -203,7 +203,7 @@ def _fault(data: object) -> str | None:
     return None
 
 
-def _kind(data: object) -> str:
+def _type_name(data: object) -> str:
     names = {
         list: "an array",
         str: "text",

@@ -35,7 +35,7 @@ class _WireWord(StrEnum):
         return unknown
 
     @classmethod
-    def named(cls, word: str) -> Self:
+    def from_wire(cls, word: str) -> Self:
         """Return the member for a word on the wire. Raises KeyError."""
         return cls.__members__[word.upper()]
 
@@ -112,7 +112,7 @@ class EndReason(_WireWord):
     SERVER_FAULT = "server_fault", "the server failed; the match is void and counts for nobody"
 
     @classmethod
-    def of(cls, word: str) -> Self:
+    def parse(cls, word: str) -> Self:
         """Return the member for `word`; for a custom game's word, a reason with that word. Raises ValueError."""
         reason = cls.__members__.get(word.upper()) or cls._missing_(word)
         if reason is None:

@@ -22,12 +22,12 @@ from arena.protocol.timecontrol import Milliseconds, TimeControl, TimeOdds
 from arena.protocol.values import (
     Clocks,
     Data,
-    GivingUp,
     Limits,
     MatchId,
     Players,
     Ply,
     Quota,
+    ResignReason,
     Role,
     Seat,
     Secret,
@@ -92,7 +92,7 @@ class Resign(Struct, frozen=True, tag="resign", omit_defaults=True):
     """The bot resigns the match, or has failed (`crash`). `detail` says why, for people; the record keeps it."""
 
     match: MatchId
-    reason: GivingUp = "resignation"
+    reason: ResignReason = "resignation"
     detail: Annotated[str, Meta(max_length=200)] = ""
 
 
@@ -234,7 +234,7 @@ class End(Struct, frozen=True, tag="end"):
     clocks: Clocks
 
     @classmethod
-    def of(cls, record: Record, clocks: Clocks) -> End:
+    def from_record(cls, record: Record, clocks: Clocks) -> End:
         """Return the end message of a recorded match; `clocks` are the clocks at its end."""
         result, moves = record.result, [each.move for each in record.moves]
         return cls(record.match, result.winner, result.reason, result.detail, moves, clocks)

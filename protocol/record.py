@@ -46,7 +46,7 @@ class Result(Struct, frozen=True, omit_defaults=True):
 
     @property
     def by_repetition(self) -> bool:
-        """Return True if the match was drawn by repetition."""
+        """True if the match was drawn by repetition."""
         return self.reason is EndReason.ADJUDICATED and self.detail.startswith(f"{REPETITION}:")
 
 
@@ -91,12 +91,12 @@ def from_line(line: str | bytes) -> Record:
         raise BadRecord(f"not a valid {FORMAT} record: {error}") from None
 
 
-def read(path: Path) -> Iterator[Record]:
+def read_records(path: Path) -> Iterator[Record]:
     """Yield the records of a file, one per line. Raises BadRecord with file and line, or OSError."""
-    return (record for _, record in read_numbered(path))
+    return (record for _, record in read_numbered_records(path))
 
 
-def read_numbered(path: Path) -> Iterator[tuple[int, Record]]:
+def read_numbered_records(path: Path) -> Iterator[tuple[int, Record]]:
     """Yield the records of a file with their line numbers, from 1. Raises BadRecord with file and line, or OSError."""
     with path.open("rb") as lines:
         for number, line in enumerate(lines, 1):

@@ -17,7 +17,7 @@ import msgspec
 from arena.protocol.messages import ClientMessage, ServerMessage
 
 
-def schema() -> dict[str, Any]:
+def build_schema() -> dict[str, Any]:
     """Return the schema (draft 2020-12); its `$defs` hold each message, `from_client` and `from_server`."""
     kinds = [*get_args(ClientMessage), *get_args(ServerMessage)]
     _, parts = msgspec.json.schema_components(kinds, ref_template="#/$defs/{name}")
@@ -32,5 +32,5 @@ if __name__ == "__main__":
     if sys.platform != "win32":
         # Let `... | head` end the program silently.
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    json.dump(schema(), sys.stdout, indent=1)
+    json.dump(build_schema(), sys.stdout, indent=1)
     sys.stdout.write("\n")

@@ -45,16 +45,16 @@ class TimeControl(Struct, frozen=True):
         )
         if match is None:
             raise wrong
-        base = _milliseconds(match["base"])
-        increment = _milliseconds(match["increment"] or "0")
+        base = _parse_milliseconds(match["base"])
+        increment = _parse_milliseconds(match["increment"] or "0")
         if not 1 <= base <= MAX_MS or increment > MAX_MS:
             raise wrong
         return cls(base, increment, match["move"] is not None)
 
     def __str__(self) -> str:
         if self.per_move:
-            return f"{_seconds(self.base_ms)}/move"
-        return f"{_seconds(self.base_ms)}+{_seconds(self.increment_ms)}"
+            return f"{_format_seconds(self.base_ms)}/move"
+        return f"{_format_seconds(self.base_ms)}+{_format_seconds(self.increment_ms)}"
 
 
 class TimeOdds(Struct, frozen=True, omit_defaults=True):
@@ -63,7 +63,7 @@ class TimeOdds(Struct, frozen=True, omit_defaults=True):
     maxie: Annotated[str, Meta(max_length=32)] = ""
     minnie: Annotated[str, Meta(max_length=32)] = ""
 
-    def of(self, seat: Literal["maxie", "minnie"], control: TimeControl) -> TimeControl:
+    def time_control_of(self, seat: Literal["maxie", "minnie"], control: TimeControl) -> TimeControl:
         """Return the time control of the player in `seat`; `control` is that of the match. Raises BadTimeControl."""
         own: str = getattr(self, seat)
         return TimeControl.parse(own) if own else control
@@ -78,11 +78,11 @@ class TimeOdds(Struct, frozen=True, omit_defaults=True):
         return f"{self.maxie or control} (maxie) against {self.minnie or control} (minnie)"
 
 
-def _milliseconds(text: str) -> int:
+def _parse_milliseconds(text: str) -> int:
     return int(Decimal(text) * 1000)
 
 
-def _seconds(ms: int) -> str:
+def _format_seconds(ms: int) -> str:
     return f"{Decimal(ms) / 1000:f}".rstrip("0").rstrip(".") if ms % 1000 else str(ms // 1000)
 
 
@@ -105,7 +105,7 @@ def parse_duration(text: str) -> float:
     return seconds
 
 
-def duration_in_words(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """Return a duration as text, such as `0.3 s`, `3 s`, `3 min 2 s` or `2 h 5 min`."""
     if seconds < 1:
         return f"{seconds:.1f} s"

@@ -13,7 +13,7 @@ Role = Literal["bot", "spectator", "admin"]
 Secret = Annotated[str, Meta(max_length=128)]
 MatchId = Annotated[str, Meta(min_length=1, max_length=64)]
 Ply = Annotated[int, Meta(ge=0, le=1_000_000)]
-GivingUp = Literal["resignation", "crash"]
+ResignReason = Literal["resignation", "crash"]
 Quota = Annotated[int, Meta(ge=0, le=1_000_000)]
 Data = Any
 """A move, or a value in a setup: plain data, checked by the game itself."""
@@ -25,7 +25,7 @@ class Players(Struct, frozen=True):
     maxie: str
     minnie: str
 
-    def of(self, seat: str) -> str:
+    def name_of(self, seat: str) -> str:
         """Return the name of the bot in a seat."""
         return self.maxie if seat == "maxie" else self.minnie
 

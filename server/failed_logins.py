@@ -24,13 +24,13 @@ PAUSE_SECONDS = 60.0
 """Longest time for which an address is refused."""
 
 
-def pause_within(grace: float) -> float:
-    """Return the seconds for which an address is refused. `grace`: seconds in which a disconnected bot may return.
+def choose_pause(grace_seconds: float) -> float:
+    """Return the seconds for which an address is refused. `grace_seconds`: seconds in which a disconnected bot may return.
 
     The refusal takes at most half of the grace period, so that no bot loses its matches because of other clients at its
     address.
     """
-    return min(PAUSE_SECONDS, grace / 2) if grace > 0 else PAUSE_SECONDS
+    return min(PAUSE_SECONDS, grace_seconds / 2) if grace_seconds > 0 else PAUSE_SECONDS
 
 
 class FailedLogins:
@@ -48,7 +48,7 @@ class FailedLogins:
         self._capacity = capacity
         self._tries: OrderedDict[str, _Attempts] = OrderedDict()
 
-    def seconds_refused(self, address: str, now: float) -> float:
+    def refusal_seconds_left(self, address: str, now: float) -> float:
         """Return the seconds for which an address is still refused; 0 if it may log in."""
         tries = self._tries.get(address_key(address))
         return max(0.0, tries.until - now) if tries else 0.0

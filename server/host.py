@@ -26,7 +26,7 @@ import anyio.to_thread
 import msgspec
 
 from arena.clock import MONOTONIC, Clock
-from arena.cores import cores
+from arena.cores import usable_cores
 from arena.games.loading import installed_games
 from arena.match.terms import Terms
 from arena.protocol.codes import Code
@@ -40,45 +40,59 @@ from arena.server.core.settings import CoreSettings, Pool
 from arena.server.edge.addresses import LOOPBACK, loopback_url, websocket_url
 from arena.server.edge.directives import NO_NOTICE, Directives
 from arena.server.edge.edge import CannotListen, Edge
-from arena.server.failed_logins import FailedLogins, pause_within
+from arena.server.failed_logins import FailedLogins, choose_pause
 from arena.server.loop_lag import LoopLag
 from arena.server.metrics import Metrics
 from arena.server.ports import CorePort
 from arena.server.processes.identity import PROGRAM
-from arena.server.processes.tasks import cancelled_at_exit
-from arena.server.settings import Role, ServerSettings, Settings, private_settings
-from arena.server.shell.addresses import Addresses
+from arena.server.processes.tasks import open_background_tasks
+from arena.server.settings import ProcessRole, ServerSettings, Settings, private_settings
+from arena.server.shell.addresses import AddressRecorder
 from arena.server.shell.authenticator import Authenticator
 from arena.server.shell.house import NO_HOUSE, HousePlan, open_house
 from arena.server.shell.missed import MissedResults
-from arena.server.shell.ratings import Ratings
+from arena.server.shell.ratings import RatingUpdater
 from arena.server.shell.requests import HostRequests
 from arena.server.shell.shell import MatchNotStarted, Shell
 from arena.server.shell.webhooks import Webhooks
-from arena.server.store.database import Engine, error_line, make_engine, prepare, sqlite_file
-from arena.server.store.database import close as close_engine
-from arena.server.store.directives import in_force_with_names
-from arena.server.store.events import MakeChange, change_maker
+from arena.server.store.database import (
+    Engine,
+    close_engine,
+    describe_database_error,
+    make_engine,
+    parse_sqlite_path,
+    prepare_store,
+)
+from arena.server.store.directives import load_directives_and_banned_names
+from arena.server.store.events import MakeChange, make_change_maker
 from arena.server.store.finished import load_record
 from arena.server.store.journal.journal import Journal, open_journal
 from arena.server.store.lease import LEASE_SECONDS, LeaseLost
 from arena.server.store.maintenance import Maintenance
-from arena.server.web.live import Progress, no_event
-from arena.server.web.pages import About, Pages
+from arena.server.web.live import Progress, report_no_event
+from arena.server.web.pages import Pages, ServerInfo
 
-__all__ = ["CannotListen", "Host", "MatchNotStarted", "core_settings", "open_core", "open_host", "open_store"]
+__all__ = [
+    "CannotListen",
+    "Host",
+    "MatchNotStarted",
+    "make_core_settings",
+    "open_core",
+    "open_host",
+    "open_store",
+]
 
 log = logging.getLogger("arena.host")
 
 EDGE = 1
 """Number of the edge in the same process as the core."""
-LOOK_SECONDS = 1.0
+POLL_SECONDS = 1.0
 """Interval between checks for the host's directives, in seconds."""
 STANDBY_LEASE_SECONDS = 2.0
 """Duration of the lease of a core with standbys, in seconds."""
 
 
-def core_settings(
+def make_core_settings(
     settings: Settings, pool: Pool | None, house: HousePlan = NO_HOUSE, clock: Clock = MONOTONIC
 ) -> CoreSettings:
     """Derive a core's settings from its host's. `pool`: matches of the matchmaker; None if it arranges none."""
@@ -95,7 +109,7 @@ def core_settings(
         answer_ms=round(1000 * matches.answer_seconds),
         territories=limits.territories,
         pool=pool,
-        concurrency=settings.pool.concurrency or len(cores()),
+        concurrency=settings.pool.concurrency or len(usable_cores()),
         by_threads=not settings.pool.concurrency,
         adjudication=matches.adjudication,
         thinking=matches.thinking,
@@ -133,7 +147,7 @@ class CoreHost:
             settings.server.name,
             anyone=settings.server.anyone,
             guests=house.allows_guests,
-            failed_logins=FailedLogins(pause=pause_within(settings.matches.grace_seconds)),
+            failed_logins=FailedLogins(pause=choose_pause(settings.matches.grace_seconds)),
             clock=clock,
         )
         for each in house.engines:
@@ -141,7 +155,7 @@ class CoreHost:
             self.authenticator.issue_token(each.name)
         stored = partial(load_record, engine)
         self.shell = Shell(
-            core_settings(settings, pool, house, clock),
+            make_core_settings(settings, pool, house, clock),
             journal,
             stored,
             self.authenticator,
@@ -153,8 +167,8 @@ class CoreHost:
             event=event,
         )
         self.missed = MissedResults(stored, self.shell, clock)
-        self.ratings = Ratings(engine, journal, self.shell, clock)
-        self.addresses = Addresses(engine, journal, self.shell, clock)
+        self.ratings = RatingUpdater(engine, journal, self.shell, clock)
+        self.addresses = AddressRecorder(engine, journal, self.shell, clock)
         self.requests = HostRequests(engine, settings.server.name, self.shell, clock, journal)
         self.maintenance = Maintenance(engine, journal, settings.store.retention, clock)
         hook = settings.webhooks
@@ -164,18 +178,18 @@ class CoreHost:
         self._records: list[Record] = []
         self._has_records = anyio.Event()
         self._ended = anyio.Event()
-        self.shell.on(MatchFinished, self._count_match)
-        metrics.bots.set_function(lambda: len(self.shell.core.connected))
-        metrics.matches.set_function(lambda: self.shell.core.matches)
-        metrics.suspended.set_function(lambda: self.shell.core.suspended_count(clock.now_ns()))
-        file = sqlite_file(settings.store.url)
+        self.shell.add_effect_handler(MatchFinished, self._count_match)
+        metrics.bots.set_function(lambda: len(self.shell.core.connected_bots))
+        metrics.matches.set_function(lambda: self.shell.core.match_count)
+        metrics.suspended.set_function(lambda: self.shell.core.count_suspended(clock.now_ns()))
+        file = parse_sqlite_path(settings.store.url)
         if file is not None:
-            metrics.disk_free.set_function(lambda: _disk_free(file.parent))
+            metrics.disk_free.set_function(lambda: _free_disk_share(file.parent))
 
-    def _count_match(self, over: MatchFinished) -> None:
-        self.metrics.finished.labels(over.record.result.reason.value).inc()
+    def _count_match(self, finished: MatchFinished) -> None:
+        self.metrics.finished.labels(finished.record.result.reason.value).inc()
         if self._on_record is not None:
-            self._records.append(over.record)
+            self._records.append(finished.record)
             self._has_records.set()
 
     async def write_records(self) -> None:
@@ -213,12 +227,12 @@ class CoreHost:
         self.maintenance.retention = self.settings.store.retention
         self.shell.reconfigure(
             msgspec.structs.replace(
-                core_settings(self.settings, pool, self.house), epoch_ns=self.shell.settings.epoch_ns
+                make_core_settings(self.settings, pool, self.house), epoch_ns=self.shell.settings.epoch_ns
             )
         )
 
 
-def _disk_free(folder: Path) -> float:
+def _free_disk_share(folder: Path) -> float:
     usage = shutil.disk_usage(folder)
     return usage.free / usage.total
 
@@ -229,7 +243,7 @@ class Host:
     def __init__(self, core: CoreHost, edge: Edge, url: str, inside_url: str, *, lasting: bool) -> None:
         self.url = url
         """Address for bots."""
-        self.inside_url = inside_url
+        self.loopback_url = inside_url
         """Loopback address for house engines, without TLS; empty on a server without them."""
         self.settings = core.settings
         self.engine = core.engine
@@ -240,20 +254,20 @@ class Host:
         self._shell = core.shell
 
     @property
-    def resumed(self) -> int:
+    def resumed_matches(self) -> int:
         """Number of matches that continue from before the restart."""
         return self._shell.resumed
 
     @property
-    def matches(self) -> int:
+    def match_count(self) -> int:
         """Number of matches in progress."""
-        return self._shell.core.matches
+        return self._shell.core.match_count
 
     @asynccontextmanager
     async def open_house(self) -> AsyncIterator[None]:
         """Run the house engines during the block. Raises BadHouse."""
         plan = self.core.house
-        async with open_house(plan, self._shell, self, self.inside_url) if plan.engines else nullcontext():
+        async with open_house(plan, self._shell, self, self.loopback_url) if plan.engines else nullcontext():
             yield
 
     def issue_token(self, name: str) -> str:
@@ -262,10 +276,10 @@ class Host:
 
     def is_connected(self, name: str) -> bool:
         """Return True while a bot of that name is connected."""
-        bot = self._shell.core.bot(name)
+        bot = self._shell.core.find_bot(name)
         return bot is not None and bot.client is not None
 
-    def announce(self, event: str, entrants: Sequence[str] | None) -> None:
+    def set_event(self, event: str, entrants: Sequence[str] | None) -> None:
         """Set the event that is played here, for the status sent to bots. `entrants`: its bots; None before it begins."""
         entered = None if entrants is None else tuple(entrants)
         self._shell.reconfigure(msgspec.structs.replace(self._shell.settings, event=event, entrants=entered))
@@ -273,47 +287,47 @@ class Host:
     def send_ranks(self, event: str, places: Sequence[EventPlace]) -> None:
         """Send the connected bots of an event on this server their final ranks."""
         for each in places:
-            bot = self._shell.core.bot(each.bot)
+            bot = self._shell.core.find_bot(each.bot)
             if bot is not None and bot.client is not None:
                 over = EventStatus(event, "over", entered=True, detail="")
                 self._shell.send(Send(bot.client, add_result(over, each.rank, each.points, len(places))))
 
-    async def wait_change(self) -> None:
+    async def wait_for_change(self) -> None:
         """Wait until a bot connects or disconnects, or a match begins or ends."""
-        await self._shell.wait_change()
+        await self._shell.wait_for_change()
 
-    async def wait_connected(self, name: str, seconds: float) -> bool:
+    async def wait_until_connected(self, name: str, seconds: float) -> bool:
         """Return True as soon as a bot is connected; False after `seconds`."""
         with anyio.move_on_after(seconds):
             while not self.is_connected(name):
-                await self._shell.wait_change()
+                await self._shell.wait_for_change()
             return True
         return False
 
-    def players_of(self, game: str) -> set[str]:
+    def list_players_of(self, game: str) -> set[str]:
         """Return the names of the connected bots that play a game."""
-        connected = self._shell.core.connected
+        connected = self._shell.core.connected_bots
         return {bot.name for bot in connected if not bot.preferences.games or game in bot.preferences.games}
 
-    def threads_of(self, name: str) -> int:
+    def reported_threads(self, name: str) -> int:
         """Return the number of search threads that a bot reports; 0 if it reports none."""
-        bot = self._shell.core.bot(name)
+        bot = self._shell.core.find_bot(name)
         return (bot.engine.threads if bot is not None and bot.engine is not None else None) or 0
 
-    async def report_bot_exit(self, name: str, how: str) -> None:
+    async def report_bot_exit(self, name: str, exit_text: str) -> None:
         """Report that the process of a bot that this host runs has ended. The bot loses its matches by crash."""
-        self._shell.submit(BotCrashed(name, how))
+        self._shell.submit(BotCrashed(name, exit_text))
 
     async def play(self, terms: Terms) -> Record:
         """Play one match to its end, as soon as both bots can play another match. Raises shell.MatchNotStarted."""
-        return await self._shell.play(terms)
+        return await self._shell.play_match(terms)
 
     async def store_record(self, terms: Terms, record: Record) -> None:
         """Store the record of a match that was played elsewhere, or not played. Raises StoreError."""
         grace_ms = self._shell.settings.grace_ms
         terms = msgspec.structs.replace(terms, grace_ms=grace_ms)
-        await self._shell.commit([OpenMatch(terms, record.started), CloseMatch(record, terms.rated)])
-        self.core.ratings.schedule()
+        await self._shell.commit_external([OpenMatch(terms, record.started), CloseMatch(record, terms.rated)])
+        self.core.ratings.schedule_update()
 
     def announce_restart(self) -> None:
         """Tell bots on exit that the server will restart, so that they wait for the restart."""
@@ -344,13 +358,13 @@ async def open_core(
     A core with a process of its own has standbys. It waits until the server's name is free, and holds it by a short lease,
     so that a standby can take over quickly.
 
-    Raises StoreError and lease.NameHeld. Raises lease.LeaseLost, after cancelling the block, if another process has taken
+    Raises StoreError and lease.LeaseHeld. Raises lease.LeaseLost, after cancelling the block, if another process has taken
     the lease.
     """
     lease_lost: LeaseLost | None = None
     metrics = Metrics()
     async with AsyncExitStack() as stack:
-        standby = settings.server.role is Role.CORE
+        standby = settings.server.role is ProcessRole.CORE
         seconds = STANDBY_LEASE_SECONDS if standby else LEASE_SECONDS
         journal = await stack.enter_async_context(
             open_journal(
@@ -363,7 +377,7 @@ async def open_core(
                 observe=metrics.journal_seconds.observe,
             )
         )
-        tasks = await stack.enter_async_context(cancelled_at_exit())
+        tasks = await stack.enter_async_context(open_background_tasks())
         core = CoreHost(
             settings,
             engine,
@@ -421,13 +435,13 @@ async def open_host(
     resumed_event: str | None = None,
     lasting: bool = True,
     on_record: Callable[[Record], Awaitable[None]] | None = None,
-    progress: Progress = no_event,
+    progress: Progress = report_no_event,
     clock: Clock = MONOTONIC,
 ) -> AsyncIterator[Host]:
     """Listen, play matches and store them, as the settings say. Without settings, use `settings.private_settings`.
 
     pool           matches of the matchmaker; None if bots play only by challenge
-    house          engines that the server runs itself, in `Host.open_house`; they connect to `Host.inside_url`
+    house          engines that the server runs itself, in `Host.open_house`; they connect to `Host.loopback_url`
     tls            certificate; None for connections without TLS
     resumed_event  event whose unfinished matches continue after a restart
     lasting        True if the server will restart after it has stopped. If False, connected clients are told that the
@@ -435,7 +449,7 @@ async def open_host(
     on_record      called with the record of each finished match
     progress       returns the progress of an event that is played here, for the page
 
-    Raises CannotListen and StoreError. Raises lease.NameHeld if another process holds the name, and lease.LeaseLost, after
+    Raises CannotListen and StoreError. Raises lease.LeaseHeld if another process holds the name, and lease.LeaseLost, after
     cancelling the block, if another process has taken it. On exit, clients are notified and disconnected; matches in
     progress stay in the journal.
     """
@@ -455,7 +469,7 @@ async def open_host(
                 clock=clock,
             )
         )
-        edge = await enter_edge(
+        edge = await make_edge(
             stack,
             EDGE,
             core.shell,
@@ -463,9 +477,9 @@ async def open_host(
             core.metrics,
             store=engine,
             house=house,
-            secure=tls is not None,
-            trouble=core.outage_reason,
-            make_change=core.requests.make,
+            uses_tls=tls is not None,
+            outage_reason=core.outage_reason,
+            make_change=core.requests.make_change,
             progress=progress,
             lag=core.lag,
             foreign_version=core.journal.foreign_version,
@@ -485,7 +499,7 @@ async def open_host(
                 await edge.close(Code.SHUTTING_DOWN if host.lasting else Code.EVENT_OVER)
 
 
-async def enter_edge(
+async def make_edge(
     stack: AsyncExitStack,
     number: int,
     core: CorePort,
@@ -494,10 +508,10 @@ async def enter_edge(
     *,
     store: Engine,
     house: HousePlan,
-    secure: bool,
-    trouble: Callable[[], str],
+    uses_tls: bool,
+    outage_reason: Callable[[], str],
     make_change: MakeChange | None = None,
-    progress: Progress = no_event,
+    progress: Progress = report_no_event,
     lag: LoopLag | None = None,
     foreign_version: Callable[[], Awaitable[int]] | None = None,
     clock: Clock = MONOTONIC,
@@ -505,9 +519,9 @@ async def enter_edge(
     """Make an edge with its pages, which the stack closes. It does not listen yet.
 
     store            database for the pages
-    secure           True if the edge itself speaks TLS
+    uses_tls           True if the edge itself speaks TLS
     make_change      makes a change that the page process has prepared; None if there is no core in this process
-    trouble          returns the reason that no match can begin now; empty if matches can begin
+    outage_reason          returns the reason that no match can begin now; empty if matches can begin
     lag              meter of the event loop's lag, to share with a core; None for a new one
     foreign_version  returns `Journal.foreign_version`, if there is a journal in this process
     """
@@ -519,7 +533,7 @@ async def enter_edge(
             metrics=metrics,
             program=PROGRAM,
             proxies=settings.server.proxies,
-            pause_seconds=pause_within(settings.matches.grace_seconds),
+            pause_seconds=choose_pause(settings.matches.grace_seconds),
             # Without tokens, a page of another site has no more rights than any other client.
             any_origin=settings.server.anyone,
             exempt={each.name for each in house.engines},
@@ -527,15 +541,15 @@ async def enter_edge(
             clock=clock,
         )
     )
-    about = About(PROGRAM, anyone=settings.server.anyone, guests=house.allows_guests, secure=secure)
+    about = ServerInfo(PROGRAM, anyone=settings.server.anyone, guests=house.allows_guests, secure=uses_tls)
     edge.pages = pages = Pages(
         about,
         store,
         edge.live,
         metrics,
         edge.work,
-        trouble,
-        make_change=make_change or change_maker(store),
+        outage_reason,
+        make_change=make_change or make_change_maker(store),
         progress=progress,
         origins=settings.server.origins,
         clock=clock,
@@ -558,12 +572,12 @@ async def _watch_directives(
     while True:
         version = await foreign_version() if foreign_version is not None else None
         if version is not None and version == last_change:
-            await edge.clock.sleep(LOOK_SECONDS)
+            await edge.clock.sleep(POLL_SECONDS)
             continue
         try:
-            current, names = await in_force_with_names(store)
+            current, names = await load_directives_and_banned_names(store)
         except Exception as error:
-            if error_line(error) is None:
+            if describe_database_error(error) is None:
                 raise
         else:
             notice = next(
@@ -575,24 +589,24 @@ async def _watch_directives(
                 pages.clear_cache()  # cached pages may show names that are now removed or allowed again
             edge.apply_directives(directives)
             last_change = None if current or names else version
-        await edge.clock.sleep(LOOK_SECONDS)
+        await edge.clock.sleep(POLL_SECONDS)
 
 
 async def listen(
-    edge: Edge, place: ServerSettings, tls: SSLContext | None, *, house: bool
+    edge: Edge, settings: ServerSettings, tls: SSLContext | None, *, house: bool
 ) -> tuple[str, str]:
     """Accept connections. Return the URL for bots and the URL for house engines, each empty if none. Raises CannotListen.
 
     A core with a process of its own has no address for bots: they connect through edges.
     """
     outside, inside = "", None
-    if place.role is not Role.CORE:
-        bound = await edge.listen(place.host, place.port, tls, reuse_port=place.reuse_port)
-        outside = websocket_url(place.host, bound[1], tls)
+    if settings.role is not ProcessRole.CORE:
+        bound = await edge.listen(settings.host, settings.port, tls, reuse_port=settings.reuse_port)
+        outside = websocket_url(settings.host, bound[1], tls)
         # On a shared port, the server's own bots could reach another process.
-        inside = None if place.reuse_port else loopback_url(bound, tls)
-    if place.metrics_port or (house and inside is None):
-        inside = websocket_url(LOOPBACK, (await edge.listen(LOOPBACK, place.metrics_port, None))[1])
+        inside = None if settings.reuse_port else loopback_url(bound, tls)
+    if settings.metrics_port or (house and inside is None):
+        inside = websocket_url(LOOPBACK, (await edge.listen(LOOPBACK, settings.metrics_port, None))[1])
     return outside, (inside or "") if house else ""
 
 
@@ -603,7 +617,7 @@ async def open_store(stack: AsyncExitStack, settings: Settings) -> Engine:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="arena-", ignore_cleanup_errors=True))
         engine = make_engine(f"sqlite:///{Path(folder) / 'arena.db'}", lasting=False)
     else:
-        engine = make_engine(store.url, cluster=place.role is Role.CORE)
+        engine = make_engine(store.url, cluster=place.role is ProcessRole.CORE)
     stack.push_async_callback(close_engine, engine)
-    await prepare(engine)
+    await prepare_store(engine)
     return engine

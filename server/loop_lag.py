@@ -35,9 +35,9 @@ class LoopLag:
         is in progress.
         """
 
-    def add_need(self, need: Callable[[], bool]) -> None:
+    def measure_while(self, condition: Callable[[], bool]) -> None:
         """Measure while `need()` is true. The caller must call `start` when it becomes true."""
-        self._needs.append(need)
+        self._needs.append(condition)
 
     def start(self) -> None:
         """Start measuring, unless the lag is already measured."""

@@ -24,23 +24,22 @@ from arena.server.cluster.bus import Bus
 from arena.server.cluster.core_link import CoreLink, Superseded
 from arena.server.cluster.edge_link import EdgeLink
 from arena.server.core.settings import OPEN_EVENT, Pool
-from arena.server.host import EDGE, Host, enter_edge, listen, open_host, open_store
+from arena.server.host import EDGE, Host, listen, make_edge, open_host, open_store
 from arena.server.metrics import Metrics
-from arena.server.processes.tasks import cancelled_at_exit
+from arena.server.processes.tasks import open_background_tasks
 from arena.server.settings import Settings
 from arena.server.shell.house import HousePlan
-from arena.server.store.database import close as close_engine
-from arena.server.store.database import make_engine
+from arena.server.store.database import close_engine, make_engine
 
 log = logging.getLogger("arena.roles")
 
-EDGES = 1 << 22
+MAX_EDGE_NUMBER = 1 << 22
 """Number of possible edge numbers, of which each edge process draws one at random."""
 
 
 CUT_OFF_NS = 5_000_000_000
 """Time without a message from a core, in ns, after which an edge disconnects its clients: others may reach a core."""
-LOOK_SECONDS = 0.25
+POLL_SECONDS = 0.25
 """Time between two checks for a lost core, in seconds."""
 
 
@@ -83,15 +82,15 @@ async def open_edge(
     """
     async with AsyncExitStack() as stack:
         bus = await stack.enter_async_context(_open_bus(settings))
-        tasks = await stack.enter_async_context(cancelled_at_exit())
-        number = EDGE + 1 + secrets.randbelow(EDGES - EDGE - 1)
+        tasks = await stack.enter_async_context(open_background_tasks())
+        number = EDGE + 1 + secrets.randbelow(MAX_EDGE_NUMBER - EDGE - 1)
         soon = asyncio.get_running_loop().call_soon
-        link = EdgeLink(bus, settings.server.name, number, clock=clock, soon=soon)
+        link = EdgeLink(bus, settings.server.name, number, clock=clock, call_soon=soon)
         engine = make_engine(settings.store.url)
         stack.push_async_callback(close_engine, engine)
         metrics = Metrics()
         add_edge_metric(metrics, link)
-        edge = await enter_edge(
+        edge = await make_edge(
             stack,
             number,
             link,
@@ -99,16 +98,16 @@ async def open_edge(
             metrics,
             store=engine,
             house=house,
-            secure=tls is not None,
-            trouble=lambda: "" if link.synced else "the server has no contact with its core",
+            uses_tls=tls is not None,
+            outage_reason=lambda: "" if link.synced else "the server has no contact with its core",
             clock=clock,
         )
         link.port = edge
 
         async def watch_core() -> None:
             while True:
-                edge.set_cut_off(yes=link.silent_ns() > CUT_OFF_NS)
-                await clock.sleep(LOOK_SECONDS)
+                edge.set_cut_off(cut_off=link.silent_ns() > CUT_OFF_NS)
+                await clock.sleep(POLL_SECONDS)
 
         tasks.start_soon(link.run)
         tasks.start_soon(watch_core)
@@ -151,7 +150,7 @@ async def open_leader(
                 clock=clock,
             )
         )
-        tasks = await stack.enter_async_context(cancelled_at_exit())
+        tasks = await stack.enter_async_context(open_background_tasks())
         shell, fence = host.core.shell, host.core.journal.lease.number
         link = CoreLink(bus, settings.server.name, fence, shell, clock=clock)
         add_core_metric(host.core.metrics, link)
@@ -165,7 +164,7 @@ async def open_leader(
                 tasks.cancel_scope.cancel()
 
         tasks.start_soon(serve_link)
-        log.warning("core %d leads, with %d matches", fence, host.resumed)
+        log.warning("core %d leads, with %d matches", fence, host.resumed_matches)
         async with host.open_house():
             yield host
     if deposed is not None:

@@ -17,7 +17,7 @@ from arena.maps.setup import DEFAULT_MAP
 from arena.protocol.adjudication import DEFAULT_RULES, NONE, REPETITION, Adjudication
 from arena.server.core.settings import AnalysisVisibility
 from arena.server.edge.limits import PRIVATE, HostLimits
-from arena.server.shell.house import DEFAULT
+from arena.server.shell.house import DEFAULT_ENGINES
 from arena.server.store.retention import Retention
 
 
@@ -28,7 +28,7 @@ class LogFormat(StrEnum):
     JSON = "json"
 
 
-class Role(StrEnum):
+class ProcessRole(StrEnum):
     """Part of a server that a process runs."""
 
     ALL = "all"
@@ -53,9 +53,9 @@ class ServerSettings(Struct, kw_only=True, forbid_unknown_fields=True):
         ),
     ] = 0
     role: Annotated[
-        Role,
+        ProcessRole,
         Meta(description="Part of a cluster: edge (connections), core (matches), or all in one process."),
-    ] = Role.ALL
+    ] = ProcessRole.ALL
     processes: Annotated[
         int,
         Meta(
@@ -147,7 +147,7 @@ class HouseSettings(Struct, kw_only=True, forbid_unknown_fields=True):
     engines: Annotated[
         tuple[str, ...],
         Meta(description="Engines that the server runs and that all bots may challenge; [] for none."),
-    ] = tuple(DEFAULT.split(","))
+    ] = tuple(DEFAULT_ENGINES.split(","))
     guests: Annotated[bool, Meta(description="Let guests without a token play these engines.")] = True
 
 
@@ -269,14 +269,14 @@ def private_settings(
     return Settings(
         server=ServerSettings(host=host, port=port, name=name, anyone=anyone, proxies=tuple(proxies)),
         pool=PoolSettings(matchmaker=False, concurrency=1),
-        matches=MatchSettings(grace_seconds=grace_seconds, adjudicate=_adjudication_text(adjudication)),
+        matches=MatchSettings(grace_seconds=grace_seconds, adjudicate=_format_adjudication(adjudication)),
         house=HouseSettings(engines=()),
         store=StoreSettings(url=database or ""),
         limits=limits or PRIVATE,
     )
 
 
-def _adjudication_text(rules: Adjudication | None) -> str:
+def _format_adjudication(rules: Adjudication | None) -> str:
     """Return rules as text for `Adjudication.parse`, in which the repetition rule is on unless it is switched off."""
     if rules is None:
         return NONE

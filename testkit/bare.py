@@ -13,7 +13,7 @@ import msgpack
 TIMEOUT = 20.0
 
 
-def shake_hands(
+def open_websocket(
     url: str, subprotocol: str = "arena.v1.msgpack", receive_buffer: int | None = None
 ) -> socket.socket:
     """Return a connected socket after the opening handshake. Raises ConnectionError with the server's response."""
@@ -25,10 +25,10 @@ def shake_hands(
     if receive_buffer is not None:
         bare.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
     bare.connect((address.hostname, address.port))
-    bare.sendall(opening(address.netloc, subprotocol))
+    bare.sendall(make_handshake_request(address.netloc, subprotocol))
     answer = b""
     while b"\r\n\r\n" not in answer:
-        answer += take(bare, 1)
+        answer += receive_exactly(bare, 1)
     if not answer.startswith(b"HTTP/1.1 101 "):
         while more := bare.recv(4096):
             answer += more
@@ -37,7 +37,7 @@ def shake_hands(
     return bare
 
 
-def opening(host: str, subprotocol: str = "arena.v1.msgpack", path: str = "/") -> bytes:
+def make_handshake_request(host: str, subprotocol: str = "arena.v1.msgpack", path: str = "/") -> bytes:
     """Return the request of the opening handshake."""
     key = base64.b64encode(os.urandom(16)).decode()
     return (
@@ -47,7 +47,7 @@ def opening(host: str, subprotocol: str = "arena.v1.msgpack", path: str = "/") -
     )
 
 
-def take(bare: socket.socket, size: int) -> bytes:
+def receive_exactly(bare: socket.socket, size: int) -> bytes:
     """Receive exactly `size` bytes. Raises EOFError."""
     data = b""
     while len(data) < size:
@@ -58,28 +58,28 @@ def take(bare: socket.socket, size: int) -> bytes:
     return data
 
 
-def frame(payload: bytes, opcode: int = 2, first: int = 0x80) -> bytes:
-    """Return a masked frame. `first`: bits of the first byte other than the opcode."""
+def make_masked_frame(payload: bytes, opcode: int = 2, first_byte_flags: int = 0x80) -> bytes:
+    """Return a masked frame. `first_byte_flags`: bits of the first byte other than the opcode."""
     size = len(payload)
     if size < 126:
-        head = struct.pack("!BB", first | opcode, 0x80 | size)
+        head = struct.pack("!BB", first_byte_flags | opcode, 0x80 | size)
     elif size < 65536:
-        head = struct.pack("!BBH", first | opcode, 0x80 | 126, size)
+        head = struct.pack("!BBH", first_byte_flags | opcode, 0x80 | 126, size)
     else:
-        head = struct.pack("!BBQ", first | opcode, 0x80 | 127, size)
+        head = struct.pack("!BBQ", first_byte_flags | opcode, 0x80 | 127, size)
     return head + bytes(4) + payload  # a mask of zeros leaves the payload as it is
 
 
-def say(bare: socket.socket, **message: object) -> None:
+def send_message(bare: socket.socket, **message: object) -> None:
     """Send a message."""
-    bare.sendall(frame(msgpack.packb(message)))
+    bare.sendall(make_masked_frame(msgpack.packb(message)))
 
 
-def hear(bare: socket.socket) -> tuple[int, bytes]:
+def receive_frame(bare: socket.socket) -> tuple[int, bytes]:
     """Return the opcode and payload of the next frame. Raises EOFError, ConnectionError or TimeoutError."""
-    first, size = take(bare, 2)
+    first, size = receive_exactly(bare, 2)
     if size == 126:
-        size = struct.unpack("!H", take(bare, 2))[0]
+        size = struct.unpack("!H", receive_exactly(bare, 2))[0]
     elif size == 127:
-        size = struct.unpack("!Q", take(bare, 8))[0]
-    return first & 0x0F, take(bare, size)
+        size = struct.unpack("!Q", receive_exactly(bare, 8))[0]
+    return first & 0x0F, receive_exactly(bare, size)

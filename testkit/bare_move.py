@@ -6,23 +6,23 @@ import struct
 
 import msgpack
 
-from testkit.bare import hear, say, shake_hands
-from testkit.wire import arguments, report
+from testkit.bare import open_websocket, receive_frame, send_message
+from testkit.wire import print_report, read_arguments
 
 
-def answer_with(data: bytes) -> None:
+def send_on_each_turn(data: bytes) -> None:
     """Run such a program: send `data` on each turn, and print all messages received and how the connection was closed."""
-    url, name, token = arguments()
-    bare = shake_hands(url)
-    say(bare, type="hello", name=name, token=token)
-    opcode, payload = hear(bare)
+    url, name, token = read_arguments()
+    bare = open_websocket(url)
+    send_message(bare, type="hello", name=name, token=token)
+    opcode, payload = receive_frame(bare)
     while opcode != 8:
         message = msgpack.unpackb(payload)
-        report(**message)
+        print_report(**message)
         if message["type"] == "start":
-            say(bare, type="ready", match=message["match"])
+            send_message(bare, type="ready", match=message["match"])
         elif message["type"] == "turn":
             bare.sendall(data)
-        opcode, payload = hear(bare)
-    report(type="closed", code=struct.unpack("!H", payload[:2])[0], reason=payload[2:].decode())
+        opcode, payload = receive_frame(bare)
+    print_report(type="closed", code=struct.unpack("!H", payload[:2])[0], reason=payload[2:].decode())
     bare.close()

@@ -22,8 +22,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 
 from arena import console
 from arena.bots.api.options import ENGINES
-from testkit.forked import Forked
-from testkit.parts import browser, skip_without
+from testkit.forked import ForkedCommand
+from testkit.parts import find_browser, skip_without
 
 FLAGS = [
     "--headless",
@@ -41,7 +41,7 @@ SHIFTS = """(() => {
   }).observe({ type: 'layout-shift', buffered: true });
 })()"""
 """Initial script that sums the layout shift of a page in `window.shifted`."""
-DAWDLER = """
+SLOW_BOT = """
 import random
 import time
 from pathlib import Path
@@ -64,11 +64,11 @@ LOG_LINES = 15
 
 def write_slow_bot(file: Path, seconds: float) -> None:
     """Write a bot that sleeps for `seconds` before each random move."""
-    file.write_text(DAWDLER)
-    set_pace(file, seconds)
+    file.write_text(SLOW_BOT)
+    set_sleep(file, seconds)
 
 
-def set_pace(file: Path, seconds: float) -> None:
+def set_sleep(file: Path, seconds: float) -> None:
     """Set the sleep of the bot in this file, which may be running."""
     new = file.with_suffix(".new")
     new.write_text(str(seconds))
@@ -76,28 +76,28 @@ def set_pace(file: Path, seconds: float) -> None:
 
 
 @contextmanager
-def chromium() -> Iterator[Browser]:
+def open_chromium() -> Iterator[Browser]:
     """Start a headless browser; skip the test if there is none."""
     skip_without("chromium")
     with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=browser(), args=FLAGS)
+        running = playwright.chromium.launch(executable_path=find_browser(), args=FLAGS)
         try:
             yield running
         finally:
             running.close()
 
 
-class Arena:
+class BrowserArena:
     """`arena serve` in a folder of its own, with connected bots."""
 
     def __init__(self, folder: Path, *options: str, private: bool = True) -> None:
         self._folder = folder
         self._private = private
         self._options = options
-        self._bots: list[Forked] = []
+        self._bots: list[ForkedCommand] = []
         self._logs: list[Path] = []
         self._dawdlers: list[Path] = []
-        self._server: Forked | subprocess.Popen[bytes] | None = None
+        self._server: ForkedCommand | subprocess.Popen[bytes] | None = None
         self._environment: dict[str, str] | None = None
         self.port = 0
 
@@ -105,16 +105,16 @@ class Arena:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}/"
 
-    def serve(self) -> None:
+    def start_server(self) -> None:
         """Start the server; after the first time, on the same port."""
-        log = self._log("serve")
+        log = self._create_log("serve")
         database = f"sqlite:///{self._folder / 'arena.db'}"
         command = ["serve", "--port", str(self.port), "--db", database, "--set=server.drain_seconds=0"]
         if self._private:
             command += ["--anyone", "--set=house.engines=none"]
         words = [*command, *self._options]
         if self._environment is None:
-            self._server = Forked(*words, cwd=self._folder, stderr=log)
+            self._server = ForkedCommand(*words, cwd=self._folder, stderr=log)
         else:
             # of other sources, which it has to load itself
             with log.open("wb") as err:
@@ -125,43 +125,45 @@ class Arena:
                     stdout=subprocess.DEVNULL,
                     stderr=err,
                 )
-        found = wait(
+        found = wait_until(
             lambda: re.search(r"listening on ws://127\.0\.0\.1:(\d+)", log.read_text()), 2 * PATIENCE
         )
         self.port = int(found[1])
 
-    def bot(self, engine: str, name: str = "", matches: int = 1, token: str = "") -> None:
+    def connect_bot(self, engine: str, name: str = "", matches: int = 1, token: str = "") -> None:
         """Connect a bot."""
         named = ["--name", name] if name else []
         named += ["--token", token] if token else []
         command = ["bot", engine, "--url", f"ws://127.0.0.1:{self.port}", "--matches", str(matches), *named]
-        log = self._log(f"bot-{name or engine.partition(':')[0]}")
-        self._bots.append(Forked(*command, "--reconnect", "100", cwd=self._folder, stdout=log, stderr=log))
+        log = self._create_log(f"bot-{name or engine.partition(':')[0]}")
+        self._bots.append(
+            ForkedCommand(*command, "--reconnect", "100", cwd=self._folder, stdout=log, stderr=log)
+        )
 
-    def dawdler(self, name: str, seconds: float, matches: int = 1) -> None:
+    def connect_slow_bot(self, name: str, seconds: float, matches: int = 1) -> None:
         """Connect a bot that sleeps before each random move, because fast bots would keep the cores busy for other
         tests.
         """
         file = self._folder / f"dawdler{len(self._dawdlers)}.py"
         write_slow_bot(file, seconds)
         self._dawdlers.append(file)
-        self.bot(str(file), name, matches)
+        self.connect_bot(str(file), name, matches)
 
-    def slow_down(self, seconds: float = 0.3) -> None:
+    def slow_down_bots(self, seconds: float = 0.3) -> None:
         """Let each sleeping bot sleep for `seconds` before each move from now on, which leaves the cores to the
         browser.
         """
         for file in self._dawdlers:
-            set_pace(file, seconds)
+            set_sleep(file, seconds)
 
     @contextmanager
-    def hurry(self, seconds: float, afterwards: float = 0.3) -> Iterator[None]:
+    def speed_up_bots(self, seconds: float, afterwards: float = 0.3) -> Iterator[None]:
         """Let each sleeping bot sleep for `seconds` within the block, and for longer afterwards."""
-        self.slow_down(seconds)
+        self.slow_down_bots(seconds)
         try:
             yield
         finally:
-            self.slow_down(afterwards)
+            self.slow_down_bots(afterwards)
 
     def kill_server(self) -> None:
         """Kill the server, as in a crash."""
@@ -192,25 +194,25 @@ class Arena:
         assert self._server is not None
         return self._server.pid
 
-    def token(self, name: str) -> str:
+    def create_token(self, name: str) -> str:
         """Create a token for a bot of this name, and return it."""
-        return self.command("token", "create", name).split()[-1]
+        return self.run_command("token", "create", name).split()[-1]
 
-    def command(self, *words: str) -> str:
+    def run_command(self, *arguments: str) -> str:
         """Run a command of the host on the server's store, and return its output."""
         told = self._folder / "told"
-        command = (*words, "--db", f"sqlite:///{self._folder / 'arena.db'}")
-        assert Forked(*command, cwd=self._folder, stdout=told).wait(PATIENCE) == 0
+        command = (*arguments, "--db", f"sqlite:///{self._folder / 'arena.db'}")
+        assert ForkedCommand(*command, cwd=self._folder, stdout=told).wait(PATIENCE) == 0
         return told.read_text(encoding="utf-8")
 
-    def report(self) -> str:
+    def describe_state(self) -> str:
         """Return the state of each process and the end of each log, for the report of a failed test."""
         processes = [each for each in (self._server, *self._bots) if each]
         ended = [f"{each.args!r} ended with {each.poll()}" for each in processes if each.poll() is not None]
-        logs = [f"{log.name}:\n{ending(log)}" for log in self._logs]
+        logs = [f"{log.name}:\n{read_end(log)}" for log in self._logs]
         return "\n".join([f"arena at {self.url}, {len(processes)} processes", *ended, *logs])
 
-    def _log(self, name: str) -> Path:
+    def _create_log(self, name: str) -> Path:
         """Create the log of another process."""
         name = re.sub(r"[^a-z0-9-]+", "-", name.rpartition("/")[2])
         log = self._folder / f"{len(self._logs)}-{name}.log"
@@ -218,37 +220,39 @@ class Arena:
         self._logs.append(log)
         return log
 
-    def stop(self) -> None:
+    def stop_all(self) -> None:
         for each in [*self._bots, *([self._server] if self._server else [])]:
             each.kill()
             each.wait()
 
-    def ask(self, path: str) -> Any:
+    def fetch_json(self, path: str) -> Any:
         """Return the server's JSON answer to a plain GET."""
         return fetch_json(f"{self.url}api/{path}")
 
 
-RUNNING: list[Arena] = []
+RUNNING_ARENAS: list[BrowserArena] = []
 """Arenas of this process, for the report of a failed test."""
 
 
 @contextmanager
-def arena(folder: Path, *options: str, bots: tuple[str, ...] = (), private: bool = True) -> Iterator[Arena]:
+def run_arena(
+    folder: Path, *options: str, bots: tuple[str, ...] = (), private: bool = True
+) -> Iterator[BrowserArena]:
     """Run a server with bots of these engines. A private server accepts any name and has no bots of its own."""
     assert {each.partition(":")[0] for each in bots} <= set(ENGINES)
-    running = Arena(folder, *options, private=private)
-    RUNNING.append(running)
+    running = BrowserArena(folder, *options, private=private)
+    RUNNING_ARENAS.append(running)
     try:
-        running.serve()
+        running.start_server()
         for each in bots:
-            running.bot(each)
+            running.connect_bot(each)
         yield running
     except BaseException as error:
-        error.add_note(running.report())
+        error.add_note(running.describe_state())
         raise
     finally:
-        RUNNING.remove(running)
-        running.stop()
+        RUNNING_ARENAS.remove(running)
+        running.stop_all()
 
 
 def new_context(browser: Browser, **options: Any) -> BrowserContext:
@@ -258,7 +262,7 @@ def new_context(browser: Browser, **options: Any) -> BrowserContext:
     return context
 
 
-def until_live(page: Page, title: str = "Live") -> None:
+def wait_until_live(page: Page, title: str = "Live") -> None:
     """Go to the next match on a stage until a live one has a title that begins with `title`.
 
     Between two live matches the stage starts to show a finished one, which is not interrupted.
@@ -274,17 +278,17 @@ def until_live(page: Page, title: str = "Live") -> None:
             return True
         return False
 
-    wait(is_live)
+    wait_until(is_live)
 
 
-def wait(found: Any, seconds: float = PATIENCE) -> Any:
+def wait_until(condition: Any, seconds: float = PATIENCE) -> Any:
     """Return the result of `found()` once it is true. It is called at intervals, because it may send rate-limited
     requests.
     """
     until = time.monotonic() + seconds
-    while not (value := found()):
+    while not (value := condition()):
         assert time.monotonic() < until, (
-            f"after {seconds} s still {value!r}: {inspect.getsource(found).strip()}"
+            f"after {seconds} s still {value!r}: {inspect.getsource(condition).strip()}"
         )
         time.sleep(0.2)
     return value
@@ -304,6 +308,6 @@ def fetch_json(url: str) -> Any:
         time.sleep(0.2)
 
 
-def ending(log: Path) -> str:
+def read_end(log: Path) -> str:
     """Return the last lines of a log."""
     return "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-LOG_LINES:])

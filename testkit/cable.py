@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from arena.protocol.record import Record, read
+from arena.protocol.record import Record, read_records
 
 ROOT = Path(__file__).parents[1]
 SERVER, BOTS = "10.213.7.1", "10.213.7.2"
@@ -24,15 +24,15 @@ NEAR, FAR = "10.213.8.1", "10.213.8.2"
 PORT = "8765"
 
 
-class NoCable(Exception):
+class CableUnavailable(Exception):
     """Raised when no cable can be created here; the message is the reason in one line."""
 
 
-def ip(*arguments: str) -> None:
-    """Run `ip`. Raises NoCable."""
+def run_ip(*arguments: str) -> None:
+    """Run `ip`. Raises CableUnavailable."""
     result = subprocess.run(["ip", *arguments], check=False, capture_output=True, text=True)
     if result.returncode:
-        raise NoCable(f"no network namespaces here: {result.stderr.strip()}")
+        raise CableUnavailable(f"no network namespaces here: {result.stderr.strip()}")
 
 
 @dataclass
@@ -41,34 +41,34 @@ class Cable:
 
     name: str
     folder: Path
-    between: bool = False
+    has_line: bool = False
     started: list[subprocess.Popen[bytes]] = field(default_factory=list)
     line: subprocess.Popen[bytes] | None = None
     server: subprocess.Popen[bytes] | None = None
 
     @property
-    def sides(self) -> str:
-        return "smb" if self.between else "sb"
+    def namespace_names(self) -> str:
+        return "smb" if self.has_line else "sb"
 
     @property
-    def record(self) -> Path:
+    def record_file(self) -> Path:
         """Record file of the server."""
         return self.folder / "record.jsonl"
 
     @property
-    def log(self) -> str:
+    def server_log(self) -> str:
         """Server's log."""
         return (self.folder / "s.log").read_text()
 
-    def run(self, side: str, *command: str, ordered: bool = False) -> subprocess.Popen[bytes]:
-        """Start `python -m COMMAND` in a namespace. With `ordered`, its standard input and output are pipes."""
+    def start_in_namespace(self, side: str, *command: str, piped: bool = False) -> subprocess.Popen[bytes]:
+        """Start `python -m COMMAND` in a namespace. With `piped`, its standard input and output are pipes."""
         with (self.folder / f"{side}.log").open("ab") as log:
             whole = ["ip", "netns", "exec", f"{self.name}{side}", sys.executable, "-m", *command]
-            pipe = subprocess.PIPE if ordered else None
+            pipe = subprocess.PIPE if piped else None
             self.started.append(subprocess.Popen(whole, cwd=ROOT, stdin=pipe, stdout=pipe or log, stderr=log))
         return self.started[-1]
 
-    def play(self, tc: str, bots: int, think: float, *options: str) -> None:
+    def start_server_and_bots(self, tc: str, bots: int, think: float, *options: str) -> None:
         """Start a server at one end, and bots that play tic-tac-toe on it at the other."""
         limits = (
             "--set=limits.connections_per_address=5000",
@@ -78,7 +78,7 @@ class Cable:
         store = (
             "--db",
             f"sqlite:///{self.folder / 'arena.db'}",
-            f"--set=store.record={self.record}",
+            f"--set=store.record={self.record_file}",
             "--tc",
             tc,
         )
@@ -93,22 +93,24 @@ class Cable:
             "--set=pool.pause_seconds=0",
             "--set=pool.openings=none",
         )
-        self.server = self.run("s", *serve, "--host", SERVER, *limits, *store, *options)
-        if self.between:
-            self.line = self.run("m", "testkit.forwarder", NEAR, PORT, SERVER, PORT, ordered=True)
-            self._said()
-        url = f"ws://{NEAR if self.between else SERVER}:{PORT}"
-        self.run("b", "testkit.players", url, str(bots), str(think), "bot")
+        self.server = self.start_in_namespace("s", *serve, "--host", SERVER, *limits, *store, *options)
+        if self.has_line:
+            self.line = self.start_in_namespace(
+                "m", "testkit.forwarder", NEAR, PORT, SERVER, PORT, piped=True
+            )
+            self._read_response()
+        url = f"ws://{NEAR if self.has_line else SERVER}:{PORT}"
+        self.start_in_namespace("b", "testkit.players", url, str(bots), str(think), "bot")
 
-    def order(self, *words: str) -> int:
+    def send_command(self, *arguments: str) -> int:
         """Send the line an order. Return the number of affected connections."""
         if self.line is None or self.line.stdin is None:
             raise ValueError("this cable has no line between")
-        self.line.stdin.write(" ".join(words).encode() + b"\n")
+        self.line.stdin.write(" ".join(arguments).encode() + b"\n")
         self.line.stdin.flush()
-        return int(self._said().split()[0])
+        return int(self._read_response().split()[0])
 
-    def _said(self) -> str:
+    def _read_response(self) -> str:
         if self.line is None or self.line.stdout is None:
             raise ValueError("this cable has no line between")
         said = self.line.stdout.readline().decode()
@@ -116,15 +118,15 @@ class Cable:
             raise RuntimeError(f"the line has ended: {(self.folder / 'm.log').read_text()[-2000:]}")
         return said
 
-    def cut(self) -> None:
+    def cut_line(self) -> None:
         """Drop every packet from now on, without notice to either end."""
-        ip("-n", f"{self.name}s", "link", "set", "v", "down")
+        run_ip("-n", f"{self.name}s", "link", "set", "v", "down")
 
-    def mend(self) -> None:
+    def restore_line(self) -> None:
         """Let packets pass again."""
-        ip("-n", f"{self.name}s", "link", "set", "v", "up")
+        run_ip("-n", f"{self.name}s", "link", "set", "v", "up")
 
-    def reset(self) -> None:
+    def reset_connections(self) -> None:
         """Reset every connection at both ends, by the kernels."""
         for side in "sb":
             subprocess.run(
@@ -133,23 +135,23 @@ class Cable:
                 capture_output=True,
             )
 
-    def records(self) -> list[Record]:
+    def list_records(self) -> list[Record]:
         """Return the finished matches."""
-        return list(read(self.record)) if self.record.exists() else []
+        return list(read_records(self.record_file)) if self.record_file.exists() else []
 
-    def wait(self, count: int, seconds: float = 300) -> list[Record]:
+    def wait_for_matches(self, count: int, seconds: float = 300) -> list[Record]:
         """Wait until `count` matches are finished, and return them. Raises RuntimeError."""
         end = time.monotonic() + seconds
-        while len(played := self.records()) < count:
+        while len(played := self.list_records()) < count:
             if time.monotonic() > end:
-                raise RuntimeError(f"{len(played)} of {count} matches are over: {self.log[-2000:]}")
+                raise RuntimeError(f"{len(played)} of {count} matches are over: {self.server_log[-2000:]}")
             time.sleep(0.05)
         return played
 
-    def wait_log(self, text: str, count: int, seconds: float = 150) -> bool:
+    def wait_for_log(self, text: str, count: int, seconds: float = 150) -> bool:
         """Return True if the server's log contains the text `count` times within `seconds`."""
         end = time.monotonic() + seconds
-        while self.log.count(text) < count:
+        while self.server_log.count(text) < count:
             if time.monotonic() > end:
                 return False
             time.sleep(0.1)
@@ -157,20 +159,20 @@ class Cable:
 
 
 @contextmanager
-def laid(folder: Path, *, between: bool = False) -> Iterator[Cable]:
-    """Create a cable for the duration of the block. Raises NoCable."""
+def open_cable(folder: Path, *, with_line: bool = False) -> Iterator[Cable]:
+    """Create a cable for the duration of the block. Raises CableUnavailable."""
     if os.geteuid() != 0 or not shutil.which("ip") or not shutil.which("ss"):
-        raise NoCable("needs root, ip and ss to lay a cable between network namespaces")
-    cable = Cable(f"arena{os.getpid()}", folder, between)
-    ends = [f"{cable.name}{side}" for side in cable.sides]
+        raise CableUnavailable("needs root, ip and ss to lay a cable between network namespaces")
+    cable = Cable(f"arena{os.getpid()}", folder, with_line)
+    ends = [f"{cable.name}{side}" for side in cable.namespace_names]
     try:
         for end in ends:
-            ip("netns", "add", end)
-        if between:
-            _lay((ends[0], "v", SERVER), (ends[1], "v", BOTS))
-            _lay((ends[1], "w", NEAR), (ends[2], "v", FAR))
+            run_ip("netns", "add", end)
+        if with_line:
+            _link_namespaces((ends[0], "v", SERVER), (ends[1], "v", BOTS))
+            _link_namespaces((ends[1], "w", NEAR), (ends[2], "v", FAR))
         else:
-            _lay((ends[0], "v", SERVER), (ends[1], "v", BOTS))
+            _link_namespaces((ends[0], "v", SERVER), (ends[1], "v", BOTS))
         yield cable
     finally:
         for process in cable.started:
@@ -180,9 +182,9 @@ def laid(folder: Path, *, between: bool = False) -> Iterator[Cable]:
             subprocess.run(["ip", "netns", "del", end], check=False, capture_output=True)
 
 
-def _lay(*ends: Sequence[str]) -> None:
+def _link_namespaces(*ends: Sequence[str]) -> None:
     (one, here, _), (other, there, _) = ends
-    ip("-n", one, "link", "add", here, "type", "veth", "peer", "name", there, "netns", other)
+    run_ip("-n", one, "link", "add", here, "type", "veth", "peer", "name", there, "netns", other)
     for space, device, address in ends:
-        ip("-n", space, "address", "add", f"{address}/24", "dev", device)
-        ip("-n", space, "link", "set", device, "up")
+        run_ip("-n", space, "address", "add", f"{address}/24", "dev", device)
+        run_ip("-n", space, "link", "set", device, "up")

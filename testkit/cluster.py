@@ -16,7 +16,7 @@ from typing import Literal
 
 import asyncpg
 
-from testkit.forked import Forked
+from testkit.forked import ForkedCommand
 from testkit.line import ForwarderProcess
 from testkit.nats_server import NatsServer
 
@@ -31,7 +31,7 @@ Role = Literal["all", "edge", "core"]
 HOLDER = "SELECT pid FROM servers WHERE name = $1 AND until > extract(epoch FROM clock_timestamp())"
 
 
-class Member:
+class ClusterMember:
     """Process of a cluster. It keeps its port and its lines over restarts."""
 
     def __init__(
@@ -39,7 +39,7 @@ class Member:
         role: Role,
         name: str,
         log: Path,
-        words: tuple[str, ...],
+        options: tuple[str, ...],
         lines: tuple[ForwarderProcess, ForwarderProcess] | None = None,
     ) -> None:
         """words: options besides its role, port and admission
@@ -52,7 +52,7 @@ class Member:
         self._lines = lines
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port: int = free.getsockname()[1]
-        self.process: Forked | None = None
+        self.process: ForkedCommand | None = None
         self._told = 0
         """Size of the process's log before its last start, in bytes."""
         listens = (
@@ -60,18 +60,18 @@ class Member:
         )
         self._words = (
             *("serve", "--role", role, f"--set=server.name={SHARD}", *listens, "--anyone"),
-            *("--set=house.engines=none", "--set=limits.connections_per_address=4096", *words),
+            *("--set=house.engines=none", "--set=limits.connections_per_address=4096", *options),
         )
 
     @property
-    def bus(self) -> ForwarderProcess:
+    def bus_line(self) -> ForwarderProcess:
         """Line to NATS."""
         if self._lines is None:
             raise ValueError(f"{self.name} has no lines")
         return self._lines[0]
 
     @property
-    def store(self) -> ForwarderProcess:
+    def store_line(self) -> ForwarderProcess:
         """Line to PostgreSQL."""
         if self._lines is None:
             raise ValueError(f"{self.name} has no lines")
@@ -90,7 +90,7 @@ class Member:
         return self.process.pid
 
     @property
-    def runs(self) -> bool:
+    def is_running(self) -> bool:
         """True if the process exists, even if it is frozen."""
         return self.process is not None and self.process.poll() is None
 
@@ -98,38 +98,38 @@ class Member:
         """Start the process; `wait_ready` waits until it is ready."""
         self.log.touch()
         self._told = self.log.stat().st_size
-        self.process = Forked(*self._words, cwd=ROOT, stderr=self.log)
+        self.process = ForkedCommand(*self._words, cwd=ROOT, stderr=self.log)
 
     def kill(self) -> None:
         """Kill the process; the kernel closes its connections."""
-        if self.process is not None and self.runs:
+        if self.process is not None and self.is_running:
             os.kill(self.pid, signal.SIGKILL)  # also where it is frozen
             self.process.wait(START_SECONDS)
 
-    def freeze(self) -> None:
+    def suspend(self) -> None:
         """Suspend the process."""
         os.kill(self.pid, signal.SIGSTOP)
 
-    def thaw(self) -> None:
+    def resume(self) -> None:
         """Resume the process."""
         os.kill(self.pid, signal.SIGCONT)
 
-    def cut(self) -> None:
+    def cut_lines(self) -> None:
         """Cut the lines to NATS and PostgreSQL without notice. Bots still reach the process."""
-        self.bus.order("cut")
-        self.store.order("cut")
+        self.bus_line.send_order("cut")
+        self.store_line.send_order("cut")
 
-    def mend(self) -> None:
+    def restore_lines(self) -> None:
         """Restore the lines."""
-        self.bus.order("mend")
-        self.store.order("mend")
+        self.bus_line.send_order("mend")
+        self.store_line.send_order("mend")
 
-    def start_again(self) -> None:
+    def restore_and_start(self) -> None:
         """Restore the lines, and start the process."""
-        self.mend()
+        self.restore_lines()
         self.start()
 
-    def ask(self, path: str) -> tuple[int, str]:
+    def get(self, path: str) -> tuple[int, str]:
         """Return the status and body of the answer to a GET; status 0 if there is none."""
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=2) as answer:
@@ -143,7 +143,7 @@ class Member:
     def is_ready(self) -> bool:
         """Return True if an edge has a core, or if a core leads or stands by."""
         if self.role != "core":
-            return self.ask("/readyz")[0] == 200
+            return self.get("/readyz")[0] == 200
         told = self.log.read_bytes()[self._told :]
         return b" leads, " in told or b"waiting to take over" in told
 
@@ -151,7 +151,7 @@ class Member:
         """Wait until the process is ready. Raises RuntimeError."""
         end = time.monotonic() + seconds
         while not await asyncio.to_thread(self.is_ready):
-            if not self.runs or time.monotonic() > end:
+            if not self.is_running or time.monotonic() > end:
                 raise RuntimeError(f"{self.name} is not ready:\n{self.log.read_text()[-3000:]}")
             await asyncio.sleep(POLL_SECONDS)
 
@@ -170,29 +170,29 @@ class Member:
 
 
 class Cluster:
-    """Processes of a cluster, created by `running_cluster`."""
+    """Processes of a cluster, created by `run_cluster`."""
 
     def __init__(
-        self, folder: Path, nats: NatsServer, postgresql: Path, database: str, words: tuple[str, ...]
+        self, folder: Path, nats: NatsServer, postgresql: Path, database: str, options: tuple[str, ...]
     ) -> None:
-        self.members: list[Member] = []
+        self.members: list[ClusterMember] = []
         self.database = f"postgresql://arena@/{database}?host={postgresql}"
         """URL of the database, without lines."""
         self._folder = folder
         self._nats = nats
         self._postgresql = postgresql
         self._name = database
-        self._words = words
+        self._words = options
 
     @property
-    def edges(self) -> list[Member]:
+    def edges(self) -> list[ClusterMember]:
         return [each for each in self.members if each.role == "edge"]
 
     @property
-    def cores(self) -> list[Member]:
+    def cores(self) -> list[ClusterMember]:
         return [each for each in self.members if each.role == "core"]
 
-    async def add(self, role: Role) -> Member:
+    async def add_member(self, role: Role) -> ClusterMember:
         """Start another process."""
         bus = await asyncio.to_thread(ForwarderProcess, self._nats.port)
         store = await asyncio.to_thread(ForwarderProcess, self._postgresql / SOCKET)
@@ -202,12 +202,12 @@ class Cluster:
             *("--db", f"postgresql://arena@127.0.0.1:{store.port}/{self._name}"),
             *self._words,
         )
-        member = Member(role, name, self._folder / f"{name}.log", words, (bus, store))
+        member = ClusterMember(role, name, self._folder / f"{name}.log", words, (bus, store))
         self.members.append(member)
         member.start()
         return member
 
-    async def leader(self) -> Member | None:
+    async def find_leader(self) -> ClusterMember | None:
         """Return the core that holds the lease; None if there is none."""
         connection = await asyncpg.connect(self.database)
         try:
@@ -216,33 +216,35 @@ class Cluster:
             await connection.close()
         return next((each for each in self.cores if each.process is not None and each.pid == pid), None)
 
-    async def wait_leader(self, besides: Member | None = None, seconds: float = START_SECONDS) -> Member:
-        """Wait until a core other than `besides` leads. Raises TimeoutError."""
+    async def wait_for_leader(
+        self, other_than: ClusterMember | None = None, seconds: float = START_SECONDS
+    ) -> ClusterMember:
+        """Wait until a core other than `other_than` leads. Raises TimeoutError."""
         async with asyncio.timeout(seconds):
-            while (found := await self.leader()) is None or found is besides:  # noqa: ASYNC110  the store tells nobody
+            while (found := await self.find_leader()) is None or found is other_than:  # noqa: ASYNC110  the store tells nobody
                 await asyncio.sleep(POLL_SECONDS)
         return found
 
-    def logs(self) -> list[Path]:
+    def list_logs(self) -> list[Path]:
         return [each.log for each in self.members]
 
 
 @asynccontextmanager
-async def running_cluster(
-    edges: int, cores: int, folder: Path, nats: NatsServer, postgresql: Path, database: str, *words: str
+async def run_cluster(
+    edges: int, cores: int, folder: Path, nats: NatsServer, postgresql: Path, database: str, *options: str
 ) -> AsyncIterator[Cluster]:
     """Run edges and cores until the end of the block.
 
     postgresql: folder of PostgreSQL's socket
     database: name of an empty database that `arena` may use
-    words: options of all processes
+    options: options of all processes
     """
-    cluster = Cluster(folder, nats, postgresql, database, words)
+    cluster = Cluster(folder, nats, postgresql, database, options)
     try:
         for _ in range(cores):
-            await (await cluster.add("core")).wait_ready()  # the first one makes the tables
+            await (await cluster.add_member("core")).wait_ready()  # the first one makes the tables
         for _ in range(edges):
-            await cluster.add("edge")
+            await cluster.add_member("edge")
         for each in cluster.members:
             await each.wait_ready()
         yield cluster

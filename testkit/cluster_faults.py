@@ -22,15 +22,15 @@ from dataclasses import dataclass, field
 
 import asyncpg
 
-from testkit.cluster import Cluster, Member
+from testkit.cluster import Cluster, ClusterMember
 from testkit.crash import CrashResult, compare_with_store
 from testkit.nats_server import NatsServer
 from testkit.players import RandomPlayer
 
-OF_CORE = ("core kill", "core freeze", "core bus", "core store", "core power", "core split")
-OF_EDGE = ("edge kill", "edge freeze", "edge bus", "edge split")
-OF_OTHERS = ("nats kill", "nats freeze", "postgresql freeze")
-KINDS = (*OF_CORE, *OF_EDGE, *OF_OTHERS)
+CORE_FAULTS = ("core kill", "core freeze", "core bus", "core store", "core power", "core split")
+EDGE_FAULTS = ("edge kill", "edge freeze", "edge bus", "edge split")
+OTHER_FAULTS = ("nats kill", "nats freeze", "postgresql freeze")
+KINDS = (*CORE_FAULTS, *EDGE_FAULTS, *OTHER_FAULTS)
 POLL_SECONDS = 0.02
 PLAY_SECONDS = 150.0
 """Time after which a match that has not continued counts as stuck, in seconds."""
@@ -49,7 +49,7 @@ class ClusterFault:
     member: str
     away: float
     """Duration of a temporary failure in seconds; 0 for a permanent one."""
-    played_on: list[float] = field(default_factory=list)
+    recovery_seconds: list[float] = field(default_factory=list)
     """Time for each match in progress until one of its bots received a message of it again, in seconds."""
     stuck: int = 0
     """Matches that did not continue."""
@@ -59,12 +59,12 @@ class ClusterFault:
 class FailureReport:
     """Results of all failures."""
 
-    deaths: list[ClusterFault] = field(default_factory=list)
+    injected: list[ClusterFault] = field(default_factory=list)
     outcome: CrashResult = field(default_factory=CrashResult)
 
 
-def players_of(
-    edges: Sequence[Member], count: int, think: Callable[[], float], keepalive: float = 2.0
+def make_players(
+    edges: Sequence[ClusterMember], count: int, think: Callable[[], float], keepalive: float = 2.0
 ) -> list[RandomPlayer]:
     """Return `count` bots, which start at different edges and try another edge when theirs is down.
 
@@ -75,12 +75,12 @@ def players_of(
     for number in range(count):
         first = number % len(urls)
         others = (*urls[first + 1 :], *urls[:first])
-        made.append(RandomPlayer(urls[first], f"bot {number}", think, elsewhere=others, keepalive=keepalive))
+        made.append(RandomPlayer(urls[first], f"bot {number}", think, other_urls=others, keepalive=keepalive))
     return made
 
 
 @dataclass
-class ClusterFaults:
+class FaultInjector:
     """Failures of a cluster."""
 
     cluster: Cluster
@@ -93,10 +93,10 @@ class ClusterFaults:
         """Cause a failure, wait until all matches in progress continue, and end the failure."""
         whom, _, how = kind.partition(" ")
         away = self.dice.uniform(*AWAY_SECONDS)
-        member = await self._member(whom)
-        matches = await in_progress(self.cluster.database)
+        member = await self._choose_member(whom)
+        matches = await list_matches_in_progress(self.cluster.database)
         died = time.monotonic()
-        back = await asyncio.to_thread(self._begin, whom, how, member)
+        back = await asyncio.to_thread(self._begin_fault, whom, how, member)
         lasting = how in ("kill", "power")
         death = ClusterFault(kind, member.name if member else whom, 0.0 if lasting else away)
         if whom in ("nats", "postgresql"):
@@ -105,8 +105,8 @@ class ClusterFaults:
             await asyncio.sleep(away)
             await asyncio.to_thread(back)
             died = time.monotonic()
-        death.played_on = await _played_on(players, matches, died)
-        death.stuck = len(matches) - len(death.played_on)
+        death.recovery_seconds = await _measure_recovery(players, matches, died)
+        death.stuck = len(matches) - len(death.recovery_seconds)
         if whom in ("core", "edge"):
             if not lasting:
                 await asyncio.sleep(max(0.0, away - (time.monotonic() - died)))
@@ -115,15 +115,15 @@ class ClusterFaults:
             await each.wait_ready()
         return death
 
-    async def _member(self, whom: str) -> Member | None:
-        if whom == "core":
-            return await self.cluster.wait_leader()
-        return self.dice.choice(self.cluster.edges) if whom == "edge" else None
+    async def _choose_member(self, target: str) -> ClusterMember | None:
+        if target == "core":
+            return await self.cluster.wait_for_leader()
+        return self.dice.choice(self.cluster.edges) if target == "edge" else None
 
-    def _begin(self, whom: str, how: str, member: Member | None) -> Callable[[], object]:
+    def _begin_fault(self, target: str, fault: str, member: ClusterMember | None) -> Callable[[], object]:
         """Begin a failure. Return the function that ends it."""
-        if whom == "nats":
-            if how == "kill":
+        if target == "nats":
+            if fault == "kill":
                 self.nats.kill()
                 return self.nats.start
             os.kill(self.nats.pid, signal.SIGSTOP)
@@ -133,35 +133,35 @@ class ClusterFaults:
             for each in frozen:
                 _signal(each, signal.SIGSTOP)
 
-            def go_on() -> None:
+            def resume_all() -> None:
                 for each in frozen:
                     _signal(each, signal.SIGCONT)
 
-            return go_on
-        return self._begin_of(member, how)
+            return resume_all
+        return self._begin_member_fault(member, fault)
 
     @staticmethod
-    def _begin_of(member: Member, how: str) -> Callable[[], object]:
-        match how:
+    def _begin_member_fault(member: ClusterMember, fault: str) -> Callable[[], object]:
+        match fault:
             case "kill":
                 member.kill()
                 return member.start
             case "power":
-                member.cut()
+                member.cut_lines()
                 member.kill()
-                return member.start_again
+                return member.restore_and_start
             case "freeze":
-                member.freeze()
-                return member.thaw
+                member.suspend()
+                return member.resume
             case "bus":
-                member.bus.order("cut")
-                return lambda: member.bus.order("mend")
+                member.bus_line.send_order("cut")
+                return lambda: member.bus_line.send_order("mend")
             case "store":
-                member.store.order("cut")
-                return lambda: member.store.order("mend")
+                member.store_line.send_order("cut")
+                return lambda: member.store_line.send_order("mend")
             case _:
-                member.cut()
-                return member.mend
+                member.cut_lines()
+                return member.restore_lines
 
 
 def _signal(process: int, number: signal.Signals) -> None:
@@ -169,45 +169,45 @@ def _signal(process: int, number: signal.Signals) -> None:
         os.kill(process, number)
 
 
-async def rounds(
-    deaths: ClusterFaults,
+async def inject_faults(
+    injector: FaultInjector,
     players: Sequence[RandomPlayer],
     kinds: Sequence[str],
     *,
-    tell: Callable[[str], None] = lambda _: None,
-    longest: float = math.inf,
+    report_line: Callable[[str], None] = lambda _: None,
+    max_seconds: float = math.inf,
 ) -> FailureReport:
     """Cause failures of these kinds, one after another, while the bots play. At the end, compare all messages with the
     store.
 
-    longest: time after which no further failure begins, in seconds
+    max_seconds: time after which no further failure begins, in seconds
     """
-    report, cluster, dice = FailureReport(), deaths.cluster, deaths.dice
-    last = time.monotonic() + longest
+    report, cluster, dice = FailureReport(), injector.cluster, injector.dice
+    last = time.monotonic() + max_seconds
     async with asyncio.TaskGroup() as tasks:
         playing = [tasks.create_task(each.run()) for each in players]
         for number, kind in enumerate(kinds):
             if time.monotonic() > last:
                 break
-            await in_play(players, report, cluster)
+            await wait_until_playing(players, report, cluster)
             await asyncio.sleep(dice.uniform(0.0, 2.0))
-            death = await deaths.inject(kind, players)
-            report.deaths.append(death)
-            slowest = max(death.played_on, default=0.0)
-            tell(
-                f"{number + 1}: {kind} ({death.member}, away {death.away:.1f} s): {len(death.played_on)} matches "
+            death = await injector.inject(kind, players)
+            report.injected.append(death)
+            slowest = max(death.recovery_seconds, default=0.0)
+            report_line(
+                f"{number + 1}: {kind} ({death.member}, away {death.away:.1f} s): {len(death.recovery_seconds)} matches "
                 f"went on, the last within {slowest:.2f} s; {death.stuck} stuck"
             )
-        await in_play(players, report, cluster)
+        await wait_until_playing(players, report, cluster)
         for each in playing:
             each.cancel()
-    await play_out(players, cluster.database)
-    await end(cluster, report.outcome)
+    await finish_matches(players, cluster.database)
+    await stop_cluster(cluster, report.outcome)
     await compare_with_store(cluster.database, list(players), set(), report.outcome)
     return report
 
 
-async def in_progress(database: str) -> list[str]:
+async def list_matches_in_progress(database: str) -> list[str]:
     """Return the matches without a record."""
     connection = await asyncpg.connect(database)
     try:
@@ -216,7 +216,9 @@ async def in_progress(database: str) -> list[str]:
         await connection.close()
 
 
-async def _played_on(players: Sequence[RandomPlayer], matches: list[str], died: float) -> list[float]:
+async def _measure_recovery(
+    players: Sequence[RandomPlayer], matches: list[str], fault_time: float
+) -> list[float]:
     """Return for each of these matches the time until one of its bots received a message of it again."""
     seconds: dict[str, float] = {}
     limit = time.monotonic() + PLAY_SECONDS
@@ -226,31 +228,33 @@ async def _played_on(players: Sequence[RandomPlayer], matches: list[str], died: 
                 continue
             turns_of_match = [each.turns[match] for each in players if match in each.turns]
             over = any(match in each.ends for each in players)
-            if over or (turns_of_match and max(turns_of_match) > died + POLL_SECONDS):
-                seconds[match] = max(max(turns_of_match, default=time.monotonic()) - died, 0.0)
+            if over or (turns_of_match and max(turns_of_match) > fault_time + POLL_SECONDS):
+                seconds[match] = max(max(turns_of_match, default=time.monotonic()) - fault_time, 0.0)
         await asyncio.sleep(POLL_SECONDS)
     return list(seconds.values())
 
 
-async def in_play(players: Sequence[RandomPlayer], report: FailureReport, cluster: Cluster) -> None:
+async def wait_until_playing(
+    players: Sequence[RandomPlayer], report: FailureReport, cluster: Cluster
+) -> None:
     """Wait until most bots play; not all, so that failures also affect bots that are connecting."""
     limit = time.monotonic() + IN_PLAY_SECONDS
     while sum(bool(each.turns) for each in players) < len(players) * 8 // 10:
         if time.monotonic() > limit:
             report.outcome.faults.append(
                 f"{sum(bool(each.turns) for each in players)} of {len(players)} bots play:\n"
-                + "\n".join(each.read_text()[-1000:] for each in cluster.logs())
+                + "\n".join(each.read_text()[-1000:] for each in cluster.list_logs())
             )
             return
         await asyncio.sleep(POLL_SECONDS)
 
 
-async def play_out(players: Sequence[RandomPlayer], database: str) -> None:
+async def finish_matches(players: Sequence[RandomPlayer], database: str) -> None:
     """Let the matches in progress finish, without new ones."""
     async with asyncio.TaskGroup() as tasks:
         last = [tasks.create_task(each.run(quota=0)) for each in players]
         limit = time.monotonic() + SETTLE_SECONDS
-        while await in_progress(database) and time.monotonic() < limit:  # noqa: ASYNC110  the store tells nobody
+        while await list_matches_in_progress(database) and time.monotonic() < limit:  # noqa: ASYNC110  the store tells nobody
             await asyncio.sleep(0.2)
         # An end is told to its players after it is in the store.
         await asyncio.sleep(2.0)
@@ -258,13 +262,13 @@ async def play_out(players: Sequence[RandomPlayer], database: str) -> None:
             each.cancel()
 
 
-async def end(cluster: Cluster, outcome: CrashResult) -> None:
+async def stop_cluster(cluster: Cluster, result: CrashResult) -> None:
     """Stop all processes, edges first."""
     for member in [*cluster.edges, *cluster.cores]:
         code = await member.stop()
         log = member.log.read_text()
         if code != 0:
-            outcome.faults.append(f"{member.name} ended with {code}: {log[-2000:]}")
+            result.faults.append(f"{member.name} ended with {code}: {log[-2000:]}")
         if "Traceback" in log:
             at = log.index("Traceback")
-            outcome.faults.append(f"{member.name} failed:\n{log[max(0, at - 500) : at + 2500]}")
+            result.faults.append(f"{member.name} failed:\n{log[max(0, at - 500) : at + 2500]}")

@@ -24,10 +24,10 @@ from arena.protocol.codes import FORFEITS, EndReason
 from arena.protocol.record import BadRecord, Record, from_line
 from arena.server.store import schema
 from arena.server.store.database import open_store
-from arena.server.store.journal.load import load
+from arena.server.store.journal.load import load_restart_state
 from arena.server.store.journal.reader import load_events_of_match
 from arena.server.store.packing import unpack_record
-from testkit.forked import Forked
+from testkit.forked import ForkedCommand
 from testkit.players import RandomPlayer
 
 ROOT = Path(__file__).parents[1]
@@ -68,12 +68,12 @@ class KillableServer:
             f"--set=server.drain_seconds={DRAIN_SECONDS}",
             *options,
         ]
-        self.process: Forked | None = None
+        self.process: ForkedCommand | None = None
 
     def start(self) -> None:
         """Start the server, and wait until it listens."""
         self.log.touch()
-        self.process = Forked(*self._words, cwd=ROOT, stderr=self.log)
+        self.process = ForkedCommand(*self._words, cwd=ROOT, stderr=self.log)
 
     async def wait_listening(self) -> None:
         """Wait until the server accepts connections. Raises RuntimeError."""
@@ -88,11 +88,11 @@ class KillableServer:
                 return
         raise RuntimeError(f"the server did not come up:\n{self.log.read_text()[-3000:]}")
 
-    async def stop(self, how: signal.Signals) -> int:
+    async def stop(self, signal_number: signal.Signals) -> int:
         """Stop the server by a signal, and return its exit code."""
         if self.process is None:
             raise RuntimeError("the server was never started")
-        self.process.send_signal(how)
+        self.process.send_signal(signal_number)
         return await asyncio.to_thread(self.process.wait, DRAIN_SECONDS + 30)
 
     def close(self) -> None:
@@ -102,10 +102,10 @@ class KillableServer:
             self.process.wait()
 
 
-async def crash(
-    kills: int, matches: int, *, folder: Path, options: tuple[str, ...] = (), longest: float = 1.5
+async def kill_repeatedly(
+    kills: int, matches: int, *, folder: Path, options: tuple[str, ...] = (), max_uptime: float = 1.5
 ) -> CrashResult:
-    """Kill the server `kills` times with `matches` matches in progress, each time within `longest` seconds."""
+    """Kill the server `kills` times with `matches` matches in progress, each time within `max_uptime` seconds."""
     server = KillableServer(folder, matches, *options)
     players = [
         RandomPlayer(server.url, f"bot {number}", lambda: random.uniform(0.005, 0.15))
@@ -118,11 +118,11 @@ async def crash(
             for number in range(kills + 1):
                 server.start()
                 await server.wait_listening()
-                await _everybody_back(players, number + 1)
-                await asyncio.sleep(random.uniform(0.0, longest))
+                await _wait_until_back(players, number + 1)
+                await asyncio.sleep(random.uniform(0.0, max_uptime))
                 if number < kills:
                     await server.stop(signal.SIGKILL)
-                    interrupted |= await _in_progress(server.database)
+                    interrupted |= await _list_matches_in_progress(server.database)
             code = await server.stop(signal.SIGTERM)
             for task in playing:
                 task.cancel()
@@ -136,7 +136,7 @@ async def crash(
     return outcome
 
 
-async def _everybody_back(players: list[RandomPlayer], connections: int) -> None:
+async def _wait_until_back(players: list[RandomPlayer], connections: int) -> None:
     """Wait until most bots are back and one plays, but not for the last ones, so that each kill interrupts matches in
     progress.
     """
@@ -152,18 +152,18 @@ async def _everybody_back(players: list[RandomPlayer], connections: int) -> None
         await asyncio.sleep(0.01)
 
 
-async def _in_progress(database: str) -> set[str]:
+async def _list_matches_in_progress(database: str) -> set[str]:
     async with open_store(database) as engine:
-        return {past.terms.match for past in (await load(engine, "", "serve")).matches}
+        return {past.terms.match for past in (await load_restart_state(engine, "", "serve")).matches}
 
 
 async def compare_with_store(
-    database: str, players: list[RandomPlayer], interrupted: set[str], outcome: CrashResult
+    database: str, players: list[RandomPlayer], interrupted: set[str], result: CrashResult
 ) -> None:
     """Compare the messages that the bots received with the store, and add every difference to the faults of the
     outcome.
     """
-    fault = outcome.faults.append
+    fault = result.faults.append
     async with open_store(database) as engine:
         async with engine.connect() as connection:
             rows = (
@@ -181,16 +181,16 @@ async def compare_with_store(
     for row in rows:
         if row.packed is None:
             fault(f"{row.match} has not ended")
-    outcome.matches = len(rows)
-    outcome.interrupted = len(interrupted & set(records))
+    result.matches = len(rows)
+    result.interrupted = len(interrupted & set(records))
     for record in records.values():
-        outcome.reasons[record.result.reason.value] += 1
+        result.reasons[record.result.reason.value] += 1
         check_end(record, fault)
     for player in players:
         for match in player.started - set(records):
             fault(f"{player.name} began {match}, which is lost")
         for (match, ply), move in player.acknowledged.items():
-            outcome.acknowledged += 1
+            result.acknowledged += 1
             kept_record = records.get(match)
             moves = kept_record.moves if kept_record else []
             if len(moves) <= ply or moves[ply].move != move:
@@ -208,12 +208,12 @@ async def compare_with_store(
                 fault(f"{player.name} was told of another end of {match} than its record")
 
 
-def check_end(record: Record, fault: Callable[[str], None]) -> None:
-    """Check that a match between well-behaved bots ended by its game's rules or by adjudication. Calls `fault` for a violation."""
+def check_end(record: Record, report_fault: Callable[[str], None]) -> None:
+    """Check that a match between well-behaved bots ended by its game's rules or by adjudication. Calls `report_fault` for a violation."""
     if record.result.reason in FORFEITS | {EndReason.SERVER_FAULT}:
-        fault(f"{record.match} ended as {record.result.reason}: {record.result.detail}")
+        report_fault(f"{record.match} ended as {record.result.reason}: {record.result.detail}")
         return
     try:
         verify(record)
     except BadRecord as wrong:
-        fault(f"{record.match} ended as {record.result.reason}: {wrong}")
+        report_fault(f"{record.match} ended as {record.result.reason}: {wrong}")

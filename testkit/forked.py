@@ -23,19 +23,19 @@ _FORKS = multiprocessing.get_context("forkserver")
 _FORKS.set_forkserver_preload(["pytest", "testkit.loaded"])
 
 
-def prepare() -> None:
+def start_fork_server() -> None:
     """Start the process from which commands are forked. It takes a second, which would block an event loop."""
     process = _FORKS.Process(target=os.getpid, daemon=True)
     process.start()
     process.join()
 
 
-class Forked:
+class ForkedCommand:
     """Running `arena` command, with the part of `subprocess.Popen` that tests use."""
 
     def __init__(
         self,
-        *words: str,
+        *arguments: str,
         cwd: Path,
         env: Mapping[str, str] | None = None,
         stdout: Path | None = None,
@@ -43,10 +43,10 @@ class Forked:
     ) -> None:
         """Start the command. Its output is appended to these files, or discarded."""
         environment = dict(os.environ if env is None else env)
-        self.args = ("arena", *words)
+        self.args = ("arena", *arguments)
         # as a daemon it ends with the tests, whatever happens
         self._process = _FORKS.Process(
-            target=_run, args=(words, cwd, environment, stdout, stderr), daemon=True
+            target=_run_forked, args=(arguments, cwd, environment, stdout, stderr), daemon=True
         )
         self._process.start()
 
@@ -89,8 +89,8 @@ class Forked:
         self.send_signal(signal.SIGKILL)
 
 
-def _run(
-    words: tuple[str, ...], folder: Path, environment: dict[str, str], out: Path | None, err: Path | None
+def _run_forked(
+    arguments: tuple[str, ...], folder: Path, environment: dict[str, str], out: Path | None, err: Path | None
 ) -> None:
     """Run the command in the forked process, and exit."""
     os.chdir(folder)
@@ -102,5 +102,5 @@ def _run(
         opened = os.open(file or os.devnull, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
         os.dup2(opened, output)
         os.close(opened)
-    sys.argv = ["arena", *words]
-    main(list(words))
+    sys.argv = ["arena", *arguments]
+    main(list(arguments))

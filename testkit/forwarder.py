@@ -38,16 +38,16 @@ class LineFaults:
 
     delay: float = 0.0
     spread: float = 0.0
-    lost: float = 0.0
+    loss_share: float = 0.0
     retry: float = 0.2
     pairs: set[ForwardedConnection] = field(default_factory=set)
-    whole: asyncio.Event = field(default_factory=asyncio.Event)
+    passes: asyncio.Event = field(default_factory=asyncio.Event)
     """Event that is set unless the line is cut."""
 
-    def seconds(self) -> float:
+    def draw_delay(self) -> float:
         """Return the delay of the next piece, in seconds."""
         late = max(0.0, self.delay + random.uniform(-self.spread, self.spread))
-        while random.random() < self.lost:
+        while random.random() < self.loss_share:
             late += self.retry
         return late
 
@@ -60,16 +60,18 @@ class ForwardedConnection:
     server: asyncio.StreamWriter
     passes: bool = True
 
-    async def carry(self, line: LineFaults, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+    async def forward(
+        self, faults: LineFaults, source: asyncio.StreamReader, sink: asyncio.StreamWriter
+    ) -> None:
         """Forward data from one end until it closes, and then close the other end."""
         under_way: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue(WAITING)
         loop = asyncio.get_running_loop()
 
-        async def deliver() -> None:
+        async def deliver_delayed() -> None:
             while True:
                 due, data = await under_way.get()
                 await asyncio.sleep(due - loop.time())
-                await line.whole.wait()
+                await faults.passes.wait()
                 if self.passes and data:
                     sink.write(data)
                     await sink.drain()
@@ -78,24 +80,24 @@ class ForwardedConnection:
                         sink.close()
                     return
 
-        delivery = asyncio.create_task(deliver())
+        delivery = asyncio.create_task(deliver_delayed())
         due = 0.0
         try:
             while True:
                 data = await source.read(AT_ONCE)
-                due = max(due, loop.time() + line.seconds())
+                due = max(due, loop.time() + faults.draw_delay())
                 await under_way.put((due, data))
                 if not data:
                     break
             await delivery
         except OSError:
             if self.passes:
-                reset(sink)
+                reset_connection(sink)
         finally:
             delivery.cancel()
 
 
-def reset(writer: asyncio.StreamWriter) -> None:
+def reset_connection(writer: asyncio.StreamWriter) -> None:
     """Close a connection with a TCP reset."""
     plain: socket.socket | None = writer.get_extra_info("socket")
     if plain is not None and plain.fileno() >= 0:
@@ -103,36 +105,36 @@ def reset(writer: asyncio.StreamWriter) -> None:
     writer.transport.abort()
 
 
-async def forward(host: str, port: int, to_host: str, to_port: int) -> None:
+async def run_forwarder(host: str, port: int, to_host: str, to_port: int) -> None:
     """Forward connections until killed, or until standard input ends."""
     line = LineFaults()
-    line.whole.set()
+    line.passes.set()
 
     # The event loop itself holds no task that waits for a line to be mended.
     under_way: set[asyncio.Task[Any] | None] = set()
 
-    async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def handle_connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         under_way.add(asyncio.current_task())
         try:
-            await carry(reader, writer)
+            await forward_connection(reader, writer)
         finally:
             under_way.discard(asyncio.current_task())
 
-    async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def forward_connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             if to_host.startswith("/"):
                 far_reader, far_writer = await asyncio.open_unix_connection(to_host)
             else:
                 far_reader, far_writer = await asyncio.open_connection(to_host, to_port)
         except OSError:
-            reset(writer)
+            reset_connection(writer)
             return
         pair = ForwardedConnection(writer, far_writer)
         line.pairs.add(pair)
         try:
             await asyncio.gather(
-                pair.carry(line, reader, far_writer),
-                pair.carry(line, far_reader, writer),
+                pair.forward(line, reader, far_writer),
+                pair.forward(line, far_reader, writer),
                 return_exceptions=True,
             )
         finally:
@@ -142,40 +144,40 @@ async def forward(host: str, port: int, to_host: str, to_port: int) -> None:
     await asyncio.get_running_loop().connect_read_pipe(
         lambda: asyncio.StreamReaderProtocol(orders), sys.stdin
     )
-    async with await asyncio.start_server(accept, host, port, backlog=1024) as server:
-        say(str(server.sockets[0].getsockname()[1]))
+    async with await asyncio.start_server(handle_connection, host, port, backlog=1024) as server:
+        print_line(str(server.sockets[0].getsockname()[1]))
         while order := (await orders.readline()).decode().split():
-            say(f"{obey(line, order)} connections")
+            print_line(f"{execute_order(line, order)} connections")
 
 
-def obey(line: LineFaults, order: list[str]) -> int:
+def execute_order(faults: LineFaults, order: list[str]) -> int:
     """Carry out an order. Return the number of affected connections."""
-    passing = [pair for pair in line.pairs if pair.passes]
+    passing = [pair for pair in faults.pairs if pair.passes]
     match order:
         case ["cut"]:
-            line.whole.clear()
+            faults.passes.clear()
         case ["mend"]:
-            line.whole.set()
+            faults.passes.set()
         case ["delay", seconds, spread]:
-            line.delay, line.spread = float(seconds), float(spread)
+            faults.delay, faults.spread = float(seconds), float(spread)
         case ["drop", share, retry]:
-            line.lost, line.retry = float(share), float(retry)
+            faults.loss_share, faults.retry = float(share), float(retry)
         case ["reset" | "vanish" | "freeze" as what]:
-            for pair in line.pairs:
+            for pair in faults.pairs:
                 pair.passes = False
                 if what != "freeze":
-                    reset(pair.client)
+                    reset_connection(pair.client)
                 if what == "reset":
-                    reset(pair.server)
+                    reset_connection(pair.server)
         case _:
             raise ValueError(f"no order is {order}")
     return len(passing)
 
 
-def say(text: str) -> None:
+def print_line(text: str) -> None:
     """Print a line."""
     print(text, flush=True)  # noqa: T201
 
 
 if __name__ == "__main__":
-    uvloop.run(forward(sys.argv[1], int(sys.argv[2]), sys.argv[3], int(sys.argv[4])))
+    uvloop.run(run_forwarder(sys.argv[1], int(sys.argv[2]), sys.argv[3], int(sys.argv[4])))

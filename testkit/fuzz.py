@@ -64,12 +64,12 @@ class FuzzResult:
     """Peak memory of the process after the first tenth of the frames, in KiB."""
     peak_kib: int = 0
     """Peak memory of the process after all frames, in KiB."""
-    beside: Counter[EndReason] = field(default_factory=Counter)
+    honest_end_reasons: Counter[EndReason] = field(default_factory=Counter)
     """End reasons of the honest bots' matches during the run."""
     faults: list[str] = field(default_factory=list)
 
 
-def frames(seed: int) -> Iterator[bytes]:
+def generate_frames(seed: int) -> Iterator[bytes]:
     """Yield endless frames, determined by the seed."""
     dice = random.Random(seed)
     known = [bytes.fromhex(file.read_text()) for file in sorted(GOLDEN.glob("*.hex"))]
@@ -79,7 +79,7 @@ def frames(seed: int) -> Iterator[bytes]:
         if kind == 0:
             yield dice.randbytes(dice.randrange(200))
         elif kind == 1:
-            yield msgpack.packb(_value(dice, 5))
+            yield msgpack.packb(_generate_value(dice, 5))
         elif kind == 2:
             for _ in range(dice.randint(1, 6)):
                 base[dice.randrange(len(base))] = dice.randrange(256)
@@ -89,7 +89,7 @@ def frames(seed: int) -> Iterator[bytes]:
             yield bytes(base[:cut] + dice.choice(known)[dice.randrange(20) :])
         elif kind == 4:
             message = msgpack.unpackb(bytes(base))
-            message[dice.choice([*message])] = _value(dice, 3)
+            message[dice.choice([*message])] = _generate_value(dice, 3)
             yield msgpack.packb(message)
         else:
             depth = dice.randrange(1, 4000)
@@ -99,44 +99,44 @@ def frames(seed: int) -> Iterator[bytes]:
             )
 
 
-def _value(dice: random.Random, depth: int) -> Any:
-    kind = dice.randrange(10 if depth else 7)
+def _generate_value(rng: random.Random, depth: int) -> Any:
+    kind = rng.randrange(10 if depth else 7)
     match kind:
         case 0:
-            return dice.choice([None, True, False])
+            return rng.choice([None, True, False])
         case 1:
-            return dice.choice([0, 1, -1, 2**31, 2**63, -(2**63), 2**64 - 1, dice.randrange(1000)])
+            return rng.choice([0, 1, -1, 2**31, 2**63, -(2**63), 2**64 - 1, rng.randrange(1000)])
         case 2:
-            return dice.choice([0.0, -0.0, 1e308, float("nan"), float("inf"), dice.random()])
+            return rng.choice([0.0, -0.0, 1e308, float("nan"), float("inf"), rng.random()])
         case 3 | 4:
-            return "".join(chr(dice.choice([65, 0, 10, 0x202E, 0x1F600])) for _ in range(dice.randrange(80)))
+            return "".join(chr(rng.choice([65, 0, 10, 0x202E, 0x1F600])) for _ in range(rng.randrange(80)))
         case 5:
-            return dice.randbytes(dice.randrange(20))
+            return rng.randbytes(rng.randrange(20))
         case 6:
-            return msgpack.ExtType(dice.randrange(128), dice.randbytes(dice.randrange(9)))
+            return msgpack.ExtType(rng.randrange(128), rng.randbytes(rng.randrange(9)))
         case 7 | 8:
-            return [_value(dice, depth - 1) for _ in range(dice.randrange(4))]
+            return [_generate_value(rng, depth - 1) for _ in range(rng.randrange(4))]
     return {
-        dice.choice(["type", "match", "ply", "move", "a"]): _value(dice, depth - 1)
-        for _ in range(dice.randrange(4))
+        rng.choice(["type", "match", "ply", "move", "a"]): _generate_value(rng, depth - 1)
+        for _ in range(rng.randrange(4))
     }
 
 
-def _try_codec(frame: bytes, outcome: FuzzResult) -> None:
+def _decode_frame(frame: bytes, result: FuzzResult) -> None:
     for decode in (decode_client, decode_server):
         try:
             message = decode(frame)
         except DecodeError as error:
-            outcome.refused[error.code.value] += 1
+            result.refused[error.code.value] += 1
             if len(error.detail) > 1000 or "\n" in error.detail:
-                outcome.faults.append(f"a detail that is no line: {error.detail!r:.200}")
+                result.faults.append(f"a detail that is no line: {error.detail!r:.200}")
         else:
-            outcome.decoded += 1
+            result.decoded += 1
             if decode(encode(message)) != message:
-                outcome.faults.append(f"does not come back as it was: {message!r:.200}")
+                result.faults.append(f"does not come back as it was: {message!r:.200}")
 
 
-async def _attack(host: Host, source: Iterator[bytes], count: int) -> None:
+async def _send_frames(host: Host, source: Iterator[bytes], count: int) -> None:
     """Send frames as a bot that reconnects whenever it is expelled."""
     sent = 0
     name = f"fuzz {uuid.uuid4().hex}"
@@ -158,42 +158,42 @@ async def _attack(host: Host, source: Iterator[bytes], count: int) -> None:
                         await asyncio.wait_for(connection.recv(), 0.002)
 
 
-async def fuzz(count: int, *, live_share: int = 20, seed: int = 1) -> FuzzResult:
+async def run_fuzzer(count: int, *, live_share: int = 20, seed: int = 1) -> FuzzResult:
     """Send `count` frames to the codec, and one in `live_share` to a host."""
     outcome = FuzzResult(count, count // live_share)
-    source, live = frames(seed), frames(seed + 1)
+    source, live = generate_frames(seed), generate_frames(seed + 1)
     async with open_host(private_settings(anyone=True)) as host, anyio.create_task_group() as tasks:
         players = [RandomPlayer(host.url, name) for name in ("anna", "bert")]
         for player in players:
             tasks.start_soon(player.run)
         for player in players:
-            if not await host.wait_connected(player.name, 150):
+            if not await host.wait_until_connected(player.name, 150):
                 raise RuntimeError(f"{player.name} did not connect")
         over = False
 
-        async def beside() -> None:
+        async def play_honest_match() -> None:
             last = False
             while not last:
                 last = over
-                record = await host.play(_spec())
-                outcome.beside[record.result.reason] += 1
+                record = await host.play(_make_terms())
+                outcome.honest_end_reasons[record.result.reason] += 1
                 for player in players:
-                    player.forget()
+                    player.clear_received()
 
         async with anyio.create_task_group() as work:
-            work.start_soon(beside)
+            work.start_soon(play_honest_match)
             async with anyio.create_task_group() as attackers:
                 for _ in range(4):
-                    attackers.start_soon(_attack, host, live, outcome.live // 4)
+                    attackers.start_soon(_send_frames, host, live, outcome.live // 4)
                 for number in range(count):
-                    _try_codec(next(source), outcome)
+                    _decode_frame(next(source), outcome)
                     if number % 50 == 0:
                         await asyncio.sleep(0)
                     if number == int(count * WARM):
                         outcome.warm_kib = _peak_kib()
             outcome.peak_kib = _peak_kib()
             over = True
-        await _hold_nobody_else(outcome, len(players))
+        await _check_freed_state(outcome, len(players))
         tasks.cancel_scope.cancel()
     if outcome.peak_kib - outcome.warm_kib > GROWTH_KIB:
         outcome.faults.append(
@@ -201,13 +201,13 @@ async def fuzz(count: int, *, live_share: int = 20, seed: int = 1) -> FuzzResult
         )
     outcome.faults += [
         f"{count} matches beside ended as {reason}"
-        for reason, count in outcome.beside.items()
+        for reason, count in outcome.honest_end_reasons.items()
         if reason in FORFEITS | {EndReason.SERVER_FAULT}
     ]
     return outcome
 
 
-async def _hold_nobody_else(outcome: FuzzResult, players: int) -> None:
+async def _check_freed_state(result: FuzzResult, players: int) -> None:
     """Check that the server holds only the state of the honest bots in the end."""
     end = time.monotonic() + GONE_SECONDS
     while True:
@@ -218,12 +218,12 @@ async def _hold_nobody_else(outcome: FuzzResult, players: int) -> None:
         if not over:
             return
         if time.monotonic() > end:
-            outcome.faults.append(f"kept after all attackers have gone: {over}")
+            result.faults.append(f"kept after all attackers have gone: {over}")
             return
         await asyncio.sleep(0.1)
 
 
-def _spec() -> Terms:
+def _make_terms() -> Terms:
     control = TimeControl.parse("60+1")
     return Terms(
         match=uuid.uuid4().hex,

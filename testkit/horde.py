@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 
 import msgpack
 
-from testkit.bare import frame, opening
+from testkit.bare import make_handshake_request, make_masked_frame
 
 BLOCK = 50
 """Number of frames that a flood sends in one write."""
@@ -52,121 +52,121 @@ class ConnectionCounts:
 class AttackerConnection:
     """Attacker's connection on a bare socket."""
 
-    def __init__(self, plain: socket.socket, tally: ConnectionCounts) -> None:
+    def __init__(self, plain: socket.socket, counts: ConnectionCounts) -> None:
         self._socket = plain
-        self._tally = tally
+        self._tally = counts
         self._loop = asyncio.get_running_loop()
 
-    async def say(self, data: bytes) -> None:
+    async def send(self, data: bytes) -> None:
         """Send bytes. Raises OSError."""
         await self._loop.sock_sendall(self._socket, data)
         self._tally.bytes += len(data)
 
-    async def hear(self) -> bytes:
+    async def receive_available(self) -> bytes:
         """Return the bytes that have arrived. Raises OSError, EOFError."""
         data = await self._loop.sock_recv(self._socket, 65536)
         if not data:
             raise EOFError
         return data
 
-    async def hear_all(self) -> None:
+    async def read_to_end(self) -> None:
         """Read to the end."""
         with suppress(OSError, EOFError):
             while True:
-                await self.hear()
+                await self.receive_available()
 
-    async def enter(self, host: str, role: str = "bot") -> None:
+    async def open_and_say_hello(self, host: str, role: str = "bot") -> None:
         """Shake hands and say hello, under a new name each time. Raises OSError, EOFError."""
-        await self.shake_hands(host)
+        await self.perform_handshake(host)
         name = f"attacker {os.getpid()} {next(numbers)}"
-        await self.say(message(type="hello", name=name, role=role, pool=False))
+        await self.send(make_message_frame(type="hello", name=name, role=role, pool=False))
 
-    async def shake_hands(self, host: str) -> None:
+    async def perform_handshake(self, host: str) -> None:
         """Perform the opening handshake. Raises OSError, EOFError."""
-        await self.say(opening(host))
+        await self.send(make_handshake_request(host))
         answer = b""
         while b"\r\n\r\n" not in answer:
-            answer += await self.hear()
+            answer += await self.receive_available()
         if b" 101 " not in answer.partition(b"\r\n")[0]:
             raise EOFError
 
 
-def message(**content: object) -> bytes:
+def make_message_frame(**content: object) -> bytes:
     """Return a message as a masked frame."""
-    return frame(msgpack.packb(content))
+    return make_masked_frame(msgpack.packb(content))
 
 
-async def loris(line: AttackerConnection, host: str) -> None:
+async def attack_slow_loris(connection: AttackerConnection, host: str) -> None:
     """Begin a handshake that never ends, or finish it and send no hello."""
     if next(numbers) % 2:
-        await line.shake_hands(host)
-        await line.hear_all()
+        await connection.perform_handshake(host)
+        await connection.read_to_end()
         return
-    for byte in itertools.chain(opening(host)[:-4], itertools.repeat(ord("a"))):
-        await line.say(bytes([byte]))
+    for byte in itertools.chain(make_handshake_request(host)[:-4], itertools.repeat(ord("a"))):
+        await connection.send(bytes([byte]))
         await asyncio.sleep(DRIP_SECONDS)
 
 
-async def never_reading(line: AttackerConnection, host: str) -> None:
+async def attack_never_reading(connection: AttackerConnection, host: str) -> None:
     """Request listings as a spectator, and read nothing."""
-    await line.enter(host, "spectator")
+    await connection.open_and_say_hello(host, "spectator")
     while True:
-        await line.say(message(type="browse"))
+        await connection.send(make_message_frame(type="browse"))
         await asyncio.sleep(BROWSE_SECONDS)
 
 
-async def messages(line: AttackerConnection, host: str) -> None:
+async def attack_messages(connection: AttackerConnection, host: str) -> None:
     """Send small messages as fast as possible."""
-    await line.enter(host)
-    await flood(line, message(type="ready", match="no such match") * BLOCK)
+    await connection.open_and_say_hello(host)
+    await send_repeatedly(connection, make_message_frame(type="ready", match="no such match") * BLOCK)
 
 
-async def frames(line: AttackerConnection, host: str) -> None:
+async def attack_frames(connection: AttackerConnection, host: str) -> None:
     """Send tiny fragments or pings as fast as possible."""
-    await line.enter(host)
+    await connection.open_and_say_hello(host)
     if next(numbers) % 2:
-        await flood(line, frame(b"", 9) * BLOCK)
-    await line.say(frame(b"", 2, 0))
-    await flood(line, frame(b"", 0, 0) * BLOCK)
+        await send_repeatedly(connection, make_masked_frame(b"", 9) * BLOCK)
+    await connection.send(make_masked_frame(b"", 2, 0))
+    await send_repeatedly(connection, make_masked_frame(b"", 0, 0) * BLOCK)
 
 
-async def flood(line: AttackerConnection, block: bytes) -> None:
+async def send_repeatedly(connection: AttackerConnection, block: bytes) -> None:
     """Send a block repeatedly until the server closes the connection."""
-    heard = asyncio.create_task(line.hear_all())
+    heard = asyncio.create_task(connection.read_to_end())
     try:
         while not heard.done():
-            await line.say(block)
+            await connection.send(block)
     finally:
         heard.cancel()
 
 
-async def connections(line: AttackerConnection, _host: str) -> None:
+async def attack_connections(connection: AttackerConnection, _host: str) -> None:
     """Connect and send nothing."""
-    await line.hear_all()
+    await connection.read_to_end()
 
 
-async def guessing(line: AttackerConnection, host: str) -> None:
+async def attack_guessing(connection: AttackerConnection, host: str) -> None:
     """Shake hands with a guessed token."""
-    await line.shake_hands(host)
-    await line.say(message(type="hello", name="victim", token=f"guess {next(numbers)}"))
-    await line.hear()
+    await connection.perform_handshake(host)
+    await connection.send(make_message_frame(type="hello", name="victim", token=f"guess {next(numbers)}"))
+    await connection.receive_available()
 
 
 KINDS: dict[str, Callable[[AttackerConnection, str], Awaitable[None]]] = {
-    "slow-loris": loris,
-    "never-reading": never_reading,
-    "messages": messages,
-    "frames": frames,
-    "connections": connections,
-    "guessing": guessing,
+    "slow-loris": attack_slow_loris,
+    "never-reading": attack_never_reading,
+    "messages": attack_messages,
+    "frames": attack_frames,
+    "connections": attack_connections,
+    "guessing": attack_guessing,
 }
 
 
-async def attacker(kind: str, url: str, source: str, tally: ConnectionCounts) -> None:
+async def run_attacker(kind: str, url: str, source: str, counts: ConnectionCounts) -> None:
     """Attack from an address until cancelled, and reconnect whenever the server closes the connection."""
     address, loop = urlsplit(url), asyncio.get_running_loop()
     while True:
-        tally.sent += 1
+        counts.sent += 1
         began = time.monotonic()
         with socket.socket() as plain:
             plain.setblocking(False)
@@ -175,18 +175,18 @@ async def attacker(kind: str, url: str, source: str, tally: ConnectionCounts) ->
             try:
                 with suppress(OSError, EOFError):
                     await loop.sock_connect(plain, (address.hostname or "", address.port or 0))
-                    await KINDS[kind](AttackerConnection(plain, tally), address.netloc)
-                tally.lost += 1
+                    await KINDS[kind](AttackerConnection(plain, counts), address.netloc)
+                counts.lost += 1
             finally:
-                tally.longest = max(tally.longest, time.monotonic() - began)
+                counts.longest = max(counts.longest, time.monotonic() - began)
         await asyncio.sleep(TRIP_SECONDS)
 
 
-async def attack(kind: str, url: str, source: str, clients: int, seconds: float) -> ConnectionCounts:
+async def run_attack(kind: str, url: str, source: str, clients: int, seconds: float) -> ConnectionCounts:
     """Attack with several clients for `seconds`."""
     tally = ConnectionCounts()
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds), asyncio.TaskGroup() as tasks:
             for _ in range(clients):
-                tasks.create_task(attacker(kind, url, source, tally))
+                tasks.create_task(run_attacker(kind, url, source, tally))
     return tally

@@ -17,7 +17,7 @@ START_SECONDS = 200
 
 
 @dataclass(frozen=True)
-class KilledEvent:
+class LadderEvent:
     """Event of `arena ladder`, with its store, record and table in a folder.
 
     words: arguments of the command that describe the event
@@ -26,7 +26,7 @@ class KilledEvent:
     folder: Path
     words: tuple[str, ...]
 
-    def command(self, name: str, *more: str) -> list[str]:
+    def make_command(self, name: str, *more: str) -> list[str]:
         """Return the command that plays the event under a name, or continues it."""
         files = {
             "--db": f"sqlite:///{self.folder / name}.db",
@@ -36,7 +36,7 @@ class KilledEvent:
         words = [word for pair in files.items() for word in pair]
         return [sys.executable, "-P", "-m", "arena", "ladder", *self.words, *words, *more]
 
-    def finished(self, name: str) -> set[str]:
+    def load_finished_matches(self, name: str) -> set[str]:
         """Return the ids of the matches whose records are in the store."""
         database = self.folder / f"{name}.db"
         if not database.exists():
@@ -48,28 +48,28 @@ class KilledEvent:
                 return set()
         return {match for (match,) in rows}
 
-    def play(self, name: str) -> dict[str, Any]:
+    def play_to_end(self, name: str) -> dict[str, Any]:
         """Play to the end, and return the output of `--json`. Raises RuntimeError with the command's error."""
         result = subprocess.run(
-            self.command(name), capture_output=True, text=True, check=False, cwd=self.folder
+            self.make_command(name), capture_output=True, text=True, check=False, cwd=self.folder
         )
         if result.returncode:
             raise RuntimeError(f"the ladder failed: {result.stderr[-2000:]}")
         data: dict[str, Any] = json.loads((self.folder / f"{name}.json").read_text(encoding="utf-8"))
         return data
 
-    def kill(self, name: str, after: float, *, starting: bool = False) -> None:
+    def continue_and_kill(self, name: str, after: float, *, starting: bool = False) -> None:
         """Continue the event and kill it.
 
         after: seconds from the next finished match, or from the start of the process, to the kill
         starting: True to count from the start, so that the event may not have continued yet
         """
-        before = len(self.finished(name))
+        before = len(self.load_finished_matches(name))
         with subprocess.Popen(
-            self.command(name), cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            self.make_command(name), cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         ) as process:
             until = time.monotonic() + START_SECONDS
-            while not starting and len(self.finished(name)) == before:
+            while not starting and len(self.load_finished_matches(name)) == before:
                 if process.poll() is not None or time.monotonic() > until:
                     break
                 time.sleep(POLL_SECONDS)

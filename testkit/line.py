@@ -13,33 +13,33 @@ LOOPBACK = "127.0.0.1"
 class ForwarderProcess:
     """Running forwarder. Its `port` leads to the given port or socket."""
 
-    def __init__(self, to: int | Path) -> None:
+    def __init__(self, target: int | Path) -> None:
         """Start a forwarder to a port or a Unix socket, and wait until it listens."""
-        host, to_port = (LOOPBACK, to) if isinstance(to, int) else (str(to), 0)
+        host, to_port = (LOOPBACK, target) if isinstance(target, int) else (str(target), 0)
         command = [sys.executable, "-m", "testkit.forwarder", LOOPBACK, "0", host, str(to_port)]
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT
         )
-        said = self._said()
+        said = self._read_response()
         if not said:
             self.close()
             raise RuntimeError("the line does not listen")
         self.port = int(said)
 
-    def order(self, *words: str) -> int:
+    def send_order(self, *arguments: str) -> int:
         """Send the forwarder an order. Return the number of affected connections."""
         if self._process.stdin is None:
             raise RuntimeError("it takes no orders")
-        self._process.stdin.write(" ".join(words) + "\n")
+        self._process.stdin.write(" ".join(arguments) + "\n")
         self._process.stdin.flush()
-        return int(self._said().split()[0])
+        return int(self._read_response().split()[0])
 
     def close(self) -> None:
         """End the forwarder."""
         self._process.kill()
         self._process.communicate()
 
-    def _said(self) -> str:
+    def _read_response(self) -> str:
         if self._process.stdout is None:
             raise RuntimeError("it tells nothing")
         return self._process.stdout.readline().strip()

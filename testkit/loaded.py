@@ -4,13 +4,13 @@ import gc
 import os
 from importlib import import_module
 
-from arena.cli import load
+from arena.cli import load_command
 
 # NumPy's threads would not be there in a fork.
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 for command in ("serve", "bot", "token", "ladder"):
-    load(command)
+    load_command(command)
 for module in (
     # what these commands load only when they run
     "aiosqlite",

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from testkit.parts import program
+from testkit.parts import find_program
 
 START_SECONDS = 150
 
@@ -44,16 +44,16 @@ class NatsServer:
         """Server's log."""
         return (self.folder / "log").read_text()
 
-    def configuration(self) -> str:
+    def make_configuration(self) -> str:
         """Return the configuration file. Its format is a superset of JSON."""
         return json.dumps({"host": "127.0.0.1", "port": self.port, **self._settings})
 
     def start(self) -> None:
         """Start the server, and wait until it listens."""
-        found = program("nats-server")
+        found = find_program("nats-server")
         if found is None:
             raise FileNotFoundError("nats-server")
-        (self.folder / "nats.conf").write_text(self.configuration())
+        (self.folder / "nats.conf").write_text(self.make_configuration())
         ports = self.folder / "ports"
         ports.mkdir(exist_ok=True)
         with (self.folder / "log").open("ab") as log:
@@ -78,14 +78,14 @@ class NatsServer:
 
     def stop(self) -> None:
         """Stop the server as its administrator does."""
-        self._end(signal.SIGTERM)
+        self._stop_with_signal(signal.SIGTERM)
 
     def kill(self) -> None:
         """Kill the server."""
-        self._end(signal.SIGKILL)
+        self._stop_with_signal(signal.SIGKILL)
 
     @contextmanager
-    def frozen(self) -> Iterator[None]:
+    def suspend(self) -> Iterator[None]:
         """Suspend the server within the block."""
         os.kill(self.pid, signal.SIGSTOP)
         try:
@@ -93,7 +93,7 @@ class NatsServer:
         finally:
             os.kill(self.pid, signal.SIGCONT)
 
-    def _end(self, number: signal.Signals) -> None:
+    def _stop_with_signal(self, number: signal.Signals) -> None:
         if self._process is not None:
             self._process.send_signal(number)
             self._process.wait(START_SECONDS)
@@ -101,7 +101,7 @@ class NatsServer:
 
 
 @contextmanager
-def running_nats(**settings: object) -> Iterator[NatsServer]:
+def run_nats(**settings: object) -> Iterator[NatsServer]:
     """Run a NATS server until the end of the block."""
     with tempfile.TemporaryDirectory(prefix="arena-nats-") as folder:
         server = NatsServer(Path(folder), settings)

@@ -13,7 +13,7 @@ from testkit.parts import skip_without
 INSTALL_SECONDS = 50
 
 
-def with_packages(program: Path, folder: Path) -> Path:
+def copy_with_packages(program: Path, folder: Path) -> Path:
     """Copy the program into the folder, beside `ws` and `@msgpack/msgpack`. Skip the test if npm cannot install these."""
     skip_without("node")
     try:

@@ -22,7 +22,7 @@ REASON = re.compile(r"needs (?P<part>[a-z ]+): ")
 
 
 @dataclass(frozen=True)
-class Part:
+class MachinePart:
     """Part of a machine.
 
     tested: feature that is untested without it
@@ -32,92 +32,102 @@ class Part:
 
     tested: str
     remedy: str
-    there: Callable[[], bool]
+    is_available: Callable[[], bool]
 
 
-def program(name: str) -> str | None:
+def find_program(name: str) -> str | None:
     """Return the path of a program, also if only administrators have it on their PATH."""
     return shutil.which(name, path=os.pathsep.join([os.environ.get("PATH", os.defpath), *EXTRA_FOLDERS]))
 
 
-def postgresql_folder() -> Path | None:
+def find_postgresql_folder() -> Path | None:
     """Return the folder of PostgreSQL's programs; the newest version if there are several."""
     packaged = map(str, sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True))
     found = shutil.which("postgres", path=os.pathsep.join([*packaged, os.environ.get("PATH", os.defpath)]))
     return Path(found).resolve().parent if found else None
 
 
-def browser() -> Path | None:
+def find_browser() -> Path | None:
     """Return the browser for tests of the page; the lightest one if there are several."""
     return next((path for path in (HEADLESS_SHELL, CHROMIUM) if os.access(path, os.X_OK)), None)
 
 
-def _programs(*names: str) -> Callable[[], bool]:
-    return lambda: all(program(name) for name in names)
+def _has_programs(*names: str) -> Callable[[], bool]:
+    return lambda: all(find_program(name) for name in names)
 
 
-def _modules(*names: str) -> Callable[[], bool]:
+def _has_modules(*names: str) -> Callable[[], bool]:
     return lambda: all(find_spec(name) for name in names)
 
 
 PARTS = {
-    "bash": Part("completion in a shell", "install the package bash", _programs("bash")),
-    "chromium": Part(
+    "bash": MachinePart("completion in a shell", "install the package bash", _has_programs("bash")),
+    "chromium": MachinePart(
         "the page in a browser",
         "install the package chromium-headless-shell, or chromium",
-        lambda: browser() is not None,
+        lambda: find_browser() is not None,
     ),
-    "docker": Part(
+    "docker": MachinePart(
         "containers and the guide for hosts",
         "name an engine in DOCKER_HOST",
         lambda: "DOCKER_HOST" in os.environ,
     ),
-    "gcc": Part("the example in C, and the engine against C", "install the package gcc", _programs("gcc")),
-    "namespaces": Part(
+    "gcc": MachinePart(
+        "the example in C, and the engine against C", "install the package gcc", _has_programs("gcc")
+    ),
+    "namespaces": MachinePart(
         "broken networks",
         "run the tests as root, with the package iproute2",
-        lambda: os.geteuid() == 0 and _programs("ip", "ss")(),
+        lambda: os.geteuid() == 0 and _has_programs("ip", "ss")(),
     ),
-    "nats": Part(
+    "nats": MachinePart(
         "several servers that are one arena",
         "install the package nats-server, and the extra bus",
-        lambda: _programs("nats-server")() and _modules("nats")(),
+        lambda: _has_programs("nats-server")() and _has_modules("nats")(),
     ),
-    "nginx": Part("a server behind a proxy", "install the package nginx", _programs("nginx")),
-    "node": Part(
+    "nginx": MachinePart("a server behind a proxy", "install the package nginx", _has_programs("nginx")),
+    "node": MachinePart(
         "the example in JavaScript, and the page's rules outside a browser",
         "install the packages nodejs and npm",
-        _programs("node", "npm"),
+        _has_programs("node", "npm"),
     ),
-    "pettingzoo": Part(
-        "the adapter for PettingZoo", "pip install pettingzoo==1.27.0", _modules("pettingzoo", "gymnasium")
+    "pettingzoo": MachinePart(
+        "the adapter for PettingZoo",
+        "pip install pettingzoo==1.27.0",
+        _has_modules("pettingzoo", "gymnasium"),
     ),
-    "numba": Part("the compiled engine", "install the extra engine", _modules("numba")),
-    "learn": Part(
-        "training a network, and exporting it", "install the extra learn", _modules("jax", "onnx", "optax")
+    "numba": MachinePart("the compiled engine", "install the extra engine", _has_modules("numba")),
+    "learn": MachinePart(
+        "training a network, and exporting it",
+        "install the extra learn",
+        _has_modules("jax", "onnx", "optax"),
     ),
-    "openssl": Part("TLS", "install the package openssl", _programs("openssl")),
-    "perl": Part("the example in Perl", "install the package perl", _programs("perl")),
-    "podman": Part("boxes of Podman", "install the package podman", _programs("podman")),
-    "postgresql": Part(
-        "the store on PostgreSQL", "install the package postgresql", lambda: postgresql_folder() is not None
+    "openssl": MachinePart("TLS", "install the package openssl", _has_programs("openssl")),
+    "perl": MachinePart("the example in Perl", "install the package perl", _has_programs("perl")),
+    "podman": MachinePart("boxes of Podman", "install the package podman", _has_programs("podman")),
+    "postgresql": MachinePart(
+        "the store on PostgreSQL",
+        "install the package postgresql",
+        lambda: find_postgresql_folder() is not None,
     ),
-    "easyai": Part("the example with easyAI", "pip install easyAI==2.0.12", _modules("easyAI")),
-    "openspiel": Part(
+    "easyai": MachinePart("the example with easyAI", "pip install easyAI==2.0.12", _has_modules("easyAI")),
+    "openspiel": MachinePart(
         "the example with OpenSpiel, and the adapter for it",
         "pip install open_spiel==2.0.2",
-        _modules("open_spiel", "pyspiel"),
+        _has_modules("open_spiel", "pyspiel"),
     ),
-    "distributed": Part("ladders on a Dask cluster", "install the extra cluster", _modules("distributed")),
+    "distributed": MachinePart(
+        "ladders on a Dask cluster", "install the extra cluster", _has_modules("distributed")
+    ),
 }
 
 
-def missing(part: str) -> str | None:
+def missing_reason(part: str) -> str | None:
     """Return the reason to skip a test that needs this part; None if the machine has the part."""
-    return None if PARTS[part].there() else f"needs {part}: {PARTS[part].remedy}"
+    return None if PARTS[part].is_available() else f"needs {part}: {PARTS[part].remedy}"
 
 
-def requires(part: str) -> pytest.MarkDecorator:
+def mark_requires(part: str) -> pytest.MarkDecorator:
     """Return the mark of a test that needs this part. `make test-all` runs it, or skips it if the machine lacks the
     part.
     """
@@ -129,12 +139,12 @@ def skip_without(part: str, why: str | None = None) -> None:
 
     why: finding about the part, if it was tried; otherwise the machine is checked
     """
-    found = f"needs {part}: {why}" if why else missing(part)
+    found = f"needs {part}: {why}" if why else missing_reason(part)
     if found:
         pytest.skip(found, allow_module_level=True)
 
 
-def told_of(reasons: Iterable[str]) -> Iterator[str]:
+def describe_missing_parts(reasons: Iterable[str]) -> Iterator[str]:
     """Yield one line for each missing part, from the reasons of skipped tests. Other reasons yield no line."""
     lacked = Counter(found["part"] for reason in reasons if (found := REASON.search(reason)))
     for part, count in sorted(lacked.items()):

@@ -55,7 +55,7 @@ class RandomPlayer:
     started: set[str] = field(default_factory=set)
     refused: list[Error] = field(default_factory=list)
     connections: int = 0
-    elsewhere: tuple[str, ...] = ()
+    other_urls: tuple[str, ...] = ()
     """Further URLs of the server. The bot tries them and `url` in turn."""
     keepalive: float = 20.0
     """Seconds between two pings, and time limit for each answer."""
@@ -65,14 +65,14 @@ class RandomPlayer:
     _games: dict[str, AnyGame] = field(default_factory=dict)
     _sent: dict[str, Move] = field(default_factory=dict)
 
-    def forget(self) -> None:
+    def clear_received(self) -> None:
         """Forget everything received so far."""
         for kept in (self.acknowledged, self.ends, self.started, self.refused, self.turns):
             kept.clear()
 
     async def run(self, quota: int | None = None) -> None:
         """Play until cancelled. `quota`: number of further matches to accept; None for no limit."""
-        addresses = cycle((self.url, *self.elsewhere))
+        addresses = cycle((self.url, *self.other_urls))
         while True:
             try:
                 async with connect(
@@ -85,13 +85,13 @@ class RandomPlayer:
                     ping_timeout=self.keepalive,
                     close_timeout=1,
                 ) as connection:
-                    await self._serve(connection, quota)
+                    await self._handle_messages(connection, quota)
             except (OSError, TimeoutError, ConnectionClosed, InvalidHandshake):
                 pass  # the server is away, or has just gone
             await asyncio.sleep(RETRY_SECONDS * random.uniform(0.5, 1.5))
 
-    async def _serve(self, connection: ClientConnection, quota: int | None) -> None:
-        await self._say(
+    async def _handle_messages(self, connection: ClientConnection, quota: int | None) -> None:
+        await self._send(
             connection, Hello(self.name, session=self._session, quota=UNSET if quota is None else quota)
         )
         while True:
@@ -100,15 +100,15 @@ class RandomPlayer:
                     self._session = session
                     self.connections += 1
                     for each in self._games:  # the server answers with the end of a match that is over
-                        await self._say(connection, Ready(each))
+                        await self._send(connection, Ready(each))
                 case Start(match=match, game=game, setup=setup):
                     self.turns[match] = time.monotonic()
                     self.started.add(match)
                     self._games[match] = make_game(game, setup)
-                    await self._say(connection, Ready(match))
+                    await self._send(connection, Ready(match))
                 case Turn() as turn:
                     self.turns[turn.match] = time.monotonic()
-                    await self._answer(connection, turn)
+                    await self._answer_turn(connection, turn)
                 case Accepted(match=match, ply=ply):
                     self.turns[match] = time.monotonic()
                     sent = self._sent.get(match)
@@ -122,7 +122,7 @@ class RandomPlayer:
                 case Error() as error:
                     self.refused.append(error)
 
-    async def _answer(self, connection: ClientConnection, turn: Turn) -> None:
+    async def _answer_turn(self, connection: ClientConnection, turn: Turn) -> None:
         sent = self._sent.get(turn.match)
         if sent is None or sent.ply != turn.ply:
             pause = self.think()
@@ -137,14 +137,14 @@ class RandomPlayer:
                 position = game.play(position, game.move_from_data(move))
             choice = game.move_to_data(random.choice(game.moves(position)))
             sent = self._sent[turn.match] = Move(turn.match, turn.ply, choice)
-        await self._say(connection, sent)
+        await self._send(connection, sent)
 
     @staticmethod
-    async def _say(connection: ClientConnection, message: ClientMessage) -> None:
+    async def _send(connection: ClientConnection, message: ClientMessage) -> None:
         await connection.send(encode(message))
 
 
-async def play(url: str, count: int, think: float, name: str) -> None:
+async def run_players(url: str, count: int, think: float, name: str) -> None:
     """Play with `count` bots, which think up to `think` seconds per move, until cancelled."""
     async with asyncio.TaskGroup() as tasks:
         for number in range(count):
@@ -153,4 +153,4 @@ async def play(url: str, count: int, think: float, name: str) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(play(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), sys.argv[4]))
+    asyncio.run(run_players(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), sys.argv[4]))

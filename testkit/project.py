@@ -10,7 +10,7 @@ from pathspec import GitIgnoreSpec
 ROOT = Path(__file__).parents[1]
 
 
-def files() -> list[str]:
+def list_files() -> list[str]:
     """Return the paths of all files that `.gitignore` does not exclude, relative to the root, sorted.
 
     Needs no git: an archive of the project has the same files as a checkout. A link counts as a file.

@@ -28,7 +28,7 @@ class SampleMatch(NamedTuple):
     """Journal of the match, one row per event."""
 
 
-def sample_match(plies: int, seed: int, map: str = "m2") -> SampleMatch:
+def make_sample_match(plies: int, seed: int, map: str = "m2") -> SampleMatch:
     """Return a random match of `plies` plies, after which the player to move resigns. Equal arguments give the same
     match.
     """
@@ -42,10 +42,10 @@ def sample_match(plies: int, seed: int, map: str = "m2") -> SampleMatch:
             moves.append(move)
             position = game.play(position, move)
         if len(moves) == plies and game.outcome(position) is None:
-            return _referee(game, moves, game.player(position), chance, seed)
+            return _record_match(game, moves, game.player(position), chance, seed)
 
 
-def _referee(game: Any, moves: list[Any], loser: Player, chance: random.Random, seed: int) -> SampleMatch:
+def _record_match(game: Any, moves: list[Any], loser: Player, rng: random.Random, seed: int) -> SampleMatch:
     terms = Terms(
         match=f"{seed:032x}",
         event="serve",
@@ -58,34 +58,34 @@ def _referee(game: Any, moves: list[Any], loser: Player, chance: random.Random, 
         rated=True,
     )
     referee, rows = Referee(terms), []
-    at = chance.randrange(10**12, 10**14)
+    at = rng.randrange(10**12, 10**14)
 
-    def happens(event: Event, after: int, turn: tuple[int, TurnStarted] | None = None) -> None:
+    def apply_event(event: Event, after: int, turn: tuple[int, TurnStarted] | None = None) -> None:
         nonlocal at
         at += after
         referee.handle(event, at)
         if not isinstance(event, TurnStarted):
             rows.append(to_journal(at, event, turn))
 
-    happens(MatchOpened(), 0)
+    apply_event(MatchOpened(), 0)
     for player in Player:
-        happens(PlayerReady(player), chance.randrange(MILLISECOND, 100 * MILLISECOND))
+        apply_event(PlayerReady(player), rng.randrange(MILLISECOND, 100 * MILLISECOND))
     data = [game.move_to_data(move) for move in moves]
     for ply, move in enumerate(data):
-        left = TurnStarted(ply, chance.randrange(200_000, 400_000))
-        happens(left, chance.randrange(MILLISECOND // 10, MILLISECOND))
+        left = TurnStarted(ply, rng.randrange(200_000, 400_000))
+        apply_event(left, rng.randrange(MILLISECOND // 10, MILLISECOND))
         turn = at, left
         thinking = Thinking(
-            depth=chance.randrange(6, 13),
-            value=float(chance.randrange(-800, 800)),
-            nodes=chance.randrange(1_000, 900_000),
+            depth=rng.randrange(6, 13),
+            value=float(rng.randrange(-800, 800)),
+            nodes=rng.randrange(1_000, 900_000),
             # What comes is what both expected, as far as they looked.
-            line=data[ply : ply + chance.randrange(1, LINE + 1)],
+            line=data[ply : ply + rng.randrange(1, LINE + 1)],
         )
         player = list(Player)[ply % 2]
         moved = Moved(player, ply, move, thinking)
-        happens(moved, chance.randrange(20 * MILLISECOND, 150 * MILLISECOND), turn)
-    happens(Resigned(loser), MILLISECOND)
+        apply_event(moved, rng.randrange(20 * MILLISECOND, 150 * MILLISECOND), turn)
+    apply_event(Resigned(loser), MILLISECOND)
     result = referee.result
     if result is None:
         raise AssertionError("a match in which somebody resigned is over")
@@ -104,6 +104,6 @@ def _referee(game: Any, moves: list[Any], loser: Player, chance: random.Random, 
     return SampleMatch(terms, record, rows)
 
 
-def terms_of(match: SampleMatch) -> str:
+def make_terms_json(match: SampleMatch) -> str:
     """Return the terms as the store holds them."""
     return to_json(match.terms)

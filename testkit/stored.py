@@ -11,10 +11,10 @@ from arena.server.store.packing import unpack_record
 from arena.server.store.schema import matches, records
 
 
-async def records_of(engine: AsyncEngine, event: str) -> list[Record]:
+async def load_records(engine: AsyncEngine, event: str) -> list[Record]:
     """Return the records of an event's finished matches, in order of their start."""
     query = sa.select(records.c.packed).join(matches, matches.c.number == records.c.number)
     query = query.where(matches.c.event == event, matches.c.finished.is_not(None))
     query = query.order_by(matches.c.started, matches.c.match)
-    async with database.reading(engine) as connection:
+    async with database.open_query_connection(engine) as connection:
         return [from_line(unpack_record(packed)) for packed in (await connection.execute(query)).scalars()]

@@ -19,7 +19,7 @@ TICK_S = 1e-9
 """Resolution of the clock: asyncio runs timers that are due within this time."""
 
 
-class Stuck(Exception):
+class NoTimerSet(Exception):
     """Raised when all tasks wait and no timer is set."""
 
 
@@ -32,7 +32,7 @@ class _Selector(selectors.DefaultSelector):
         ready: list[tuple[selectors.SelectorKey, int]] = super().select(0)
         if not ready:
             if timeout is None:
-                raise Stuck("all tasks wait, and no timer is set")
+                raise NoTimerSet("all tasks wait, and no timer is set")
             self.loop.advance(timeout)
         return ready
 
@@ -58,8 +58,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._now += max(seconds, TICK_S if seconds > 0 else 0.0)
 
 
-def run(main: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine on a virtual clock, and return its result. Raises Stuck."""
+def run_virtual(main: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine on a virtual clock, and return its result. Raises NoTimerSet."""
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
         return runner.run(main)
 

@@ -15,18 +15,18 @@ PATIENCE = 500.0
 """Seconds of silence from the server after which a peer gives up, so that no peer outlives its test."""
 
 
-def arguments() -> tuple[str, str, str]:
+def read_arguments() -> tuple[str, str, str]:
     """Return the URL, name and token from the command line."""
     url, name, token = sys.argv[1:4]
     return url, name, token
 
 
-def report(**what: object) -> None:
+def print_report(**fields: object) -> None:
     """Print one line for the test."""
-    print(json.dumps(what), flush=True)  # noqa: T201
+    print(json.dumps(fields), flush=True)  # noqa: T201
 
 
-class Wire:
+class ProtocolPeer:
     """Connection, from its hello on."""
 
     def __init__(self, url: str, name: str, token: str, session: str = "") -> None:
@@ -38,42 +38,42 @@ class Wire:
             open_timeout=PATIENCE,
             close_timeout=1,
         )
-        self.say(type="hello", name=name, token=token, session=session)
-        self.welcome = self.hear("welcome")
+        self.send(type="hello", name=name, token=token, session=session)
+        self.welcome = self.receive_type("welcome")
 
-    def say(self, **message: object) -> None:
+    def send(self, **message: object) -> None:
         """Send a message."""
         self.socket.send(msgpack.packb(message))
 
-    def next(self) -> dict[str, Any]:
+    def receive(self) -> dict[str, Any]:
         """Return the next message and print it. Raises ConnectionClosed or TimeoutError."""
         frame = self.socket.recv(timeout=PATIENCE, decode=False)
         message: dict[str, Any] = msgpack.unpackb(frame)
-        report(**message)
+        print_report(**message)
         return message
 
-    def hear(self, *types: str) -> dict[str, Any]:
+    def receive_type(self, *types: str) -> dict[str, Any]:
         """Return the next message of one of these types, and skip others."""
-        while (message := self.next())["type"] not in types:
+        while (message := self.receive())["type"] not in types:
             pass
         return message
 
-    def begin(self) -> dict[str, Any]:
+    def begin_match(self) -> dict[str, Any]:
         """Wait for the start of a match, send `ready`, and return the start."""
-        start = self.hear("start")
-        self.say(type="ready", match=start["match"])
+        start = self.receive_type("start")
+        self.send(type="ready", match=start["match"])
         return start
 
-    def listen(self) -> None:
+    def print_until_end(self) -> None:
         """Print all messages until the match or the connection ends, and then its ending."""
         try:
-            self.hear("end")
+            self.receive_type("end")
             self.socket.close()
         except ConnectionClosed:
             pass
-        report(type="closed", code=self.socket.close_code, reason=self.socket.close_reason)
+        print_report(type="closed", code=self.socket.close_code, reason=self.socket.close_reason)
 
 
-def free_cell(moves: list[int]) -> int:
+def find_free_cell(moves: list[int]) -> int:
     """Return a legal move of tic-tac-toe: the first empty cell."""
     return next(cell for cell in range(9) if cell not in moves)

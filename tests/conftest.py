@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from testkit.parts import PARTS, missing, told_of
+from testkit.parts import PARTS, describe_missing_parts, missing_reason
 
 pytest_plugins = ["tests.properties", "tests.collector", "tests.serving"]
 
@@ -65,7 +65,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: not item.path.is_relative_to(TESTS / "web"))
     for item in items:
         parts = parts_of(item)
-        for reason in filter(None, map(missing, parts)):
+        for reason in filter(None, map(missing_reason, parts)):
             item.add_marker(pytest.mark.skip(reason=reason))
         if (parts or is_slow(item.path)) and not item.get_closest_marker("smoke"):
             item.add_marker(pytest.mark.slow)
@@ -97,7 +97,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if set(stats) == {"deselected"}:
         terminalreporter.write_line("all of these tests are slow; to run them too, add: -m ''", yellow=True)
     reasons = [report.longrepr for report in stats.get("skipped", [])]
-    for line in told_of(str(why[2]) for why in reasons if isinstance(why, tuple | list)):
+    for line in describe_missing_parts(str(why[2]) for why in reasons if isinstance(why, tuple | list)):
         terminalreporter.write_line(line, yellow=True)
 
 

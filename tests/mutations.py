@@ -28,7 +28,7 @@ from queue import SimpleQueue
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from testkit.project import ROOT, files
+from testkit.project import ROOT, list_files
 
 FOLDERS = ("match", "protocol", "bots/search", "bots/client", "server/core", "server/store")
 """Folders of sources; the tests of each are in the folder of the same name below `tests`."""
@@ -157,7 +157,7 @@ class Copy:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        for name in files():
+        for name in list_files():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, folder / name, follow_symlinks=False)
 

@@ -55,4 +55,4 @@ async def host() -> AsyncIterator[Host]:
 @pytest.fixture(scope="session")
 def loaded_commands() -> None:
     """Load the commands in advance, for tests that start `testkit.forked` commands in an event loop, which loading would block."""
-    forked.prepare()
+    forked.start_fork_server()

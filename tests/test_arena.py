@@ -17,8 +17,8 @@ import pytest
 from typer.core import TyperGroup
 
 import arena as arena_face
-from arena.cli import COMMANDS, load
-from testkit.parts import requires
+from arena.cli import COMMANDS, load_command
+from testkit.parts import mark_requires
 from tests.bots.command_line import arena, environment
 
 HEAVY = {"sqlalchemy", "aiosqlite", "distributed", "dask", "numba", "numpy", "prometheus_client"}
@@ -68,7 +68,7 @@ def loaded_packages(*runs: Sequence[str], **environment: str) -> list[set[str]]:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_is_in_its_module_and_its_line_is_the_first_of_its_help(name: str) -> None:
-    help = load(name).help
+    help = load_command(name).help
     assert help.splitlines()[0] == COMMANDS[name][1]
 
 
@@ -184,7 +184,7 @@ def test_a_command_without_its_extra_names_it(
 
 
 def words_of(name: str) -> list[list[str]]:
-    command = load(name)
+    command = load_command(name)
     return [[name, each] for each in command.commands] if isinstance(command, TyperGroup) else [[name]]
 
 
@@ -226,7 +226,7 @@ def in_bash(home: Path, script: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@requires("bash")
+@mark_requires("bash")
 def test_a_bash_completes_the_name_of_a_command_and_of_an_option(tmp_path: Path) -> None:
     installed = in_bash(tmp_path, "arena --install-completion")
     assert installed.returncode == 0, installed
@@ -253,7 +253,7 @@ def test_a_bash_completes_the_name_of_a_command_and_of_an_option(tmp_path: Path)
         shell.close(force=True)
 
 
-@requires("bash")
+@mark_requires("bash")
 def test_completion_that_cannot_be_installed_is_told_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     told = in_bash(tmp_path / "file", "arena --install-completion")
@@ -297,5 +297,5 @@ def options_of(command: Any) -> Iterator[Any]:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_an_option_describes_its_values_in_a_word(name: str) -> None:
-    silent = [each.opts[0] for each in options_of(load(name)) if not (each.is_flag or each.metavar)]
+    silent = [each.opts[0] for each in options_of(load_command(name)) if not (each.is_flag or each.metavar)]
     assert silent == [], "it would be TEXT or INTEGER"

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Coroutine
 from typing import Any, ParamSpec
 
-from testkit.virtual_time import run
+from testkit.virtual_time import run_virtual
 
 P = ParamSpec("P")
 
@@ -17,7 +17,7 @@ def virtual(test: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, None]:
 
     @functools.wraps(test)
     def of_its_own(*args: P.args, **kwargs: P.kwargs) -> None:
-        run(test(*args, **kwargs))
+        run_virtual(test(*args, **kwargs))
 
     # For pytest: the arguments of the test, in a function that is no coroutine function.
     vars(of_its_own)["__signature__"] = inspect.signature(test)

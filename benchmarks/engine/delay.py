@@ -14,14 +14,14 @@ from typing import Any
 
 from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
-from benchmarks.kit.measure import Section, game, positions
-from benchmarks.kit.results import claim
+from benchmarks.kit.measure import Section, make_middle_games, make_riskless
+from benchmarks.kit.results import format_claim
 
 SECONDS = 8.0
 TICK = 0.001
 THINKING = 0.5
 """Search time for each position, in seconds."""
-STOPS = 1000
+STOPPED_SEARCHES = 1000
 """Number of searches stopped to measure their delay."""
 THREADS = 2
 ROWS = (
@@ -30,11 +30,11 @@ ROWS = (
     "a stopped search, 1 thread",
     "a stopped search, 2 threads",
 )
-BEYOND = 10
+MIN_TIMES_ABOVE = 10
 """Number of times required above a quantile. With fewer, the quantile is a guess and is not shown."""
 
 
-async def _lateness(seconds: float) -> list[float]:
+async def _measure_sleep_delays(seconds: float) -> list[float]:
     """Return the delays of repeated sleeps of one tick, in ms."""
     loop = asyncio.get_running_loop()
     delays = []
@@ -45,20 +45,22 @@ async def _lateness(seconds: float) -> list[float]:
     return delays
 
 
-def _think(searcher: Searcher[Any, Any], middle_games: Sequence[Any], over: threading.Event) -> None:
+def _search_until_stopped(
+    searcher: Searcher[Any, Any], middle_games: Sequence[Any], stop: threading.Event
+) -> None:
     """Search one position after another by iterative deepening, as a bot does."""
     for position in cycle(middle_games):
         end = time.perf_counter() + THINKING
-        for _ in searcher.deepen(position, stop=lambda end=end: time.perf_counter() >= end or over.is_set()):  # type: ignore[misc]
+        for _ in searcher.deepen(position, stop=lambda end=end: time.perf_counter() >= end or stop.is_set()):  # type: ignore[misc]
             pass
-        if over.is_set():
+        if stop.is_set():
             return
 
 
-def _overrun(searcher: Searcher[Any, Any], games: Sequence[Any]) -> list[float]:
+def _measure_stop_delays(searcher: Searcher[Any, Any], games: Sequence[Any]) -> list[float]:
     """Return the delays of a search's end after its stop function first returned True, in ms."""
     overruns = []
-    for i in range(STOPS):
+    for i in range(STOPPED_SEARCHES):
         end = time.perf_counter() + 0.001 * (2 + i % 17)
         for _ in searcher.deepen(games[i % len(games)], stop=lambda end=end: time.perf_counter() >= end):  # type: ignore[misc]
             pass
@@ -66,38 +68,46 @@ def _overrun(searcher: Searcher[Any, Any], games: Sequence[Any]) -> list[float]:
     return overruns
 
 
-def quantile_text(times: Sequence[float], share: float) -> str:
+def format_quantile(times: Sequence[float], share: float) -> str:
     """Return the time below which this share of the times lies; empty if too few lie above it."""
     beyond = round(len(times) * (1 - share))
-    return f"{sorted(times)[-1 - beyond]:.2f}" if beyond >= BEYOND else ""
+    return f"{sorted(times)[-1 - beyond]:.2f}" if beyond >= MIN_TIMES_ABOVE else ""
 
 
 def measure() -> dict[str, Any]:
     """Measure the event loop without and with a search, and the end of stopped searches."""
-    board = game("world")
-    middle_games = positions(board, 8)
+    board = make_riskless("world")
+    middle_games = make_middle_games(board, 8)
     searcher = Searcher(board, weights_for(board, "features"), Settings(threads=THREADS))
     searcher.warm_up()
-    quiet = asyncio.run(_lateness(SECONDS / 4))
+    quiet = asyncio.run(_measure_sleep_delays(SECONDS / 4))
     over = threading.Event()
-    thinker = threading.Thread(target=_think, args=(searcher, middle_games, over))
+    thinker = threading.Thread(target=_search_until_stopped, args=(searcher, middle_games, over))
     thinker.start()
-    busy = asyncio.run(_lateness(SECONDS))
+    busy = asyncio.run(_measure_sleep_delays(SECONDS))
     over.set()
     thinker.join()
-    two = _overrun(searcher, middle_games)
+    two = _measure_stop_delays(searcher, middle_games)
     searcher.close()
     alone = Searcher(board, weights_for(board, "features"), Settings())
-    one = _overrun(alone, middle_games)
+    one = _measure_stop_delays(alone, middle_games)
     alone.close()
-    return {"ms": {name: _quantiles(late) for name, late in zip(ROWS, (quiet, busy, one, two), strict=True)}}
+    return {
+        "ms": {
+            name: _format_quantiles(late) for name, late in zip(ROWS, (quiet, busy, one, two), strict=True)
+        }
+    }
 
 
-def _quantiles(late: Sequence[float]) -> list[str]:
-    return [str(len(late)), *(quantile_text(late, share) for share in (0.5, 0.99, 0.999)), f"{max(late):.2f}"]
+def _format_quantiles(late: Sequence[float]) -> list[str]:
+    return [
+        str(len(late)),
+        *(format_quantile(late, share) for share in (0.5, 0.99, 0.999)),
+        f"{max(late):.2f}",
+    ]
 
 
-def section(data: dict[str, Any]) -> Section:
+def make_section(data: dict[str, Any]) -> Section:
     """Return the section with the quantiles of each row."""
     return Section(
         "Delay of the event loop, and of a search's end",
@@ -107,9 +117,9 @@ def section(data: dict[str, Any]) -> Section:
         "ms of every move for these delays and for the network latency to the server.",
         ["", "times", "median, ms", "p99, ms", "p99.9, ms", "worst, ms"],
         [[name, *cells] for name, cells in data["ms"].items()],
-        f"The table shows a quantile only if at least {BEYOND} of the measured times are longer.",
+        f"The table shows a quantile only if at least {MIN_TIMES_ABOVE} of the measured times are longer.",
         claims=[
-            claim(
+            format_claim(
                 "p99 of the event loop's delay while 2 threads search",
                 "at most 5 ms",
                 f"{data['ms'][ROWS[1]][2]} ms",

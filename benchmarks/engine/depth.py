@@ -11,43 +11,43 @@ from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.deepening import deepen
 from arena.bots.search.play import Search, Table, alphabeta_search
-from benchmarks.kit.measure import Ratio, Section, game, positions
-from benchmarks.kit.results import claim
+from benchmarks.kit.measure import Ratio, Section, make_middle_games, make_riskless
+from benchmarks.kit.results import format_claim
 
 COUNT = 7
 SECONDS = 1.0
-WAYS = REFERENCE, EXACT, SELECTIVE = "reference, exact", "compiled, exact", "compiled, as it plays"
+MODES = REFERENCE, EXACT, SELECTIVE = "reference, exact", "compiled, exact", "compiled, as it plays"
 
 
-def _for_a_while() -> Callable[[], bool]:
+def _make_time_limit() -> Callable[[], bool]:
     """Return a stop function that returns True after SECONDS of process CPU time, which does not depend on other load."""
     end = time.process_time() + SECONDS
     return lambda: time.process_time() > end
 
 
-def _finished(reports: Any) -> int:
+def _completed_depth(reports: Any) -> int:
     return max(int(report.depth) for report in reports if report.finished)
 
 
 def measure() -> dict[str, Any]:
     """Search the same positions in every mode, alternately, for one second each."""
-    board = game("world")
+    board = make_riskless("world")
     weights = weights_for(board, "features")
     compiled = (Searcher(board, weights, Settings(exact=True)), Searcher(board, weights, Settings()))
-    depths: dict[str, list[int]] = {name: [] for name in WAYS}
-    for position in positions(board, COUNT):
+    depths: dict[str, list[int]] = {name: [] for name in MODES}
+    for position in make_middle_games(board, COUNT):
         search: Search[Any, Any] = alphabeta_search(evaluator_for(board, "features"), table=Table())
-        depths[REFERENCE].append(_finished(deepen(board, position, search, stop=_for_a_while())))
+        depths[REFERENCE].append(_completed_depth(deepen(board, position, search, stop=_make_time_limit())))
         for name, searcher in zip((EXACT, SELECTIVE), compiled, strict=True):
             searcher.warm_up()
             searcher.clear()
-            depths[name].append(_finished(searcher.deepen(position, stop=_for_a_while())))
+            depths[name].append(_completed_depth(searcher.deepen(position, stop=_make_time_limit())))
     for searcher in compiled:
         searcher.close()
     return {"depths": depths}
 
 
-def section(data: dict[str, Any]) -> Section:
+def make_section(data: dict[str, Any]) -> Section:
     """Return the section with the depths reached for each position."""
     depths = data["depths"]
     more = Ratio([a - b for a, b in zip(depths[EXACT], depths[REFERENCE], strict=True)])
@@ -65,7 +65,7 @@ def section(data: dict[str, Any]) -> Section:
         "Do not compare the depth of the search *as it plays* with an exact depth: it leaves out late moves, so its depth counts "
         "only the plies along some lines. `benchmarks.engine.strength` measures how much stronger it is, in Elo.",
         claims=[
-            claim(
+            format_claim(
                 f"depth of the compiled exact search in {SECONDS:.0f} s on world, compared with the reference in Python",
                 "4 plies more",
                 f"{more} plies more",

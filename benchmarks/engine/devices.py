@@ -6,8 +6,8 @@ from typing import Any
 
 from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
-from benchmarks.kit.measure import Ratio, Section, game, positions, short
-from benchmarks.kit.results import claim
+from benchmarks.kit.measure import Ratio, Section, format_short, make_middle_games, make_riskless
+from benchmarks.kit.results import format_claim
 
 DEPTH = 8
 COUNT = 12
@@ -27,15 +27,15 @@ STEPS: tuple[tuple[str, dict[str, Any]], ...] = (
 )
 
 
-def minimal_tree(breadth: float, depth: int) -> float:
+def count_minimal_tree_leaves(branching_factor: float, depth: int) -> float:
     """Return the number of leaves of the minimal tree of Knuth and Moore, for a uniform branching factor."""
-    return float(breadth ** ((depth + 1) // 2) + breadth ** (depth // 2) - 1)
+    return float(branching_factor ** ((depth + 1) // 2) + branching_factor ** (depth // 2) - 1)
 
 
 def measure() -> dict[str, Any]:
     """Search the same positions with each set of heuristics."""
-    board = game("m2")
-    middle_games = positions(board, COUNT)
+    board = make_riskless("m2")
+    middle_games = make_middle_games(board, COUNT)
     weights = weights_for(board, "features")
     counts: dict[str, list[int]] = {}
     settings = dict(OFF)
@@ -54,14 +54,14 @@ def measure() -> dict[str, Any]:
     return {"moves": [len(board.moves(position)) for position in middle_games], "nodes": counts}
 
 
-def section(data: dict[str, Any]) -> Section:
+def make_section(data: dict[str, Any]) -> Section:
     """Return the section that compares each set of heuristics with plain alpha-beta and the minimal tree."""
     plain, breadths = data["nodes"][STEPS[0][0]], data["moves"]
     rows = []
     for name, row in data["nodes"].items():
         fewer = Ratio([first / nodes for first, nodes in zip(plain, row, strict=True)])
-        minimal = Ratio([n / minimal_tree(b, DEPTH) for n, b in zip(row, breadths, strict=True)])
-        rows.append([name, short(Ratio(row).median), str(fewer), short(minimal.median)])
+        minimal = Ratio([n / count_minimal_tree_leaves(b, DEPTH) for n, b in zip(row, breadths, strict=True)])
+        rows.append([name, format_short(Ratio(row).median), str(fewer), format_short(minimal.median)])
     return Section(
         f"Nodes to depth {DEPTH} on m2, exact mode",
         f"The search visits {len(plain)} middle-game positions with the evaluator `features` and one thread. Each row adds a "
@@ -73,7 +73,7 @@ def section(data: dict[str, Any]) -> Section:
         "A search can visit fewer nodes than the minimal tree has leaves, because transpositions share subtrees, and matches that "
         "end early make branches shorter.",
         [
-            claim(
+            format_claim(
                 f"nodes of an exact search to depth {DEPTH} on m2, compared with plain alpha-beta",
                 "20 × fewer",
                 f"{fewer} × fewer",

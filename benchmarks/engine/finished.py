@@ -7,7 +7,7 @@ from typing import Any
 from benchmarks.kit.measure import Section
 
 
-def section(data: dict[str, Any]) -> Section:
+def make_section(data: dict[str, Any]) -> Section:
     """Return the section with the result of each experiment."""
     return Section(
         "Finished experiments",

@@ -1,6 +1,6 @@
 """Raw results of the engine's benchmarks, and RESULTS.md made from them.
 
-Each benchmark `NAME` has two functions: `measure()` returns the measurements as plain data, and `section(data)` formats
+Each benchmark `NAME` has two functions: `measure()` returns the measurements as plain data, and `make_section(data)` formats
 them as a section. `results/NAME.json` stores the data with the commit, the date, the machine and its load. RESULTS.md
 is generated from these files alone.
 """
@@ -19,7 +19,7 @@ from typing import Any
 
 from msgspec import Struct, convert, to_builtins
 
-from benchmarks.kit.measure import Section, machine
+from benchmarks.kit.measure import Section, describe_machine
 from benchmarks.kit.results import ResultsPage
 
 PARTS = ("devices", "depth", "threads", "delay", "finished")
@@ -29,7 +29,7 @@ FOLDER = Path(__file__).parents[1] / "results"
 PAGE = Path(__file__).parents[1] / "RESULTS.md"
 
 
-class Raw(Struct, frozen=True):
+class RawResults(Struct, frozen=True):
     """Data of one benchmark, with the commit, date and machine."""
 
     commit: str
@@ -42,32 +42,34 @@ class Raw(Struct, frozen=True):
     data: dict[str, Any]
 
 
-def measure(name: str) -> Raw:
+def measure_and_save(name: str) -> RawResults:
     """Run a benchmark and save its raw results."""
     load, began = os.getloadavg()[0], time.perf_counter()
     data = importlib.import_module(f"benchmarks.engine.{name}").measure()
-    raw = Raw(
-        commit=_commit(),
+    raw = RawResults(
+        commit=_current_commit(),
         date=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
         seconds=round(time.perf_counter() - began, 1),
         load=round(load, 1),
-        machine=machine(),
+        machine=describe_machine(),
         data=data,
     )
     (FOLDER / f"{name}.json").write_text(json.dumps(to_builtins(raw), indent=1) + "\n", encoding="utf-8")
     return raw
 
 
-def read(name: str) -> Raw | None:
+def load_results(name: str) -> RawResults | None:
     """Return the raw results of a benchmark; None if there are none."""
     path = FOLDER / f"{name}.json"
-    return convert(json.loads(path.read_text(encoding="utf-8")), Raw) if path.exists() else None
+    return convert(json.loads(path.read_text(encoding="utf-8")), RawResults) if path.exists() else None
 
 
-def section(name: str, raw: Raw) -> str:
+def render_section(name: str, raw: RawResults) -> str:
     """Return the section of a benchmark, with its conditions."""
-    make: Callable[[dict[str, Any]], Section] = importlib.import_module(f"benchmarks.engine.{name}").section
-    text = make(raw.data).markdown()
+    make: Callable[[dict[str, Any]], Section] = importlib.import_module(
+        f"benchmarks.engine.{name}"
+    ).make_section
+    text = make(raw.data).to_markdown()
     if name not in MEASURED:
         return text
     return (
@@ -76,18 +78,20 @@ def section(name: str, raw: Raw) -> str:
     )
 
 
-def page() -> str:
+def render_page() -> str:
     """Return RESULTS.md, generated from all saved results."""
-    results = {name: read(name) for name in PARTS}
-    sections = {name: section(name, raw) for name, raw in results.items() if raw is not None}
+    results = {name: load_results(name) for name in PARTS}
+    sections = {name: render_section(name, raw) for name, raw in results.items() if raw is not None}
     return ResultsPage(PAGE, PARTS).render(sections)
 
 
-def _commit() -> str:
-    def git(*words: str) -> str:
+def _current_commit() -> str:
+    def run_git(*arguments: str) -> str:
         folder = Path(__file__).parent
-        return subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, check=True).stdout
+        return subprocess.run(
+            ["git", *arguments], cwd=folder, capture_output=True, text=True, check=True
+        ).stdout
 
-    return git("rev-parse", "--short=8", "HEAD").strip() + (
-        "+" if git("status", "--porcelain", "--", ":/", f":!{FOLDER}", f":!{PAGE}").strip() else ""
+    return run_git("rev-parse", "--short=8", "HEAD").strip() + (
+        "+" if run_git("status", "--porcelain", "--", ":/", f":!{FOLDER}", f":!{PAGE}").strip() else ""
     )

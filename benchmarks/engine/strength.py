@@ -34,7 +34,7 @@ FORFEITS = ("crash", "time", "illegal", "gone", "other")
 """Columns of the table of `arena match` that count forfeits."""
 
 
-def map_text(map: RisklessMap) -> str:
+def map_to_toml(map: RisklessMap) -> str:
     """Return a map as TOML, with roads given by territory indices."""
     lines = [f"{key} = {getattr(map, key)}" for key in ("territory_cap", "armies_to_win", "ply_limit")]
     for v, name in enumerate(map.territories):
@@ -45,7 +45,7 @@ def map_text(map: RisklessMap) -> str:
     return "\n".join(lines) + "\n"
 
 
-def side(checkout: Path, engine: str) -> str:
+def checkout_engine_spec(checkout: Path, engine: str) -> str:
     """Return the `arena match` specification of an engine in another checkout."""
     path = f"PYTHONPATH={checkout.resolve()}"
     return "exec:" + shlex.join(
@@ -54,7 +54,7 @@ def side(checkout: Path, engine: str) -> str:
 
 
 @dataclass(frozen=True)
-class Score:
+class PairScore:
     """Number of pairs by points of the first engine (0, ½, 1, 1½ and 2), and number of forfeits."""
 
     pairs: Counts
@@ -68,13 +68,13 @@ class Score:
         return f"{sum(self.pairs)} | {elo.elo:+.0f} ({interval}) | {self.forfeits}"
 
 
-def play_pairs(map: str, one: str, other: str, time_control: str, rounds: int, concurrency: int) -> Score:
+def play_pairs(map: str, one: str, other: str, time_control: str, rounds: int, concurrency: int) -> PairScore:
     """Play pairs of matches on one map."""
     with tempfile.TemporaryDirectory(prefix="arena-strength-") as folder:
         map_name, table = map, Path(folder) / "table.json"
         if map not in map_names():
             path = Path(folder) / "variant.toml"
-            path.write_text(map_text(load_variant(map)), encoding="utf-8")
+            path.write_text(map_to_toml(load_variant(map)), encoding="utf-8")
             map_name = str(path)
         openings = "shipped" if shipped_openings_file(map) else str(RANDOM_PLIES)
         command = [
@@ -85,23 +85,23 @@ def play_pairs(map: str, one: str, other: str, time_control: str, rounds: int, c
         ]
         subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         data = json.loads(table.read_text(encoding="utf-8"))
-    return Score(tuple(data["pairs"]), sum(row[fault] for row in data["table"] for fault in FORFEITS))
+    return PairScore(tuple(data["pairs"]), sum(row[fault] for row in data["table"] for fault in FORFEITS))
 
 
-def together(scores: Sequence[Score]) -> Score:
+def add_scores(scores: Sequence[PairScore]) -> PairScore:
     """Return the sum of the scores of several maps."""
     pairs = tuple(sum(each.pairs[points] for each in scores) for points in range(CLASSES))
-    return Score(pairs, sum(each.forfeits for each in scores))
+    return PairScore(pairs, sum(each.forfeits for each in scores))
 
 
-def rows(arguments: argparse.Namespace, one: str, other: str) -> Iterator[str]:
+def measure_rows(arguments: argparse.Namespace, one: str, other: str) -> Iterator[str]:
     """Yield the rows of the table as they are measured."""
     for time_control in arguments.tc:
         results = []
         for map in arguments.map or HELD_OUT:
             results.append(play_pairs(map, one, other, time_control, arguments.rounds, arguments.concurrency))
             yield f"| {map} | {time_control} | {results[-1]} |"
-        yield f"| **all** | {time_control} | {together(results)} |"
+        yield f"| **all** | {time_control} | {add_scores(results)} |"
 
 
 def main() -> None:
@@ -120,9 +120,9 @@ def main() -> None:
     arguments.tc = arguments.tc or ["0.1/move"]
     one, other = arguments.one, arguments.other
     if arguments.checkout is not None:
-        one, other = side(ROOT, one), side(arguments.checkout, other)
+        one, other = checkout_engine_spec(ROOT, one), checkout_engine_spec(arguments.checkout, other)
     print("| map | time control | pairs | Elo (95 %) | forfeits |\n| --- | --- | --- | --- | --- |")
-    for row in rows(arguments, one, other):
+    for row in measure_rows(arguments, one, other):
         print(row, flush=True)
 
 

@@ -13,56 +13,63 @@ from typing import Any
 from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.search.deepening import Report
-from benchmarks.kit.measure import Ratio, Section, game, positions, short, timed
-from benchmarks.kit.results import claim
+from benchmarks.kit.measure import (
+    Ratio,
+    Section,
+    format_short,
+    make_middle_games,
+    make_riskless,
+    measure_call,
+)
+from benchmarks.kit.results import format_claim
 
 MAPS = ("m2", "usa", "world")
 COUNT = 7
 SECONDS = 0.2
 """Longest time of the sequential search, in seconds; it determines the depth."""
-PATIENCE = 6
+TIMEOUT_FACTOR = 6
 """Factor over the sequential time at which a search is aborted and counted as finished."""
-TURNS = 2
+RUNS_PER_SEARCH = 2
 """Number of runs of each search, interleaved. The fastest counts, as the one least disturbed by other load."""
-FORMS: Mapping[str, Mapping[str, Any]] = {
+VARIANTS: Mapping[str, Mapping[str, Any]] = {
     "original": {},
     "course, prune 0.5": {"course": True, "prune": 0.5},
 }
 """Ways in which threads share a search."""
 
 
-def thread_counts(cores: int) -> list[int]:
+def choose_thread_counts(cores: int) -> list[int]:
     """Return the numbers of threads to measure: one, two, and one for each core."""
     return sorted({1, 2, cores})
 
 
-def ways(counts: Sequence[int]) -> dict[str, dict[str, Any]]:
+def make_variants(counts: Sequence[int]) -> dict[str, dict[str, Any]]:
     """Return the searches to measure, by name: each variant with each number of threads."""
     return {
         f"{form}, {count}": {**settings, "threads": count}
         for count in counts
-        for form, settings in FORMS.items()
+        for form, settings in VARIANTS.items()
     }
 
 
-def to_depth(
+def search_to_depth(
     searcher: Searcher[Any, Any], position: Any, depth: int, patience: float
 ) -> tuple[float, Report[Any]]:
     """Search to a depth with an empty transposition table. Return the time in seconds, and the last report."""
     searcher.clear()
     end = time.perf_counter() + patience
     reports = searcher.deepen(position, max_depth=depth, stop=lambda: time.perf_counter() > end)
-    seconds, depths = timed(partial(list, reports))
+    seconds, depths = measure_call(partial(list, reports))
     return seconds, depths[-1]
 
 
-def keep_apart(searcher: Searcher[Any, Any], position: Any) -> None:
+def pin_search_threads(searcher: Searcher[Any, Any], position: Any) -> None:
     """Pin each search thread to a core of its own, if the system allows it.
 
     Otherwise a loaded machine may put two threads on one core for a second.
     """
     before = set(threading.enumerate())
-    to_depth(searcher, position, 6, 10)
+    search_to_depth(searcher, position, 6, 10)
     if hasattr(os, "sched_setaffinity"):
         cores = sorted(os.sched_getaffinity(0))
         for number, thread in enumerate(
@@ -73,62 +80,62 @@ def keep_apart(searcher: Searcher[Any, Any], position: Any) -> None:
 
 
 @dataclass(frozen=True)
-class Position:
+class PositionTimes:
     """Measurements of one position, by search: seconds to its depth, and nodes relative to the sequential search."""
 
     sequential: float
     seconds: Mapping[str, float]
     work: Mapping[str, float]
 
-    def faster(self, name: str) -> float:
+    def speedup(self, name: str) -> float:
         """Return the speedup over the sequential search."""
         return self.sequential / self.seconds[name]
 
 
-class Board:
+class MapSearches:
     """Searches of one map."""
 
     def __init__(self, map: str, counts: Sequence[int]) -> None:
-        board = game(map)
+        board = make_riskless(map)
         weights = weights_for(board, "features")
 
-        def make(settings: Mapping[str, Any]) -> Searcher[Any, Any]:
+        def make_searcher(settings: Mapping[str, Any]) -> Searcher[Any, Any]:
             return Searcher(board, weights, Settings(**settings))
 
-        self.plain = make({})
-        self.searchers = {name: make(settings) for name, settings in ways(counts).items()}
+        self.plain = make_searcher({})
+        self.searchers = {name: make_searcher(settings) for name, settings in make_variants(counts).items()}
         for searcher in (self.plain, *self.searchers.values()):
             searcher.warm_up()
-            keep_apart(searcher, board.start())
+            pin_search_threads(searcher, board.start())
 
     def close(self) -> None:
         """Stop all threads."""
         for searcher in (self.plain, *self.searchers.values()):
             searcher.close()
 
-    def measure(self, position: Any) -> Position:
+    def measure_position(self, position: Any) -> PositionTimes:
         """Measure every search of one position."""
-        _, reached = to_depth(self.plain, position, 100, SECONDS)
+        _, reached = search_to_depth(self.plain, position, 100, SECONDS)
         depth = max(reached.depth if reached.finished else reached.depth - 1, 4)
-        first, truth = to_depth(self.plain, position, depth, 60)
+        first, truth = search_to_depth(self.plain, position, depth, 60)
         sequential = first
-        seconds = dict.fromkeys(self.searchers, PATIENCE * first)
+        seconds = dict.fromkeys(self.searchers, TIMEOUT_FACTOR * first)
         work: dict[str, float] = {}
-        for _ in range(TURNS):
-            sequential = min(sequential, to_depth(self.plain, position, depth, 60)[0])
+        for _ in range(RUNS_PER_SEARCH):
+            sequential = min(sequential, search_to_depth(self.plain, position, depth, 60)[0])
             for name, searcher in self.searchers.items():
-                took, report = to_depth(searcher, position, depth, PATIENCE * first)
+                took, report = search_to_depth(searcher, position, depth, TIMEOUT_FACTOR * first)
                 seconds[name] = min(seconds[name], took)
                 if report.finished and report.depth == depth:
                     work[name] = report.nodes / truth.nodes
-        return Position(sequential, seconds, work)
+        return PositionTimes(sequential, seconds, work)
 
 
-def measured(map: str, counts: Sequence[int]) -> list[Position]:
+def measure_map(map: str, counts: Sequence[int]) -> list[PositionTimes]:
     """Measure every search on positions of a map."""
-    board = Board(map, counts)
+    board = MapSearches(map, counts)
     try:
-        return [board.measure(position) for position in positions(game(map), COUNT)]
+        return [board.measure_position(position) for position in make_middle_games(make_riskless(map), COUNT)]
     finally:
         board.close()
 
@@ -136,19 +143,22 @@ def measured(map: str, counts: Sequence[int]) -> list[Position]:
 def measure() -> dict[str, Any]:
     """Measure every variant with each number of threads, on the same positions."""
     cores = len(os.sched_getaffinity(0))
-    threads = thread_counts(cores)
-    results = [position for map in MAPS for position in measured(map, threads)]
+    threads = choose_thread_counts(cores)
+    results = [position for map in MAPS for position in measure_map(map, threads)]
     return {
         "cores": cores,
-        "faster": {name: [each.faster(name) for each in results] for name in ways(threads)},
-        "work": {name: [each.work[name] for each in results if name in each.work] for name in ways(threads)},
+        "faster": {name: [each.speedup(name) for each in results] for name in make_variants(threads)},
+        "work": {
+            name: [each.work[name] for each in results if name in each.work]
+            for name in make_variants(threads)
+        },
     }
 
 
-def section(data: dict[str, Any]) -> Section:
+def make_section(data: dict[str, Any]) -> Section:
     """Return the section with the speedup and the extra nodes of each variant and number of threads."""
     rows = [
-        [name, str(Ratio(faster)), short(Ratio(work).median) if (work := data["work"][name]) else ""]
+        [name, str(Ratio(faster)), format_short(Ratio(work).median) if (work := data["work"][name]) else ""]
         for name, faster in data["faster"].items()
     ]
     ratio = Ratio(data["faster"]["original, 2"])
@@ -156,14 +166,14 @@ def section(data: dict[str, Any]) -> Section:
         "Time to depth with threads",
         f"This section compares searches with several threads with the sequential search, on {data['cores']} cores. Each search "
         f"visits {COUNT} middle-game positions of each of {', '.join(MAPS)}, to the depth that the sequential search reaches in "
-        f"{SECONDS:g} s. All of them search as in matches, with the evaluator `features` and empty tables. They ran in turn, {TURNS} times "
-        f"each, and the shortest time of each counts. A search was stopped after {PATIENCE} times the time of the sequential search, "
+        f"{SECONDS:g} s. All of them search as in matches, with the evaluator `features` and empty tables. They ran in turn, {RUNS_PER_SEARCH} times "
+        f"each, and the shortest time of each counts. A search was stopped after {TIMEOUT_FACTOR} times the time of the sequential search, "
         "and this time then counts. Each search thread is pinned to its own core, if there are enough cores.",
         ["form, threads", "to equal depth faster by", "nodes, times the sequential ones"],
         rows,
         "A search with more threads than cores is not faster. `benchmarks.engine.strength` measures how many Elo more threads gain.",
         [
-            claim(
+            format_claim(
                 "speedup of Jamboree with 2 threads, to equal depth, as it plays",
                 "at least 1.7 ×",
                 f"{ratio} ×",

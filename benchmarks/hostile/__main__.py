@@ -31,9 +31,9 @@ import tempfile
 import uvloop
 
 from benchmarks.hostile.kinds import KINDS
-from benchmarks.hostile.rounds import ADDRESSES, CLIENTS, SECONDS, faults, run, section
-from benchmarks.kit.faults import report
-from benchmarks.kit.results import SERVER, measured_on
+from benchmarks.hostile.rounds import ADDRESSES, CLIENTS, SECONDS, list_faults, make_section, play_all_rounds
+from benchmarks.kit.faults import print_faults
+from benchmarks.kit.results import SERVER, describe_measurement
 
 
 def main() -> int:
@@ -51,14 +51,14 @@ def main() -> int:
         parser.error(f"no kind is called {', '.join(unknown)}: there are {'; '.join(KINDS)}")
     with (
         tempfile.TemporaryDirectory(prefix="arena-hostile-") as folder,
-        measured_on("python -m benchmarks.hostile") as note,
+        describe_measurement("python -m benchmarks.hostile") as note,
     ):
-        outcome = uvloop.run(run(folder, kinds, arguments.seconds, arguments.clients))
-    text = f"{section(outcome, arguments.seconds, arguments.clients).markdown()}\n\n{note()}"
+        outcome = uvloop.run(play_all_rounds(folder, kinds, arguments.seconds, arguments.clients))
+    text = f"{make_section(outcome, arguments.seconds, arguments.clients).to_markdown()}\n\n{note()}"
     print(text)
     if set(kinds) == set(KINDS) and arguments.clients >= CLIENTS:
-        SERVER.write("hostile", text)
-    return report(faults(outcome))
+        SERVER.replace_section("hostile", text)
+    return print_faults(list_faults(outcome))
 
 
 if __name__ == "__main__":

@@ -14,16 +14,16 @@ import msgpack
 import uvloop
 from websockets.frames import Frame, Opcode
 
-from testkit.wire import report
+from testkit.wire import print_report
 
 WELCOME = {"type": "welcome", "session": ""}
 
 
-def _frame(payload: bytes) -> bytes:
+def _make_frame(payload: bytes) -> bytes:
     return Frame(Opcode.BINARY, payload).serialize(mask=False)
 
 
-class Plain(asyncio.Protocol):
+class PlainConnection(asyncio.Protocol):
     """Connection: a plain request for `/SIZE`, or a websocket at `/SIZE`, whose first message gets a welcome."""
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ class Plain(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         if self._answer:
-            self._transport.write(self._answer if self._is_welcome else _frame(msgpack.packb(WELCOME)))
+            self._transport.write(self._answer if self._is_welcome else _make_frame(msgpack.packb(WELCOME)))
             self._is_welcome = True
             return
         self._head += data
@@ -45,7 +45,7 @@ class Plain(asyncio.Protocol):
             return
         size = int(self._head.split(b" ", 2)[1][1:] or b"1")
         if b"Upgrade: websocket" in self._head:
-            self._answer = _frame(msgpack.packb({"type": "pong", "filler": "x" * size}))
+            self._answer = _make_frame(msgpack.packb({"type": "pong", "filler": "x" * size}))
             self._transport.write(b"HTTP/1.1 101 Switching Protocols\r\n\r\n")
         else:
             self._transport.write(b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * size)
@@ -54,8 +54,8 @@ class Plain(asyncio.Protocol):
 
 async def main() -> None:
     """Print the port, and serve until killed."""
-    server = await asyncio.get_running_loop().create_server(Plain, "127.0.0.1", 0)
-    report(port=server.sockets[0].getsockname()[1])
+    server = await asyncio.get_running_loop().create_server(PlainConnection, "127.0.0.1", 0)
+    print_report(port=server.sockets[0].getsockname()[1])
     await asyncio.Event().wait()
 
 

@@ -8,24 +8,24 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from benchmarks.kit.load import Load, arena_bot, measured
-from benchmarks.kit.served import Running, histogram, quantile
+from benchmarks.kit.load import Load, measure_rate, run_arena_bot
+from benchmarks.kit.served import RunningServer, fetch_histogram, interpolate_quantile
 
 RATE = 300.0
 """Moves per second of all honest bots together."""
 BOTS = 100
-HONEST = [f"bot {number}" for number in range(BOTS)]
+HONEST_NAMES = [f"bot {number}" for number in range(BOTS)]
 """Names of the honest bots."""
-SOURCES = 4
+HONEST_ADDRESSES = 4
 """Number of addresses of the honest bots: each address may have 64 connections."""
 
 
-RUN = 100
+MOVES_PER_RUN = 100
 """Number of moves in a run: a third of a second."""
 
 
 @dataclass(frozen=True)
-class Window:
+class WindowFigures:
     """Measurements over one period."""
 
     p99: float
@@ -42,47 +42,53 @@ class Window:
     """CPU usage of the server, as a share of one core."""
 
 
-def honest_bots(
+def start_honest_bots(
     tasks: asyncio.TaskGroup, url: str, load: Load, tokens: Mapping[str, str]
 ) -> list[asyncio.Task[None]]:
     """Start BOTS bots that together play RATE moves per second. `tokens`: token of each name."""
     return [
         tasks.create_task(
-            arena_bot(
+            run_arena_bot(
                 url,
                 name,
                 load,
                 BOTS / 2 / RATE,
                 token=tokens[name],
-                source=f"127.0.1.{1 + number % SOURCES}",
+                source=f"127.0.1.{1 + number % HONEST_ADDRESSES}",
             )
         )
-        for number, name in enumerate(HONEST)
+        for number, name in enumerate(HONEST_NAMES)
     ]
 
 
-async def window(server: Running, load: Load, seconds: float) -> Window:
+async def measure_window(server: RunningServer, load: Load, seconds: float) -> WindowFigures:
     """Measure the bots and their server for `seconds`."""
-    before = await asyncio.to_thread(histogram, server.url)
+    before = await asyncio.to_thread(fetch_histogram, server.url)
     load.seconds.clear()
-    cpu, began = server.cpu, time.monotonic()
-    await measured(load, 0, seconds)
-    cpu, took = server.cpu - cpu, time.monotonic() - began
+    cpu, began = server.cpu_seconds, time.monotonic()
+    await measure_rate(load, 0, seconds)
+    cpu, took = server.cpu_seconds - cpu, time.monotonic() - began
     # Where nothing was acknowledged at all, each move took longer than that.
     durations = [1000 * each for each in load.seconds] or [1000 * took]
-    after = await asyncio.to_thread(histogram, server.url)
+    after = await asyncio.to_thread(fetch_histogram, server.url)
     counts = {bound: after[bound] - before.get(bound, 0) for bound in after}
-    return Window(p99_of_runs(durations), p99(durations), 1000 * quantile(counts, 0.99), cpu / took)
+    return WindowFigures(
+        median_percentile_99_of_runs(durations),
+        percentile_99(durations),
+        1000 * interpolate_quantile(counts, 0.99),
+        cpu / took,
+    )
 
 
-def p99(values: Sequence[float]) -> float:
+def percentile_99(values: Sequence[float]) -> float:
     """Return the 99th percentile."""
     return sorted(values)[int(0.99 * (len(values) - 1))]
 
 
-def p99_of_runs(values: Sequence[float]) -> float:
+def median_percentile_99_of_runs(values: Sequence[float]) -> float:
     """Return the median of the 99th percentiles of the runs of `RUN` consecutive values. The last run may be longer."""
-    runs = max(1, len(values) // RUN)
+    runs = max(1, len(values) // MOVES_PER_RUN)
     return statistics.median(
-        p99(values[run * RUN : (run + 1) * RUN if run + 1 < runs else None]) for run in range(runs)
+        percentile_99(values[run * MOVES_PER_RUN : (run + 1) * MOVES_PER_RUN if run + 1 < runs else None])
+        for run in range(runs)
     )

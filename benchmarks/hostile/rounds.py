@@ -13,16 +13,32 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from arena.server.edge.connection import CLOSE_SECONDS
-from benchmarks.hostile.honest import BOTS, HONEST, RATE, RUN, Window, honest_bots, window
-from benchmarks.hostile.kinds import ALL, ATTACKERS, CONTROLS, HELLO_SECONDS, HOUSE, KINDS, control_of
-from benchmarks.hostile.seeds import fill
+from benchmarks.hostile.honest import (
+    BOTS,
+    HONEST_NAMES,
+    MOVES_PER_RUN,
+    RATE,
+    WindowFigures,
+    measure_window,
+    start_honest_bots,
+)
+from benchmarks.hostile.kinds import (
+    ALL_ATTACKS,
+    ATTACKERS,
+    CONTROL_KINDS,
+    HELLO_SECONDS,
+    HOUSE,
+    KINDS,
+    choose_control,
+)
+from benchmarks.hostile.seeds import fill_store
 from benchmarks.hostile.stranger import TrafficCounts
-from benchmarks.kit.halves import load_cores, on_cores, server_cores
-from benchmarks.kit.load import Load, all_in
-from benchmarks.kit.measure import Ratio, Section, short
-from benchmarks.kit.results import claim
+from benchmarks.kit.halves import load_cores, pin_to_cores, server_cores
+from benchmarks.kit.load import Load, wait_until_all_connected
+from benchmarks.kit.measure import Ratio, Section, format_short
+from benchmarks.kit.results import format_claim
 from benchmarks.kit.script import MAP
-from benchmarks.kit.served import ROOT, Running, histogram, serving
+from benchmarks.kit.served import ROOT, RunningServer, fetch_histogram, run_server
 from testkit import horde
 
 SECONDS = 3.5
@@ -35,17 +51,17 @@ CLIENTS = 8
 MATCHES = 1000
 """Limit on the server's parallel matches, so high that neither honest bots nor strangers have to wait for one to end.
 """
-MOST = 2.0
+MAX_RATIO = 2.0
 """Factor by which the p99 of honest bots may grow in any round, over that of the control."""
-MOST_MEDIAN = 1.5
+MAX_MEDIAN_RATIO = 1.5
 """Factor by which it may grow in the median of a kind's rounds."""
-By = Callable[[Sequence[float]], float]
+Summary = Callable[[Sequence[float]], float]
 """Function that returns one of the values of some rounds."""
 MORE_ROUNDS = 4
 CONTROL_ROUNDS = 5
 LONG_SECONDS = 60.0
 """Length of a hostile period from which one round of each kind and each control is enough."""
-MAX_OVER = 15
+MAX_REPEATED_KINDS = 15
 """Number of kinds that get more rounds, highest ratios first."""
 MAX_MEMORY = 1.2
 MAX_SESSIONS = 1_000
@@ -57,18 +73,22 @@ MAX_SECONDS = 8.0
 """Time for an attacker to notice that its connection was closed, in seconds: the time limit for the hello or for a full
 buffer, the closing handshake, and up to two seconds more, because attackers poll slowly when there are many.
 """
-LEAST = {"attack: slow-loris": HELLO_SECONDS + CLOSE_SECONDS + 1, "attack: never-reading": 8.5, ALL: 8.5}
+MIN_ATTACK_SECONDS = {
+    "attack: slow-loris": HELLO_SECONDS + CLOSE_SECONDS + 1,
+    "attack: never-reading": 8.5,
+    ALL_ATTACKS: 8.5,
+}
 """Shortest duration of an attack, in seconds, however short the measurement: by then its slowest connections are cut
 off.
 """
 
 
 @dataclass
-class Turns:
+class KindRounds:
     """Rounds of one kind of request."""
 
-    quiet: list[Window] = field(default_factory=list)
-    hostile: list[Window] = field(default_factory=list)
+    quiet: list[WindowFigures] = field(default_factory=list)
+    hostile: list[WindowFigures] = field(default_factory=list)
     tallies: list[TrafficCounts] = field(default_factory=list)
     memory: list[tuple[int, int]] = field(default_factory=list)
     """Memory of the server in bytes, for each round: while the strangers are silent, and at the end."""
@@ -79,12 +99,12 @@ class Turns:
         """Return the ratio of honest bots' p99 to the quiet p99 (in ms), for each round."""
         return [there.p99 / quiet for there in self.hostile]
 
-    def whole_ratios(self, quiet: float) -> list[float]:
+    def all_moves_ratios(self, quiet: float) -> list[float]:
         """Return the same for the p99 of all moves of a round."""
         return [there.whole / quiet for there in self.hostile]
 
     @property
-    def sent(self) -> float:
+    def mean_requests(self) -> float:
         """Number of requests in a round, on average."""
         return statistics.mean(each.sent for each in self.tallies)
 
@@ -100,8 +120,8 @@ class Turns:
 class RoundResults:
     """Results of all rounds."""
 
-    turns: dict[str, Turns] = field(default_factory=dict)
-    controls: dict[str, Turns] = field(default_factory=dict)
+    rounds: dict[str, KindRounds] = field(default_factory=dict)
+    controls: dict[str, KindRounds] = field(default_factory=dict)
     """Rounds in which the strangers send to a plain server instead of the arena."""
     load: Load = field(default_factory=Load)
     memory: int = 0
@@ -110,65 +130,71 @@ class RoundResults:
     """Upper bound of the longest garbage collection pause, in seconds."""
 
     @property
-    def quiet(self) -> float:
+    def quiet_p99(self) -> float:
         """Baseline p99 of honest bots, in ms: the median of all quiet periods, since one alone may be off by
         half.
         """
-        return statistics.median(each.p99 for turns in self.turns.values() for each in turns.quiet)
+        return statistics.median(each.p99 for turns in self.rounds.values() for each in turns.quiet)
 
     @property
-    def quiet_whole(self) -> float:
+    def quiet_all_moves_p99(self) -> float:
         """The same for the p99 of all moves of a period."""
-        return statistics.median(each.whole for turns in self.turns.values() for each in turns.quiet)
+        return statistics.median(each.whole for turns in self.rounds.values() for each in turns.quiet)
 
     @property
-    def quiet_inside(self) -> float:
+    def quiet_server_p99(self) -> float:
         """The same for the time in the server."""
-        return statistics.median(each.inside for turns in self.turns.values() for each in turns.quiet)
+        return statistics.median(each.inside for turns in self.rounds.values() for each in turns.quiet)
 
     def ratio(self, kind: str) -> Ratio:
         """Return the ratios of honest bots' p99 during a kind of request."""
-        return Ratio(self.turns[kind].ratios(self.quiet))
+        return Ratio(self.rounds[kind].ratios(self.quiet_p99))
 
-    def control(self, kind: str, by: By = statistics.median, *, whole: bool = False) -> float:
+    def control_ratio(
+        self, kind: str, summarize: Summary = statistics.median, *, whole: bool = False
+    ) -> float:
         """Return the ratio of the kind's control, one value of its rounds; at least 1. A kind with fewer requests than
         the control gets as much less of it.
         """
-        turns = self.controls.get(control_of(KINDS[kind]))
+        turns = self.controls.get(choose_control(KINDS[kind]))
         if turns is None:
             return 1.0
-        ratios = turns.whole_ratios(self.quiet_whole) if whole else turns.ratios(self.quiet)
-        return 1 + max(0.0, by(ratios) - 1) * min(1.0, self.turns[kind].sent / turns.sent)
+        ratios = turns.all_moves_ratios(self.quiet_all_moves_p99) if whole else turns.ratios(self.quiet_p99)
+        return 1 + max(0.0, summarize(ratios) - 1) * min(
+            1.0, self.rounds[kind].mean_requests / turns.mean_requests
+        )
 
-    def over_control(self, kind: str) -> Ratio:
+    def ratio_over_control(self, kind: str) -> Ratio:
         """Return the ratios of a kind divided by that of its control: what the server costs honest bots, and not the
         machine that it shares with the strangers.
         """
-        return Ratio([each / self.control(kind) for each in self.ratio(kind).values])
+        return Ratio([each / self.control_ratio(kind) for each in self.ratio(kind).values])
 
-    def worst(self, kind: str) -> float:
+    def worst_ratio_over_control(self, kind: str) -> float:
         """Return the ratio of the worst round, divided by that of the worst round of the control."""
-        return max(self.ratio(kind).values) / self.control(kind, max)
+        return max(self.ratio(kind).values) / self.control_ratio(kind, max)
 
-    def pauses(self, kind: str) -> float:
+    def lowest_all_moves_ratio(self, kind: str) -> float:
         """Return the lowest ratio of the p99 of all moves, over the lowest of the control: pauses that recur in each
         round."""
-        return min(self.turns[kind].whole_ratios(self.quiet_whole)) / self.control(kind, min, whole=True)
+        return min(self.rounds[kind].all_moves_ratios(self.quiet_all_moves_p99)) / self.control_ratio(
+            kind, min, whole=True
+        )
 
 
-class Strangers:
+class StrangersProcess:
     """Process of the strangers, which carries out one order after another."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._in = cast("asyncio.StreamWriter", process.stdin)
         self._out = cast("asyncio.StreamReader", process.stdout)
 
-    async def say(self, content: object) -> None:
+    async def send_order(self, content: object) -> None:
         """Send the process an order, as a line of JSON."""
         self._in.write(json.dumps(content).encode() + b"\n")
         await self._in.drain()
 
-    async def hear(self) -> dict[str, Any]:
+    async def read_line(self) -> dict[str, Any]:
         """Return the process's next line. Raises RuntimeError if the process has ended."""
         line = await self._out.readline()
         if not line:
@@ -178,8 +204,8 @@ class Strangers:
 
 
 @asynccontextmanager
-async def _strangers(url: str, tokens: dict[str, str]) -> AsyncIterator[Strangers]:
-    with on_cores(load_cores()):
+async def _start_strangers(url: str, tokens: dict[str, str]) -> AsyncIterator[StrangersProcess]:
+    with pin_to_cores(load_cores()):
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "benchmarks.hostile.strangers", url),
             cwd=ROOT,
@@ -187,9 +213,9 @@ async def _strangers(url: str, tokens: dict[str, str]) -> AsyncIterator[Stranger
             stdout=asyncio.subprocess.PIPE,
         )
     try:
-        strangers = Strangers(process)
-        await strangers.say(tokens)
-        await strangers.hear()
+        strangers = StrangersProcess(process)
+        await strangers.send_order(tokens)
+        await strangers.read_line()
         yield strangers
     finally:
         if process.returncode is None:
@@ -197,7 +223,7 @@ async def _strangers(url: str, tokens: dict[str, str]) -> AsyncIterator[Stranger
         await process.wait()
 
 
-async def run(folder: str, kinds: list[str], seconds: float, clients: int) -> RoundResults:
+async def play_all_rounds(folder: str, kinds: list[str], seconds: float, clients: int) -> RoundResults:
     """Play a round of every kind, and more rounds of kinds over a bound."""
     playing = [f"stranger {number:03}" for number in range(ADDRESSES * clients)]
     outcome = RoundResults()
@@ -205,14 +231,14 @@ async def run(folder: str, kinds: list[str], seconds: float, clients: int) -> Ro
     for number, options in enumerate(sorted({KINDS[kind].options for kind in kinds})):
         some = [kind for kind in kinds if KINDS[kind].options == options]
         database = f"sqlite:///{folder}/{number}.db"
-        tokens = await fill(database, [*HONEST, *playing, VICTIM])
-        await _run(database, outcome, some, seconds, clients, tokens, options)
+        tokens = await fill_store(database, [*HONEST_NAMES, *playing, VICTIM])
+        await _play_rounds(database, outcome, some, seconds, clients, tokens, options)
     return outcome
 
 
-async def _run(
+async def _play_rounds(
     database: str,
-    outcome: RoundResults,
+    results: RoundResults,
     kinds: list[str],
     seconds: float,
     clients: int,
@@ -224,35 +250,37 @@ async def _run(
     house = f"--set=house.engines={HOUSE.removeprefix('house-')}"
     pool = ("--tc", "60+1", "--set=pool.pause_seconds=0", "--set=pool.openings=none")
     mine, limits = server_cores(), (f"--set=pool.concurrency={MATCHES}", "--db", database)
-    playing = {name: token for name, token in tokens.items() if name not in HONEST}
+    playing = {name: token for name, token in tokens.items() if name not in HONEST_NAMES}
     # The honest bots are in this process, and have the cores of their server.
-    with on_cores(mine), serving(*serve, house, *pool, *limits, cores=mine) as server:
+    with pin_to_cores(mine), run_server(*serve, house, *pool, *limits, cores=mine) as server:
         server.database = database
         async with asyncio.TaskGroup() as tasks:
-            bots = honest_bots(tasks, server.url, outcome.load, tokens)
-            await all_in(outcome.load, BOTS)
-            async with _strangers(server.url, playing) as strangers:
+            bots = start_honest_bots(tasks, server.url, results.load, tokens)
+            await wait_until_all_connected(results.load, BOTS)
+            async with _start_strangers(server.url, playing) as strangers:
                 await asyncio.sleep(seconds)
-                outcome.memory = outcome.memory or server.memory
-                rounds = Rounds(server, strangers, outcome, seconds, clients)
+                results.memory = results.memory or server.memory_bytes
+                rounds = RoundPlayer(server, strangers, results, seconds, clients)
                 for kind in kinds:
                     await rounds.play(kind)
-                for kind in over(outcome, kinds) if seconds < LONG_SECONDS else ():
+                for kind in list_kinds_over_bound(results, kinds) if seconds < LONG_SECONDS else ():
                     for _ in range(MORE_ROUNDS):
                         await rounds.play(kind)
                 if not options:
-                    async with _plain_server() as url:
-                        for control in CONTROLS:
+                    async with _run_control_server() as url:
+                        for control in CONTROL_KINDS:
                             await rounds.play_control(control, url)
-                outcome.collector = max(outcome.collector, await asyncio.to_thread(_longest_pause, server))
+                results.collector = max(
+                    results.collector, await asyncio.to_thread(_max_collector_pause, server)
+                )
             for bot in bots:
                 bot.cancel()
 
 
 @asynccontextmanager
-async def _plain_server() -> AsyncIterator[str]:
+async def _run_control_server() -> AsyncIterator[str]:
     """Run the control server until the end of the block. Yield its URL."""
-    with on_cores(load_cores()):
+    with pin_to_cores(load_cores()):
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "benchmarks.hostile.control"), cwd=ROOT, stdout=asyncio.subprocess.PIPE
         )
@@ -264,71 +292,76 @@ async def _plain_server() -> AsyncIterator[str]:
         await process.wait()
 
 
-def _longest_pause(server: Running) -> float:
+def _max_collector_pause(server: RunningServer) -> float:
     """Return an upper bound of the longest garbage collection pause, in seconds."""
-    counts = histogram(server.url, "arena_collector_seconds")
+    counts = fetch_histogram(server.url, "arena_collector_seconds")
     return min(bound for bound, count in counts.items() if count == counts[float("inf")])
 
 
-def _sessions(server: Running) -> int:
+def _count_sessions(server: RunningServer) -> int:
     """Return the number of sessions in the server's store."""
     with closing(sqlite3.connect(server.database.removeprefix("sqlite:///"))) as store:
         row: tuple[int] = store.execute("SELECT count(*) FROM sessions").fetchone()
     return row[0]
 
 
-def over(outcome: RoundResults, kinds: Iterable[str]) -> list[str]:
+def list_kinds_over_bound(results: RoundResults, kinds: Iterable[str]) -> list[str]:
     """Return the kinds whose first round is over a bound, without the control, highest ratio first."""
     first = {
         kind: max(
-            outcome.ratio(kind).values[0] / MOST_MEDIAN,
-            outcome.turns[kind].whole_ratios(outcome.quiet_whole)[0] / MOST,
+            results.ratio(kind).values[0] / MAX_MEDIAN_RATIO,
+            results.rounds[kind].all_moves_ratios(results.quiet_all_moves_p99)[0] / MAX_RATIO,
         )
         for kind in kinds
     }
     worst = sorted(first, key=lambda kind: -first[kind])
-    return [kind for kind in worst if first[kind] >= 1][:MAX_OVER]
+    return [kind for kind in worst if first[kind] >= 1][:MAX_REPEATED_KINDS]
 
 
-class Rounds:
+class RoundPlayer:
     """Player of rounds, each from addresses that were not used before."""
 
     def __init__(
-        self, server: Running, strangers: Strangers, outcome: RoundResults, seconds: float, clients: int
+        self,
+        server: RunningServer,
+        strangers: StrangersProcess,
+        results: RoundResults,
+        seconds: float,
+        clients: int,
     ) -> None:
         self._server = server
         self._strangers = strangers
-        self._outcome = outcome
+        self._outcome = results
         self._seconds = seconds
         self._clients = clients
         self._number = 0
 
     async def play(self, kind: str) -> None:
         """Play a quiet period, then a period in which the strangers send requests of this kind."""
-        turns = self._outcome.turns.setdefault(kind, Turns())
+        turns = self._outcome.rounds.setdefault(kind, KindRounds())
         if not KINDS[kind].is_attack:
             await self._play(kind, turns, ADDRESSES, self._clients)
             return
-        addresses = len(horde.KINDS) if kind == ALL else 1
+        addresses = len(horde.KINDS) if kind == ALL_ATTACKS else 1
         await self._play(kind, turns, addresses, ATTACKERS, seconds=attack_seconds(kind, self._seconds))
 
     async def play_control(self, control: str, url: str) -> None:
         """Play rounds in which a plain server gets as many requests as the arena of the busiest kind of that sort."""
         tallies = [
             turns.tallies[0]
-            for kind, turns in self._outcome.turns.items()
-            if control_of(KINDS[kind]) == control and turns.tallies[0].sent
+            for kind, turns in self._outcome.rounds.items()
+            if choose_control(KINDS[kind]) == control and turns.tallies[0].sent
         ]
         if not tallies:
             return
         busiest = max(tallies, key=lambda each: each.sent)
         size = round(busiest.bytes / busiest.sent)
         pause = ADDRESSES * self._clients * self._seconds / busiest.sent
-        turns = self._outcome.controls.setdefault(control, Turns())
+        turns = self._outcome.controls.setdefault(control, KindRounds())
         for _ in range(CONTROL_ROUNDS if self._seconds < LONG_SECONDS else 1):
             await self._play(control, turns, ADDRESSES, self._clients, url=f"{url}/{size}", pause=pause)
 
-    async def _play(self, kind: str, turns: Turns, addresses: int, clients: int, **more: object) -> None:
+    async def _play(self, kind: str, turns: KindRounds, addresses: int, clients: int, **more: object) -> None:
         self._number += 1
         order = {
             "kind": kind,
@@ -337,17 +370,17 @@ class Rounds:
             "seconds": self._seconds,
             **more,
         }
-        await self._strangers.say(order)
-        await self._strangers.hear()
+        await self._strangers.send_order(order)
+        await self._strangers.read_line()
         await asyncio.sleep(SETTLE_SECONDS)
-        turns.quiet.append(await window(self._server, self._outcome.load, QUIET_SECONDS))
-        before = self._server.memory
-        await self._strangers.say("go")
-        turns.hostile.append(await window(self._server, self._outcome.load, self._seconds))
-        message = await self._strangers.hear()
+        turns.quiet.append(await measure_window(self._server, self._outcome.load, QUIET_SECONDS))
+        before = self._server.memory_bytes
+        await self._strangers.send_order("go")
+        turns.hostile.append(await measure_window(self._server, self._outcome.load, self._seconds))
+        message = await self._strangers.read_line()
         turns.tallies.append(TrafficCounts(**message))
-        turns.memory.append((before, self._server.memory))
-        turns.sessions.append(await asyncio.to_thread(_sessions, self._server))
+        turns.memory.append((before, self._server.memory_bytes))
+        turns.sessions.append(await asyncio.to_thread(_count_sessions, self._server))
         print(
             f"{kind}: {turns.quiet[-1]} -> {turns.hostile[-1]}, {message}, {turns.memory[-1][1] / 2**20:.0f} MiB, "
             f"{turns.sessions[-1]} sessions in the store",
@@ -358,24 +391,24 @@ class Rounds:
 
 def attack_seconds(kind: str, seconds: float) -> float:
     """Return the duration of an attack that is measured for `seconds`, in seconds."""
-    return max(seconds + SETTLE_SECONDS, LEAST.get(kind, 0.0))
+    return max(seconds + SETTLE_SECONDS, MIN_ATTACK_SECONDS.get(kind, 0.0))
 
 
-def faults(outcome: RoundResults) -> list[str]:
+def list_faults(results: RoundResults) -> list[str]:
     """Return the failures of all rounds."""
-    wrong = [f"an honest bot was told {each}" for each in outcome.load.errors]
-    wrong += [f"an honest bot's match ended by {each}" for each in outcome.load.forfeits]
-    for kind, turns in outcome.turns.items():
-        ratio = outcome.over_control(kind)
-        if ratio.median >= MOST_MEDIAN:
+    wrong = [f"an honest bot was told {each}" for each in results.load.errors]
+    wrong += [f"an honest bot's match ended by {each}" for each in results.load.forfeits]
+    for kind, turns in results.rounds.items():
+        ratio = results.ratio_over_control(kind)
+        if ratio.median >= MAX_MEDIAN_RATIO:
             wrong.append(f"{kind}: p99 is {ratio} times the control's")
-        if outcome.worst(kind) >= MOST:
+        if results.worst_ratio_over_control(kind) >= MAX_RATIO:
             wrong.append(
-                f"{kind}: p99 in the worst round is {short(outcome.worst(kind))} times the control's in its worst"
+                f"{kind}: p99 in the worst round is {format_short(results.worst_ratio_over_control(kind))} times the control's in its worst"
             )
-        if outcome.pauses(kind) >= MOST:
+        if results.lowest_all_moves_ratio(kind) >= MAX_RATIO:
             wrong.append(
-                f"{kind}: p99 of all moves is {short(outcome.pauses(kind))} times the control's in each round"
+                f"{kind}: p99 of all moves is {format_short(results.lowest_all_moves_ratio(kind))} times the control's in each round"
             )
         if not sum(each.sent for each in turns.tallies):
             wrong.append(f"{kind}: nothing was sent")
@@ -386,23 +419,25 @@ def faults(outcome: RoundResults) -> list[str]:
                 wrong.append(f"{kind}: a connection lasted {each.longest:.1f} s")
             if each.lost < ATTACKERS:
                 wrong.append(f"{kind}: only {each.lost} connections were cut off")
-    if _grown(outcome) >= MAX_MEMORY:
-        wrong.append(f"the server's memory is {_grown(outcome):.2f} times what it was while they were silent")
+    if _memory_growth(results) >= MAX_MEMORY:
+        wrong.append(
+            f"the server's memory is {_memory_growth(results):.2f} times what it was while they were silent"
+        )
     return wrong
 
 
-def _grown(outcome: RoundResults) -> float:
-    return max(after / before for turns in outcome.turns.values() for before, after in turns.memory)
+def _memory_growth(results: RoundResults) -> float:
+    return max(after / before for turns in results.rounds.values() for before, after in turns.memory)
 
 
-def section(outcome: RoundResults, seconds: float, clients: int) -> Section:
+def make_section(results: RoundResults, seconds: float, clients: int) -> Section:
     """Return the section of the report."""
-    rows = [_row(kind, outcome.turns[kind], outcome) for kind in outcome.turns]
-    rows += [_row(kind, turns, outcome) for kind, turns in outcome.controls.items()]
-    greedy = max(outcome.turns, key=lambda each: outcome.turns[each].cpu)
-    quiet = [each.p99 for turns in outcome.turns.values() for each in turns.quiet]
-    whole = [each.whole for turns in outcome.turns.values() for each in turns.quiet]
-    growth = _grown(outcome)
+    rows = [_make_row(kind, results.rounds[kind], results) for kind in results.rounds]
+    rows += [_make_row(kind, turns, results) for kind, turns in results.controls.items()]
+    greedy = max(results.rounds, key=lambda each: results.rounds[each].cpu)
+    quiet = [each.p99 for turns in results.rounds.values() for each in turns.quiet]
+    whole = [each.whole for turns in results.rounds.values() for each in turns.quiet]
+    growth = _memory_growth(results)
     return Section(
         "Honest bots while strangers use all limits",
         f"This section shows how much strangers can delay honest bots. {BOTS} honest bots play {RATE:.0f} moves a second in total, "
@@ -410,21 +445,21 @@ def section(outcome: RoundResults, seconds: float, clients: int) -> Section:
         f"first stay connected and silent for {QUIET_SECONDS:g} s (*quiet*). Then they send one kind of request for {seconds:g} s, "
         "as often as the limits allow (*hostile*). Each address starts with a full budget.\n\n"
         "- *p99 ms* is about the time from sending a move to its acknowledgement, as the bot sees it. It is the median of many "
-        f"99th percentiles, each over {RUN} consecutive moves: a third of a second. A pause of the machine changes only one or two "
+        f"99th percentiles, each over {MOVES_PER_RUN} consecutive moves: a third of a second. A pause of the machine changes only one or two "
         "of these percentiles. The strangers' requests affect all of them, because the server handles these requests at a limited "
         "rate.\n"
-        f"- *Ratio* divides the hostile p99 by {outcome.quiet:.1f} ms, the median p99 of all quiet times. The greatest p99 of a "
-        f"quiet time is {short(max(quiet) / outcome.quiet)} × this median. If the first ratio of a kind of request is "
-        f"{MOST_MEDIAN:g} or more, the kind gets {MORE_ROUNDS} more rounds (at most the {MAX_OVER} worst kinds do).\n"
+        f"- *Ratio* divides the hostile p99 by {results.quiet_p99:.1f} ms, the median p99 of all quiet times. The greatest p99 of a "
+        f"quiet time is {format_short(max(quiet) / results.quiet_p99)} × this median. If the first ratio of a kind of request is "
+        f"{MAX_MEDIAN_RATIO:g} or more, the kind gets {MORE_ROUNDS} more rounds (at most the {MAX_REPEATED_KINDS} worst kinds do).\n"
         "- *Over control* divides the ratio by that of a control round (the last rows), if the control's ratio is above 1. In a "
         "control round the strangers send requests to a plain server that does nothing else, as often as those of the busiest kind "
         "and with answers as large. So the ratio of a control round is the cost of the strangers' own process, which real strangers "
         "do not run on the server's machine. For a kind with fewer requests, the control counts proportionally less. The worst "
         "round of a kind is compared with the worst of the control, and the median with the median.\n"
         "- *All moves* is the ratio for the p99 over all moves of a round. This p99 is divided by "
-        f"{outcome.quiet_whole:.1f} ms, the median of the quiet times, whose greatest is {short(max(whole) / outcome.quiet_whole)} × "
+        f"{results.quiet_all_moves_p99:.1f} ms, the median of the quiet times, whose greatest is {format_short(max(whole) / results.quiet_all_moves_p99)} × "
         "this median. A single pause of 30 ms decides this p99. Pauses that strangers cause occur in every round, so the column "
-        f"shows the lowest ratio of the kind's rounds, divided by that of the control. If the ratio is {MOST:g} or more in the "
+        f"shows the lowest ratio of the kind's rounds, divided by that of the control. If the ratio is {MAX_RATIO:g} or more in the "
         "first round, the kind gets more rounds too.\n"
         "- *In the server* is the ratio for the time from the arrival of a move at the server to its announcement, over all moves. "
         "It is left out if the strangers move too, because it would then include their moves, which wait in a queue.\n"
@@ -455,13 +490,13 @@ def section(outcome: RoundResults, seconds: float, clients: int) -> Section:
             "MiB",
         ],
         rows,
-        note=f"The server used {outcome.memory / 2**20:.0f} MiB before the first round, without strangers. The longest "
-        f"pause for Python's garbage collector was shorter than {1000 * outcome.collector:g} ms, and the store never had more than "
-        f"{max(max(turns.sessions) for turns in outcome.turns.values())} sessions at the end of a round. The requests of strangers "
-        f"took at most {outcome.turns[greedy].cpu:.0%} of a core in the server, with `{greedy}`.",
+        note=f"The server used {results.memory / 2**20:.0f} MiB before the first round, without strangers. The longest "
+        f"pause for Python's garbage collector was shorter than {1000 * results.collector:g} ms, and the store never had more than "
+        f"{max(max(turns.sessions) for turns in results.rounds.values())} sessions at the end of a round. The requests of strangers "
+        f"took at most {results.rounds[greedy].cpu:.0%} of a core in the server, with `{greedy}`.",
         claims=[
-            *_claims(outcome),
-            claim(
+            *_make_claims(results),
+            format_claim(
                 "memory of the server in the worst round, compared with silent strangers",
                 f"less than {MAX_MEMORY} ×",
                 f"{growth:.2f} ×",
@@ -470,41 +505,45 @@ def section(outcome: RoundResults, seconds: float, clients: int) -> Section:
     )
 
 
-def _claims(outcome: RoundResults) -> Iterator[str]:
+def _make_claims(results: RoundResults) -> Iterator[str]:
     """Yield the promised and measured delays of honest bots, by requests within the limits and by attacks."""
-    attacks = [kind for kind in outcome.turns if KINDS[kind].is_attack]
-    requests = [kind for kind in outcome.turns if kind not in attacks]
+    attacks = [kind for kind in results.rounds if KINDS[kind].is_attack]
+    requests = [kind for kind in results.rounds if kind not in attacks]
     for what, kinds in (
         ("strangers use all that the limits allow, worst kind of request", requests),
         ("attackers break the limits, worst attack", attacks),
     ):
         if not kinds:
             continue
-        kind = max(kinds, key=outcome.worst)
-        steady = max(kinds, key=lambda each: outcome.over_control(each).median)
-        yield claim(
+        kind = max(kinds, key=results.worst_ratio_over_control)
+        steady = max(kinds, key=lambda each: results.ratio_over_control(each).median)
+        yield format_claim(
             f"p99 of honest bots while {what}",
-            f"in the worst round less than {MOST:g} × that of the control, and in the median of the rounds less than "
-            f"{MOST_MEDIAN:g} ×",
-            f"{short(outcome.worst(kind))} × in the worst round, with `{kind}`, and "
-            f"{short(outcome.over_control(steady).median)} × in the worst median, with `{steady}`; compared with the quiet times "
-            f"instead of the control, {short(max(max(outcome.ratio(each).values) for each in kinds))} × and "
-            f"{short(max(outcome.ratio(each).median for each in kinds))} ×",
+            f"in the worst round less than {MAX_RATIO:g} × that of the control, and in the median of the rounds less than "
+            f"{MAX_MEDIAN_RATIO:g} ×",
+            f"{format_short(results.worst_ratio_over_control(kind))} × in the worst round, with `{kind}`, and "
+            f"{format_short(results.ratio_over_control(steady).median)} × in the worst median, with `{steady}`; compared with the quiet times "
+            f"instead of the control, {format_short(max(max(results.ratio(each).values) for each in kinds))} × and "
+            f"{format_short(max(results.ratio(each).median for each in kinds))} ×",
         )
 
 
-def _row(kind: str, turns: Turns, outcome: RoundResults) -> list[str]:
+def _make_row(kind: str, turns: KindRounds, results: RoundResults) -> list[str]:
     cpu = (statistics.median(each.cpu for each in some) for some in (turns.quiet, turns.hostile))
-    ratio = Ratio(turns.ratios(outcome.quiet))
-    inside = statistics.median(each.inside for each in turns.hostile) / outcome.quiet_inside
+    ratio = Ratio(turns.ratios(results.quiet_p99))
+    inside = statistics.median(each.inside for each in turns.hostile) / results.quiet_server_p99
     return [
         f"`{kind}`" if ", " not in kind else "`{}`, {}".format(*kind.split(", ", 1)),
         f"{statistics.median(each.p99 for each in turns.quiet):.1f}",
         f"{statistics.median(each.p99 for each in turns.hostile):.1f}",
-        _ratio(ratio),
-        _ratio(outcome.over_control(kind)) if kind in KINDS else "",
-        short(outcome.pauses(kind) if kind in KINDS else min(turns.whole_ratios(outcome.quiet_whole))),
-        "" if kind in KINDS and KINDS[kind].moves else short(inside),
+        _format_ratio(ratio),
+        _format_ratio(results.ratio_over_control(kind)) if kind in KINDS else "",
+        format_short(
+            results.lowest_all_moves_ratio(kind)
+            if kind in KINDS
+            else min(turns.all_moves_ratios(results.quiet_all_moves_p99))
+        ),
+        "" if kind in KINDS and KINDS[kind].makes_moves else format_short(inside),
         " → ".join(f"{each:.0%}" for each in cpu),
         *(
             f"{sum(getattr(each, name) for each in turns.tallies):,}"
@@ -514,5 +553,5 @@ def _row(kind: str, turns: Turns, outcome: RoundResults) -> list[str]:
     ]
 
 
-def _ratio(ratio: Ratio) -> str:
-    return str(ratio) if len(ratio.values) > 1 else short(ratio.median)
+def _format_ratio(ratio: Ratio) -> str:
+    return str(ratio) if len(ratio.values) > 1 else format_short(ratio.median)

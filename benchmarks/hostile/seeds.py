@@ -15,17 +15,17 @@ from arena.protocol.record import FORMAT, Record, RecordedMove, Result
 from arena.protocol.values import Players, Thinking
 from arena.server.store import tokens
 from arena.server.store.archive import import_lines
-from arena.server.store.database import close, make_engine, prepare
+from arena.server.store.database import close_engine, make_engine, prepare_store
 from benchmarks.hostile.kinds import LINE, REVOKED, THINKERS
-from benchmarks.kit.script import longest
+from benchmarks.kit.script import make_longest_match
 
 LONG_MATCHES = 40
 
 
-def long_records(count: int) -> Iterator[bytes]:
+def make_long_records(count: int) -> Iterator[bytes]:
     """Yield lines of `count` records in which each move has `thinking` of maximum size."""
     game: Any = make_game_on_map("riskless", "m2")
-    moves = longest()
+    moves = make_longest_match()
     line = [(moves * 2)[ply : ply + LINE] for ply in range(len(moves))]
     for _ in range(count):
         yield msgspec.json.encode(
@@ -47,17 +47,17 @@ def long_records(count: int) -> Iterator[bytes]:
         )
 
 
-async def fill(database: str, names: Sequence[str]) -> dict[str, str]:
+async def fill_store(database: str, names: Sequence[str]) -> dict[str, str]:
     """Fill a store with long records and a token for each name. Return the tokens by name. Raises RuntimeError."""
     engine = make_engine(database)
     try:
-        await prepare(engine)
-        counts = await import_lines(engine, long_records(LONG_MATCHES))
-        if counts.bad:
-            raise RuntimeError(f"invalid records: {counts.bad}")
+        await prepare_store(engine)
+        counts = await import_lines(engine, make_long_records(LONG_MATCHES))
+        if counts.rejected:
+            raise RuntimeError(f"invalid records: {counts.rejected}")
         for name in REVOKED:
-            await tokens.create(engine, name, "bot")
-            await tokens.revoke(engine, name)
-        return {name: await tokens.create(engine, name, "bot") for name in names}
+            await tokens.create_token(engine, name, "bot")
+            await tokens.revoke_token(engine, name)
+        return {name: await tokens.create_token(engine, name, "bot") for name in names}
     finally:
-        await close(engine)
+        await close_engine(engine)

@@ -16,7 +16,7 @@ import msgpack
 import msgspec
 from msgspec import Struct
 
-from testkit.bare import frame, opening
+from testkit.bare import make_handshake_request, make_masked_frame
 from testkit.horde import ConnectionCounts
 
 MESSAGES_AT_ONCE = 150
@@ -55,19 +55,19 @@ class TrafficCounts(ConnectionCounts):
     codes: dict[str, int] = field(default_factory=dict)
     """Count of each error code and each HTTP status."""
 
-    def note(self, code: str) -> None:
+    def count_code(self, code: str) -> None:
         """Count a code or a status."""
         self.codes[code] = self.codes.get(code, 0) + 1
 
 
-class Pace:
+class MessagePace:
     """Token bucket for a client's messages: an initial burst, then a fixed rate."""
 
     def __init__(self, now: float) -> None:
         self._held = float(MESSAGES_AT_ONCE)
         self._at = now
 
-    def wait(self, now: float) -> float:
+    def take_wait_seconds(self, now: float) -> float:
         """Return the seconds to wait before the next message, and count that message."""
         self._held = min(MESSAGES_AT_ONCE, self._held + (now - self._at) * MESSAGES_PER_SECOND)
         self._at = now
@@ -79,54 +79,54 @@ class Stranger:
     """Admitted connection of a stranger, with the messages it received."""
 
     def __init__(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, tally: TrafficCounts, name: str
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, counts: TrafficCounts, name: str
     ) -> None:
         self.name = name
-        self.tally = tally
+        self.tally = counts
         self.session = ""
         self._reader = reader
         self._writer = writer
-        self._pace = Pace(time.monotonic())
+        self._pace = MessagePace(time.monotonic())
 
-    async def say(self, **content: object) -> None:
+    async def send(self, **content: object) -> None:
         """Send a message as soon as the rate limit allows. Raises OSError."""
-        wait = self._pace.wait(time.monotonic())
+        wait = self._pace.take_wait_seconds(time.monotonic())
         if wait > 0:
             await asyncio.sleep(wait)
         self.tally.sent += 1
-        await self.say_asked(**content)
+        await self.send_answer(**content)
 
-    async def say_asked(self, **content: object) -> None:
+    async def send_answer(self, **content: object) -> None:
         """Send a message that answers the server, which no limit counts. Raises OSError."""
-        self._writer.write(frame(msgpack.packb(content)))
+        self._writer.write(make_masked_frame(msgpack.packb(content)))
         await self._writer.drain()
 
-    async def hear(self) -> StrangerMessage:
+    async def receive(self) -> StrangerMessage:
         """Return the next message. Raises OSError, EOFError."""
-        payload = await self._frame()
+        payload = await self._read_frame()
         self.tally.bytes += len(payload)
         output = _decoder.decode(payload)
         if output.type == "error":
-            self.tally.note(output.code)
+            self.tally.count_code(output.code)
         return output
 
     async def read_all(self, expects: frozenset[str]) -> None:
         """Read to the end, and count the messages of the expected types as answers."""
         while True:
-            self.count(await self.hear(), expects)
+            self.count_message(await self.receive(), expects)
 
-    def count(self, message: StrangerMessage, expects: frozenset[str]) -> None:
+    def count_message(self, message: StrangerMessage, expects: frozenset[str]) -> None:
         """Count a message as an answer, as a refusal, or not at all."""
         if message.code == "rate_limited":
             self.tally.refused += 1
         elif message.type in expects or message.type == "error":
             self.tally.answered += 1
 
-    def end(self) -> None:
+    def close(self) -> None:
         """Close the connection."""
         self._writer.close()
 
-    async def _frame(self) -> bytes:
+    async def _read_frame(self) -> bytes:
         while True:
             try:
                 first, size = await self._reader.readexactly(2)
@@ -141,25 +141,25 @@ class Stranger:
                 case 8:
                     raise EOFError("the server closes the connection")
                 case 9:
-                    self._writer.write(frame(payload, 10))
+                    self._writer.write(make_masked_frame(payload, 10))
                 case 2:
                     return payload
 
 
-async def enter(url: str, source: str, tally: TrafficCounts, **hello: Any) -> Stranger:
+async def connect(url: str, source: str, counts: TrafficCounts, **hello: Any) -> Stranger:
     """Connect from address `source` and say hello. Raises OSError, EOFError."""
     reader, writer = await open_socket(url, source)
     address = urlsplit(url)
-    writer.write(opening(address.netloc, path=address.path or "/"))
+    writer.write(make_handshake_request(address.netloc, path=address.path or "/"))
     try:
         head = await reader.readuntil(b"\r\n\r\n")
     except asyncio.IncompleteReadError:
         raise EOFError("the server has ended the connection") from None
     if b" 101 " not in head.partition(b"\r\n")[0]:
         raise EOFError("no websocket was opened")
-    stranger = Stranger(reader, writer, tally, hello["name"])
-    await stranger.say_asked(type="hello", **hello)
-    message = await stranger.hear()
+    stranger = Stranger(reader, writer, counts, hello["name"])
+    await stranger.send_answer(type="hello", **hello)
+    message = await stranger.receive()
     if message.type != "welcome":
         raise EOFError(f"not let in: {message.code}")
     stranger.session = message.session
@@ -167,13 +167,13 @@ async def enter(url: str, source: str, tally: TrafficCounts, **hello: Any) -> St
 
 
 @asynccontextmanager
-async def entered(url: str, source: str, tally: TrafficCounts, **hello: Any) -> AsyncIterator[Stranger]:
+async def connected(url: str, source: str, counts: TrafficCounts, **hello: Any) -> AsyncIterator[Stranger]:
     """Connect like `enter`, and disconnect at the end of the block."""
-    stranger = await enter(url, source, tally, **hello)
+    stranger = await connect(url, source, counts, **hello)
     try:
         yield stranger
     finally:
-        stranger.end()
+        stranger.close()
 
 
 async def open_socket(url: str, source: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -184,14 +184,14 @@ async def open_socket(url: str, source: str) -> tuple[asyncio.StreamReader, asyn
     )
 
 
-async def get(
-    url: str, source: str, path: str, tally: TrafficCounts, authorization: str = "", method: str = "GET"
+async def send_get(
+    url: str, source: str, path: str, counts: TrafficCounts, authorization: str = "", method: str = "GET"
 ) -> bytes:
     """Send a plain request, count its answer, and return the body. Raises OSError; EOFError if there is no answer."""
     reader, writer = await open_socket(url, source)
     try:
         allowed = f"Authorization: {authorization}\r\n" if authorization else ""
-        tally.sent += 1
+        counts.sent += 1
         host = urlsplit(url).netloc
         head = f"{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{allowed}\r\n"
         writer.write(head.encode())
@@ -201,22 +201,22 @@ async def get(
     status = answer[9:12].decode(errors="replace")
     if not answer:
         raise EOFError("no answer")
-    tally.bytes += len(answer)
-    tally.note(status)
+    counts.bytes += len(answer)
+    counts.count_code(status)
     if status == "429":
-        tally.refused += 1
+        counts.refused += 1
     else:
-        tally.answered += 1
+        counts.answered += 1
     return answer.partition(b"\r\n\r\n")[2]
 
 
-async def again_and_again(
-    once: Callable[[], Awaitable[object]], tally: TrafficCounts, pause: float = KNOCK_SECONDS
+async def repeat_until_cancelled(
+    action: Callable[[], Awaitable[object]], counts: TrafficCounts, pause: float = KNOCK_SECONDS
 ) -> None:
     """Repeat an action until cancelled, and count each connection that the server closes."""
     for _ in itertools.count():
         try:
-            await once()
+            await action()
         except (OSError, EOFError):
-            tally.lost += 1
+            counts.lost += 1
         await asyncio.sleep(pause)

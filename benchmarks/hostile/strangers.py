@@ -23,10 +23,18 @@ from typing import Any
 
 import uvloop
 
-from benchmarks.hostile.kinds import CONTROLS, KINDS, LINE, THINKERS, Kind, LoadClient, Subjects
-from benchmarks.hostile.stranger import KNOCK_SECONDS, Stranger, TrafficCounts, entered, get
-from benchmarks.kit.script import script
-from testkit.wire import report
+from benchmarks.hostile.kinds import (
+    CONTROL_KINDS,
+    KINDS,
+    LINE,
+    THINKERS,
+    LoadClient,
+    RequestKind,
+    RequestSubjects,
+)
+from benchmarks.hostile.stranger import KNOCK_SECONDS, Stranger, TrafficCounts, connected, send_get
+from benchmarks.kit.script import make_script
+from testkit.wire import print_report
 
 LEARNER = "127.9.9.9"
 """Address from which the process learns the ids and paths to request."""
@@ -35,78 +43,90 @@ LEARN_TRIES = 100
 """Number of requests for a listing, one every half a second, until the server answers it."""
 
 
-async def learn(world: Subjects) -> None:
+async def collect_subjects(subjects: RequestSubjects) -> None:
     """Collect ids and paths to request, and play one match."""
     tally = TrafficCounts()
-    page = (await get(world.url, LEARNER, "/", tally)).decode()
+    page = (await send_get(subjects.url, LEARNER, "/", tally)).decode()
     hit = re.search(r"/web/\w+/js/main\.bundle\.js", page)
     if hit is None:
         raise RuntimeError("the page has no module")
-    world.file = hit[0]
-    world.long = await finished_matches(world, f"limit=50&bot={THINKERS[0]}")
-    await _play_own(world)
-    for name in world.names[:2]:
-        while not (mine := await finished_matches(world, f"limit=1&bot={name.replace(' ', '%20')}")):  # noqa: ASYNC110
+    subjects.file = hit[0]
+    subjects.long = await load_finished_matches(subjects, f"limit=50&bot={THINKERS[0]}")
+    await _play_own_match(subjects)
+    for name in subjects.names[:2]:
+        while not (mine := await load_finished_matches(subjects, f"limit=1&bot={name.replace(' ', '%20')}")):  # noqa: ASYNC110
             await asyncio.sleep(0.1)  # the match has ended, and is not in the store yet
-        world.own += [(match, name) for match in mine]
+        subjects.own_matches += [(match, name) for match in mine]
 
 
-async def finished_matches(world: Subjects, which: str) -> list[str]:
+async def load_finished_matches(subjects: RequestSubjects, which: str) -> list[str]:
     """Return the finished matches in a listing of the page."""
     for _ in range(LEARN_TRIES):
-        answer = await get(world.url, LEARNER, f"/api/records?{which}", TrafficCounts())
+        answer = await send_get(subjects.url, LEARNER, f"/api/records?{which}", TrafficCounts())
         if answer.startswith(b"{"):
             return [each["match"] for each in json.loads(answer)["matches"]]
         await asyncio.sleep(0.5)  # on a busy machine the page process starts slowly
     raise RuntimeError(f"the server lists no matches: {answer!r:.100}")
 
 
-async def _play_own(world: Subjects) -> None:
+async def _play_own_match(subjects: RequestSubjects) -> None:
     """Play one match between two clients of this process."""
     tally, kind = TrafficCounts(), KINDS["move"]
     async with AsyncExitStack() as stack:
-        players = [await _enter(world, stack, number, LEARNER, kind.role, tally) for number in range(2)]
+        players = [
+            await _connect_client(subjects, stack, number, LEARNER, kind.role, tally) for number in range(2)
+        ]
         playing = [
             asyncio.create_task(
-                _work(kind, LoadClient(world, number, LEARNER, tally, kind.answers, stranger=each))
+                _send_requests(
+                    kind, LoadClient(subjects, number, LEARNER, tally, kind.answers, stranger=each)
+                )
             )
             for number, each in enumerate(players)
         ]
-        while tally.answered < len(script()) and not any(each.done() for each in playing):  # noqa: ASYNC110
+        while tally.answered < len(make_script()) and not any(each.done() for each in playing):  # noqa: ASYNC110
             await asyncio.sleep(0.05)
         for each in playing:
             each.cancel()
         await asyncio.gather(*playing, return_exceptions=True)
 
 
-async def follow(world: Subjects) -> None:
+async def track_live_matches(subjects: RequestSubjects) -> None:
     """Track the matches in progress until cancelled."""
-    async with entered(world.url, LEARNER, TrafficCounts(), name="learner", role="spectator") as learner:
-        await learner.say(type="browse")
+    async with connected(subjects.url, LEARNER, TrafficCounts(), name="learner", role="spectator") as learner:
+        await learner.send(type="browse")
         while True:
-            message = await learner.hear()
+            message = await learner.receive()
             if message.type == "listing":
-                world.live = [each["match"] for each in message.matches][:LINE]
+                subjects.live = [each["match"] for each in message.matches][:LINE]
 
 
-async def _enter(
-    world: Subjects, stack: AsyncExitStack, number: int, source: str, role: str, tally: TrafficCounts
+async def _connect_client(
+    subjects: RequestSubjects,
+    stack: AsyncExitStack,
+    number: int,
+    source: str,
+    role: str,
+    counts: TrafficCounts,
 ) -> Stranger:
-    name = f"guest-{number}" if role == "guest" else world.names[number]
+    name = f"guest-{number}" if role == "guest" else subjects.names[number]
     more: dict[str, Any] = {"role": "spectator"} if role == "spectator" else {}
     if role == "bot":
-        more = {"token": world.tokens[name], "pool": False, "matches": 8}
-    return await stack.enter_async_context(entered(world.url, source, tally, name=name, **more))
+        more = {"token": subjects.tokens[name], "pool": False, "matches": 8}
+    return await stack.enter_async_context(connected(subjects.url, source, counts, name=name, **more))
 
 
-async def obey(
-    world: Subjects, kind: Kind, order: dict[str, Any], go: Callable[[], Awaitable[None]]
+async def execute_order(
+    subjects: RequestSubjects,
+    kind: RequestKind,
+    order: dict[str, Any],
+    wait_for_start: Callable[[], Awaitable[None]],
 ) -> TrafficCounts:
-    """Connect the clients of an order, wait for `go`, and send requests for the ordered duration."""
+    """Connect the clients of an order, wait for `wait_for_start`, and send requests for the ordered duration."""
     tally = TrafficCounts()
     async with AsyncExitStack() as stack:
         clients = [
-            LoadClient(world, number, source, tally, kind.answers, order.get("pause", KNOCK_SECONDS))
+            LoadClient(subjects, number, source, tally, kind.answers, order.get("pause", KNOCK_SECONDS))
             for number, source in enumerate(
                 source for source in order["addresses"] for _ in range(order["clients"])
             )
@@ -114,13 +134,13 @@ async def obey(
         if kind.role:
             for client in clients:
                 try:
-                    client.stranger = await _enter(
-                        world, stack, client.number, client.source, kind.role, tally
+                    client.stranger = await _connect_client(
+                        subjects, stack, client.number, client.source, kind.role, tally
                     )
                 except (OSError, EOFError):
                     tally.lost += 1
-        await go()
-        working = [asyncio.create_task(_work(kind, client)) for client in clients]
+        await wait_for_start()
+        working = [asyncio.create_task(_send_requests(kind, client)) for client in clients]
         await asyncio.sleep(order["seconds"])
         for each in working:
             each.cancel()
@@ -131,37 +151,37 @@ async def obey(
     return tally
 
 
-async def _work(kind: Kind, client: LoadClient) -> None:
+async def _send_requests(kind: RequestKind, client: LoadClient) -> None:
     try:
-        await kind.work(client)
+        await kind.send_requests(client)
     except* (OSError, EOFError):
-        client.tally.lost += 1
+        client.counts.lost += 1
 
 
-async def _line() -> str:
+async def _read_line() -> str:
     return await asyncio.to_thread(sys.stdin.readline)
 
 
 async def main(url: str) -> None:
     """Carry out orders until the input ends."""
-    world = Subjects(url, json.loads(await _line()))
-    await learn(world)
-    following = asyncio.create_task(follow(world))
-    report(learnt=True)
+    world = RequestSubjects(url, json.loads(await _read_line()))
+    await collect_subjects(world)
+    following = asyncio.create_task(track_live_matches(world))
+    print_report(learnt=True)
     os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-    while text := await _line():
+    while text := await _read_line():
         order = json.loads(text)
-        kind = (KINDS | CONTROLS)[order["kind"]]
-        if kind.of == "GET /api/record/":
-            world.finished = await finished_matches(world, "limit=50")
+        kind = (KINDS | CONTROL_KINDS)[order["kind"]]
+        if kind.request == "GET /api/record/":
+            world.finished = await load_finished_matches(world, "limit=50")
 
-        async def go() -> None:
-            report(there=True)
-            await _line()
+        async def wait_for_start() -> None:
+            print_report(there=True)
+            await _read_line()
 
         there = replace(world, url=order["url"]) if "url" in order else world
-        tally = await obey(there, kind, order, go)
-        report(**asdict(tally))
+        tally = await execute_order(there, kind, order, wait_for_start)
+        print_report(**asdict(tally))
         if following.done():
             following.result()
     following.cancel()

@@ -13,9 +13,9 @@ from arena.match.terms import to_json
 from arena.protocol.record import to_line
 from arena.protocol.values import Players
 from arena.server.store import schema
-from arena.server.store.database import make_engine, prepare
+from arena.server.store.database import make_engine, prepare_store
 from arena.server.store.packing import MatchData, pack_match
-from testkit.sample_match import sample_match, terms_of
+from testkit.sample_match import make_sample_match, make_terms_json
 
 BOTS = 40
 """Number of bots that play most of the matches; guests play the others."""
@@ -30,23 +30,23 @@ SECONDS = 20
 """Time from the end of one match to the end of the next, in seconds."""
 
 
-async def create(database: str, count: int) -> None:
+async def create_filled_store(database: str, count: int) -> None:
     """Create a store with `count` finished matches, counted and packed."""
     engine = make_engine(database, lasting=False)
     try:
-        await prepare(engine)
-        await fill(engine, count)
+        await prepare_store(engine)
+        await fill_store(engine, count)
     finally:
         await engine.dispose()
 
 
-async def fill(engine: AsyncEngine, count: int) -> None:
+async def fill_store(engine: AsyncEngine, count: int) -> None:
     """Insert `count` finished matches into an empty store, counted and packed. One in ten is a guest's and not rated."""
     kind = engine.dialect.name
     pieces = []
     for seed in range(SAMPLES):
-        match = sample_match(PLIES, seed)
-        whole = MatchData(to_line(match.record), terms_of(match), match.rows)
+        match = make_sample_match(PLIES, seed)
+        whole = MatchData(to_line(match.record), make_terms_json(match), match.rows)
         pieces.append({"place": seed, "packed": pack_match(whole)})
     async with engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
         if kind == "sqlite":
@@ -58,7 +58,7 @@ async def fill(engine: AsyncEngine, count: int) -> None:
         first = int(time.time()) - SECONDS * count
         for low in range(1, count + 1, SLICE):
             variables = {"low": low, "high": min(low + SLICE - 1, count)}
-            await connection.execute(sa.text(_matches(kind)), variables | {"first": first})
+            await connection.execute(sa.text(_matches_statement(kind)), variables | {"first": first})
             for statement in (_RECORDS, *_STEPS):
                 await connection.execute(sa.text(statement), variables)
         for statement in _TABLES:
@@ -70,13 +70,13 @@ async def fill(engine: AsyncEngine, count: int) -> None:
             await connection.exec_driver_sql("PRAGMA journal_mode=WAL")
 
 
-async def tell_truly(engine: AsyncEngine, names: Sequence[str]) -> None:
+async def replace_sample_records(engine: AsyncEngine, names: Sequence[str]) -> None:
     """Replace the sample records of these matches by records with their own ids and players."""
     columns = schema.matches.c
     query = sa.select(columns.number, columns.match, columns.event, columns.maxie, columns.minnie)
     async with engine.begin() as connection:
         for row in (await connection.execute(query.where(columns.match.in_(names)))).all():
-            sample, players = sample_match(PLIES, row.number % SAMPLES), Players(row.maxie, row.minnie)
+            sample, players = make_sample_match(PLIES, row.number % SAMPLES), Players(row.maxie, row.minnie)
             own = {"match": row.match, "event": row.event, "players": players}
             terms, record = replace(sample.terms, **own), replace(sample.record, **own)
             packed = pack_match(MatchData(to_line(record), to_json(terms), sample.rows))
@@ -93,23 +93,23 @@ _TIME = {
 }
 
 
-def _matches(kind: str) -> str:
+def _matches_statement(dialect: str) -> str:
     maxie = f"CASE WHEN i % 10 = 0 THEN 'guest ' || (i / 30) ELSE 'bot ' || (i % {BOTS}) END"
     minnie = f"'bot ' || ((i % {BOTS} + 1 + i % {BOTS - 1}) % {BOTS})"
     return (
         "INSERT INTO matches (number, match, event, game, maxie, minnie, terms, started, rated, finished, counted,"
         " server, arrival, map, time_control, plies, winner, reason, detail, played, opening)"
         " WITH RECURSIVE series (i) AS (SELECT CAST(:low AS INTEGER) UNION ALL SELECT i + 1 FROM series WHERE i < :high)"
-        f" SELECT i, {_ID[kind]}, CASE WHEN i % 5 = 1 THEN 'ladder ' || (i % {LADDERS}) ELSE '{EVENT}' END,"
-        f" CASE WHEN i % 7 = 0 THEN 'tictactoe' ELSE 'riskless' END, {maxie}, {minnie}, '', {_TIME[kind]}, i % 10 <> 0,"
-        f" {_TIME[kind]}, true, '', i, 'm2', '10+0.1', {PLIES},"
+        f" SELECT i, {_ID[dialect]}, CASE WHEN i % 5 = 1 THEN 'ladder ' || (i % {LADDERS}) ELSE '{EVENT}' END,"
+        f" CASE WHEN i % 7 = 0 THEN 'tictactoe' ELSE 'riskless' END, {maxie}, {minnie}, '', {_TIME[dialect]}, i % 10 <> 0,"
+        f" {_TIME[dialect]}, true, '', i, 'm2', '10+0.1', {PLIES},"
         " CASE i % 3 WHEN 0 THEN 'maxie' WHEN 1 THEN 'minnie' END,"
         " CASE i % 3 WHEN 2 THEN 'ply_limit' ELSE 'armies' END, '',"
-        f" CASE WHEN i % 10 <> 0 THEN {_DIGEST[kind]} END, CAST(i % {OPENINGS} AS VARCHAR(16)) FROM series"
+        f" CASE WHEN i % 10 <> 0 THEN {_DIGEST[dialect]} END, CAST(i % {OPENINGS} AS VARCHAR(16)) FROM series"
     )
 
 
-def _step(seat: str) -> str:
+def _step_query(seat: str) -> str:
     won = f"CASE WHEN winner IS NULL THEN 'draw' WHEN winner = '{seat}' THEN 'win' ELSE 'loss' END"
     return (
         "INSERT INTO rating_steps (match, seat, game, bot, finished, outcome, forfeit, rating, deviation, volatility, arrival)"
@@ -118,21 +118,21 @@ def _step(seat: str) -> str:
     )
 
 
-_STEPS = (_step("maxie"), _step("minnie"))
+_STEPS = (_step_query("maxie"), _step_query("minnie"))
 _RECORDS = (
     "INSERT INTO records (number, packed, whole) SELECT number, samples.packed, true FROM matches"
     f" JOIN samples ON place = number % {SAMPLES} WHERE number BETWEEN :low AND :high"
 )
 
 
-def _scored(seat: str, other: str) -> str:
+def _scored_query(seat: str, other: str) -> str:
     won = f"CASE WHEN winner IS NULL THEN 0 WHEN winner = '{seat}' THEN 1 ELSE -1 END"
     return (
         f"SELECT game, {seat} AS bot, {other} AS opponent, {won} AS score, finished FROM matches WHERE rated"
     )
 
 
-_SCORED = f"({_scored('maxie', 'minnie')} UNION ALL {_scored('minnie', 'maxie')}) AS scored"
+_SCORED = f"({_scored_query('maxie', 'minnie')} UNION ALL {_scored_query('minnie', 'maxie')}) AS scored"
 _SCORES = ", ".join(f"sum(CASE WHEN score = {each} THEN 1 ELSE 0 END)" for each in (1, 0, -1))
 _TABLES = (
     (

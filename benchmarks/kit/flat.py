@@ -9,10 +9,10 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from benchmarks.kit.halves import load_cores, server_cores
-from benchmarks.kit.loads import ARENA, RELAY, loads
-from benchmarks.kit.results import claim
-from benchmarks.kit.script import frame_sizes
-from benchmarks.kit.served import Running, arena, serving
+from benchmarks.kit.loads import ARENA, RELAY, run_loads
+from benchmarks.kit.results import format_claim
+from benchmarks.kit.script import measure_frame_sizes
+from benchmarks.kit.served import RunningServer, run_arena_server, run_server
 
 LIMITS = (
     *(
@@ -28,12 +28,12 @@ WARM_SECONDS = 1.5
 """Time from the arrival of all bots to the start of the measurement, in seconds."""
 MAX_RATIO = {10: 4.0, 100: 2.5, 1000: 2.5}
 """Largest allowed ratio of the server's cost of a move to a relay's, by number of bots."""
-LOAD_IS_THE_BOUND = 0.8
+MAX_LOAD_SHARE = 0.8
 """Share of a core from which on a load process may limit the result."""
 
 
 @dataclass
-class Flat:
+class FullSpeedFigures:
     """Measurements of one run at full speed."""
 
     rate: float
@@ -44,40 +44,40 @@ class Flat:
     """CPU usage of the busiest load process, as a share of one core."""
 
 
-Serve = Callable[[int], AbstractContextManager[Running]]
+Serve = Callable[[int], AbstractContextManager[RunningServer]]
 
 
-def serve_arena(bots: int) -> AbstractContextManager[Running]:
+def serve_arena(bots: int) -> AbstractContextManager[RunningServer]:
     """Serve an arena for `bots` bots."""
-    return arena(bots // 2, *LIMITS, cores=server_cores())
+    return run_arena_server(bots // 2, *LIMITS, cores=server_cores())
 
 
-def serve_relay(_bots: int) -> AbstractContextManager[Running]:
+def serve_relay(_bots: int) -> AbstractContextManager[RunningServer]:
     """Serve a relay with frames as large as the server's."""
-    sizes = [str(size) for size in frame_sizes()]
-    return serving("benchmarks.relay", "PORT", *sizes, cores=server_cores())
+    sizes = [str(size) for size in measure_frame_sizes()]
+    return run_server("benchmarks.relay", "PORT", *sizes, cores=server_cores())
 
 
-def flat_out(serve: Serve, bots: int, seconds: float, pause: float = 0.0) -> Flat:
+def measure_full_speed(serve: Serve, bots: int, seconds: float, pause: float = 0.0) -> FullSpeedFigures:
     """Measure `bots` bots that play as fast as they can, or pause for `pause` seconds before each move."""
     with (
         serve(bots) as running,
-        loads(running.url, bots, kind=ARENA if serve is serve_arena else RELAY, pause=pause) as load,
+        run_loads(running.url, bots, kind=ARENA if serve is serve_arena else RELAY, pause=pause) as load,
     ):
-        load.wait_all_in(bots)
+        load.wait_until_all_connected(bots)
         time.sleep(WARM_SECONDS)
-        moves, server, own, began = load.moves, running.cpu, load.cpu(), time.perf_counter()
+        moves, server, own, began = load.moves, running.cpu_seconds, load.cpu_seconds(), time.perf_counter()
         time.sleep(seconds)
         passed = time.perf_counter() - began
         moves = max(1, load.moves - moves)
-        shares = [(after - before) / passed for before, after in zip(own, load.cpu(), strict=True)]
-        result = Flat(moves / passed, 1e6 * (running.cpu - server) / moves, max(shares))
+        shares = [(after - before) / passed for before, after in zip(own, load.cpu_seconds(), strict=True)]
+        result = FullSpeedFigures(moves / passed, 1e6 * (running.cpu_seconds - server) / moves, max(shares))
         if load.errors:
             print(f"  {load.errors} errors")
     return result
 
 
-def flat_lines(seconds: float, rounds: int) -> tuple[list[str], dict[int, list[float]]]:
+def make_full_speed_section(seconds: float, rounds: int) -> tuple[list[str], dict[int, list[float]]]:
     """Return the section (CPU per move, moves per second, ratio to the relay), and the ratios of each round, by number
     of bots.
     """
@@ -92,7 +92,7 @@ def flat_lines(seconds: float, rounds: int) -> tuple[list[str], dict[int, list[f
             f"- *Load* is the CPU time of the busiest of {len(load_cores())} load generators, as a share of one core, with the server and "
             "with the relay. The load generators run on "
             + ("separate cores" if apart else "the same cores as the server")
-            + f". A share over {LOAD_IS_THE_BOUND:.0%} is marked, because it may limit the moves a second.\n"
+            + f". A share over {MAX_LOAD_SHARE:.0%} is marked, because it may limit the moves a second.\n"
             "- *As often* is the CPU time of the relay, in µs per move, at as many moves a second as the arena. It is higher, because a "
             "relay at full speed reads tens of frames at once, but at a lower rate it wakes up for each frame.\n\n"
             "With few bots the arena is slower, because each bot waits for the commit of its move."
@@ -105,34 +105,34 @@ def flat_lines(seconds: float, rounds: int) -> tuple[list[str], dict[int, list[f
     for bots in SIZES:
         runs, often = [], []
         for _ in range(rounds):
-            runs.append([flat_out(serve, bots, seconds) for serve in (serve_arena, serve_relay)])
+            runs.append([measure_full_speed(serve, bots, seconds) for serve in (serve_arena, serve_relay)])
             # One bot of two is to move.
-            often.append(flat_out(serve_relay, bots, seconds, bots / 2 / runs[-1][0].rate).server)
+            often.append(measure_full_speed(serve_relay, bots, seconds, bots / 2 / runs[-1][0].rate).server)
         cpu = [statistics.median(run[kind].server for run in runs) for kind in range(2)]
         rates = [statistics.median(run[kind].rate for run in runs) for kind in range(2)]
         results[bots] = [arena.server / relay.server for arena, relay in runs]
-        load = " / ".join(_share([run[kind].load for run in runs]) for kind in range(2))
+        load = " / ".join(_format_share([run[kind].load for run in runs]) for kind in range(2))
         lines.append(
-            f"| {bots} | {cpu[0]:.0f} | {cpu[1]:.0f} | {_spread(results[bots])} | {statistics.median(often):.0f} "
+            f"| {bots} | {cpu[0]:.0f} | {cpu[1]:.0f} | {_format_spread(results[bots])} | {statistics.median(often):.0f} "
             f"| {rates[0]:,.0f} | {rates[1]:,.0f} | {load} |"
         )
         print(lines[-1], flush=True)
     return lines, results
 
 
-def goals(ratios: Mapping[int, Sequence[float]]) -> list[str]:
+def make_claims(ratios: Mapping[int, Sequence[float]]) -> list[str]:
     """Return the promised and measured ratios of CPU per move, server to relay, by number of bots."""
     lines = []
     for bots, each in ratios.items():
         what = f"CPU time of a move, divided by that on a relay that stores nothing, with {bots:,} bots"
-        lines += [claim(what, f"at most {MAX_RATIO[bots]:g} ×", f"{_spread(each)} ×"), ""]
+        lines += [format_claim(what, f"at most {MAX_RATIO[bots]:g} ×", f"{_format_spread(each)} ×"), ""]
     return lines[:-1]
 
 
-def _spread(values: Sequence[float]) -> str:
+def _format_spread(values: Sequence[float]) -> str:
     return f"{statistics.median(values):.1f} ({min(values):.1f} to {max(values):.1f})"
 
 
-def _share(shares: list[float]) -> str:
+def _format_share(shares: list[float]) -> str:
     share = statistics.median(shares)
-    return f"**{share:.0%}**" if share > LOAD_IS_THE_BOUND else f"{share:.0%}"
+    return f"**{share:.0%}**" if share > MAX_LOAD_SHARE else f"{share:.0%}"

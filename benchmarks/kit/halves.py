@@ -6,22 +6,22 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-APART = 4
+MIN_CORES_TO_SPLIT = 4
 """Number of cores from which on the server and its load are kept apart."""
 
 
 def server_cores() -> set[int]:
     """Return the cores for a server under load."""
-    return _halves()[0]
+    return _split_cores()[0]
 
 
 def load_cores() -> set[int]:
     """Return the cores for the load."""
-    return _halves()[1]
+    return _split_cores()[1]
 
 
 @contextmanager
-def on_cores(cores: set[int]) -> Iterator[None]:
+def pin_to_cores(cores: set[int]) -> Iterator[None]:
     """Pin all processes started in the block to these cores."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, cores)
@@ -31,9 +31,9 @@ def on_cores(cores: set[int]) -> Iterator[None]:
         os.sched_setaffinity(0, before)
 
 
-def _halves() -> tuple[set[int], set[int]]:
+def _split_cores() -> tuple[set[int], set[int]]:
     mine = sorted(os.sched_getaffinity(0))
-    if len(mine) < APART:
+    if len(mine) < MIN_CORES_TO_SPLIT:
         return set(mine), set(mine)
     half = len(mine) // 2
     return set(mine[:half]), set(mine[half:])

@@ -18,10 +18,10 @@ from websockets.typing import Subprotocol
 from arena.protocol.codec import encode
 from arena.protocol.messages import SUBPROTOCOL, Accept, Challenge, Hello, Move, Ready
 from arena.protocol.timecontrol import TimeControl
-from benchmarks.kit.script import GAME, ID, MAP, script
+from benchmarks.kit.script import GAME, ID, MAP, make_script
 from benchmarks.relay import ANSWER
 
-RULES = ("armies", "elimination", "ply_limit")
+RULE_REASONS = ("armies", "elimination", "ply_limit")
 """Reasons for which a match ends by the rules; any other reason is a forfeit."""
 
 JOINING_SECONDS = 0.5
@@ -29,14 +29,14 @@ JOINING_SECONDS = 0.5
 and with hundreds of bots at full speed the last ones would connect too late.
 """
 
-AT_ONCE = 50
+MAX_PARALLEL_CONNECTS = 50
 """Number of bots of a process that connect in parallel. More would let the last of a thousand exceed the time limit."""
 
-AGAIN_SECONDS = 0.3
+RETRY_SECONDS = 0.3
 """Time from a failed challenge to the next one, in seconds."""
 CLOCK = TimeControl.parse("60+1")
 
-MOVE = encode(Move(ID, 50, script()[50]))
+MOVE = encode(Move(ID, 50, make_script()[50]))
 """Frame as large as a move's."""
 
 
@@ -68,10 +68,10 @@ class Load:
     """Times from sending each move to its acknowledgement."""
     joining: bool = False
     """True while other bots are still to connect, so that no bot plays at full speed."""
-    entrance: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
+    connecting: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_PARALLEL_CONNECTS))
     """Semaphore held by each bot that is connecting."""
 
-    def pause(self, seconds: float) -> float:
+    def draw_pause(self, seconds: float) -> float:
         """Return a random pause before a move, with this average in seconds.
 
         Bots of different makes do not move in step, unlike bots that start together.
@@ -80,7 +80,7 @@ class Load:
         return mean and mean * random.uniform(0.2, 1.8)
 
 
-async def arena_bot(
+async def run_arena_bot(
     url: str,
     name: str,
     load: Load,
@@ -98,8 +98,8 @@ async def arena_bot(
     """
     try:
         async with AsyncExitStack() as stack:
-            async with load.entrance:
-                connection = await stack.enter_async_context(line_to(url, source))
+            async with load.connecting:
+                connection = await stack.enter_async_context(open_connection(url, source))
                 await connection.send(encode(Hello(name, token, pool=pool)))
                 output = _decoder.decode(await connection.recv())
             if output.type == "welcome":
@@ -107,11 +107,11 @@ async def arena_bot(
             else:
                 load.errors.append(output.code)
             bot = _Bot(connection, name, load, pause, opponent)
-            await bot.arrange(output)
+            await bot.handle_challenges(output)
             async for frame in connection:
                 output = _decoder.decode(frame)
-                await bot.arrange(output)
-                await bot.play(output)
+                await bot.handle_challenges(output)
+                await bot.handle_match_message(output)
     except (OSError, ConnectionClosed, InvalidHandshake) as error:
         load.errors.append(str(error))
 
@@ -128,7 +128,7 @@ class _Bot:
     sent: float = 0.0
     """Time at which the latest move was sent."""
 
-    async def arrange(self, message: BotMessage) -> None:
+    async def handle_challenges(self, message: BotMessage) -> None:
         """Accept challenges, and challenge the opponent again when a match or a challenge is over."""
         match message.type:
             case "challenged" if message.opponent == self.name:
@@ -136,26 +136,28 @@ class _Bot:
             case "welcome" | "end" if self.opponent:
                 await self._challenge()
             case "challenge_over" if self.opponent and message.outcome != "accepted":
-                await asyncio.sleep(AGAIN_SECONDS)
+                await asyncio.sleep(RETRY_SECONDS)
                 await self._challenge()
             case "error" if self.opponent and message.code in ("bad_challenge", "rate_limited"):
-                await asyncio.sleep(AGAIN_SECONDS)
+                await asyncio.sleep(RETRY_SECONDS)
                 await self._challenge()
 
-    async def play(self, message: BotMessage) -> None:
+    async def handle_match_message(self, message: BotMessage) -> None:
         """Play the match, and count its moves."""
         match message.type:
             case "start":
                 await self.connection.send(encode(Ready(message.match)))
             case "turn":
-                if wait := self.load.pause(self.pause):
+                if wait := self.load.draw_pause(self.pause):
                     await asyncio.sleep(wait)
                 self.sent = time.perf_counter()
-                await self.connection.send(encode(Move(message.match, message.ply, script()[message.ply])))
+                await self.connection.send(
+                    encode(Move(message.match, message.ply, make_script()[message.ply]))
+                )
             case "accepted":
                 self.load.moves += 1
                 self.load.seconds.append(time.perf_counter() - self.sent)
-            case "end" if message.reason not in RULES:
+            case "end" if message.reason not in RULE_REASONS:
                 self.load.forfeits.append(message.reason)
             case "error":
                 self.load.errors.append(message.code)
@@ -165,19 +167,19 @@ class _Bot:
         await self.connection.send(encode(asked))
 
 
-async def relay_bot(url: str, load: Load, pause: float = 0.0) -> None:
+async def run_relay_bot(url: str, load: Load, pause: float = 0.0) -> None:
     """Send a frame as large as a move, an average of `pause` seconds after each turn frame."""
     sent = 0.0
     try:
         async with AsyncExitStack() as stack:
-            async with load.entrance:
-                connection = await stack.enter_async_context(line_to(url))
+            async with load.connecting:
+                connection = await stack.enter_async_context(open_connection(url))
             load.connected += 1
             async for frame in connection:
                 if frame[0] == ANSWER:
                     load.seconds.append(time.perf_counter() - sent)
                     continue
-                if wait := load.pause(pause):
+                if wait := load.draw_pause(pause):
                     await asyncio.sleep(wait)
                 load.moves += 1
                 sent = time.perf_counter()
@@ -186,7 +188,7 @@ async def relay_bot(url: str, load: Load, pause: float = 0.0) -> None:
         load.errors.append(str(error))
 
 
-def line_to(url: str, source: str | None = None) -> Any:
+def open_connection(url: str, source: str | None = None) -> Any:
     """Connect to a server or a relay, from the address `source` if given."""
     return connect(
         url,
@@ -199,15 +201,15 @@ def line_to(url: str, source: str | None = None) -> Any:
     )
 
 
-async def measured(load: Load, warm: float, seconds: float) -> float:
+async def measure_rate(load: Load, warm_up_seconds: float, seconds: float) -> float:
     """Return the moves per second after a warm-up."""
-    await asyncio.sleep(warm)
+    await asyncio.sleep(warm_up_seconds)
     before, began = load.moves, time.perf_counter()
     await asyncio.sleep(seconds)
     return (load.moves - before) / (time.perf_counter() - began)
 
 
-async def all_in(load: Load, count: int) -> None:
+async def wait_until_all_connected(load: Load, count: int) -> None:
     """Wait until `count` bots have been welcomed. Raises RuntimeError."""
     end = time.monotonic() + 120
     while load.connected < count and time.monotonic() < end:  # noqa: ASYNC110

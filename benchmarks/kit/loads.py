@@ -22,22 +22,22 @@ from pathlib import Path
 
 import uvloop
 
-from benchmarks.kit.halves import load_cores, on_cores
-from benchmarks.kit.load import Load, arena_bot, relay_bot
-from benchmarks.kit.served import ROOT, cpu_of
+from benchmarks.kit.halves import load_cores, pin_to_cores
+from benchmarks.kit.load import Load, run_arena_bot, run_relay_bot
+from benchmarks.kit.served import ROOT, process_cpu_seconds
 
 ARENA, IDLE, RELAY = "arena", "idle", "relay"
 """Kinds of load."""
-TELL_SECONDS = 0.01
+UPDATE_SECONDS = 0.01
 """Time between two updates of a process's counters, in seconds."""
-COUNTED = 3
+COUNTERS_PER_PROCESS = 3
 """Number of counters per process, 8 bytes each: connections, moves, errors."""
 CONNECT_SECONDS = 120.0
 """Time limit for all bots together to connect, in seconds."""
 
 
 @dataclass
-class Loads:
+class LoadProcesses:
     """Running load processes."""
 
     counts: memoryview
@@ -47,33 +47,35 @@ class Loads:
     @property
     def connected(self) -> int:
         """Number of connected bots."""
-        return sum(self.counts[0::COUNTED])
+        return sum(self.counts[0::COUNTERS_PER_PROCESS])
 
     @property
     def moves(self) -> int:
         """Number of moves played, up to a few milliseconds ago."""
-        return sum(self.counts[1::COUNTED])
+        return sum(self.counts[1::COUNTERS_PER_PROCESS])
 
     @property
     def errors(self) -> int:
         """Number of errors."""
-        return sum(self.counts[2::COUNTED])
+        return sum(self.counts[2::COUNTERS_PER_PROCESS])
 
-    def cpu(self) -> list[float]:
+    def cpu_seconds(self) -> list[float]:
         """Return the CPU time of each process, in seconds."""
-        return [cpu_of(each.pid) for each in self.processes]
+        return [process_cpu_seconds(each.pid) for each in self.processes]
 
-    def wait_all_in(self, bots: int) -> None:
+    def wait_until_all_connected(self, bots: int) -> None:
         """Wait until `bots` bots have connected. Raises RuntimeError."""
         end = time.monotonic() + CONNECT_SECONDS
         while self.connected < bots:
             if time.monotonic() > end:
                 raise RuntimeError(f"{self.connected} of {bots} bots came in, with {self.errors} errors")
-            time.sleep(TELL_SECONDS)
+            time.sleep(UPDATE_SECONDS)
 
 
 @contextmanager
-def loads(url: str, bots: int, *, kind: str, names: str = "bot", pause: float = 0.0) -> Iterator[Loads]:
+def run_loads(
+    url: str, bots: int, *, kind: str, names: str = "bot", pause: float = 0.0
+) -> Iterator[LoadProcesses]:
     """Run `bots` bots of an arena or a relay, in as many processes as there are cores for them.
 
     names  prefix of the bots' names, before the number
@@ -83,10 +85,10 @@ def loads(url: str, bots: int, *, kind: str, names: str = "bot", pause: float = 
     number = max(1, min(len(cores), bots // 2))
     with tempfile.TemporaryDirectory(prefix="arena-load-") as folder, ExitStack() as stack:
         file = Path(folder) / "counts"
-        file.write_bytes(bytes(8 * COUNTED * number))
-        running = Loads(stack.enter_context(_counts(file)))
+        file.write_bytes(bytes(8 * COUNTERS_PER_PROCESS * number))
+        running = LoadProcesses(stack.enter_context(_map_counters(file)))
         try:
-            with on_cores(cores):
+            with pin_to_cores(cores):
                 for slot in range(number):
                     given = (url, kind, names, str(pause), str(file), str(slot), str(number), str(bots))
                     command = [sys.executable, "-m", "benchmarks.kit.loads", *given]
@@ -100,7 +102,7 @@ def loads(url: str, bots: int, *, kind: str, names: str = "bot", pause: float = 
 
 
 @contextmanager
-def _counts(file: Path) -> Iterator[memoryview]:
+def _map_counters(file: Path) -> Iterator[memoryview]:
     """Map the counters in a file into memory that several processes share."""
     with (
         file.open("r+b") as opened,
@@ -111,31 +113,31 @@ def _counts(file: Path) -> Iterator[memoryview]:
         yield numbers
 
 
-async def _play(
+async def _run_bots(
     url: str, kind: str, names: str, pause: float, file: Path, slot: int, number: int, bots: int
 ) -> None:
     load = Load(joining=True)
-    first = COUNTED * slot
-    with _counts(file) as counts:
+    first = COUNTERS_PER_PROCESS * slot
+    with _map_counters(file) as counts:
         async with asyncio.TaskGroup() as tasks:
             for each in range(slot, bots, number):
                 tasks.create_task(
-                    relay_bot(url, load, pause)
+                    run_relay_bot(url, load, pause)
                     if kind == RELAY
-                    else arena_bot(url, f"{names} {each}", load, pause, pool=kind == ARENA)
+                    else run_arena_bot(url, f"{names} {each}", load, pause, pool=kind == ARENA)
                 )
             while True:
                 for place, count in enumerate((load.connected, load.moves, len(load.errors))):
                     counts[first + place] = count
                 load.seconds.clear()
-                load.joining = sum(counts[0::COUNTED]) < bots
-                await asyncio.sleep(TELL_SECONDS)
+                load.joining = sum(counts[0::COUNTERS_PER_PROCESS]) < bots
+                await asyncio.sleep(UPDATE_SECONDS)
 
 
 def main() -> None:
     """Play until killed."""
     url, kind, names, pause, file, slot, number, bots = sys.argv[1:]
-    uvloop.run(_play(url, kind, names, float(pause), Path(file), int(slot), int(number), int(bots)))
+    uvloop.run(_run_bots(url, kind, names, float(pause), Path(file), int(slot), int(number), int(bots)))
 
 
 if __name__ == "__main__":

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.kit.flat import serve_relay
-from benchmarks.kit.load import Load, all_in, arena_bot, relay_bot
-from benchmarks.kit.results import claim
-from benchmarks.kit.served import arena
+from benchmarks.kit.load import Load, run_arena_bot, run_relay_bot, wait_until_all_connected
+from benchmarks.kit.results import format_claim
+from benchmarks.kit.served import run_arena_server
 
 PAUSE_SECONDS = 0.03
 """Average time from one move to the next, in seconds."""
@@ -23,12 +23,12 @@ ROW = "x" * 200
 """Row as large as a move's."""
 MAX_MS = 0.5
 """Largest allowed latency of the answer beyond the disk's, in ms."""
-TURNS = 3
+MEASUREMENTS = 3
 """Number of measurements of each latency."""
 
 
 @dataclass
-class Lone:
+class LoneMoveLatencies:
     """Latencies in ms."""
 
     disk: list[float] = field(default_factory=list)
@@ -39,7 +39,7 @@ class Lone:
     """Latencies of the server."""
 
 
-def disk_milliseconds(count: int) -> list[float]:
+def measure_disk(count: int) -> list[float]:
     """Return the latencies of `count` durable commits of one row, with pauses as between moves."""
     with tempfile.TemporaryDirectory(prefix="arena-bench-") as folder:
         connection = sqlite3.connect(Path(folder) / "disk.db", isolation_level=None)
@@ -58,14 +58,14 @@ def disk_milliseconds(count: int) -> list[float]:
             connection.close()
 
 
-async def answer_milliseconds(
+async def measure_answers(
     play: Callable[[int, Load], Coroutine[Any, Any, None]], seconds: float
 ) -> list[float]:
     """Return the latency of each move's answer for two bots. `play` plays the bot with the given number."""
     load = Load()
     async with asyncio.TaskGroup() as tasks:
         jobs = [tasks.create_task(play(number, load)) for number in range(2)]
-        await all_in(load, 2)
+        await wait_until_all_connected(load, 2)
         await asyncio.sleep(1)
         load.seconds.clear()
         await asyncio.sleep(seconds)
@@ -75,30 +75,30 @@ async def answer_milliseconds(
     return durations
 
 
-async def _measure(lone: Lone, seconds: float) -> None:
+async def _measure(lone: LoneMoveLatencies, seconds: float) -> None:
     """Measure each latency once, one after another."""
-    lone.disk += await asyncio.to_thread(disk_milliseconds, int(seconds / PAUSE_SECONDS))
+    lone.disk += await asyncio.to_thread(measure_disk, int(seconds / PAUSE_SECONDS))
     with serve_relay(2) as running:
         url = running.url
-        lone.relay += await answer_milliseconds(lambda _, load: relay_bot(url, load, PAUSE_SECONDS), seconds)
-    with arena(1) as running:
+        lone.relay += await measure_answers(lambda _, load: run_relay_bot(url, load, PAUSE_SECONDS), seconds)
+    with run_arena_server(1) as running:
         url = running.url
-        lone.answer += await answer_milliseconds(
-            lambda number, load: arena_bot(url, f"bot {number}", load, PAUSE_SECONDS), seconds
+        lone.answer += await measure_answers(
+            lambda number, load: run_arena_bot(url, f"bot {number}", load, PAUSE_SECONDS), seconds
         )
 
 
-async def lone_lines(seconds: float) -> list[str]:
+async def make_lone_move_section(seconds: float) -> list[str]:
     """Return the section: the latencies of the disk, a relay and the server, measured alternately."""
-    lone = Lone()
-    for _ in range(TURNS):
-        await _measure(lone, seconds / TURNS)
-    lines = report(lone)
+    lone = LoneMoveLatencies()
+    for _ in range(MEASUREMENTS):
+        await _measure(lone, seconds / MEASUREMENTS)
+    lines = render_section(lone)
     print("\n".join(lines), flush=True)
     return lines
 
 
-def report(lone: Lone) -> list[str]:
+def render_section(lone: LoneMoveLatencies) -> list[str]:
     """Return the section for these measurements."""
     alone, bare, whole = (statistics.median(each) for each in (lone.disk, lone.relay, lone.answer))
     text = f"{whole:.2f} ms; the disk takes {alone:.2f} ms, and a relay that stores nothing answers in {bare:.2f} ms"
@@ -115,11 +115,11 @@ def report(lone: Lone) -> list[str]:
         "",
         "| | p50 | p90 | p99 |",
         "| --- | --- | --- | --- |",
-        _row("disk", lone.disk),
-        _row("relay", lone.relay),
-        _row("answer", lone.answer),
+        _make_row("disk", lone.disk),
+        _make_row("relay", lone.relay),
+        _make_row("answer", lone.answer),
         "",
-        claim(
+        format_claim(
             "p50 of the answer to a lone move",
             f"at most {MAX_MS:g} ms longer than a commit of the disk",
             text,
@@ -127,6 +127,6 @@ def report(lone: Lone) -> list[str]:
     ]
 
 
-def _row(name: str, durations: Sequence[float]) -> str:
+def _make_row(name: str, durations: Sequence[float]) -> str:
     cuts = statistics.quantiles(durations, n=100)
     return f"| {name} | {cuts[49]:.2f} | {cuts[89]:.2f} | {cuts[98]:.2f} |"

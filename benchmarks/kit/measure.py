@@ -29,10 +29,10 @@ class Ratio:
 
     def __str__(self) -> str:
         low, high = min(self.values), max(self.values)
-        return f"{short(self.median)} ({short(low)} to {short(high)}, n = {len(self.values)})"
+        return f"{format_short(self.median)} ({format_short(low)} to {format_short(high)}, n = {len(self.values)})"
 
 
-def short(number: float) -> str:
+def format_short(number: float) -> str:
     """Format a number with about three significant digits."""
     return f"{number:.0f}" if number >= 100 else f"{number:.1f}" if number >= 20 else f"{number:.2f}"
 
@@ -47,11 +47,18 @@ class Section:
     rows: Sequence[Sequence[str]]
     note: str = ""
     claims: Sequence[str] = ()
-    """Claims, as `results.claim` formats them."""
+    """Claims, as `results.format_claim` formats them."""
 
-    def markdown(self) -> str:
-        lines = [f"## {self.title}", "", self.method, "", _row(self.head), _row(["---"] * len(self.head))]
-        lines += [_row(row) for row in self.rows]
+    def to_markdown(self) -> str:
+        lines = [
+            f"## {self.title}",
+            "",
+            self.method,
+            "",
+            _make_row(self.head),
+            _make_row(["---"] * len(self.head)),
+        ]
+        lines += [_make_row(row) for row in self.rows]
         if self.note:
             lines += ["", self.note]
         for each in self.claims:
@@ -59,23 +66,23 @@ class Section:
         return "\n".join(lines)
 
 
-def _row(cells: Sequence[str]) -> str:
+def _make_row(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-def timed(work: Callable[[], Any]) -> tuple[float, Any]:
+def measure_call(call: Callable[[], Any]) -> tuple[float, Any]:
     """Return the wall time of a call in seconds, and its result."""
     start = time.perf_counter()
-    result = work()
+    result = call()
     return time.perf_counter() - start, result
 
 
-def game(map: str) -> Riskless:
+def make_riskless(map: str) -> Riskless:
     """Return Riskless on the map of that name."""
     return Riskless(load_variant(map))
 
 
-def middle_game(game: Game[Any, Any], plies: int, seed: int) -> Any:
+def make_middle_game(game: Game[Any, Any], plies: int, seed: int) -> Any:
     """Return a position after `plies` plies of greedy play with a random error of three armies."""
     rng = random.Random(seed)
     while True:
@@ -91,12 +98,12 @@ def middle_game(game: Game[Any, Any], plies: int, seed: int) -> Any:
             return position
 
 
-def positions(game: Game[Any, Any], count: int, first: int = 20, step: int = 4) -> list[Any]:
+def make_middle_games(game: Game[Any, Any], count: int, first: int = 20, step: int = 4) -> list[Any]:
     """Return `count` middle-game positions, each later than the one before."""
-    return [middle_game(game, first + step * i, i) for i in range(count)]
+    return [make_middle_game(game, first + step * i, i) for i in range(count)]
 
 
-def machine() -> str:
+def describe_machine() -> str:
     """Return the processor, the operating system and the relevant versions."""
     names = [
         line.partition(":")[2].strip()

@@ -18,9 +18,9 @@ _MARK = re.compile(r"^<!-- part (\w+) -->\n", re.MULTILINE)
 _CLAIM = re.compile(r"^\*Promised:\* (.+?): (.+?)\. \*Found:\* (.+)\.$", re.MULTILINE)
 
 
-def claim(what: str, least: str, figure: str) -> str:
+def format_claim(subject: str, promise: str, figure: str) -> str:
     """Return a line of a section that is repeated in the table at the top."""
-    return f"*Promised:* {what}: {least}. *Found:* {figure}."
+    return f"*Promised:* {subject}: {promise}. *Found:* {figure}."
 
 
 @dataclass(frozen=True)
@@ -31,14 +31,14 @@ class ResultsPage:
     parts: Sequence[str]
     """Names of the sections in order."""
 
-    def sections(self) -> dict[str, str]:
+    def read_sections(self) -> dict[str, str]:
         """Return the sections of the file by name; an empty dict if there is no file."""
-        _, *rest = _MARK.split(self._text())
+        _, *rest = _MARK.split(self._read_text())
         return {name: text.strip() for name, text in zip(rest[::2], rest[1::2], strict=True)}
 
     def render(self, sections: Mapping[str, str]) -> str:
         """Return the whole page: the head of the file, the promises if there are any, and the sections in order."""
-        head = _MARK.split(self._text())[0].partition(_TABLE)[0].strip()
+        head = _MARK.split(self._read_text())[0].partition(_TABLE)[0].strip()
         rows = [
             f"| {what} | {least} | {figure} |"
             for name in self.parts
@@ -48,12 +48,12 @@ class ResultsPage:
         parts = [f"<!-- part {name} -->\n{sections[name]}" for name in self.parts if name in sections]
         return "\n\n".join([head, *table, *parts]) + "\n"
 
-    def write(self, part: str, text: str) -> None:
+    def replace_section(self, part: str, text: str) -> None:
         """Replace a section."""
-        text = self.render(self.sections() | {part: text.strip()})
+        text = self.render(self.read_sections() | {part: text.strip()})
         self.path.write_text(text, encoding="utf-8")
 
-    def _text(self) -> str:
+    def _read_text(self) -> str:
         return self.path.read_text(encoding="utf-8") if self.path.exists() else ""
 
 
@@ -64,16 +64,16 @@ SIMULATION = ResultsPage(_FOLDER / "SIMULATION.md", ("seeds", "planted", "cost")
 
 
 @contextmanager
-def measured_on(command: str) -> Iterator[Callable[[], str]]:
+def describe_measurement(command: str) -> Iterator[Callable[[], str]]:
     """Record the time and the load before the block. The yielded function describes them after the block."""
     load, began = os.getloadavg()[0], time.perf_counter()
     seconds = 0.0
 
-    def note() -> str:
+    def describe_conditions() -> str:
         return (
             f"Measured on {datetime.now(UTC):%Y-%m-%d %H:%M} UTC in {seconds:.0f} s by `{command}`; "
             f"load average before the run: {load:.1f}."
         )
 
-    yield note
+    yield describe_conditions
     seconds = time.perf_counter() - began

@@ -18,7 +18,7 @@ ID = "0" * 32
 
 
 @cache
-def script() -> list[Data]:
+def make_script() -> list[Data]:
     """Return the moves as data: the first random match, by seed, of this length."""
     game: Any = make_game_on_map(GAME, MAP)
     for seed in range(10_000):
@@ -34,7 +34,7 @@ def script() -> list[Data]:
 
 
 @cache
-def longest() -> list[Data]:
+def make_longest_match() -> list[Data]:
     """Return the moves of another match as data: always the first legal move, until the ply limit."""
     game: Any = make_game_on_map(GAME, MAP)
     position, moves = game.start(), list[Data]()
@@ -45,9 +45,9 @@ def longest() -> list[Data]:
     return moves
 
 
-def frame_sizes() -> tuple[int, int]:
+def measure_frame_sizes() -> tuple[int, int]:
     """Return the mean frame sizes of the server's messages about a move, in bytes: to its mover, and to the opponent."""
-    moves = script()
+    moves = make_script()
     accepted = [len(encode(Accepted(ID, ply, 0.2, 60_000))) for ply in range(len(moves))]
     turns = [
         len(encode(Turn(ID, ply, moves[:ply], Clocks(60_000, 60_000), 1000))) for ply in range(len(moves))

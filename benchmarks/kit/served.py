@@ -15,14 +15,14 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.kit.halves import on_cores
+from benchmarks.kit.halves import pin_to_cores
 from benchmarks.kit.script import MAP
 
 ROOT = Path(__file__).parents[2]
 
 
 @dataclass
-class Running:
+class RunningServer:
     """Process of a server."""
 
     url: str
@@ -30,19 +30,19 @@ class Running:
     database: str = ""
 
     @property
-    def memory(self) -> int:
+    def memory_bytes(self) -> int:
         """Resident memory in bytes."""
         status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
         match = re.search(r"VmRSS:\s+(\d+)", status)
         return int(match[1]) * 1024 if match else 0
 
     @property
-    def cpu(self) -> float:
+    def cpu_seconds(self) -> float:
         """CPU time of the server in seconds, user and kernel."""
-        return cpu_of(self.process.pid)
+        return process_cpu_seconds(self.process.pid)
 
 
-def cpu_of(pid: int) -> float:
+def process_cpu_seconds(pid: int) -> float:
     """Return the CPU time of a process in seconds, user and kernel."""
     stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii")
     user, system = stat.rpartition(")")[2].split()[11:13]
@@ -50,7 +50,7 @@ def cpu_of(pid: int) -> float:
 
 
 @contextmanager
-def serving(*command: str, cores: set[int] | None = None) -> Iterator[Running]:
+def run_server(*command: str, cores: set[int] | None = None) -> Iterator[RunningServer]:
     """Run `python -m COMMAND` until the end of the block, with a free port in place of the word PORT. Enter the block
     once it listens.
 
@@ -59,7 +59,7 @@ def serving(*command: str, cores: set[int] | None = None) -> Iterator[Running]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    with on_cores(cores) if cores else nullcontext():
+    with pin_to_cores(cores) if cores else nullcontext():
         process = subprocess.Popen(
             [sys.executable, "-m", *(each.replace("PORT", str(port)) for each in command)],
             cwd=ROOT,
@@ -76,20 +76,20 @@ def serving(*command: str, cores: set[int] | None = None) -> Iterator[Running]:
                 if process.poll() is not None or time.monotonic() > end:
                     raise RuntimeError(f"{command[0]} did not come up") from None
                 time.sleep(0.05)
-        yield Running(f"ws://127.0.0.1:{port}", process)
+        yield RunningServer(f"ws://127.0.0.1:{port}", process)
     finally:
         process.kill()
         process.wait()
 
 
-ON_SCRIPT = ("--map", MAP, "--tc", "60+1", "--set=pool.pause_seconds=0", "--set=pool.openings=none")
+SCRIPT_OPTIONS = ("--map", MAP, "--tc", "60+1", "--set=pool.pause_seconds=0", "--set=pool.openings=none")
 """Options of a server whose bots play the script."""
 
 
 @contextmanager
-def arena(
+def run_arena_server(
     matches: int, *options: str, database: str = "", cores: set[int] | None = None
-) -> Iterator[Running]:
+) -> Iterator[RunningServer]:
     """Run an open `arena serve` with a limit of `matches` parallel matches, on `database` or a temporary store."""
     with tempfile.TemporaryDirectory(prefix="arena-bench-") as folder:
         database = database or f"sqlite:///{folder}/arena.db"
@@ -98,31 +98,31 @@ def arena(
             "serve",
             "--anyone",
             "--set=house.engines=none",
-            *ON_SCRIPT,
+            *SCRIPT_OPTIONS,
             "--db",
             database,
         )
-        with serving(
+        with run_server(
             *serve, "--port", "PORT", f"--set=pool.concurrency={matches}", *options, cores=cores
         ) as it:
             it.database = database
             yield it
 
 
-def metrics(url: str) -> str:
+def fetch_metrics(url: str) -> str:
     """Return a server's metrics page."""
     with urllib.request.urlopen(url.replace("ws:", "http:") + "/metrics", timeout=60) as answer:  # noqa: S310  our own server
         text: str = answer.read().decode()
     return text
 
 
-def histogram(url: str, name: str = "arena_move_seconds") -> dict[float, float]:
+def fetch_histogram(url: str, name: str = "arena_move_seconds") -> dict[float, float]:
     """Return the cumulative counts of a histogram, by upper bound."""
-    buckets = re.findall(rf'^{name}_bucket\{{le="([^"]+)"\}} (\S+)', metrics(url), re.MULTILINE)
+    buckets = re.findall(rf'^{name}_bucket\{{le="([^"]+)"\}} (\S+)', fetch_metrics(url), re.MULTILINE)
     return {float(bound.replace("+Inf", "inf")): float(count) for bound, count in buckets}
 
 
-def quantile(counts: dict[float, float], share: float) -> float:
+def interpolate_quantile(counts: dict[float, float], share: float) -> float:
     """Return a quantile, interpolated linearly within its bucket; in the unbounded last bucket, the lower bound."""
     total, below, count_below = counts[float("inf")], 0.0, 0.0
     for bound, count in sorted(counts.items()):

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from testkit.parts import postgresql_folder
+from testkit.parts import find_postgresql_folder
 from tests.server.databases import running_postgresql
 
 NAMES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
@@ -14,7 +14,7 @@ NAMES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
 
 
 @contextmanager
-def database(store: str) -> Iterator[str]:
+def create_database(store: str) -> Iterator[str]:
     """Create an empty database of this kind, and drop it at the end of the block. Raises RuntimeError if the kind is
     unavailable.
     """
@@ -22,7 +22,7 @@ def database(store: str) -> Iterator[str]:
         with tempfile.TemporaryDirectory(prefix="arena-store-") as folder:
             yield f"sqlite:///{folder}/arena.db"
         return
-    binaries = postgresql_folder()
+    binaries = find_postgresql_folder()
     if binaries is None:
         raise RuntimeError("there is no PostgreSQL on this machine: leave it out with --stores sqlite")
     with running_postgresql(binaries, lasting=True) as postgresql:

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from arena.bots.api.bot import Ending, Match, Standing
 from arena.bots.client.settings import ClientSettings
 from arena.bots.client.state.actions import ReportStatus
-from arena.protocol.timecontrol import duration_in_words
+from arena.protocol.timecontrol import format_duration
 from arena.rating.glicko import Rating
 
 log = logging.getLogger("arena.client")
@@ -68,7 +68,7 @@ class StatusReporter:
         if self._away_since is None:
             self._on_status(f"{name} is connected to {url}{goes_on}")
             return
-        self._on_status(f"{name} is back at {url} after {duration_in_words(now - self._away_since)}{goes_on}")
+        self._on_status(f"{name} is back at {url} after {format_duration(now - self._away_since)}{goes_on}")
         self._away_since = None
 
 

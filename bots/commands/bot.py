@@ -24,7 +24,7 @@ from arena.bots.engines.container import container_engine
 from arena.bots.engines.from_program import program_engine
 from arena.bots.engines.isolated import isolate_engine
 from arena.bots.engines.registry import Engine
-from arena.console import CommandError, UsageError, is_given
+from arena.console import CommandError, UsageError, is_option_given
 
 SWITCH_SECONDS = 0.001
 """Time slice of a Python thread, in seconds: short, so that a search cannot delay the network."""
@@ -220,7 +220,7 @@ def bot(
         verbose=verbose,
         state=state,
     )
-    explicit = {key for key in context.params if is_given(context, key)}
+    explicit = {key for key in context.params if is_option_given(context, key)}
     settings = _merge_settings(settings_file, explicit)
     chosen_engine = _make_engine(settings)
     name = settings.name or chosen_engine.name

@@ -29,7 +29,7 @@ from arena.bots.commands.bot_settings import BotSettings, state_folder
 from arena.bots.engines.registry import Engine
 from arena.clock import MONOTONIC
 from arena.console import CommandError, UsageError, err, out
-from arena.cores import cores
+from arena.cores import usable_cores
 from arena.games.catalogue import KNOWN
 from arena.protocol.codes import Code
 
@@ -192,7 +192,7 @@ def _cores_per_match(settings: BotSettings) -> int:
     A bot that only plays challenges uses all cores in each match, because it mostly waits for people, who think
     longer than it does.
     """
-    here = len(cores())
+    here = len(usable_cores())
     return here if settings.challenges_only or settings.challenge else max(1, here // settings.matches)
 
 

@@ -24,11 +24,11 @@ from arena.console import (
     UsageError,
     out,
 )
-from arena.cores import cores
+from arena.cores import usable_cores
 from arena.games.core import AnyGame, GameError, Player
 from arena.maps.board import print_position
 from arena.maps.setup import DEFAULT_MAP
-from arena.match.adjudication import why_table_unusable
+from arena.match.adjudication import unusable_table_reason
 from arena.protocol.adjudication import DEFAULT_RULES, Adjudication, BadAdjudication
 from arena.protocol.record import to_line
 from arena.protocol.timecontrol import BadTimeControl, TimeControl
@@ -78,7 +78,7 @@ def play(
     why = why_incompatible(engine, rules)
     if why is not None:
         raise UsageError(why)
-    why = why_table_unusable(adjudication, rules)
+    why = unusable_table_reason(adjudication, rules)
     if why is not None:
         raise UsageError(f"--adjudicate table: {why}")
     if record is not None:
@@ -99,14 +99,14 @@ def _open_match(
     opponent: Engine, game: AnyGame, seat: Player, control: TimeControl, adjudication: Adjudication | None
 ) -> LocalMatch:
     maxie, minnie = ("you", opponent.name) if seat is Player.MAXIE else (opponent.name, "you")
-    engine = opponent.describe(len(cores()))
+    engine = opponent.describe(len(usable_cores()))
     match = Match(
         game,
         seat.opponent,
         maxie=maxie,
         minnie=minnie,
         time_control=control,
-        threads=engine.threads or len(cores()),
+        threads=engine.threads or len(usable_cores()),
     )
     typer.echo(f"{opponent.name} prepares …")
     try:

@@ -32,7 +32,7 @@ from arena.console import (
 from arena.fetch import fetch
 from arena.maps.board import print_position
 from arena.match.replay import Replay, verify
-from arena.protocol.record import RECORD_BYTES, BadRecord, Record, from_line, read_numbered
+from arena.protocol.record import RECORD_BYTES, BadRecord, Record, from_line, read_numbered_records
 
 KEYS = "Enter, space or → next   ← back   g first   G last   q quit"
 FORWARD = {"\r", "\n", " ", "n", "l", "j", "\x1b[C", "\x1b[B", "\x1bOC", "\x1bOB"}
@@ -199,7 +199,7 @@ def _print_list(records: Sequence[tuple[int, Record]]) -> None:
 
 
 def _print_ply(replay: Replay, ply: int) -> None:
-    typer.echo(replay.move_line(ply))
+    typer.echo(replay.describe_move(ply))
     print_position(replay.game, replay.positions[ply], out)
     typer.echo()
 
@@ -208,9 +208,9 @@ def _step_through(replay: Replay) -> None:
     ply = 0
     while True:
         out.clear()
-        typer.echo(replay.move_line(0))
+        typer.echo(replay.describe_move(0))
         if ply > 0:
-            typer.echo(replay.move_line(ply))
+            typer.echo(replay.describe_move(ply))
         typer.echo()
         print_position(replay.game, replay.positions[ply], out)
         typer.echo(f"\n{ply} of {replay.plies} plies   {KEYS}")
@@ -238,7 +238,7 @@ def load_records(source: str) -> list[tuple[int, Record]]:
     if source.startswith(("http://", "https://")):
         return [(1, _fetch_record(source))]
     try:
-        records = list(read_numbered(Path(source)))
+        records = list(read_numbered_records(Path(source)))
     except OSError as error:
         raise CommandError(f"cannot read {source}: {error.strerror}") from None
     except BadRecord as error:

@@ -34,7 +34,7 @@ from arena.bots.search.values import ESTIMATE_LIMIT, is_decided, plies_to_end
 from arena.console import CommandError, UsageError, err, out, write_json, write_text
 from arena.games.core import Player
 from arena.games.riskless import Riskless
-from arena.match.replay import Replay, summary
+from arena.match.replay import Replay, summarize_record
 from arena.solved.header import BadTable
 from arena.solved.move_quality import MoveQuality
 
@@ -65,7 +65,11 @@ def print_review(
         try:
             names = (players.maxie, players.minnie)
             picture = review_svg(
-                reviews, summary(replay.record), names, engine, armies=replay.game.name == Riskless.name
+                reviews,
+                summarize_record(replay.record),
+                names,
+                engine,
+                armies=replay.game.name == Riskless.name,
             )
         except ValueError as error:
             raise CommandError(str(error)) from None
@@ -112,7 +116,7 @@ def _review_by_table(
     if json is not None:
         write_json(solved, json)
         return
-    out.print(replay.move_line(0))
+    out.print(replay.describe_move(0))
     _print_solved_moves(solved)
 
 
@@ -131,7 +135,7 @@ def _print_solved_moves(solved: list[SolvedMove]) -> None:
 
 
 def _print_reviews(replay: Replay, reviews: list[ReviewedMove], engine: str) -> None:
-    out.print(replay.move_line(0))
+    out.print(replay.describe_move(0))
     unit = ", 100 to an army" if replay.game.name == Riskless.name else ""
     table = Table(title=f"{engine}; values and chances for maxie{unit}", title_justify="left")
     for column in ("ply", "player", "move", "", "value", "chance", "lost", "better"):

@@ -44,7 +44,7 @@ from arena.console import (
     JsonOption,
     MapOption,
     UsageError,
-    is_given,
+    is_option_given,
     out,
     write_json,
     write_text,
@@ -291,14 +291,14 @@ def analyse_command(
 def _reject_options(context: typer.Context, names: Sequence[str], why: str) -> None:
     """Raise UsageError if the user gave one of the options `names`, which have no effect here for the reason `why`."""
     for name in names:
-        if is_given(context, name):
+        if is_option_given(context, name):
             raise UsageError(f"--{name}: {why}")
 
 
 def _reject_unused_options(context: typer.Context, *, compare: bool) -> None:
     """Reject options without effect: with --compare those of a single search, without --compare the option --budget."""
     for name in ("engine", "trace", "nodes", "time", "lines") if compare else ("budget",):
-        if is_given(context, name):
+        if is_option_given(context, name):
             why = (
                 f"--compare searches with every algorithm: leave out --{name}"
                 if compare

@@ -23,7 +23,7 @@ from arena.bots.api.options import IMAGE, IMAGE_SEPARATOR, SUBMISSION, BadSpec, 
 from arena.bots.engines.from_program import ProgramBot
 from arena.bots.engines.registry import NAME_LENGTH, Engine
 from arena.bots.engines.submission import unpack
-from arena.cores import used_ms
+from arena.cores import container_cpu_ms
 
 OWN_IMAGE = "riskless-arena"
 """Container image for submissions that name none."""
@@ -185,7 +185,7 @@ class ContainerBot(ProgramBot):
 
     def _measure_cpu_ms(self) -> float | None:
         container, process = self._running_as
-        return used_ms(container, Path(f"/proc/{process}/cgroup"))
+        return container_cpu_ms(container, Path(f"/proc/{process}/cgroup"))
 
 
 def _find_container_engine() -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from arena.protocol.record import Record, read_numbered
+from arena.protocol.record import Record, read_numbered_records
 
 COLUMNS = (
     *("match", "event", "game", "map", "maxie", "minnie", "time_control", "started"),
@@ -20,7 +20,7 @@ def records(path: str | Path) -> dict[str, list[Any]]:
     other than Riskless, and `winner` is None for a draw. Raises OSError, and BadRecord with the line number.
     """
     table: dict[str, list[Any]] = {name: [] for name in COLUMNS}
-    for _, record in read_numbered(Path(path)):
+    for _, record in read_numbered_records(Path(path)):
         for name, value in zip(COLUMNS, _record_row(record), strict=True):
             table[name].append(value)
     return table

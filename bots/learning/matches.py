@@ -79,7 +79,7 @@ def play_match(
     finally:
         for side in sides.values():
             side.close()
-    return terms.record(start_time, referee.moves, result)
+    return terms.make_record(start_time, referee.moves, result)
 
 
 class _SeatedBot:

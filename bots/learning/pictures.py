@@ -11,12 +11,12 @@ from arena.bots.review.analysis import line_to_path, make_report, parse_referenc
 from arena.bots.search.reports.trace_text import trace_lines
 from arena.bots.search.reports.traced_tree import traced_tree
 from arena.bots.search.reports.tree_picture import tree_svg
-from arena.charts import Area, document, text
+from arena.charts import Area, svg_document, text_element
 from arena.games.core import Game
 from arena.games.riskless import Riskless
 from arena.maps.loader import load_map_file
 from arena.maps.svg import draw_svg
-from arena.match.replay import Replay, summary
+from arena.match.replay import Replay, summarize_record
 
 LINE, LETTER, EDGE = 18, 8.5, 10
 """Height of a line of text, width of a letter, and margin, in pixels."""
@@ -55,7 +55,7 @@ def picture_of_position(game: Game[Any, Any], position: Any) -> Picture:
 
 def picture_of_match(replay: Replay) -> Picture:
     """Return a chart of a match: the game's estimate of each position. As text, the picture has a line for each move."""
-    text = "\n".join(replay.move_line(ply) for ply in range(replay.plies + 1))
+    text = "\n".join(replay.describe_move(ply) for ply in range(replay.plies + 1))
     return Picture(text, lambda: _match_svg(replay))
 
 
@@ -96,18 +96,18 @@ def _match_svg(replay: Replay) -> str:
     top, plies = max(1, *map(abs, leads)), replay.plies
     area = Area(LEFT, WIDTH - RIGHT, TOP, HEIGHT - BOTTOM, (0, plies), (-top, top))
     marks = (top, 0, -top)
-    return document(
+    return svg_document(
         WIDTH,
         HEIGHT,
         [
-            text(LEFT, 26, summary(replay.record), INK),
-            *area.rules(marks, GRID),
-            *(text(LEFT - 8, area.y(mark) + 4, f"{mark:+d}", INK, "end") for mark in marks),
+            text_element(LEFT, 26, summarize_record(replay.record), INK),
+            *area.horizontal_lines(marks, GRID),
+            *(text_element(LEFT - 8, area.y(mark) + 4, f"{mark:+d}", INK, "end") for mark in marks),
             *(
-                text(area.x(ply), HEIGHT - 28, str(ply), INK, "middle")
+                text_element(area.x(ply), HEIGHT - 28, str(ply), INK, "middle")
                 for ply in sorted({0, plies // 2, plies})
             ),
-            text(LEFT, HEIGHT - 10, "ply; the estimate of the game, high for maxie", INK),
-            area.curve(enumerate(leads), LEAD, 2),
+            text_element(LEFT, HEIGHT - 10, "ply; the estimate of the game, high for maxie", INK),
+            area.curve_element(enumerate(leads), LEAD, 2),
         ],
     )

@@ -36,7 +36,7 @@ from arena.bots.search.pool import ThreadPool
 from arena.bots.search.problem import Problem, SearchResult
 from arena.bots.search.values import from_root
 from arena.clock import MONOTONIC
-from arena.cores import cores
+from arena.cores import usable_cores
 from arena.games.core import Game, Player
 
 REFERENCE_WORD = "reference"
@@ -174,7 +174,7 @@ class EngineAnalyst:
         self._seconds = limits.seconds
         self._nodes = spec.whole("nodes") or limits.nodes_for(compiled=choose_form(spec, game).compiled)
         self._backend = make_backend(
-            spec, Match(game, Player.MAXIE, threads=engine_threads(spec, len(cores())))
+            spec, Match(game, Player.MAXIE, threads=engine_threads(spec, len(usable_cores())))
         )
         self._last: tuple[Any, list[Report[Any]]] | None = None
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from arena.bots.review.review import ReviewedMove
 from arena.bots.search.values import ESTIMATE_LIMIT
-from arena.charts import Area, document, dot, text
+from arena.charts import Area, dot_element, svg_document, text_element
 
 WIDTH, HEIGHT = 760, 400
 LEFT, RIGHT, TOP, BOTTOM = 70, 130, 48, 48
@@ -39,21 +39,30 @@ def review_svg(
         return max(-top, min(top, value))
 
     marks = (top, 0, -top)
-    elements = [text(LEFT, 26, title, INK, more=' font-size="15"'), *area.rules(marks, GRID)]
-    elements += [text(LEFT - 8, area.y(mark) + 4, f"{mark / 100:+g}", INK, "end") for mark in marks]
+    elements = [
+        text_element(LEFT, 26, title, INK, attributes=' font-size="15"'),
+        *area.horizontal_lines(marks, GRID),
+    ]
+    elements += [text_element(LEFT - 8, area.y(mark) + 4, f"{mark / 100:+g}", INK, "end") for mark in marks]
     below = HEIGHT - BOTTOM + 20
-    elements += [text(area.x(ply), below, str(ply), INK, "middle") for ply in sorted({0, plies // 2, plies})]
+    elements += [
+        text_element(area.x(ply), below, str(ply), INK, "middle") for ply in sorted({0, plies // 2, plies})
+    ]
     unit = "in armies" if armies else "in hundreds"
     legend = f"ply; values {unit}, high for maxie, a certain win on the edge; ?!, ?, ??: lost chances"
-    elements.append(text(LEFT, HEIGHT - 10, legend, INK))
+    elements.append(text_element(LEFT, HEIGHT - 10, legend, INK))
     for name, points in lines.items():
         if points:
-            elements.append(area.curve([(ply, clamped(value)) for ply, value in points], COLOURS[name], 1.6))
+            elements.append(
+                area.curve_element([(ply, clamped(value)) for ply, value in points], COLOURS[name], 1.6)
+            )
     for each in reviews:
         if each.mark:
             x, y, colour = area.x(each.ply), area.y(clamped(each.after)), COLOURS[each.player]
-            elements.append(dot(x, y, 4, colour, f"ply {each.ply}: {each.move}, better {each.better}"))
-            elements.append(text(x, y - 8, each.mark, colour, "middle", ' font-weight="bold"'))
+            elements.append(
+                dot_element(x, y, 4, colour, f"ply {each.ply}: {each.move}, better {each.better}")
+            )
+            elements.append(text_element(x, y - 8, each.mark, colour, "middle", ' font-weight="bold"'))
     for row, (name, label) in enumerate(zip(lines, (engine, *names), strict=True)):
-        elements.append(text(WIDTH - RIGHT + 8, TOP + 14 + 18 * row, label[:18], COLOURS[name]))
-    return document(WIDTH, HEIGHT, elements)
+        elements.append(text_element(WIDTH - RIGHT + 8, TOP + 14 + 18 * row, label[:18], COLOURS[name]))
+    return svg_document(WIDTH, HEIGHT, elements)

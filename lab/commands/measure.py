@@ -23,7 +23,7 @@ from arena.console import (
     register_game,
     write_json,
 )
-from arena.cores import cores
+from arena.cores import usable_cores
 from arena.games.board import RisklessMap
 from arena.games.catalogue import KNOWN
 from arena.games.core import AnyGame
@@ -138,7 +138,7 @@ def measure_command(
                 matches=matches,
                 openings=starts,
                 seed=seed,
-                processes=processes or len(cores()),
+                processes=processes or len(usable_cores()),
                 progress=lambda count: bar.advance(task, count),
             )
     except BadWeights as problem:

@@ -17,7 +17,7 @@ from arena.bots.api.options import ENGINES, BadSpec, Spec, parse_spec
 from arena.bots.engines.registry import make_engine
 from arena.bots.evaluators.linear import BadWeights
 from arena.console import CommandError, MapOption, SeedOption, UsageError, err, write_text
-from arena.cores import cores
+from arena.cores import usable_cores
 from arena.games.board import RisklessMap
 from arena.games.riskless import Riskless
 from arena.lab.commands.compiled_map import load_compiled_map
@@ -157,7 +157,7 @@ def make(
                 criteria,
                 seed=seed,
                 tries=TRIES * count,
-                processes=processes or len(cores()),
+                processes=processes or len(usable_cores()),
                 progress=progress,
             )
             with closing(openings):

@@ -15,7 +15,7 @@ from rich.filesize import decimal
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from arena.console import CommandError, JsonOption, UsageError, err, out, write_json
-from arena.cores import cores
+from arena.cores import usable_cores
 from arena.games.board import RisklessMap
 from arena.lab.variants import load_variant
 from arena.maps.loader import MapError
@@ -85,7 +85,7 @@ def solve_command(
         variant_map = load_variant(map)
     except MapError as error:
         raise UsageError(str(error)) from None
-    threads = len(cores())
+    threads = len(usable_cores())
     path = find_table(Boards.of(variant_map))
     seconds = None
     if again or path is None:

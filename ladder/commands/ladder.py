@@ -21,7 +21,7 @@ from arena.console import (
     SeedOption,
     TimeOption,
     UsageError,
-    is_given,
+    is_option_given,
 )
 from arena.ladder.commands.match import match
 from arena.ladder.commands.options import (
@@ -176,7 +176,9 @@ def ladder(
         "adjudicate": adjudicate,
         "pin": pin,
     }
-    plan = apply_options(plan, {name: value for name, value in overrides.items() if is_given(context, name)})
+    plan = apply_options(
+        plan, {name: value for name, value in overrides.items() if is_option_given(context, name)}
+    )
     if external_bots is not None:
         plan = dataclasses.replace(plan, bots=())
     if cluster is not None and (external or plan.pin):
@@ -204,6 +206,6 @@ def _external_settings(
             )
         return ExternalBotSettings(host, port, bots, wait)
     for name in ("host", "wait"):
-        if is_given(context, name):
+        if is_option_given(context, name):
             raise UsageError(f"--{name} has an effect only with --external N")
     return None

@@ -34,7 +34,7 @@ from arena.ladder.reports.progress import open_display
 from arena.maps.loader import MapError
 from arena.maps.openings import BadOpenings
 from arena.maps.setup import has_maps, make_game_on_map
-from arena.match.adjudication import why_table_unusable
+from arena.match.adjudication import unusable_table_reason
 from arena.rating.sprt import Sprt
 from arena.server.edge import interpreter
 from arena.server.host import CannotListen
@@ -83,7 +83,7 @@ def play_plan(
     import_module("arena.rating.bradley_terry")
     with open_display(ladder, err, status) as display:
         try:
-            with interpreter.infrequent_collections():
+            with interpreter.tune_interpreter():
                 anyio.run(
                     partial(
                         run_ladder,
@@ -122,7 +122,7 @@ def _check_engines(plan: LadderPlan, starts: Sequence[AnyGame]) -> None:
 def _check_tables(plan: LadderPlan, starts: Sequence[AnyGame]) -> None:
     """Raise UsageError if the rule `table` is on and this machine has no solved table for one of the starts."""
     for game in starts:
-        why = why_table_unusable(plan.adjudication, game)
+        why = unusable_table_reason(plan.adjudication, game)
         if why is not None:
             raise UsageError(f"--adjudicate table: {why}")
 

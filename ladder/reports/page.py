@@ -15,7 +15,7 @@ from arena.ladder.reports.lines import draws_in_words, match_line
 from arena.ladder.reports.plots import bot_colours, colour_swatch, plot_by_ply, ratings_plot
 from arena.ladder.reports.standings import FAULTS, HEADINGS, LEGEND, Column, extra_columns, format_columns
 from arena.maps.setup import has_maps
-from arena.match.replay import movers
+from arena.match.replay import list_movers
 from arena.protocol.record import Record, RecordedMove
 from arena.rating.breakdown import Breakdown, Duel, GroupScore, make_breakdown
 from arena.rating.draws import count_draws
@@ -291,9 +291,9 @@ def _move_plots(records: Sequence[Record], colour: Mapping[str, str]) -> str:
     """Return plots of each bot's mean time and mean search depth per move, by ply."""
     moves: defaultdict[str, defaultdict[int, list[RecordedMove]]] = defaultdict(lambda: defaultdict(list))
     for record in records:
-        for ply, (player, move) in enumerate(zip(movers(record), record.moves[:PLIES], strict=False)):
+        for ply, (player, move) in enumerate(zip(list_movers(record), record.moves[:PLIES], strict=False)):
             if not move.opening:
-                moves[record.players.of(player)][ply].append(move)
+                moves[record.players.name_of(player)][ply].append(move)
     times = {
         bot: {ply: sum(each.ms for each in all_) / len(all_) for ply, all_ in by_ply.items()}
         for bot, by_ply in moves.items()

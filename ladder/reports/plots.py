@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from arena.charts import Area, dot, line, text
+from arena.charts import Area, dot_element, line_element, text_element
 from arena.rating.standings import StandingsRow
 
 WIDTH, LEFT, RIGHT = 360, 46, 20
@@ -60,16 +60,18 @@ def ratings_plot(rows: Sequence[StandingsRow], colour: Mapping[str, str]) -> str
     marks = axis_ticks(min(r.elo - r.elo_error for r in rated), max(r.elo + r.elo_error for r in rated))
     bottom = 34 * len(rated) + 6
     area = Area(LEFT, WIDTH - RIGHT, 0, bottom, (marks[0], marks[-1]), (0, 1))
-    elements = [line(area.x(mark), 0, area.x(mark), bottom, GRID) for mark in marks]
-    elements += [text(area.x(mark), bottom + 15, f"{mark:+z.0f}", INK, "middle") for mark in marks]
+    elements = [line_element(area.x(mark), 0, area.x(mark), bottom, GRID) for mark in marks]
+    elements += [text_element(area.x(mark), bottom + 15, f"{mark:+z.0f}", INK, "middle") for mark in marks]
     for index, row in enumerate(rated):
         y, own = 34 * index + 24, colour[row.bot]
         elements += [
-            text(2, y - 10, row.bot[:NAME], INK),
-            line(area.x(row.elo - row.elo_error), y, area.x(row.elo + row.elo_error), y, own, 3),
-            dot(area.x(row.elo), y, 5, own),
+            text_element(2, y - 10, row.bot[:NAME], INK),
+            line_element(area.x(row.elo - row.elo_error), y, area.x(row.elo + row.elo_error), y, own, 3),
+            dot_element(area.x(row.elo), y, 5, own),
         ]
-    elements.append(text(WIDTH - RIGHT, bottom + 32, "Elo, relative to the average of the bots", INK, "end"))
+    elements.append(
+        text_element(WIDTH - RIGHT, bottom + 32, "Elo, relative to the average of the bots", INK, "end")
+    )
     return _svg(bottom + 38, "The rating of each bot with its 95 % interval, in Elo", elements)
 
 
@@ -88,18 +90,18 @@ def plot_by_ply(
     across = axis_ticks(0, max(max(by_ply) for by_ply in curves.values()) or 1)
     top, bottom = 22, 22 + PLOT
     area = Area(LEFT, WIDTH - RIGHT, top, bottom, (0, across[-1]), (0, down[-1]))
-    elements = area.rules(down, GRID)
-    elements += [text(LEFT - 5, area.y(mark) + 4, f"{mark:g}", INK, "end") for mark in down]
-    elements += [text(area.x(mark), bottom + 16, f"{mark:g}", INK, "middle") for mark in across]
+    elements = area.horizontal_lines(down, GRID)
+    elements += [text_element(LEFT - 5, area.y(mark) + 4, f"{mark:g}", INK, "end") for mark in down]
+    elements += [text_element(area.x(mark), bottom + 16, f"{mark:g}", INK, "middle") for mark in across]
     elements += [
-        line(LEFT, top, LEFT, bottom, INK),
-        line(LEFT, bottom, area.right, bottom, INK),
-        text(2, 12, unit, INK),
-        text(area.right, bottom + 32, "ply", INK, "end"),
+        line_element(LEFT, top, LEFT, bottom, INK),
+        line_element(LEFT, bottom, area.right, bottom, INK),
+        text_element(2, 12, unit, INK),
+        text_element(area.right, bottom + 32, "ply", INK, "end"),
     ]
     for bot in (bot for bot in colour if bot in curves):
         points = sorted(curves[bot].items())
-        elements.append(area.curve(points, colour[bot], 2, ' stroke-linejoin="round"', bot))
+        elements.append(area.curve_element(points, colour[bot], 2, ' stroke-linejoin="round"', bot))
     legend = "".join(f"<li>{colour_swatch(colour[bot])}{escape(bot)}</li>" for bot in colour if bot in curves)
     return (
         f"<h3>{escape(title)}</h3>{_svg(bottom + 38, f'{title} by ply, in {unit}', elements)}"

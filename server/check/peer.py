@@ -28,7 +28,7 @@ class ProtocolFault(Exception):
     """Raised when the bot violates the protocol; the message is one line."""
 
 
-class Frames:
+class FrameLog:
     """Last frames sent and received during a check, as text."""
 
     def __init__(self) -> None:
@@ -45,7 +45,7 @@ class Frames:
                 text = f"hex {frame.hex(' ')}"
         self._log.append(f"{arrow} {text[:MAX_FRAME_TEXT]}{'…' if len(text) > MAX_FRAME_TEXT else ''}")
 
-    def note(self, text: str) -> None:
+    def add_remark(self, text: str) -> None:
         """Add a remark to the frames."""
         self._log.append(f"- {text}")
 
@@ -53,15 +53,15 @@ class Frames:
         """Forget all frames before the next check."""
         self._log.clear()
 
-    def lines(self) -> list[str]:
+    def list_recent(self) -> list[str]:
         """Return the most recent frames, oldest first."""
         return list(self._log)
 
 
-class CheckedBot:
+class BotConnection:
     """Connection after the opening handshake. Every wait ends with a message or a ProtocolFault."""
 
-    def __init__(self, connection: ServerConnection, frames: Frames, patience: float) -> None:
+    def __init__(self, connection: ServerConnection, frames: FrameLog, patience: float) -> None:
         self.connection = connection
         self.frames = frames
         self.patience = patience
@@ -77,7 +77,7 @@ class CheckedBot:
         try:
             await self.connection.send(frame)
         except ConnectionClosed:
-            self.frames.note("the connection was already closed")
+            self.frames.add_remark("the connection was already closed")
 
     async def receive(self, awaited: str, seconds: float | None = None) -> tuple[ClientMessage, float]:
         """Return the next message, and its arrival time in monotonic seconds. Raises ProtocolFault."""
@@ -97,7 +97,7 @@ class CheckedBot:
                     frame = await self.connection.recv()
             except ConnectionClosed:
                 raise ProtocolFault(
-                    f"the connection was closed {self._closed()} while the server waited for {awaited}"
+                    f"the connection was closed {self._describe_close()} while the server waited for {awaited}"
                 ) from None
             if scope.cancelled_caught:
                 return None
@@ -110,11 +110,11 @@ class CheckedBot:
             if not isinstance(message, Status):  # a bot may ask for its status after a long wait
                 return message, at
 
-    async def welcome(self, session: str) -> Hello:
+    async def exchange_hello(self, session: str) -> Hello:
         """Receive the bot's hello and send the welcome. Raises ProtocolFault."""
         hello, _ = await self.receive("hello")
         if not isinstance(hello, Hello):
-            raise ProtocolFault(f"the first message must be hello, not {message_type(hello)}")
+            raise ProtocolFault(f"the first message must be hello, not {message_type_name(hello)}")
         if not hello.name.isprintable() or hello.name != hello.name.strip():
             raise ProtocolFault(
                 f"hello.name {hello.name!r} is not a valid name: use printable characters, without a space at either end"
@@ -123,21 +123,21 @@ class CheckedBot:
             raise ProtocolFault(f"hello.role must be bot, not {hello.role!r}")
         early = await self.receive_within("welcome", HELLO_ALONE_SECONDS)
         if early is not None:
-            raise ProtocolFault(f"{message_type(early[0])} must not be sent before the welcome")
+            raise ProtocolFault(f"{message_type_name(early[0])} must not be sent before the welcome")
         limits = Limits(16_384, hello.matches, 10_000)
         await self.send(Welcome("arena check", hello.name, session, limits))
         return hello
 
-    def drop(self) -> None:
+    def reset(self) -> None:
         """Reset the connection without a closing handshake."""
-        self.frames.note("the connection is cut")
+        self.frames.add_remark("the connection is cut")
         self.connection.transport.abort()
 
-    def _closed(self) -> str:
+    def _describe_close(self) -> str:
         code, reason = self.connection.close_code, self.connection.close_reason
         return f"({code}{f', {reason}' if reason else ''})"
 
 
-def message_type(message: ClientMessage) -> str:
+def message_type_name(message: ClientMessage) -> str:
     """Return the name of a message's type, for errors."""
     return type(message).__name__.lower()

@@ -9,9 +9,9 @@ import anyio
 from msgspec import Struct
 
 from arena.protocol.timecontrol import TimeControl
-from arena.server.check.checks import Exam, list_checks
+from arena.server.check.checks import CheckContext, list_checks
 from arena.server.check.peer import ProtocolFault
-from arena.server.check.stage import Stage, open_stage
+from arena.server.check.stage import ScriptedServer, open_scripted_server
 
 Verdict = Literal["passed", "failed", "skipped"]
 
@@ -45,35 +45,35 @@ class CheckResult(Struct, frozen=True):
     """Last output of the bot's process."""
 
 
-async def examine(
+async def check_bot(
     command: Sequence[str] | None,
     *,
-    tiny: TimeControl,
+    tiny_time_control: TimeControl,
     margin_ms: int,
     patience: float,
     only: Collection[str] = (),
     host: str = "127.0.0.1",
     port: int = 0,
-    listening: Callable[[str], None] = lambda _url: None,
-    found: Callable[[CheckResult], None] = lambda _finding: None,
+    on_listening: Callable[[str], None] = lambda _url: None,
+    on_result: Callable[[CheckResult], None] = lambda _finding: None,
 ) -> list[CheckResult]:
     """Check a bot, and return the results. `command` connects to ARENA_URL; None for a bot that is started elsewhere.
 
     patience: time limit for steps without a clock, in seconds
     only: names of checks to run besides the handshake; empty for all
-    listening: called with the server's URL
-    found: called with each result
+    on_listening: called with the server's URL
+    on_result: called with each result
 
     Raises UnknownCheck if `only` contains an unknown name, BadCommand if the bot's process prints one line and ends with
     exit code 2 instead of connecting, and OSError if the port cannot be used.
     """
     findings: list[CheckResult] = []
     rejected = ""
-    async with open_stage(command, patience, host, port) as stage:
-        listening(stage.url)
-        exam = Exam(stage, tiny, margin_ms)
+    async with open_scripted_server(command, patience, host, port) as stage:
+        on_listening(stage.url)
+        context = CheckContext(stage, tiny_time_control, margin_ms)
         usable = True
-        for name, question, check in list_checks(exam):
+        for name, question, check in list_checks(context):
             if only and name not in only and name != "handshake":
                 continue
             stage.frames.clear()
@@ -85,7 +85,7 @@ async def examine(
                 )
             else:
                 try:
-                    await check(exam)
+                    await check(context)
                     finding = CheckResult(name, "passed", question)
                 except ProtocolFault as fault:
                     finding = await _make_failure(name, question, str(fault), stage)
@@ -94,11 +94,11 @@ async def examine(
                         rejected = finding.printed[0]
                         break
                     # The next check starts with a new process and connection of the bot.
-                    await stage.clear()
+                    await stage.stop_bot()
                     usable = name != "handshake"
             findings.append(finding)
-            found(finding)
-        names = [name for name, _, _ in list_checks(exam)]
+            on_result(finding)
+        names = [name for name, _, _ in list_checks(context)]
     if rejected:
         raise BadCommand(rejected)
     unknown = set(only) - set(names)
@@ -107,7 +107,7 @@ async def examine(
     return findings
 
 
-async def _make_failure(name: str, question: str, why: str, stage: Stage) -> CheckResult:
+async def _make_failure(name: str, question: str, why: str, stage: ScriptedServer) -> CheckResult:
     printed: list[str] = []
     if stage.subject is not None:
         with anyio.move_on_after(EXIT_SECONDS):
@@ -115,4 +115,4 @@ async def _make_failure(name: str, question: str, why: str, stage: Stage) -> Che
         if stage.subject.exit_code is not None:
             await stage.subject.read_rest()
         printed = list(stage.subject.tail)
-    return CheckResult(name, "failed", question, why, stage.frames.lines(), printed)
+    return CheckResult(name, "failed", question, why, stage.frames.list_recent(), printed)

@@ -14,14 +14,14 @@ from arena.protocol.codes import EndReason
 from arena.protocol.messages import Accepted, ClientMessage, End, Move, Ready, Resign, Start, Turn
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Clocks, Data, Players
-from arena.server.check.peer import CheckedBot, ProtocolFault, message_type
+from arena.server.check.peer import BotConnection, ProtocolFault, message_type_name
 
 
-class Scene:
+class ScriptedMatch:
     """Scripted match. Every step that waits for the bot raises ProtocolFault if the bot violates the protocol."""
 
     def __init__(
-        self, peer: CheckedBot, game: AnyGame, seat: Player, control: TimeControl, margin_ms: int
+        self, peer: BotConnection, game: AnyGame, seat: Player, control: TimeControl, margin_ms: int
     ) -> None:
         self.peer = peer
         self.game = game
@@ -36,15 +36,15 @@ class Scene:
         self._early: tuple[ClientMessage, float] | None = None
 
     @property
-    def over(self) -> bool:
+    def is_over(self) -> bool:
         return self.game.outcome(self.position) is not None
 
     @property
-    def bots_turn(self) -> bool:
+    def is_bots_turn(self) -> bool:
         return self.game.player(self.position) is self.seat
 
     @property
-    def start(self) -> Start:
+    def start_message(self) -> Start:
         """The match's `start` message."""
         names = Players("checked", "script") if self.seat is Player.MAXIE else Players("script", "checked")
         ready_ms = int(1000 * self.peer.patience)
@@ -61,10 +61,10 @@ class Scene:
 
     async def begin(self, **unknown: object) -> None:
         """Start the match, and wait until the bot is ready."""
-        await self.peer.send(self.start, **unknown)
-        await self.ready()
+        await self.peer.send(self.start_message, **unknown)
+        await self.wait_until_ready()
 
-    async def ready(self) -> None:
+    async def wait_until_ready(self) -> None:
         """Wait for `ready`. After a reconnect, the bot may first send the move that it chose while disconnected."""
         while True:
             message, at = await self.peer.receive("ready")
@@ -72,25 +72,25 @@ class Scene:
                 if message.ply == len(self.moves) > 0:
                     self._early = message, at
                     continue
-                if self._repeats(message):
+                if self._is_repeat(message):
                     continue
             break
         if not isinstance(message, Ready) or message.match != self.match:
             raise ProtocolFault(
-                f"the bot must answer the start with ready for its match, not {message_type(message)}"
+                f"the bot must answer the start with ready for its match, not {message_type_name(message)}"
             )
 
-    async def turn(self, **unknown: object) -> None:
+    async def send_turn(self, **unknown: object) -> None:
         """Send the current turn."""
         self._turned = MONOTONIC.now()
-        await self.peer.send(self.turn_at(len(self.moves)), **unknown)
+        await self.peer.send(self.turn_message(len(self.moves)), **unknown)
 
-    def turn_at(self, ply: int) -> Turn:
+    def turn_message(self, ply: int) -> Turn:
         """Return the `turn` message of a ply."""
         clocks = Clocks(self.control.base_ms, self.control.base_ms)
         return Turn(self.match, ply, self.moves[:ply], clocks, self.control.increment_ms)
 
-    async def answer(self, **unknown: object) -> None:
+    async def receive_move(self, **unknown: object) -> None:
         """Receive the bot's move, check its time and legality, and acknowledge it."""
         allowed = (self.control.base_ms + self.margin_ms) / 1000
         while True:
@@ -98,14 +98,14 @@ class Scene:
                 (message, at), self._early = self._early, None
             else:
                 message, at = await self.peer.receive("move", allowed + self.peer.patience)
-            if not self._repeats(message):
+            if not self._is_repeat(message):
                 break
         if isinstance(message, Resign):
             raise ProtocolFault(
                 f"the bot resigned at ply {len(self.moves)} of {self.game.name} as {self.seat}"
             )
         if not isinstance(message, Move):
-            raise ProtocolFault(f"the bot must answer the turn with a move, not {message_type(message)}")
+            raise ProtocolFault(f"the bot must answer the turn with a move, not {message_type_name(message)}")
         if message.match != self.match:
             raise ProtocolFault(f"the move must be for match {self.match}, not {message.match!r:.70}")
         self._reject_repeat(message)
@@ -115,11 +115,11 @@ class Scene:
         if took > allowed:
             where = f"{self.control.base_ms} ms and a margin of {self.margin_ms} ms"
             raise ProtocolFault(f"the move at ply {message.ply} took {1000 * took:.0f} ms, of {where}")
-        self.play(message.move)
+        self.play_bot_move(message.move)
         accepted = Accepted(self.match, message.ply, round(1000 * took, 3), self.control.base_ms)
         await self.peer.send(accepted, **unknown)
 
-    def play(self, data: Data) -> None:
+    def play_bot_move(self, data: Data) -> None:
         """Play a move of the bot. Raises ProtocolFault."""
         try:
             self.position = self.game.play(self.position, self.game.move_from_data(data))
@@ -127,43 +127,43 @@ class Scene:
             raise ProtocolFault(f"ply {len(self.moves)}: {error}") from None
         self.moves.append(data)
 
-    def set_up(self, moves: Sequence[Data]) -> None:
+    def restart_after(self, moves: Sequence[Data]) -> None:
         """Restart the match with these moves played. Raises ProtocolFault if one is illegal."""
         self.position, self.moves = self.game.start(), []
         for move in moves:
-            self.play(move)
+            self.play_bot_move(move)
 
-    def continue_on(self, peer: CheckedBot) -> None:
+    def continue_on_connection(self, peer: BotConnection) -> None:
         """Continue the match on a new connection of the bot."""
         self.peer = peer
 
-    def reply(self) -> None:
+    def play_random_move(self) -> None:
         """Play a random move for the player to move, whichever seat that is."""
         move = self._chance.choice(self.game.moves(self.position))
         self.position = self.game.successor(self.position, move)
         self.moves.append(self.game.move_to_data(move))
 
-    async def exchange(self, **unknown: object) -> None:
+    async def play_exchange(self, **unknown: object) -> None:
         """Let the bot play one move, after a random move if the other seat is to move."""
-        if not self.bots_turn:
-            self.reply()
-        if not self.over:
-            await self.turn(**unknown)
-            await self.answer(**unknown)
+        if not self.is_bots_turn:
+            self.play_random_move()
+        if not self.is_over:
+            await self.send_turn(**unknown)
+            await self.receive_move(**unknown)
 
-    async def play_on(self, most: int) -> None:
-        """Let the bot play at most `most` moves, then end the match."""
-        for _ in range(most):
-            if self.over:
+    async def play_up_to(self, max_moves: int) -> None:
+        """Let the bot play at most `max_moves` moves, then end the match."""
+        for _ in range(max_moves):
+            if self.is_over:
                 break
-            await self.exchange()
-        await self.end()
+            await self.play_exchange()
+        await self.send_end()
 
-    async def end(self, **unknown: object) -> None:
+    async def send_end(self, **unknown: object) -> None:
         """Send the `end` of the match: the result by the rules, or the script's resignation."""
         outcome = self.game.outcome(self.position)
         winner = self.seat if outcome is None else outcome.winner
-        reason = EndReason.RESIGNATION if outcome is None else EndReason.of(outcome.word)
+        reason = EndReason.RESIGNATION if outcome is None else EndReason.parse(outcome.word)
         clocks = Clocks(self.control.base_ms, self.control.base_ms)
         seat = None if winner is None else SEATS[winner]
         await self.peer.send(End(self.match, seat, reason, reason.meaning, self.moves, clocks), **unknown)
@@ -173,9 +173,9 @@ class Scene:
         until = MONOTONIC.now() + seconds
         while (seconds_left := until - MONOTONIC.now()) > 0:
             message = await self.peer.receive_within("silence", seconds_left)
-            if message is not None and not self._repeats(message[0]):
+            if message is not None and not self._is_repeat(message[0]):
                 self._reject_repeat(message[0])
-                raise ProtocolFault(f"{message_type(message[0])} must not be sent unasked")
+                raise ProtocolFault(f"{message_type_name(message[0])} must not be sent unasked")
 
     def _reject_repeat(self, message: object) -> None:
         if isinstance(message, Move) and message.match == self.match and message.ply < len(self.moves):
@@ -184,7 +184,7 @@ class Scene:
                 f"the bot must repeat its move at ply {message.ply}, not play {message.move!r:.60} after {earlier!r}"
             )
 
-    def _repeats(self, message: object) -> bool:
+    def _is_repeat(self, message: object) -> bool:
         """Return True if the message repeats an earlier one, which is allowed."""
         if isinstance(message, Ready):
             return message.match == self.match

@@ -14,7 +14,7 @@ from websockets.http11 import Request, Response
 from websockets.typing import Subprotocol
 
 from arena.protocol.messages import MAX_CLIENT_FRAME, SUBPROTOCOL, Hello
-from arena.server.check.peer import CheckedBot, Frames, ProtocolFault
+from arena.server.check.peer import BotConnection, FrameLog, ProtocolFault
 from arena.server.processes.child import Child
 
 START_SECONDS = 60.0
@@ -23,14 +23,14 @@ MAX_QUEUED = 100
 """Maximum number of connections queued for the checks."""
 
 
-class Stage:
+class ScriptedServer:
     """Scripted server for one bot under test."""
 
     def __init__(
         self, command: Sequence[str] | None, patience: float, tasks: anyio.abc.TaskGroup, host: str, port: int
     ) -> None:
         self.patience = patience
-        self.frames = Frames()
+        self.frames = FrameLog()
         self.hello: Hello | None = None
         """Latest hello of the bot."""
         self.session = ""
@@ -45,7 +45,7 @@ class Stage:
         self._host = host
         self._port = port
         self._server: Server | None = None
-        self._peer: CheckedBot | None = None
+        self._peer: BotConnection | None = None
         self._open_for_bots = True
         self._refused = ""
         self._put, self._queue = anyio.create_memory_object_stream[ServerConnection](MAX_QUEUED)
@@ -53,11 +53,11 @@ class Stage:
     async def listen(self) -> None:
         """Listen, and after a crash listen on the same port again. Raises OSError."""
         self._server = await serve(
-            self._arrive,
+            self._handle_connection,
             self._host,
             self._port,
             subprotocols=[Subprotocol(SUBPROTOCOL)],
-            process_request=self._admit,
+            process_request=self._check_subprotocol,
             compression=None,
             max_size=MAX_CLIENT_FRAME,
             ping_interval=None,
@@ -76,7 +76,7 @@ class Stage:
 
     async def crash(self) -> None:
         """Stop like a killed server: close the port and drop all connections."""
-        self.frames.note("the server is killed")
+        self.frames.add_remark("the server is killed")
         if self._server is not None:
             for connection in self._server.connections:
                 connection.transport.abort()
@@ -85,7 +85,7 @@ class Stage:
             self._server = None
         self._peer = None
 
-    async def peer(self) -> CheckedBot:
+    async def connect_bot(self) -> BotConnection:
         """Return the bot's connection. If there is none, start the bot, wait for it, and send the welcome first.
 
         Raises ProtocolFault.
@@ -98,18 +98,18 @@ class Stage:
         if self.subject is None and self._command is not None:
             seconds = max(seconds, START_SECONDS)
             self.subject = await Child.start(self._command, self.url, "checked", "check-token")
-            self._tasks.start_soon(self.subject.listen)
+            self._tasks.start_soon(self.subject.read_output)
         connection = await self._next_connection(seconds)
-        self._peer = CheckedBot(connection, self.frames, self.patience)
+        self._peer = BotConnection(connection, self.frames, self.patience)
         self.session = secrets.token_hex(8)
-        self.hello = await self._peer.welcome(self.session)
+        self.hello = await self._peer.exchange_hello(self.session)
         return self._peer
 
-    async def reconnection(self) -> CheckedBot:
+    async def await_reconnection(self) -> BotConnection:
         """Return the bot's new connection after a loss. Raises ProtocolFault if the bot does not resume its session."""
         session, self._peer = self.session, None
         try:
-            peer = await self.peer()
+            peer = await self.connect_bot()
         except ProtocolFault as fault:
             raise ProtocolFault(f"after a lost connection: {fault}") from None
         if self.hello is None or self.hello.session != session:
@@ -118,7 +118,7 @@ class Stage:
             )
         return peer
 
-    async def clear(self) -> None:
+    async def stop_bot(self) -> None:
         """Stop the bot's process, and drop its connections."""
         if self.subject is not None:
             await self.subject.stop()
@@ -133,7 +133,7 @@ class Stage:
     async def close(self) -> None:
         """Close the server, and stop the bot's process."""
         with anyio.CancelScope(shield=True):
-            await self.clear()
+            await self.stop_bot()
             await self.crash()
         self._put.close()
         self._queue.close()
@@ -151,7 +151,7 @@ class Stage:
                     )
         raise ProtocolFault(f"the bot must connect within {seconds:g} s")
 
-    async def _arrive(self, connection: ServerConnection) -> None:
+    async def _handle_connection(self, connection: ServerConnection) -> None:
         self.arrivals += 1
         if not self._open_for_bots:
             connection.transport.abort()
@@ -162,7 +162,7 @@ class Stage:
             connection.transport.abort()
         await connection.wait_closed()
 
-    def _admit(self, connection: ServerConnection, request: Request) -> Response | None:
+    def _check_subprotocol(self, connection: ServerConnection, request: Request) -> Response | None:
         values = request.headers.get_all("Sec-WebSocket-Protocol")
         offered = [part.strip() for value in values for part in value.split(",")]
         if SUBPROTOCOL in offered:
@@ -174,12 +174,12 @@ class Stage:
 
 
 @asynccontextmanager
-async def open_stage(
+async def open_scripted_server(
     command: Sequence[str] | None, patience: float, host: str = "127.0.0.1", port: int = 0
-) -> AsyncIterator[Stage]:
+) -> AsyncIterator[ScriptedServer]:
     """Open a listening server for the block. If `command` is None, the bot is started elsewhere. Raises OSError."""
     async with anyio.create_task_group() as tasks:
-        stage = Stage(command, patience, tasks, host, port)
+        stage = ScriptedServer(command, patience, tasks, host, port)
         await stage.listen()
         try:
             yield stage

@@ -24,7 +24,7 @@ class Bus(Protocol):
 
     @property
     def connected(self) -> bool:
-        """Return True if the connection is up, as far as is known."""
+        """True if the connection is up, as far as is known."""
         ...
 
     def publish(self, subject: str, payload: bytes) -> bool:

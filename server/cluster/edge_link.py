@@ -28,12 +28,12 @@ from arena.server.ports import Downward, EdgePort, Resync, Upward
 
 log = logging.getLogger("arena.link")
 
-HELD_NS = 30_000_000_000
+MAX_HOLD_NS = 30_000_000_000
 """Maximum time for which a message waits for a core, in ns."""
-HELD_MESSAGES = 10_000
-DOUBT_NS = 1_000_000_000
+MAX_HELD_MESSAGES = 10_000
+RESEND_NS = 1_000_000_000
 """Period before the core's last frame, in ns, whose messages are sent again: the core may have missed them."""
-TAKEOVER_NS = 5_000_000_000
+TAKEOVER_RESEND_NS = 5_000_000_000
 """The same period after another core has taken over. The old core may have sent frames after it lost its lease."""
 SEARCH_NS = BEAT_NS // 3
 """Interval between heartbeats while no core is heard, in ns."""
@@ -54,11 +54,11 @@ class EdgeLink:
         edge: int,
         *,
         clock: Clock,
-        soon: Callable[[Callable[[], None]], object],
+        call_soon: Callable[[Callable[[], None]], object],
     ) -> None:
         """Carry messages of the edge with number `edge`, which is random and unique in the shard.
 
-        soon: calls a function after all messages that have arrived are handled, like an event loop's `call_soon`
+        call_soon: calls a function after all messages that have arrived are handled, like an event loop's `call_soon`
         """
         self.number = edge
         self.subject = edge_subject(shard, edge)
@@ -75,7 +75,7 @@ class EdgeLink:
         self._bus = bus
         self._clock = clock
         self._now_ns = clock.now_ns
-        self._soon = soon
+        self._soon = call_soon
         self._core_subject = core_subject(shard)
         self._stream = 0
         self._doubt: int | None = None
@@ -107,7 +107,7 @@ class EdgeLink:
                 self._soon(self._flush)
             self._pending.append(message)
 
-    def _begin_stream(self, here: EdgeResynced) -> None:
+    def _begin_stream(self, client_list: EdgeResynced) -> None:
         """Begin a stream to the core: send the list of clients, then the messages that the core may have missed."""
         if not self.fence:
             return  # a core will ask again when there is one
@@ -115,7 +115,7 @@ class EdgeLink:
         now, doubt = self._now_ns(), self._doubt
         again: list[MessageReceived] = []
         if doubt is not None:
-            since = max(now - HELD_NS, self._last_frame_ns - doubt)
+            since = max(now - MAX_HOLD_NS, self._last_frame_ns - doubt)
             again = [message for at, message in self._buffer if at >= since]
             self._buffer = deque((now, message) for message in again)
             self._doubt = None
@@ -126,7 +126,7 @@ class EdgeLink:
         self._last_frame_ns = now
         self.synced = True
         self.resyncs += 1
-        self._pending = [here, *again]
+        self._pending = [client_list, *again]
         self._flush()
 
     def _flush(self) -> None:
@@ -143,8 +143,8 @@ class EdgeLink:
     def _hold(self, message: MessageReceived) -> None:
         buffer, now = self._buffer, self._now_ns()
         buffer.append((now, message))
-        oldest = now - (TAKEOVER_NS if self.synced else HELD_NS)
-        while buffer[0][0] < oldest or len(buffer) > HELD_MESSAGES:
+        oldest = now - (TAKEOVER_RESEND_NS if self.synced else MAX_HOLD_NS)
+        while buffer[0][0] < oldest or len(buffer) > MAX_HELD_MESSAGES:
             buffer.popleft()
             self.dropped += not self.synced
 
@@ -160,9 +160,9 @@ class EdgeLink:
         if frame.fence < self.fence:
             return  # from a core that lost its lease
         if frame.fence > self.fence:
-            self._resync(f"core {frame.fence} leads", frame.fence, TAKEOVER_NS)
+            self._resync(f"core {frame.fence} leads", frame.fence, TAKEOVER_RESEND_NS)
         elif not self.synced:
-            self._resync(f"core {frame.fence} is back", frame.fence, DOUBT_NS)
+            self._resync(f"core {frame.fence} is back", frame.fence, RESEND_NS)
         elif frame.stream == self._stream:  # otherwise it was sent before the core knew this stream
             self._handle_frame(frame)
             # Updated after `_handle_frame`, because a resync in it counts back from the previous frame.
@@ -170,7 +170,7 @@ class EdgeLink:
 
     def _handle_frame(self, frame: Frame) -> None:
         if frame.number == REQUEST_STREAM:
-            self._resync("the core asks who is connected", frame.fence, DOUBT_NS)
+            self._resync("the core asks who is connected", frame.fence, RESEND_NS)
             return
         try:
             messages = self._incoming.receive(frame)
@@ -180,17 +180,17 @@ class EdgeLink:
         if not messages:
             return
         if type(messages[0]) is Resync:
-            self._resync("the core has restarted", frame.fence, TAKEOVER_NS)
+            self._resync("the core has restarted", frame.fence, TAKEOVER_RESEND_NS)
             return
         self._deliver(messages)
 
-    def _resync(self, why: str, fence: int, doubt: int | None) -> None:
+    def _resync(self, why: str, fence: int, resend_ns: int | None) -> None:
         log.info("edge %d: %s; sending its clients", self.number, why)
-        if doubt is not None:
+        if resend_ns is not None:
             self._pending = []  # those that must be repeated are in _held
             self.synced = False
         self.fence = fence
-        self._doubt = doubt
+        self._doubt = resend_ns
         self._deliver([Resync()])
 
     def _deliver(self, messages: Sequence[Downward]) -> None:

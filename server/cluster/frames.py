@@ -18,9 +18,9 @@ SILENT_NS = 4 * BEAT_NS
 """Time without a frame after which a peer counts as lost, in ns."""
 REQUEST_STREAM = -1
 """Frame number with which a core requests a new stream."""
-PIECE_BYTES = MAX_PAYLOAD - 256
+MAX_BODY_BYTES = MAX_PAYLOAD - 256
 """Maximum size of a frame's body, in bytes."""
-MAX_LIST = 64 << 20
+MAX_LIST_BYTES = 64 << 20
 """Maximum size of an encoded list of messages, in bytes."""
 
 M = TypeVar("M")
@@ -88,11 +88,11 @@ def decode(payload: bytes) -> Frame:
 def split_list(messages: Sequence[Upward] | Sequence[Downward]) -> Iterator[tuple[bool, bytes]]:
     """Encode a list of messages. Yield the body of each frame, with True if another frame follows."""
     body = _encoder.encode(messages)
-    if len(body) <= PIECE_BYTES:
+    if len(body) <= MAX_BODY_BYTES:
         yield False, body
         return
-    for begin in range(0, len(body), PIECE_BYTES):
-        yield begin + PIECE_BYTES < len(body), body[begin : begin + PIECE_BYTES]
+    for begin in range(0, len(body), MAX_BODY_BYTES):
+        yield begin + MAX_BODY_BYTES < len(body), body[begin : begin + MAX_BODY_BYTES]
 
 
 class IncomingStream(Generic[M]):
@@ -119,8 +119,8 @@ class IncomingStream(Generic[M]):
         self.number += 1
         whole = self._pieces + frame.body if self._pieces else frame.body
         if frame.more:
-            if len(whole) > MAX_LIST:
-                raise BadFrame(f"the list of messages has more than {MAX_LIST} bytes")
+            if len(whole) > MAX_LIST_BYTES:
+                raise BadFrame(f"the list of messages has more than {MAX_LIST_BYTES} bytes")
             self._pieces = whole
             return []
         self._pieces = b""

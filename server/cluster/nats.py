@@ -24,7 +24,7 @@ from arena.clock import MONOTONIC
 from arena.server.cluster.address import NatsAddress, parse_bus_url
 from arena.server.cluster.bus import MAX_PAYLOAD, BusError, Handler
 from arena.server.cluster.tls import TlsContext
-from arena.server.processes.tasks import cancelled_at_exit
+from arena.server.processes.tasks import open_background_tasks
 
 log = logging.getLogger("arena.bus")
 
@@ -55,7 +55,7 @@ FULL_SECONDS = 0.01
 """Pause before the next look at a client that has too many unsent bytes."""
 
 
-class NoTls(ConnectionError):
+class TlsNotOffered(ConnectionError):
     """Raised when a server that must use TLS does not offer it."""
 
     def __init__(self) -> None:
@@ -84,14 +84,14 @@ class _Connection:
             log.warning("NATS: %s", describe_error(error))
         self.problems = [*self.problems[-9:], error]
 
-    async def closed(self) -> None:
+    async def record_close(self) -> None:
         """Record that the client has closed the connection."""
         self.mark_lost(describe_error(self.problems[-1]) if self.problems else self.why)
 
     async def subscribe(self, subject: str, handler: Handler) -> None:
         """Pass the messages on a subject to `handler`. Raises nats.errors.Error and OSError."""
 
-        async def take(message: Msg) -> None:
+        async def pass_payload(message: Msg) -> None:
             try:
                 handler(message.data)
             except Exception:
@@ -99,7 +99,10 @@ class _Connection:
 
         self._subscriptions.append(
             await self.client.subscribe(
-                subject, cb=take, pending_msgs_limit=WAITING_MESSAGES, pending_bytes_limit=WAITING_BYTES
+                subject,
+                cb=pass_payload,
+                pending_msgs_limit=WAITING_MESSAGES,
+                pending_bytes_limit=WAITING_BYTES,
             )
         )
 
@@ -181,7 +184,7 @@ class NatsBus:
         while True:
             if self._connection is not None:
                 await self._serve_connection(self._connection)
-            await self._connect_again()
+            await self._reconnect()
 
     async def close(self) -> None:
         """Send queued messages within a time limit, and close the connection."""
@@ -211,14 +214,14 @@ class NatsBus:
         address, trust = self._address, self._trust
         trust.reset()
 
-        def provider_of(secret: str) -> Callable[[], str] | None:
+        def make_provider(secret: str) -> Callable[[], str] | None:
             # Called after the TLS handshake, and before any secret is sent.
-            def provide() -> str:
-                if address.tls and not trust.used:
-                    raise NoTls
+            def return_secret() -> str:
+                if address.tls and not trust.was_used:
+                    raise TlsNotOffered
                 return secret
 
-            return provide if secret else None
+            return return_secret if secret else None
 
         try:
             with anyio.fail_after(2 * CONNECT_SECONDS):
@@ -226,7 +229,7 @@ class NatsBus:
                     [server],
                     name=self._name,
                     error_cb=connection.record_error,
-                    closed_cb=connection.closed,
+                    closed_cb=connection.record_close,
                     allow_reconnect=False,
                     # The client makes one attempt more than this, and with 0 it tries forever.
                     max_reconnect_attempts=1,
@@ -235,12 +238,12 @@ class NatsBus:
                     flush_timeout=ANSWER_SECONDS,
                     pending_size=2 * WAITING_BYTES,
                     tls=trust,
-                    user=provider_of(address.user),
-                    password=provider_of(address.password),
-                    token=provider_of(address.token),
+                    user=make_provider(address.user),
+                    password=make_provider(address.password),
+                    token=make_provider(address.token),
                 )
-                if address.tls and not trust.used:
-                    raise NoTls
+                if address.tls and not trust.was_used:
+                    raise TlsNotOffered
                 if connection.client.max_payload < MAX_PAYLOAD:
                     most = connection.client.max_payload
                     return f"it accepts only messages of up to {most} bytes; set its max_payload to {MAX_PAYLOAD}"
@@ -257,7 +260,7 @@ class NatsBus:
         """Carry messages over a connection until it is lost."""
         async with anyio.create_task_group() as tasks:
             for job in (self._send, self._check_connection):
-                tasks.start_soon(_lost_on_failure, connection, job)
+                tasks.start_soon(_mark_lost_on_failure, connection, job)
             await connection.disconnected.wait()
             tasks.cancel_scope.cancel()
         if self._connection is connection:
@@ -267,7 +270,7 @@ class NatsBus:
             log.warning("the connection to NATS is lost: %s", connection.why)
             await connection.discard()
 
-    async def _connect_again(self) -> None:
+    async def _reconnect(self) -> None:
         logged = ""
         while self._connection is None:
             await MONOTONIC.sleep(RETRY_SECONDS)
@@ -307,7 +310,9 @@ class NatsBus:
         connection.mark_lost("it does not answer")
 
 
-async def _lost_on_failure(connection: _Connection, job: Callable[[_Connection], Awaitable[None]]) -> None:
+async def _mark_lost_on_failure(
+    connection: _Connection, job: Callable[[_Connection], Awaitable[None]]
+) -> None:
     """Run a job, and mark the connection as lost if the job fails."""
     try:
         await job(connection)
@@ -340,9 +345,9 @@ async def open_nats(url: str, *, name: str, ca: Path | None = None) -> AsyncIter
 
     Raises BusError if the first connection fails or is refused.
     """
-    bus = NatsBus(parse_bus_url(url), TlsContext.trusting(ca), name)
+    bus = NatsBus(parse_bus_url(url), TlsContext.from_ca_bundle(ca), name)
     await bus.connect()
-    async with cancelled_at_exit() as tasks:
+    async with open_background_tasks() as tasks:
         try:
             tasks.start_soon(bus.run)
             yield bus

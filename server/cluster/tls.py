@@ -19,7 +19,7 @@ class TlsContext(ssl.SSLContext):
     _loaded = False
 
     @classmethod
-    def trusting(cls, ca: Path | None) -> Self:
+    def from_ca_bundle(cls, ca: Path | None) -> Self:
         """Return a context that trusts the CA bundle in a file, or by default the system's. Raises BusError."""
         context = cls(ssl.PROTOCOL_TLS_CLIENT)
         if ca is not None:
@@ -37,7 +37,7 @@ class TlsContext(ssl.SSLContext):
         self._used = False
 
     @property
-    def used(self) -> bool:
+    def was_used(self) -> bool:
         """True if the current connection uses TLS."""
         return self._used
 

@@ -9,11 +9,11 @@ import typer
 
 from arena.console import DatabaseOption, JsonOption, Justify, err, print_table, write_json
 from arena.rating.audit import Audit, Finding
-from arena.server.commands.in_store import DATABASE, in_store
-from arena.server.store.addresses import shared
+from arena.server.commands.in_store import DATABASE, run_on_store
+from arena.server.store.addresses import find_shared_days
 from arena.server.store.archive import ArchivedMatch, export_lines
 from arena.server.store.database import Engine
-from arena.server.store.tokens import all_tokens
+from arena.server.store.tokens import list_tokens
 
 COLUMNS: dict[str, Justify] = {
     "check": "left",
@@ -50,17 +50,17 @@ def audit(
     Example: arena audit --event weekly-2026-11-27
     """
 
-    async def work(engine: Engine) -> list[Finding]:
+    async def find_suspicious_matches(engine: Engine) -> list[Finding]:
         records, decode = Audit(), msgspec.json.Decoder(ArchivedMatch).decode
         async for line in export_lines(engine, event):
             match = decode(line)
             records.add_match(match, rated=match.rated)
-        for pair, days in (await shared(engine)).items():
+        for pair, days in (await find_shared_days(engine)).items():
             records.add_address(*pair, days)
-        owners = {each.name: each.owner for each in await all_tokens(engine)}
+        owners = {each.name: each.owner for each in await list_tokens(engine)}
         return records.findings(lambda one, other: one in owners and owners[one] == owners.get(other))
 
-    findings = in_store(db, work)
+    findings = run_on_store(db, find_suspicious_matches)
     if json is not None:
         write_json(findings, json)
     elif findings:
@@ -69,6 +69,14 @@ def audit(
         err.print("nothing suspicious was found")
 
 
-def _table_cells(each: Finding) -> list[str]:
-    chance = "" if each.chance is None else f"{each.chance:.1g}"
-    return [each.check, each.game, each.bot, each.opponent, str(each.matches), chance, each.detail]
+def _table_cells(finding: Finding) -> list[str]:
+    chance = "" if finding.chance is None else f"{finding.chance:.1g}"
+    return [
+        finding.check,
+        finding.game,
+        finding.bot,
+        finding.opponent,
+        str(finding.matches),
+        chance,
+        finding.detail,
+    ]

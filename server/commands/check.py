@@ -26,7 +26,7 @@ from arena.console import (
 )
 from arena.games.catalogue import KNOWN
 from arena.protocol.timecontrol import BadTimeControl, TimeControl
-from arena.server.check.run import UNREACHED, BadCommand, CheckResult, UnknownCheck, examine
+from arena.server.check.run import UNREACHED, BadCommand, CheckResult, UnknownCheck, check_bot
 from arena.server.commands.check_games import check_games
 
 
@@ -129,21 +129,21 @@ def check(
     elif command:
         words = _split_command(command)
 
-    async def main() -> list[CheckResult]:
-        return await examine(
+    async def run_checks() -> list[CheckResult]:
+        return await check_bot(
             words,
-            tiny=tiny,
+            tiny_time_control=tiny,
             margin_ms=margin,
             patience=patience,
             only=only or (),
             host=host,
             port=port,
-            listening=lambda url: err.print(f"connect the bot to {url}") if dial_in else None,
-            found=lambda finding: None if finding.why == UNREACHED else err.print(_verdict_line(finding)),
+            on_listening=lambda url: err.print(f"connect the bot to {url}") if dial_in else None,
+            on_result=lambda finding: None if finding.why == UNREACHED else err.print(_verdict_line(finding)),
         )
 
     try:
-        findings = anyio.run(main)
+        findings = anyio.run(run_checks)
     except BadCommand as error:
         raise UsageError(str(error).removeprefix("arena: ")) from None
     except UnknownCheck as error:

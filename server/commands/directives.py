@@ -9,14 +9,22 @@ import typer
 from arena.console import CommandError, DatabaseOption, UsageError, err, print_table
 from arena.games.name_hints import did_you_mean
 from arena.protocol.timecontrol import parse_duration
-from arena.server.commands.in_store import DATABASE, in_store
+from arena.server.commands.in_store import DATABASE, run_on_store
 from arena.server.store.database import Engine
-from arena.server.store.directives import KICK_SECONDS, MAX_TEXT, Kind, in_force, issue, lift, parse_subject
+from arena.server.store.directives import (
+    KICK_SECONDS,
+    MAX_TEXT,
+    DirectiveKind,
+    issue_directive,
+    lift_directive,
+    load_directives,
+    parse_subject,
+)
 from arena.server.store.events import is_connected
-from arena.server.store.people import known_names
-from arena.server.store.tokens import is_name
+from arena.server.store.people import load_known_names
+from arena.server.store.tokens import is_valid_name
 
-ForOption = Annotated[
+DurationOption = Annotated[
     str,
     typer.Option("--for", metavar="TIME", help="Duration, such as 10m or 2h; 'ever' means no time limit."),
 ]
@@ -43,19 +51,19 @@ def kick(
     Example: arena kick my-bot --reason "it stands still"
     """
     _require_name(name)
-    text = check_text(reason)
+    text = check_directive_text(reason)
 
-    async def work(engine: Engine) -> bool | None:
+    async def issue_kick(engine: Engine) -> bool | None:
         connected = await is_connected(engine, name)
         if connected is False:
-            known = await known_names(engine)
+            known = await load_known_names(engine)
             if name in known:
                 raise CommandError(f"{name} is not connected")
             raise CommandError(f"no client is called {name!r:.80}{did_you_mean(name, known)}")
-        await issue(engine, "name", name, text, KICK_SECONDS)
+        await issue_directive(engine, "name", name, text, KICK_SECONDS)
         return connected
 
-    if in_store(db, work):
+    if run_on_store(db, issue_kick):
         err.print(f"{name} is disconnected")
     else:
         err.print(f"{name} is disconnected if it was connected: no server has answered yet")
@@ -69,8 +77,8 @@ def ban(
         ),
     ] = "",
     reason: ReasonOption = "the host has banned it",
-    seconds: ForOption = "ever",
-    lifted: LiftOption = False,
+    seconds: DurationOption = "ever",
+    lift: LiftOption = False,
     db: DatabaseOption = DATABASE,
 ) -> None:
     """Disconnect a name or address now, and refuse it from then on.
@@ -82,7 +90,7 @@ def ban(
     Example: arena ban 192.0.2.7
     """
     if not subject:
-        bans = [each for each in in_store(db, in_force) if each.kind != "notice"]
+        bans = [each for each in run_on_store(db, load_directives) if each.kind != "notice"]
         rows = [
             [f"owner {each.subject}" if each.kind == "owner" else each.subject, each.until or "-", each.text]
             for each in bans
@@ -90,11 +98,11 @@ def ban(
         print_table(dict.fromkeys(("banned", "until", "reason"), "left"), rows)
         return
     kind, subject = _parse_subject(subject)
-    if lifted:
-        lift_directive(db, kind, subject)
+    if lift:
+        lift_existing_directive(db, kind, subject)
         return
-    length, text = parse_for(seconds), check_text(reason)
-    in_store(db, lambda engine: issue(engine, kind, subject, text, length))
+    length, text = parse_duration_option(seconds), check_directive_text(reason)
+    run_on_store(db, lambda engine: issue_directive(engine, kind, subject, text, length))
     err.print(f"{subject} is banned")
 
 
@@ -102,29 +110,29 @@ def notice(
     text: Annotated[
         str, typer.Argument(metavar="TEXT", help="Text of the notice; default: show the current notice.")
     ] = "",
-    seconds: ForOption = "1h",
-    lifted: Annotated[bool, typer.Option("--lift", help="End the notice now.", show_default=False)] = False,
+    seconds: DurationOption = "1h",
+    lift: Annotated[bool, typer.Option("--lift", help="End the notice now.", show_default=False)] = False,
     db: DatabaseOption = DATABASE,
 ) -> None:
     """Send a notice to all bots and to the page.
 
     Example: arena notice "An upgrade at eight: matches go on after it." --for 30m
     """
-    if lifted:
-        lift_directive(db, "notice", "")
+    if lift:
+        lift_existing_directive(db, "notice", "")
     elif text:
-        length, line = parse_for(seconds), check_text(text)
-        in_store(db, lambda engine: issue(engine, "notice", "", line, length))
+        length, line = parse_duration_option(seconds), check_directive_text(text)
+        run_on_store(db, lambda engine: issue_directive(engine, "notice", "", line, length))
         err.print("the notice is sent")
     else:
-        for each in in_store(db, in_force):
+        for each in run_on_store(db, load_directives):
             if each.kind == "notice":
                 typer.echo(f"{each.text} (until {each.until or '`arena notice --lift`'})")
 
 
-def lift_directive(db: str | None, kind: Kind, subject: str) -> None:
+def lift_existing_directive(db: str | None, kind: DirectiveKind, subject: str) -> None:
     """End a directive. Raises CommandError if there is none."""
-    if not in_store(db, lambda engine: lift(engine, kind, subject)):
+    if not run_on_store(db, lambda engine: lift_directive(engine, kind, subject)):
         raise CommandError(
             f"{subject} is not banned: `arena ban` lists the bans"
             if subject
@@ -133,7 +141,7 @@ def lift_directive(db: str | None, kind: Kind, subject: str) -> None:
     err.print(f"the ban of {subject} is lifted" if subject else "the notice is ended")
 
 
-def _parse_subject(text: str) -> tuple[Kind, str]:
+def _parse_subject(text: str) -> tuple[DirectiveKind, str]:
     """Return the address, network or name in `text`, with its kind. Raises UsageError for other texts."""
     subject = parse_subject(text)
     if subject is None:
@@ -142,11 +150,11 @@ def _parse_subject(text: str) -> tuple[Kind, str]:
 
 
 def _require_name(text: str) -> None:
-    if not is_name(text):
+    if not is_valid_name(text):
         raise UsageError(f"{text!r:.80} is not a valid name: write 1 to 64 printable characters")
 
 
-def parse_for(text: str) -> float:
+def parse_duration_option(text: str) -> float:
     """Parse the value of --for. Return seconds. Raises UsageError."""
     try:
         return parse_duration(text)
@@ -154,7 +162,7 @@ def parse_for(text: str) -> float:
         raise UsageError(f"--for: {error}") from None
 
 
-def check_text(text: str) -> str:
+def check_directive_text(text: str) -> str:
     """Return `text`. Raises UsageError if it is too long or unprintable."""
     if len(text) > MAX_TEXT or not text.isprintable():
         raise UsageError(f"the text must have at most {MAX_TEXT} characters, all printable")

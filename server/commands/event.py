@@ -25,8 +25,8 @@ from arena.console import (
 from arena.maps.setup import DEFAULT_MAP
 from arena.rating.formats import ARENA, FORMATS
 from arena.rating.standings import compute_ranks
-from arena.server.commands.directives import parse_for
-from arena.server.commands.in_store import DATABASE, in_store
+from arena.server.commands.directives import parse_duration_option
+from arena.server.commands.in_store import DATABASE, run_on_store
 from arena.server.commands.pool import make_pool
 from arena.server.commands.settings_file import BadSetting
 from arena.server.core.calendar import (
@@ -35,8 +35,8 @@ from arena.server.core.calendar import (
     event_name_on_date,
     find_zone,
     format_utc,
-    last_time,
-    next_time,
+    last_time_before,
+    next_start_time,
 )
 from arena.server.core.event_state import EventPlan, EventState, Recurrence, StoredEvent
 from arena.server.core.inputs import AnnounceEvent, ControlEvent
@@ -45,14 +45,14 @@ from arena.server.settings import PoolSettings
 from arena.server.store.database import Engine
 from arena.server.store.events import (
     RequestAnswer,
-    all_events,
-    entry_request,
     find_event,
     is_event_name_taken,
+    list_events,
+    make_entry_request,
     send_request,
 )
-from arena.server.store.queries import EventTable, event_table
-from arena.server.store.tokens import is_name
+from arena.server.store.queries import EventTable, load_event_table
+from arena.server.store.tokens import is_valid_name
 
 MAX_OPENINGS = 64
 """Maximum number of openings for each game and time control of an event."""
@@ -105,7 +105,7 @@ def new(
         ),
     ] = "swiss",
     rounds: RoundsOption = 7,
-    lasts: Annotated[
+    duration: Annotated[
         str, typer.Option("--for", metavar="TIME", help="Duration of an event with --format arena.")
     ] = "60m",
     game: GameOption = "riskless",
@@ -135,7 +135,7 @@ def new(
 
     Example: arena event new weekly --at "Fri 20:00" --zone Europe/Berlin --every week --rounds 7 --map italy,world
     """
-    if not is_name(name) or len(name) > 48:
+    if not is_valid_name(name) or len(name) > 48:
         raise UsageError(f"{name!r:.80} is not a valid name of an event: write 1 to 48 printable characters")
     if format not in (*FORMATS, ARENA):
         raise UsageError(f"--format: must be one of {', '.join((*FORMATS, ARENA))}, not {format!r:.40}")
@@ -146,9 +146,9 @@ def new(
     try:
         find_zone(zone)
         option = "--at"
-        begins = next_time(at, zone, now)
+        begins = next_start_time(at, zone, now)
         option = "--closes"
-        shut = last_time(closes, zone, begins) if closes else begins
+        shut = last_time_before(closes, zone, begins) if closes else begins
     except BadTime as error:
         raise UsageError(f"{option}: {error}") from None
     if begins <= now:
@@ -162,7 +162,7 @@ def new(
         closes=shut,
         format=format,
         rounds=rounds,
-        minutes=_parse_minutes(lasts) if format == ARENA else 0,
+        minutes=_parse_minutes(duration) if format == ARENA else 0,
         starts=_parse_starts(game, map, tc),
         margin_ms=margin,
         rated=rated,
@@ -172,12 +172,12 @@ def new(
         again=again,
     )
 
-    async def announce(engine: Engine) -> RequestAnswer | None:
+    async def announce_event(engine: Engine) -> RequestAnswer | None:
         if await is_event_name_taken(engine, plan.event):
             raise CommandError(f"an event called {plan.event} exists: choose another name")
         return await send_request(engine, server, AnnounceEvent(plan))
 
-    _print_answer(in_store(db, announce, make=True), f"it {_announced_times(plan)}")
+    _print_answer(run_on_store(db, announce_event, create=True), f"it {_announced_times(plan)}")
 
 
 def list_(db: DatabaseOption = DATABASE, json: JsonOption = None) -> None:
@@ -185,7 +185,7 @@ def list_(db: DatabaseOption = DATABASE, json: JsonOption = None) -> None:
 
     Example: arena event list
     """
-    states = in_store(db, all_events)
+    states = run_on_store(db, list_events)
     if json is not None:
         write_json([_event_json(state) for state in states], json)
         return
@@ -203,11 +203,11 @@ def show(name: NameArgument, db: DatabaseOption = DATABASE, json: JsonOption = N
     Example: arena event show weekly
     """
 
-    async def read(engine: Engine) -> tuple[StoredEvent | None, EventTable | None]:
+    async def load_event_and_table(engine: Engine) -> tuple[StoredEvent | None, EventTable | None]:
         event = await find_event(engine, name)
-        return event, await event_table(engine, event.state.plan.event) if event is not None else None
+        return event, await load_event_table(engine, event.state.plan.event) if event is not None else None
 
-    event, table = in_store(db, read)
+    event, table = run_on_store(db, load_event_and_table)
     if event is None:
         raise CommandError(f"no event is called {name!r:.80}: `arena event list` shows all")
     state = event.state
@@ -279,7 +279,7 @@ def enter(
 
     Example: arena event enter weekly house-greedy
     """
-    _print_answer(in_store(db, lambda engine: _enter(engine, server, name, bot)), "")
+    _print_answer(run_on_store(db, lambda engine: _enter(engine, server, name, bot)), "")
 
 
 def withdraw(
@@ -293,22 +293,22 @@ def withdraw(
 
 
 async def _enter(engine: Engine, server: str, name: str, bot: str) -> RequestAnswer | None:
-    return await send_request(engine, server, await entry_request(engine, name, bot))
+    return await send_request(engine, server, await make_entry_request(engine, name, bot))
 
 
 def _send_request(db: str | None, server: str, request: ControlEvent) -> None:
-    _print_answer(in_store(db, lambda engine: send_request(engine, server, request)), "")
+    _print_answer(run_on_store(db, lambda engine: send_request(engine, server, request)), "")
 
 
-def _print_answer(reply: RequestAnswer | None, more: str) -> None:
-    if reply is None:
+def _print_answer(answer: RequestAnswer | None, confirmation: str) -> None:
+    if answer is None:
         err.print(
-            f"no server has answered yet; the next one on this store will do it{f'; {more}' if more else ''}"
+            f"no server has answered yet; the next one on this store will do it{f'; {confirmation}' if confirmation else ''}"
         )
-    elif reply.done:
-        err.print(f"{reply.text}{f'; {more}' if more else ''}")
+    elif answer.done:
+        err.print(f"{answer.text}{f'; {confirmation}' if confirmation else ''}")
     else:
-        raise CommandError(reply.text)
+        raise CommandError(answer.text)
 
 
 def _event_json(state: EventState) -> dict[str, object]:
@@ -349,7 +349,7 @@ def _parse_starts(game: str, map: str, tc: str) -> tuple[PoolGame, ...]:
 
 
 def _parse_minutes(text: str) -> int:
-    seconds = parse_for(text)
+    seconds = parse_duration_option(text)
     if not 60 <= seconds <= 24 * 3600:
         raise UsageError("--for: must be from 1 minute to 1 day")
     return round(seconds / 60)

@@ -18,23 +18,31 @@ import anyio.to_thread
 from arena.clock import MONOTONIC
 from arena.console import CommandError, err, out
 from arena.games.catalogue import KNOWN
-from arena.match.adjudication import why_table_unusable
+from arena.match.adjudication import unusable_table_reason
 from arena.protocol.adjudication import BadAdjudication
 from arena.protocol.record import Record, to_line
 from arena.server.cluster.bus import BusError
 from arena.server.cluster.core_link import Superseded
 from arena.server.commands.pool import make_pool
 from arena.server.commands.serving import StopSignals, serve_until_signal
-from arena.server.commands.settings_file import BadSetting, BadSettings, GivenOption, load_settings
+from arena.server.commands.settings_file import BadSetting, BadSettings, CommandLineSetting, load_settings
 from arena.server.core.settings import OPEN_EVENT, Pool
 from arena.server.edge import log as logs
 from arena.server.host import Host, open_host
-from arena.server.processes.tasks import cancelled_at_exit
+from arena.server.processes.tasks import open_background_tasks
 from arena.server.roles import check_connections, open_edge, open_leader
-from arena.server.settings import RELOADED, TYPES, HouseSettings, Role, Settings, TlsSettings, WebhookSettings
-from arena.server.shell.house import NONE, BadHouse, HousePlan, parse_engines
+from arena.server.settings import (
+    RELOADED,
+    TYPES,
+    HouseSettings,
+    ProcessRole,
+    Settings,
+    TlsSettings,
+    WebhookSettings,
+)
+from arena.server.shell.house import NO_ENGINES, BadHouse, HousePlan, parse_engines
 from arena.server.shell.webhooks import BadWebhook, WebhookURL, parse_secret
-from arena.server.store.database import StoreError, failure_reason, is_transient, sqlite_file
+from arena.server.store.database import StoreError, describe_failure, is_transient, parse_sqlite_path
 from arena.server.store.lease import LeaseLost
 from arena.server.store.retention import BadRetention
 
@@ -58,7 +66,7 @@ ORIGIN = re.compile(r"https?://[a-z0-9.:\[\]_-]+")
 """Pattern of an origin as browsers send it: without a path or a final slash."""
 
 
-def read_plan(file: Path | None, options: Sequence[GivenOption]) -> HostPlan:
+def read_plan(file: Path | None, options: Sequence[CommandLineSetting]) -> HostPlan:
     """Read the settings and build the parts of a host.
 
     Raises BadSettings, and CommandError for an unusable certificate.
@@ -67,7 +75,7 @@ def read_plan(file: Path | None, options: Sequence[GivenOption]) -> HostPlan:
     settings = loaded.settings
     try:
         pool = make_pool(settings.pool)
-        _check_rules(settings, pool)
+        _check_adjudication(settings, pool)
         _check_store(settings)
         _check_proxies(settings)
         _check_origins(settings)
@@ -75,14 +83,14 @@ def read_plan(file: Path | None, options: Sequence[GivenOption]) -> HostPlan:
         house = _make_house_plan(settings.house)
         tls = make_tls_context(settings.tls)
     except BadSetting as bad:
-        raise loaded.explain(bad) from None
+        raise loaded.locate_error(bad) from None
     return HostPlan(settings, pool if settings.pool.matchmaker else None, house, tls)
 
 
-class Hosting:
+class ReloadableHost:
     """Host with its current settings."""
 
-    def __init__(self, file: Path | None, options: Sequence[GivenOption], plan: HostPlan) -> None:
+    def __init__(self, file: Path | None, options: Sequence[CommandLineSetting], plan: HostPlan) -> None:
         """Prepare to host by `plan`. On SIGHUP, `file` and `options` are read again."""
         self.settings = plan.settings
         self._file = file
@@ -90,7 +98,7 @@ class Hosting:
         self._pool = plan.pool
         self._house = plan.house
         self._tls = plan.tls
-        self._running: Host | None = None
+        self._host: Host | None = None
 
     async def serve(self, stop: StopSignals) -> None:
         """Serve until stopped. Raises the errors of `open_host`, and BadHouse."""
@@ -105,16 +113,18 @@ class Hosting:
             ) as running,
             running.open_house(),
         ):
-            self._running = running
+            self._host = running
             err.print(f"listening on {running.url}")
             err.print(f"the page is at {running.url.replace('ws', 'http', 1)}")
-            if running.resumed:
+            if running.resumed_matches:
                 grace = self.settings.matches.grace_seconds
-                err.print(f"continuing {running.resumed} matches; their bots have {grace:g} s to reconnect")
+                err.print(
+                    f"continuing {running.resumed_matches} matches; their bots have {grace:g} s to reconnect"
+                )
             try:
                 await serve_until_signal(running, stop)
             finally:
-                self._running = None
+                self._host = None
 
     async def serve_edge(self, stop: StopSignals) -> None:
         """Serve as an edge until stopped. Raises the errors of `open_edge`."""
@@ -129,34 +139,34 @@ class Hosting:
         Raises the errors of `open_leader`, and BusError and StoreError if NATS or the store is unavailable at the
         start.
         """
-        async with cancelled_at_exit() as tasks:
+        async with open_background_tasks() as tasks:
 
-            async def end() -> None:
+            async def stop_on_signal() -> None:
                 await stop.wait()
                 tasks.cancel_scope.cancel()
 
-            tasks.start_soon(end)
+            tasks.start_soon(stop_on_signal)
             await check_connections(self.settings)
             while True:
                 try:
-                    await self._lead()
+                    await self._serve_as_leader()
                 except (LeaseLost, Superseded) as error:
                     log.warning("%s; this core stands by", error)
                 except Exception as error:
                     if not (isinstance(error, StoreError | BusError) or is_transient(error)):
                         raise
-                    log.warning("%s; trying again", failure_reason(error) or error)
+                    log.warning("%s; trying again", describe_failure(error) or error)
                 await MONOTONIC.sleep(STANDBY_PAUSE_SECONDS)
 
-    async def _lead(self) -> None:
+    async def _serve_as_leader(self) -> None:
         async with open_leader(
             self.settings, pool=self._pool, house=self._house, on_record=self._print_result
         ) as running:
-            self._running = running
+            self._host = running
             try:
                 await anyio.sleep_forever()
             finally:
-                self._running = None
+                self._host = None
 
     async def reload_on_sighup(self) -> None:
         """Reload the settings on each SIGHUP, until cancelled."""
@@ -178,10 +188,10 @@ class Hosting:
         for key in applied:
             self.settings.set(key, plan.settings.get(key))
         self._pool = plan.pool
-        if self._running is not None:
-            self._running.core.reconfigure(plan.pool)
+        if self._host is not None:
+            self._host.core.reconfigure(plan.pool)
         log_format = self.settings.log
-        logs.set_up(log_format.format.value, verbose=log_format.verbose, wire=log_format.wire)
+        logs.configure_logging(log_format.format.value, verbose=log_format.verbose, wire=log_format.wire)
         postponed = [key for key in changed if key not in applied]
         log.warning(
             "settings read again: applied %s; a restart is needed for %s",
@@ -231,21 +241,21 @@ def load_certificate(context: ssl.SSLContext, tls: TlsSettings) -> None:
 def _make_house_plan(house: HouseSettings) -> HousePlan:
     """Return the plan of the house. Engines other than the default ones are tested at the start. Raises BadSetting."""
     try:
-        engines = parse_engines(",".join(house.engines) if house.engines else NONE)
+        engines = parse_engines(",".join(house.engines) if house.engines else NO_ENGINES)
     except BadHouse as error:
         raise BadSetting("house.engines", str(error)) from None
     is_custom = house.engines != HouseSettings().engines
     return HousePlan(engines, guests=house.guests, check=is_custom, games=KNOWN.specs())
 
 
-def _check_rules(settings: Settings, pool: Pool) -> None:
+def _check_adjudication(settings: Settings, pool: Pool) -> None:
     """Raise BadSetting if an adjudication rule cannot apply to a game of the pool."""
     try:
         rules = settings.matches.adjudication
     except BadAdjudication as error:
         raise BadSetting("matches.adjudicate", str(error)) from None
     for each in pool.games:
-        why = why_table_unusable(rules, each.game)
+        why = unusable_table_reason(rules, each.game)
         if why is not None:
             raise BadSetting("matches.adjudicate", why)
 
@@ -255,15 +265,19 @@ def _check_store(settings: Settings) -> None:
     store = settings.store
     place = settings.server
     several = (
-        "server.role" if place.role is not Role.ALL else "server.processes" if place.processes > 1 else ""
+        "server.role"
+        if place.role is not ProcessRole.ALL
+        else "server.processes"
+        if place.processes > 1
+        else ""
     )
-    if several and (not store.url or sqlite_file(store.url) is not None):
+    if several and (not store.url or parse_sqlite_path(store.url) is not None):
         raise BadSetting(
             several, "edges and cores share one PostgreSQL database: set store.url = postgresql://…"
         )
-    if place.role is not Role.ALL and not settings.bus.url:
+    if place.role is not ProcessRole.ALL and not settings.bus.url:
         raise BadSetting("server.role", "edges and cores need a NATS server: set bus.url = nats://HOST:4222")
-    if place.role is not Role.ALL and place.processes > 1:
+    if place.role is not ProcessRole.ALL and place.processes > 1:
         raise BadSetting("server.role", "leave it out: with server.processes > 1, each process gets its role")
     if settings.bus.url and not several:
         raise BadSetting("bus.url", "leave it out, or set server.role: one process needs no NATS server")

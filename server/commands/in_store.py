@@ -8,7 +8,7 @@ from typing import TypeVar
 import anyio
 
 from arena.console import CommandError
-from arena.server.store.database import Engine, StoreError, open_store, sqlite_file
+from arena.server.store.database import Engine, StoreError, open_store, parse_sqlite_path
 
 DATABASE = "sqlite:///arena.db"
 """Default database URL, also of `arena serve`."""
@@ -16,28 +16,28 @@ DATABASE = "sqlite:///arena.db"
 T = TypeVar("T")
 
 
-def in_store(db: str | None, work: Callable[[Engine], Awaitable[T]], *, make: bool = False) -> T:
-    """Open the store, run `work` on it, and return its result. Raises CommandError with a one-line message.
+def run_on_store(db: str | None, operation: Callable[[Engine], Awaitable[T]], *, create: bool = False) -> T:
+    """Open the store, run `operation` on it, and return its result. Raises CommandError with a one-line message.
 
-    make: True to create a missing SQLite file; False protects against mistyped names
+    create: True to create a missing SQLite file; False protects against mistyped names
     """
     url = db or DATABASE
-    if not make:
+    if not create:
         require_file(url)
 
-    async def main() -> T:
+    async def open_and_run() -> T:
         async with open_store(url) as engine:
-            return await work(engine)
+            return await operation(engine)
 
     try:
-        return anyio.run(main)
+        return anyio.run(open_and_run)
     except StoreError as error:
         raise CommandError(str(error)) from None
 
 
 def require_file(url: str) -> None:
     """Raise CommandError if the file of an SQLite store does not exist."""
-    file = sqlite_file(url)
+    file = parse_sqlite_path(url)
     if file is not None and not file.exists():
         raise CommandError(
             f"database {file} does not exist: name one with --db, or let `arena serve` create it"

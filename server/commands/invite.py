@@ -12,11 +12,11 @@ import typer
 
 from arena.console import CommandError, DatabaseOption, UsageError, err, write_text
 from arena.protocol.timecontrol import parse_duration
-from arena.server.commands.in_store import DATABASE, in_store
-from arena.server.store.invitations import invite
+from arena.server.commands.in_store import DATABASE, run_on_store
+from arena.server.store.invitations import create_invitations
 from arena.server.store.tokens import TokenError
 
-MAX_OWNERS = 10_000
+MAX_OWNERS_PER_CALL = 10_000
 HEADERS = frozenset({"name", "owner"})
 """Texts of a roster's first cell, in lower case, with which the first row is a header."""
 
@@ -61,12 +61,14 @@ def invite_command(
     Example: arena invite --roster roster.csv --bots 2 --url https://arena.example --csv links.csv
     """
     people = list(dict.fromkeys([*(owner or ()), *(_read_roster(roster) if roster else ())]))
-    if not 1 <= len(people) <= MAX_OWNERS:
-        raise UsageError(f"name 1 to {MAX_OWNERS} owners, as arguments or in a --roster")
+    if not 1 <= len(people) <= MAX_OWNERS_PER_CALL:
+        raise UsageError(f"name 1 to {MAX_OWNERS_PER_CALL} owners, as arguments or in a --roster")
     try:
         days = expires.removesuffix("d")
         seconds = 86_400.0 * int(days) if days != expires and days.isdecimal() else parse_duration(expires)
-        codes = in_store(db, lambda engine: invite(engine, people, bots, seconds), make=True)
+        codes = run_on_store(
+            db, lambda engine: create_invitations(engine, people, bots, seconds), create=True
+        )
     except (ValueError, OverflowError):
         raise UsageError(f"--expires: {expires!r:.40} is not a duration: write 12h or 14d") from None
     except TokenError as error:

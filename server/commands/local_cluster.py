@@ -21,18 +21,18 @@ from arena.console import CommandError, err
 from arena.server.cluster.address import PASSWORD_FILE
 from arena.server.edge.addresses import listen_error_text, websocket_url
 from arena.server.host import open_store
-from arena.server.processes.private_nats import NoNats, private_nats
-from arena.server.processes.supervisor import supervised_command
-from arena.server.processes.tasks import cancelled_at_exit
-from arena.server.settings import Role, ServerSettings, Settings
+from arena.server.processes.private_nats import NatsNotStarted, open_private_nats
+from arena.server.processes.supervisor import make_supervised_command
+from arena.server.processes.tasks import open_background_tasks
+from arena.server.settings import ProcessRole, ServerSettings, Settings
 from arena.server.store.database import StoreError
 
 log = logging.getLogger("arena.processes")
 
 BACKOFF_SECONDS = 0.5
 """Pause before an ended process is restarted, in seconds. It doubles with each consecutive early end."""
-BACKOFF_LIMIT = 15.0
-LASTING_SECONDS = 10.0
+MAX_BACKOFF_SECONDS = 15.0
+BACKOFF_RESET_SECONDS = 10.0
 """Uptime after which the pause before a restart is reset, in seconds."""
 START_SECONDS = 60.0
 """Maximum time until the first edge listens, in seconds."""
@@ -50,11 +50,11 @@ class ServerProcess:
 
     def start(self) -> None:
         """Start the process under a supervisor, so that it never outlives this process."""
-        command = supervised_command(*self.command, niceness=0)
+        command = make_supervised_command(*self.command, niceness=0)
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, env=self.environment)  # noqa: S603  the command line of this program
 
     @property
-    def code(self) -> int | None:
+    def exit_code(self) -> int | None:
         """Exit code of the process; None while it runs."""
         if self.process is None:
             raise RuntimeError(f"{self.name} was never started")
@@ -67,7 +67,7 @@ class ServerProcess:
 
     async def wait(self) -> int:
         """Wait for the end of the process, and return its exit code."""
-        while (code := self.code) is None:  # polled, because the end of a process sets no event
+        while (code := self.exit_code) is None:  # polled, because the end of a process sets no event
             await MONOTONIC.sleep(POLL_SECONDS)
         return code
 
@@ -79,10 +79,10 @@ class ServerProcess:
             self.process.wait()
 
 
-def serve_processes(settings: Settings, *, reloads: bool) -> Never:
+def serve_processes(settings: Settings, *, forward_sighup: bool) -> Never:
     """Run the core and the edges as child processes until stopped.
 
-    reloads: True to forward SIGHUP, so that the processes reload their settings; otherwise SIGHUP ends this process
+    forward_sighup: True to forward SIGHUP, so that the processes reload their settings; otherwise SIGHUP ends this process
 
     Raises CommandError, and typer.Exit when all processes have ended.
     """
@@ -90,8 +90,8 @@ def serve_processes(settings: Settings, *, reloads: bool) -> Never:
     try:
         with closing(_reserve_port(place.host, place.port)) as reserved:
             anyio.run(_prepare_store, settings)
-            code = anyio.run(_run_children, settings, reserved.getsockname()[1], reloads)
-    except (NoNats, StoreError) as error:
+            code = anyio.run(_run_children, settings, reserved.getsockname()[1], forward_sighup)
+    except (NatsNotStarted, StoreError) as error:
         raise CommandError(str(error)) from None
     raise typer.Exit(code)
 
@@ -120,37 +120,37 @@ def _reserve_port(host: str, port: int) -> socket.socket:
     return listener
 
 
-async def _run_children(settings: Settings, port: int, reloads: bool) -> int:  # noqa: FBT001  anyio.run takes no keywords
+async def _run_children(settings: Settings, port: int, forward_sighup: bool) -> int:  # noqa: FBT001  anyio.run takes no keywords
     place, secure = settings.server, bool(settings.tls.cert)
     host, count = place.host, place.processes
     stops = {signal.SIGINT, signal.SIGTERM}
     async with _bus_environment(settings.bus.url) as (address, environment):
-        core = ServerProcess("the core", _child_command(Role.CORE, port, 0, address), environment)
+        core = ServerProcess("the core", _child_command(ProcessRole.CORE, port, 0, address), environment)
         edges = [
             ServerProcess(
                 f"edge {number + 1}",
-                _child_command(Role.EDGE, port, _metrics_port(place, number), address),
+                _child_command(ProcessRole.EDGE, port, _metrics_port(place, number), address),
                 environment,
             )
             for number in range(count)
         ]
         children = [core, *edges]
         try:
-            with anyio.open_signal_receiver(*stops, *([signal.SIGHUP] if reloads else ())) as signals:
+            with anyio.open_signal_receiver(*stops, *([signal.SIGHUP] if forward_sighup else ())) as signals:
                 code = await _start_all(children, host, port)
                 if code is not None:
                     return code
                 scheme = websocket_url(host, port)
                 err.print(f"{count} edges listen on {scheme.replace('ws:', 'wss:', 1) if secure else scheme}")
-                async with cancelled_at_exit() as tasks:
+                async with open_background_tasks() as tasks:
                     for each in children:
-                        tasks.start_soon(_restart_always, each)
+                        tasks.start_soon(_keep_running, each)
                     async for number in signals:
                         if number in stops:
                             break
                         for each in children:
                             each.send_signal(number)
-                async with cancelled_at_exit() as tasks:
+                async with open_background_tasks() as tasks:
 
                     async def forward_signals() -> None:
                         async for again in signals:
@@ -168,11 +168,11 @@ async def _run_children(settings: Settings, port: int, reloads: bool) -> int:  #
                 each.close()
 
 
-def _metrics_port(place: ServerSettings, number: int) -> int:
-    return place.metrics_port + number if place.metrics_port else 0
+def _metrics_port(settings: ServerSettings, number: int) -> int:
+    return settings.metrics_port + number if settings.metrics_port else 0
 
 
-def _child_command(role: Role, port: int, metrics_port: int, bus: str) -> list[str]:
+def _child_command(role: ProcessRole, port: int, metrics_port: int, bus: str) -> list[str]:
     """Return the command line of one process: this process's own command line, with the settings of `role`."""
     own = {
         "server.role": role.value,
@@ -192,7 +192,7 @@ async def _bus_environment(bus: str) -> AsyncIterator[tuple[str, dict[str, str]]
     if bus:
         yield bus, dict(os.environ)
         return
-    async with private_nats() as nats:
+    async with open_private_nats() as nats:
         # The password is in a file, because other users of this machine can read command lines.
         yield nats.url, {**os.environ, PASSWORD_FILE: str(nats.password_file)}
 
@@ -205,7 +205,7 @@ async def _start_all(children: Sequence[ServerProcess], host: str, port: int) ->
         each.start()
     with anyio.move_on_after(START_SECONDS):
         while True:
-            codes = [each.code for each in children if each.code is not None]
+            codes = [each.exit_code for each in children if each.exit_code is not None]
             if codes:
                 return codes[0]
             try:
@@ -221,13 +221,17 @@ def _reachable_host(host: str) -> str:
     return {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(host, host)  # noqa: S104
 
 
-async def _restart_always(child: ServerProcess, clock: Clock = MONOTONIC) -> None:
+async def _keep_running(child: ServerProcess, clock: Clock = MONOTONIC) -> None:
     """Restart a process whenever it ends, until cancelled."""
     pause = BACKOFF_SECONDS
     while True:
         began = clock.now()
         code = await child.wait()
-        pause = BACKOFF_SECONDS if clock.now() - began > LASTING_SECONDS else min(2 * pause, BACKOFF_LIMIT)
+        pause = (
+            BACKOFF_SECONDS
+            if clock.now() - began > BACKOFF_RESET_SECONDS
+            else min(2 * pause, MAX_BACKOFF_SECONDS)
+        )
         log.warning("%s ended with exit code %d; restarting it in %g s", child.name, code, pause)
         await clock.sleep(pause)
         child.close()

@@ -26,8 +26,8 @@ from arena.console import (
 )
 from arena.fetch import fetch
 from arena.match.timeline import TimelineEntry
-from arena.server.commands.in_store import DATABASE, in_store
-from arena.server.web.credentials import basic_header
+from arena.server.commands.in_store import DATABASE, run_on_store
+from arena.server.web.credentials import make_basic_header
 from arena.server.web.match_log import LogNotFound, MatchLog, load_log
 
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
@@ -98,9 +98,9 @@ def log(
         if url:
             answer = _fetch(url, match, name, token.strip())
         else:
-            answer = in_store(db or DATABASE, lambda engine: load_log(engine, match))
+            answer = run_on_store(db or DATABASE, lambda engine: load_log(engine, match))
         if bot:
-            answer = answer.for_bot(bot)
+            answer = answer.filter_by_bot(bot)
     except LogNotFound as none:
         raise CommandError(str(none)) from None
     if json is not None:
@@ -128,7 +128,7 @@ def _fetch(url: str, match: str, name: str, token: str) -> MatchLog:
     if not name:
         raise UsageError("--url: also give --name, and --token if the host issued one")
     where = f"{'https' if scheme == 'wss' else 'http'}://{rest.rstrip('/')}/api/log/{quote(match, safe='')}"
-    request = Request(where, headers={"Authorization": basic_header(name, token)})  # noqa: S310 - http or https, see above
+    request = Request(where, headers={"Authorization": make_basic_header(name, token)})  # noqa: S310 - http or https, see above
     try:
         return msgspec.json.decode(fetch(url, request, MAX_ANSWER_BYTES), type=MatchLog)
     except msgspec.DecodeError as error:

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from arena.console import CommandError, DatabaseOption, JsonOption, UsageError, err, print_table, write_json
-from arena.server.commands.in_store import DATABASE, in_store
-from arena.server.store.aggregates.counting import refresh
+from arena.server.commands.in_store import DATABASE, run_on_store
+from arena.server.store.aggregates.counting import count_new_matches
 from arena.server.store.database import Engine
 from arena.server.store.retention import ArchiveFailed, BadRetention, Retention, prune
 from arena.server.store.stats import load_stats, vacuum
@@ -29,7 +29,7 @@ def stats_command(db: DatabaseOption = DATABASE, json: JsonOption = None) -> Non
 
     Example: arena store stats --db sqlite:///arena.db --json -
     """
-    stats_now = in_store(db, load_stats)
+    stats_now = run_on_store(db, load_stats)
     if json is not None:
         write_json(stats_now, json)
         return
@@ -76,14 +76,14 @@ def prune_command(
     """
     retention = _parse_retention(keep, archive)
 
-    async def work(engine: Engine) -> int:
-        await refresh(engine)
+    async def count_and_prune(engine: Engine) -> int:
+        await count_new_matches(engine)
         try:
             return await prune(engine, retention)
         except ArchiveFailed as error:
             raise CommandError(str(error)) from None
 
-    removed = in_store(db, work)
+    removed = run_on_store(db, count_and_prune)
     err.print(f"{removed:,} matches are {'removed' if archive is None else f'archived in {archive}'}")
 
 
@@ -104,7 +104,7 @@ def vacuum_command(db: DatabaseOption = DATABASE) -> None:
 
     Example: arena store vacuum --db sqlite:///arena.db
     """
-    freed = in_store(db, vacuum)
+    freed = run_on_store(db, vacuum)
     err.print(
         f"the store is {freed:,} bytes smaller" if freed >= 0 else f"the store is {-freed:,} bytes larger"
     )

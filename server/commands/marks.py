@@ -14,11 +14,11 @@ from msgspec import Struct
 from arena.console import CommandError, DatabaseOption, JsonOption, print_table, write_json, write_text
 from arena.rating.elo import Z95
 from arena.rating.standings import StandingsRow, compute_ranks
-from arena.server.commands.in_store import DATABASE, in_store
-from arena.server.store.aggregates.counting import refresh
+from arena.server.commands.in_store import DATABASE, run_on_store
+from arena.server.store.aggregates.counting import count_new_matches
 from arena.server.store.database import Engine
 from arena.server.store.events import find_event
-from arena.server.store.queries import event_table
+from arena.server.store.queries import load_event_table
 
 
 class Mark(Struct, frozen=True):
@@ -65,14 +65,14 @@ def marks(
     Example: arena marks --event weekly --against house-greedy --csv marks.csv
     """
 
-    async def read(engine: Engine) -> list[StandingsRow]:
-        await refresh(engine)
+    async def load_rows(engine: Engine) -> list[StandingsRow]:
+        await count_new_matches(engine)
         stored = await find_event(engine, event)
         name = event if stored is None else stored.state.plan.event
-        table = await event_table(engine, name, whole=True)
+        table = await load_event_table(engine, name, all_bots=True)
         return [] if table is None else table.rows
 
-    rows = in_store(db, read)
+    rows = run_on_store(db, load_rows)
     if not rows:
         raise CommandError(f"event {event!r:.80} has no finished matches")
     graded = make_marks(rows, against)
@@ -118,6 +118,6 @@ def marks_csv(marks: list[Mark]) -> str:
     return text.getvalue()
 
 
-def _table_cells(each: Mark) -> list[str]:
-    strength = [f"{each.elo:+.0f}", f"{each.error:.0f}", f"{each.above:.0%}"]
-    return [str(each.rank), each.bot, f"{each.points:g}", str(each.games), *strength, str(each.forfeits)]
+def _table_cells(mark: Mark) -> list[str]:
+    strength = [f"{mark.elo:+.0f}", f"{mark.error:.0f}", f"{mark.above:.0%}"]
+    return [str(mark.rank), mark.bot, f"{mark.points:g}", str(mark.games), *strength, str(mark.forfeits)]

@@ -10,17 +10,17 @@ from msgspec import to_builtins
 
 from arena.console import CommandError, DatabaseOption, JsonOption, err, print_table, write_json
 from arena.server.commands.directives import (
-    ForOption,
+    DurationOption,
     LiftOption,
     ReasonOption,
-    check_text,
-    lift_directive,
-    parse_for,
+    check_directive_text,
+    lift_existing_directive,
+    parse_duration_option,
 )
-from arena.server.commands.in_store import DATABASE, in_store
+from arena.server.commands.in_store import DATABASE, run_on_store
 from arena.server.store import people, renaming
 from arena.server.store.database import Engine
-from arena.server.store.directives import issue
+from arena.server.store.directives import issue_directive
 from arena.server.store.people import NameInUse
 from arena.server.store.renaming import NameChange
 from arena.server.store.tokens import TokenError
@@ -46,7 +46,7 @@ def list_(db: DatabaseOption = DATABASE, json: JsonOption = None) -> None:
 
     Example: arena owner list
     """
-    owners = in_store(db, people.list_owners)
+    owners = run_on_store(db, people.list_owners)
     if json is not None:
         write_json(to_builtins(owners), json)
         return
@@ -71,19 +71,19 @@ def hide(owner: OwnerArgument, db: DatabaseOption = DATABASE) -> None:
     Example: arena owner hide ada
     """
 
-    async def work(engine: Engine) -> list[tuple[str, str, int]]:
-        changes = await renaming.new_hidden_names(engine, owner)
-        return [(each.name, each.other, await renaming.rename(engine, each)) for each in changes]
+    async def rename_bots(engine: Engine) -> list[tuple[str, str, int]]:
+        changes = await renaming.make_hidden_names(engine, owner)
+        return [(each.name, each.other, await renaming.rename_bot(engine, each)) for each in changes]
 
-    rows = [[name, other, str(count)] for name, other, count in _change_names(db, work)]
+    rows = [[name, other, str(count)] for name, other, count in _change_names(db, rename_bots)]
     print_table({"name": "left", "is now": "left", "matches": "right"}, rows)
 
 
 def ban(
     owner: OwnerArgument,
     reason: ReasonOption = "the host has banned it",
-    seconds: ForOption = "ever",
-    lifted: LiftOption = False,
+    seconds: DurationOption = "ever",
+    lift: LiftOption = False,
     db: DatabaseOption = DATABASE,
 ) -> None:
     """Disconnect all bots of an owner now, and refuse them and new ones.
@@ -92,17 +92,17 @@ def ban(
 
     Example: arena owner ban ada --for 168h
     """
-    if lifted:
-        lift_directive(db, "owner", owner)
+    if lift:
+        lift_existing_directive(db, "owner", owner)
         return
-    length, text = parse_for(seconds), check_text(reason)
-    in_store(db, lambda engine: issue(engine, "owner", owner, text, length))
+    length, text = parse_duration_option(seconds), check_directive_text(reason)
+    run_on_store(db, lambda engine: issue_directive(engine, "owner", owner, text, length))
     err.print(f"{owner} and all bots of {owner} are banned")
 
 
 def rename(
     name: Annotated[str, typer.Argument(metavar="OLD", help="Name of a bot, connected or not.")],
-    other: Annotated[str, typer.Argument(metavar="NEW", help="New name, not in use.")],
+    new_name: Annotated[str, typer.Argument(metavar="NEW", help="New name, not in use.")],
     db: DatabaseOption = DATABASE,
 ) -> None:
     """Rename a bot with its token, ratings, records and logs.
@@ -112,8 +112,8 @@ def rename(
 
     Example: arena rename wolf tiger
     """
-    count = _change_names(db, lambda engine: renaming.rename(engine, NameChange(name, other)))
-    err.print(f"{name} is renamed to {other}, with {count} matches")
+    count = _change_names(db, lambda engine: renaming.rename_bot(engine, NameChange(name, new_name)))
+    err.print(f"{name} is renamed to {new_name}, with {count} matches")
 
 
 def forget_command(
@@ -128,17 +128,17 @@ def forget_command(
     Example: arena forget my-bot
     """
 
-    other, count = _change_names(db, lambda engine: renaming.forget(engine, name))
+    other, count = _change_names(db, lambda engine: renaming.forget_bot(engine, name))
     err.print(f"{name} is deleted; its {count} matches now belong to {other}")
 
 
 def _change_names(db: str | None, work: Callable[[Engine], Awaitable[T]]) -> T:
     """Run `work` on the store. Raises CommandError if a name cannot be changed."""
 
-    async def change(engine: Engine) -> T:
+    async def change_names(engine: Engine) -> T:
         try:
             return await work(engine)
         except (NameInUse, TokenError) as error:
             raise CommandError(str(error)) from None
 
-    return in_store(db, change)
+    return run_on_store(db, change_names)

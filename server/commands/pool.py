@@ -26,7 +26,7 @@ MAX_RANDOM_OPENINGS = 1_000
 """Number of random openings that are drawn for each game and map."""
 FALLBACK_PLIES = (2, 3, 4, 6, 8)
 """Lengths of random openings, in plies, to try in turn if a game or map has no built-in openings."""
-ENOUGH_OPENINGS = 20
+SUFFICIENT_OPENINGS = 20
 """Number of different openings with which a length suffices. With 20, two deterministic bots play 40 matches."""
 
 
@@ -66,12 +66,12 @@ def _games_by_map(game: str, pool: PoolSettings) -> list[tuple[str, AnyGame]]:
     )
 
 
-def _parse_all(key: str, words: Sequence[str], parse: Callable[[str], T]) -> list[T]:
+def _parse_all(key: str, texts: Sequence[str], parse: Callable[[str], T]) -> list[T]:
     """Parse each word. Raises BadSetting for an invalid word, no word, or a repeated one."""
-    if not words or not all(words) or len(set(words)) < len(words):
+    if not texts or not all(texts) or len(set(texts)) < len(texts):
         raise BadSetting(key, "expected one or more different values")
     try:
-        return [parse(word) for word in words]
+        return [parse(word) for word in texts]
     except (GameError, MapError, BadTimeControl) as error:
         raise BadSetting(key, str(error)) from None
 
@@ -103,7 +103,7 @@ def _fallback_openings(game: AnyGame) -> tuple[Opening, ...]:
     best: tuple[Opening, ...] = ()
     for plies in FALLBACK_PLIES:
         best = max(best, _random_openings(game, plies), key=len)
-        if len(best) >= ENOUGH_OPENINGS:
+        if len(best) >= SUFFICIENT_OPENINGS:
             break
     return best
 

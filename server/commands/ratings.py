@@ -19,9 +19,9 @@ from arena.console import (
     register_game,
     write_json,
 )
-from arena.server.commands.in_store import DATABASE, in_store
-from arena.server.store.aggregates.counting import refresh
-from arena.server.store.aggregates.recompute import RatingsDiffer, RecomputedRatings, recompute
+from arena.server.commands.in_store import DATABASE, run_on_store
+from arena.server.store.aggregates.counting import count_new_matches
+from arena.server.store.aggregates.recompute import RatingsDiffer, RecomputedRatings, recompute_ratings
 from arena.server.store.aggregates.standings import StandingRow, activity_cutoff, load_standings
 from arena.server.store.database import Engine
 
@@ -68,7 +68,7 @@ def ratings(
             show_default=False,
         ),
     ] = "",
-    again: Annotated[
+    recompute_all: Annotated[
         bool,
         typer.Option(
             "--recompute",
@@ -94,16 +94,16 @@ def ratings(
     if map_ and not tc:
         raise UsageError("--map: give --tc too, because a rating on a map is for one time control")
 
-    async def work(engine: Engine) -> tuple[list[StandingRow], RecomputedRatings | None]:
-        await refresh(engine)
+    async def load_ratings(engine: Engine) -> tuple[list[StandingRow], RecomputedRatings | None]:
+        await count_new_matches(engine)
         try:
-            totals = await recompute(engine) if again else None
+            totals = await recompute_ratings(engine) if recompute_all else None
         except RatingsDiffer as error:
             raise CommandError(f"the stored ratings do not follow from the journal: {error}") from None
         return await load_standings(engine, name, map_, tc, since=None if all_ else activity_cutoff()), totals
 
-    rows, totals = in_store(db, work)
-    show_ratings(rows, json)
+    rows, totals = run_on_store(db, load_ratings)
+    print_ratings(rows, json)
     if totals is not None:
         imported = (
             f"; {totals.imported} were imported and have no journal: their records were replayed"
@@ -113,7 +113,7 @@ def ratings(
         err.print(f"recomputed from {totals.matches} matches of the journal, with the same result{imported}")
 
 
-def show_ratings(standings: list[StandingRow], json: Path | None) -> None:
+def print_ratings(standings: list[StandingRow], json: Path | None) -> None:
     """Print ratings as a table; with `json`, write them to that file as JSON."""
     if json is not None:
         write_json(

@@ -17,14 +17,14 @@ from arena.console import (
     register_game,
     write_json,
 )
-from arena.server.commands.in_store import DATABASE, in_store
-from arena.server.commands.ratings import GameOption, show_ratings
-from arena.server.store.aggregates.closing import CannotClose, close_season
-from arena.server.store.aggregates.counting import refresh
-from arena.server.store.aggregates.seasons import all_seasons
+from arena.server.commands.in_store import DATABASE, run_on_store
+from arena.server.commands.ratings import GameOption, print_ratings
+from arena.server.store.aggregates.closing import CannotCloseSeason, close_season
+from arena.server.store.aggregates.counting import count_new_matches
+from arena.server.store.aggregates.seasons import read_seasons
 from arena.server.store.aggregates.standings import StandingRow, load_standings
 from arena.server.store.database import Engine, transaction_writer
-from arena.server.store.tokens import MAX_NAME, is_name
+from arena.server.store.tokens import MAX_NAME, is_valid_name
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name of the season.")]
 
@@ -47,19 +47,19 @@ def close(name: NameArgument, game: GameOption = None, db: DatabaseOption = DATA
 
     Example: arena season close spring-2026 --game riskless
     """
-    if not is_name(name):
+    if not is_valid_name(name):
         raise UsageError(f"{name!r:.80} is not a valid name: write 1 to {MAX_NAME} printable characters")
     which = None if game is None else register_game(game)
 
-    async def work(engine: Engine) -> list[str]:
-        await refresh(
+    async def close_running_season(engine: Engine) -> list[str]:
+        await count_new_matches(
             engine
         )  # in short transactions, so that a running server need not wait for one long one
         return await transaction_writer(engine)(partial(close_season, name=name, game=which))
 
     try:
-        games = in_store(db, work)
-    except CannotClose as error:
+        games = run_on_store(db, close_running_season)
+    except CannotCloseSeason as error:
         raise CommandError(str(error)) from None
     err.print(f"season {name} of {', '.join(games)} is closed, and a new one has begun")
 
@@ -69,7 +69,7 @@ def list_(db: DatabaseOption = DATABASE, json: JsonOption = None) -> None:
 
     Example: arena season list
     """
-    seasons = in_store(db, all_seasons).latest()
+    seasons = run_on_store(db, read_seasons).list_latest_first()
     if json is not None:
         write_json(seasons, json)
     else:
@@ -86,9 +86,9 @@ def show(
     """
     which = None if game is None else register_game(game)
 
-    async def work(engine: Engine) -> list[StandingRow]:
-        if name not in await all_seasons(engine):
+    async def load_final_ratings(engine: Engine) -> list[StandingRow]:
+        if name not in await read_seasons(engine):
             raise CommandError(f"no season is called {name!r:.80}: `arena season list` shows all")
         return await load_standings(engine, which, season=name)
 
-    show_ratings(in_store(db, work), json)
+    print_ratings(run_on_store(db, load_final_ratings), json)

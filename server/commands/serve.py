@@ -12,18 +12,23 @@ import typer
 
 from arena.console import CommandError, UsageError
 from arena.server.cluster.bus import BusError
-from arena.server.commands.hosting import Hosting, read_plan
+from arena.server.commands.hosting import ReloadableHost, read_plan
 from arena.server.commands.local_cluster import serve_processes
 from arena.server.commands.serving import StopSignals
-from arena.server.commands.settings_file import BadSettings, GivenOption, example_file, parse_set_options
+from arena.server.commands.settings_file import (
+    BadSettings,
+    CommandLineSetting,
+    example_file,
+    parse_set_options,
+)
 from arena.server.edge import interpreter
 from arena.server.edge import log as logs
 from arena.server.host import CannotListen
-from arena.server.processes.tasks import cancelled_at_exit
-from arena.server.settings import LogFormat, Role
+from arena.server.processes.tasks import open_background_tasks
+from arena.server.settings import LogFormat, ProcessRole
 from arena.server.shell.house import BadHouse
 from arena.server.store.database import StoreError
-from arena.server.store.lease import NameHeld
+from arena.server.store.lease import LeaseHeld
 
 
 def register(app: typer.Typer) -> None:
@@ -47,7 +52,7 @@ def serve(
         str | None, typer.Option("--db", metavar="URL", help="Database URL, e.g. sqlite:///arena.db.")
     ] = None,
     role: Annotated[
-        Role | None,
+        ProcessRole | None,
         typer.Option("--role", metavar="edge|core", help="Role in a cluster; needs --set bus.url=…"),
     ] = None,
     game: Annotated[
@@ -105,37 +110,39 @@ def serve(
         "--tls-key": ("tls.key", tls_key),
         "--log": ("log.format", log),
     }
-    shortcuts = [GivenOption(option, key, text) for option, (key, text) in words.items() if text is not None]
+    shortcuts = [
+        CommandLineSetting(option, key, text) for option, (key, text) in words.items() if text is not None
+    ]
     try:
         options = [*shortcuts, *parse_set_options(set or ())]
         plan = read_plan(file, options)
     except BadSettings as error:
         raise UsageError(str(error)) from None
     settings = plan.settings
-    logs.set_up(settings.log.format.value, verbose=settings.log.verbose, wire=settings.log.wire)
+    logs.configure_logging(settings.log.format.value, verbose=settings.log.verbose, wire=settings.log.wire)
     if settings.server.processes > 1:
-        serve_processes(settings, reloads=file is not None)
-    hosting, stop = Hosting(file, options, plan), StopSignals()
+        serve_processes(settings, forward_sighup=file is not None)
+    hosting, stop = ReloadableHost(file, options, plan), StopSignals()
 
-    async def main() -> None:
+    async def run_role() -> None:
         with closing(stop):
-            async with cancelled_at_exit() as tasks:
+            async with open_background_tasks() as tasks:
                 if file is not None:
                     tasks.start_soon(hosting.reload_on_sighup)
                 match settings.server.role:
-                    case Role.EDGE:
+                    case ProcessRole.EDGE:
                         await hosting.serve_edge(stop)
-                    case Role.CORE:
+                    case ProcessRole.CORE:
                         await hosting.serve_core(stop)
-                    case Role.ALL:
+                    case ProcessRole.ALL:
                         await hosting.serve(stop)
 
     # Imported now, because it loads NumPy, and the first request for a table would wait a tenth of a second.
     import_module("arena.rating.bradley_terry")
     try:
-        with interpreter.infrequent_collections():
-            anyio.run(main, backend_options={"use_uvloop": True})
-    except NameHeld as error:
+        with interpreter.tune_interpreter():
+            anyio.run(run_role, backend_options={"use_uvloop": True})
+    except LeaseHeld as error:
         raise CommandError(
             f"{error}. To run a second server on this store, give it another server.name"
         ) from None

@@ -20,16 +20,16 @@ class StopSignals:
 
     def __init__(self) -> None:
         self.received = False
-        """True once a call of `wait` or `wait_again` has received a signal."""
+        """True once a call of `wait` or `wait_for_next` has received a signal."""
         self._open = ExitStack()
         self._coming: AsyncIterator[signal.Signals] | None = None
 
     async def wait(self) -> None:
         """Wait for the first signal. Return immediately if it was received before."""
         if not self.received:
-            await self.wait_again()
+            await self.wait_for_next()
 
-    async def wait_again(self) -> None:
+    async def wait_for_next(self) -> None:
         """Wait for a signal that no earlier call has received. Each signal wakes one call."""
         if self._coming is None:
             receiver = anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM)
@@ -43,24 +43,24 @@ class StopSignals:
         self._open.close()
 
 
-async def serve_until_signal(running: Host, stop: StopSignals) -> None:
+async def serve_until_signal(host: Host, stop: StopSignals) -> None:
     """Wait for SIGINT or SIGTERM, and then up to `server.drain_seconds` for matches to end."""
     await stop.wait()
-    drain = running.settings.server.drain_seconds
+    drain = host.settings.server.drain_seconds
     with closing(stop):  # from now on another signal ends the process immediately
-        if not running.matches:
+        if not host.match_count:
             return
         err.print(
-            f"stopping: waiting {drain:g} s for {running.matches} matches; send the signal again to stop at once"
+            f"stopping: waiting {drain:g} s for {host.match_count} matches; send the signal again to stop at once"
         )
         async with anyio.create_task_group() as tasks:
 
             async def exit_on_second_signal() -> None:
-                await stop.wait_again()
+                await stop.wait_for_next()
                 tasks.cancel_scope.cancel()
 
             tasks.start_soon(exit_on_second_signal)
-            count = await running.drain(drain)
+            count = await host.drain(drain)
             if count:
                 err.print(f"{count} matches are saved, and continue when the server starts again")
             tasks.cancel_scope.cancel()

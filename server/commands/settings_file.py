@@ -36,7 +36,7 @@ class BadSettings(Exception):
 
 
 @dataclass(frozen=True)
-class GivenOption:
+class CommandLineSetting:
     """Setting given on the command line."""
 
     option: str
@@ -56,7 +56,7 @@ class LoadedSettings:
     options: Mapping[str, str]
     """Options that set keys, by key."""
 
-    def explain(self, bad: BadSetting) -> BadSettings:
+    def locate_error(self, bad: BadSetting) -> BadSettings:
         """Return an error that also names the place of the key: file and line, or option."""
         if bad.key in self.options:
             return BadSettings(f"{self.options[bad.key]}: {bad.why}")
@@ -64,7 +64,7 @@ class LoadedSettings:
         return BadSettings(f"{self.file}:{line}: {bad}" if line else str(bad))
 
 
-def load_settings(file: Path | None, options: Sequence[GivenOption]) -> LoadedSettings:
+def load_settings(file: Path | None, options: Sequence[CommandLineSetting]) -> LoadedSettings:
     """Read settings: defaults, overridden by the file, overridden by options. Raises BadSettings."""
     text, tables = "" if file is None else _read_text(file), {}
     try:
@@ -81,17 +81,17 @@ def load_settings(file: Path | None, options: Sequence[GivenOption]) -> LoadedSe
             _check_known(each.key)
             loaded.settings.set(each.key, _parse_option(each.key, each.text, TYPES[each.key]))
     except BadSetting as bad:
-        raise loaded.explain(bad) from None
+        raise loaded.locate_error(bad) from None
     return loaded
 
 
-def parse_set_options(texts: Sequence[str]) -> Iterator[GivenOption]:
+def parse_set_options(texts: Sequence[str]) -> Iterator[CommandLineSetting]:
     """Parse values of --set, such as `server.port=8765`. Raises BadSettings."""
     for each in texts:
         key, equals, text = each.partition("=")
         if not equals:
             raise BadSettings(f"--set {each}: write --set section.key=value")
-        yield GivenOption(f"--set {key.strip()}", key.strip(), text.strip())
+        yield CommandLineSetting(f"--set {key.strip()}", key.strip(), text.strip())
 
 
 def example_file() -> str:
@@ -147,13 +147,13 @@ def _check_known(key: str) -> None:
         )
 
 
-def _unknown_key_text(name: str, beside: Sequence[str]) -> str:
+def _unknown_key_text(name: str, known_keys: Sequence[str]) -> str:
     """Return a reason for an unknown key, with the most similar key of its section or of all sections."""
     elsewhere = {key.partition(".")[2]: key for key in TYPES}
-    near = None if most_similar(name, beside) else most_similar(name, elsewhere)
+    near = None if most_similar(name, known_keys) else most_similar(name, elsewhere)
     if near:
         return f'unknown key; did you mean "{elsewhere[near]}"?'
-    return f"unknown key; {suggest_name(name, beside or Settings.__struct_fields__)}"
+    return f"unknown key; {suggest_name(name, known_keys or Settings.__struct_fields__)}"
 
 
 def _convert_value(key: str, value: Any, type: Any, *, strict: bool = True) -> Any:

@@ -15,11 +15,11 @@ import msgspec
 import typer
 
 from arena.console import CommandError, DatabaseOption, OwnGamesOption, err, register_games
-from arena.server.commands.in_store import DATABASE, in_store, require_file
+from arena.server.commands.in_store import DATABASE, require_file, run_on_store
 from arena.server.store.archive import export_lines, import_lines, read_lines
 from arena.server.store.backup import StoreCounts, backup, restore
 from arena.server.store.database import Engine, StoreError
-from arena.server.store.people import names_of_owner, stored_data
+from arena.server.store.people import load_names_of_owner, load_stored_data
 
 GZIP = b"\x1f\x8b"
 """First bytes of a gzip file."""
@@ -69,7 +69,7 @@ def restore_command(
     """
     try:
         with file.open("rb"):  # before a missing store is created
-            contents = in_store(db, lambda engine: restore(engine, file), make=True)
+            contents = run_on_store(db, lambda engine: restore(engine, file), create=True)
     except OSError as error:
         raise CommandError(f"cannot read {file}: {error.strerror}") from None
     err.print(f"restored {_counts_text(contents)}")
@@ -102,19 +102,19 @@ def export_command(
 
     to_file = str(file) != "-"
 
-    async def work(engine: Engine) -> int:
+    async def write_records(engine: Engine) -> int:
         count = 0
-        bots = () if owner is None else await names_of_owner(engine, owner)
+        bots = () if owner is None else await load_names_of_owner(engine, owner)
         with _replace_file(file) if to_file else nullcontext() as stream:
             if owner is not None:
-                data = {"owner": owner, "names": bots} | await stored_data(engine, bots)
+                data = {"owner": owner, "names": bots} | await load_stored_data(engine, bots)
                 typer.echo(msgspec.json.encode(data).decode(), file=stream)
             async for line in export_lines(engine, event, bots):
                 typer.echo(line, file=stream)
                 count += 1
         return count
 
-    count = in_store(db, work)
+    count = run_on_store(db, write_records)
     err.print(f"{count} matches are in {file}" if to_file else f"{count} matches")
 
 
@@ -160,17 +160,15 @@ def import_command(
     register_games(game)
     try:
         with _open_records(file) as lines:  # before a missing store is created
-            counts = in_store(
-                db, lambda engine: import_lines(engine, read_lines(lines), trust=trust), make=True
+            counts = run_on_store(
+                db, lambda engine: import_lines(engine, read_lines(lines), trust=trust), create=True
             )
     except (OSError, EOFError, zlib.error) as error:
         raise CommandError(f"cannot read {file}: {getattr(error, 'strerror', None) or error}") from None
-    for number, why in sorted(counts.bad.items()):
+    for number, why in sorted(counts.rejected.items()):
         err.print(f"{file}, line {number}: {why}")
-    summary = (
-        f"{counts.added} matches are new, {counts.known} were there already, {len(counts.bad)} lines are bad"
-    )
-    if counts.bad:
+    summary = f"{counts.added} matches are new, {counts.unchanged} were there already, {len(counts.rejected)} lines are bad"
+    if counts.rejected:
         raise CommandError(summary)
     err.print(summary)
 

@@ -9,7 +9,7 @@ import typer
 
 from arena.console import CommandError, DatabaseOption, JsonOption, err, print_table, write_json
 from arena.protocol.values import Role
-from arena.server.commands.in_store import DATABASE, in_store
+from arena.server.commands.in_store import DATABASE, run_on_store
 from arena.server.store import tokens
 from arena.server.store.tokens import TokenError
 
@@ -47,8 +47,8 @@ def create(
 
     Example: arena token create my-bot --db sqlite:///arena.db
     """
-    token = in_store(
-        db, lambda engine: _as_command_error(tokens.create(engine, name, role, owner)), make=True
+    token = run_on_store(
+        db, lambda engine: _run_as_command(tokens.create_token(engine, name, role, owner)), create=True
     )
     _print_token(name, token)
 
@@ -58,7 +58,7 @@ def list_(db: DatabaseOption = DATABASE, json: JsonOption = None) -> None:
 
     Example: arena token list --json -
     """
-    tokens_now = in_store(db, tokens.all_tokens)
+    tokens_now = run_on_store(db, tokens.list_tokens)
     columns = ("name", "role", "owner", "created", "rotated", "revoked")
     if json is not None:
         write_json([{column: getattr(token, column) for column in columns} for token in tokens_now], json)
@@ -72,7 +72,7 @@ def rotate(name: NameArgument, db: DatabaseOption = DATABASE) -> None:
 
     Example: arena token rotate my-bot
     """
-    _print_token(name, in_store(db, lambda engine: _as_command_error(tokens.rotate(engine, name))))
+    _print_token(name, run_on_store(db, lambda engine: _run_as_command(tokens.rotate_token(engine, name))))
 
 
 def revoke(name: NameArgument, db: DatabaseOption = DATABASE) -> None:
@@ -80,13 +80,13 @@ def revoke(name: NameArgument, db: DatabaseOption = DATABASE) -> None:
 
     Example: arena token revoke my-bot
     """
-    in_store(db, lambda engine: _as_command_error(tokens.revoke(engine, name)))
+    run_on_store(db, lambda engine: _run_as_command(tokens.revoke_token(engine, name)))
     err.print(f"the token of {name} is revoked")
 
 
-async def _as_command_error(work: Awaitable[T]) -> T:
+async def _run_as_command(operation: Awaitable[T]) -> T:
     try:
-        return await work
+        return await operation
     except TokenError as error:
         raise CommandError(str(error)) from None
 

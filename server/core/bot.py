@@ -44,7 +44,7 @@ class Preferences:
         pool = pool and hello.pool
         return cls(frozenset(hello.games), frozenset(hello.maps), frozenset(hello.time_controls), pool)
 
-    def why_declined(self, game: AnyGame, control: TimeControl) -> str | None:
+    def decline_reason(self, game: AnyGame, control: TimeControl) -> str | None:
         """Return the reason that the bot declines this game and time control, as a clause; None if the bot accepts them."""
         if self.games and game.name not in self.games:
             return f"it plays {', '.join(sorted(self.games))} only"
@@ -71,7 +71,7 @@ class LobbyBot:
     """Number of the bot's connection; None while the bot is disconnected."""
     address: str = ""
     owner: str = ""
-    stranger: bool = False
+    is_owner_address: bool = False
     """True if `owner` is an address."""
     program: str = ""
     engine: EngineInfo | None = None
@@ -84,7 +84,7 @@ class LobbyBot:
     local: bool = False
     """True for a bot that runs on the server's own machine."""
     ratings: dict[str, Rating] = field(default_factory=dict)
-    played: bool = False
+    has_played: bool = False
     """True once the bot was ready for a match in this session, or if the session was restored after a restart.
 
     While it is False, the session ends with the connection: a name that a stranger makes up leaves no trace.
@@ -97,19 +97,19 @@ class LobbyBot:
     answer_since: int | None = None
     """Start of the latest answer period; None if the bot was not challenged on this connection."""
 
-    def rating(self, game: str) -> float:
+    def rating_in(self, game: str) -> float:
         """Return the bot's rating in a game, or a new bot's rating if it has none."""
         return self.ratings.get(game, Rating()).rating
 
     @property
-    def has_room(self) -> bool:
+    def has_capacity(self) -> bool:
         """True while the bot plays fewer matches than its capacity."""
         return len(self.matches) < self.capacity
 
     @property
-    def free(self) -> bool:
+    def is_free(self) -> bool:
         """True while the bot is connected and accepts another match."""
-        return self.client is not None and self.has_room and self.quota != 0
+        return self.client is not None and self.has_capacity and self.quota != 0
 
     def resumes_session(self, secret: str, stored_hash: bytes) -> bool:
         """Return True if `secret` is the secret of the bot's session.
@@ -118,31 +118,35 @@ class LobbyBot:
         """
         return bool(secret) and hmac.compare_digest(self.session or stored_hash, hash_secret(secret))
 
-    def apply_hello(self, enter: ClientAdmitted, max_matches: int) -> None:
+    def apply_hello(self, admitted: ClientAdmitted, max_matches: int) -> None:
         """Apply the hello of an admitted bot. A guest plays one match at a time, and only by challenge."""
-        hello = enter.hello
-        self.client = enter.client
-        self.address, self.owner, self.stranger = enter.address, enter.owner, enter.stranger
+        hello = admitted.hello
+        self.client = admitted.client
+        self.address, self.owner, self.is_owner_address = (
+            admitted.address,
+            admitted.owner,
+            admitted.is_owner_address,
+        )
         self.program = hello.program
         self.engine = None if hello.engine is UNSET else hello.engine
         self.quota = None if hello.quota is UNSET else hello.quota
-        self.guest, self.local = enter.guest, enter.local
-        self.capacity = 1 if enter.guest else min(hello.matches, max_matches)
-        self.preferences = Preferences.from_hello(hello, pool=not enter.guest)
-        self.ratings = dict(enter.ratings)
+        self.guest, self.local = admitted.guest, admitted.local
+        self.capacity = 1 if admitted.guest else min(hello.matches, max_matches)
+        self.preferences = Preferences.from_hello(hello, pool=not admitted.guest)
+        self.ratings = dict(admitted.ratings)
 
     def set_owner(self, owner: str) -> None:
         """Set the owner of the bot."""
-        self.owner, self.stranger = owner, False
+        self.owner, self.is_owner_address = owner, False
 
     def shares_owner(self, other: LobbyBot) -> bool:
         """Return True if both bots have the same owner: then they play no rated match with each other."""
-        return self.owner == other.owner and not (self.stranger or other.stranger)
+        return self.owner == other.owner and not (self.is_owner_address or other.is_owner_address)
 
     def open_session(self, secret: str) -> None:
         """Start a new session."""
         self.session = hash_secret(secret)
-        self.ended, self.played = [], False
+        self.ended, self.has_played = [], False
 
     def restore_session(self, session: bytes, now: int) -> None:
         """Restore a session from the hash of its secret. The bot counts as disconnected from `now` on."""
@@ -150,7 +154,7 @@ class LobbyBot:
 
     def keep_session(self) -> None:
         """Let the session outlast its connection, for the grace period."""
-        self.played = True
+        self.has_played = True
 
     def disconnect(self, now: int) -> None:
         """Mark the bot as disconnected."""
@@ -175,7 +179,7 @@ class LobbyBot:
         self.matches.pop(match, None)
         self.ended = [*self.ended[1 - REMEMBERED_MATCHES :], (now, match)]
 
-    def recent_results(self, now: int) -> list[str]:
+    def list_recent_results(self, now: int) -> list[str]:
         """Return the ids of recently finished matches whose results the bot may not have received."""
         return [match for at, match in self.ended if now - at <= REMEMBERED_NS]
 
@@ -184,6 +188,8 @@ class LobbyBot:
         if self.answer_since is None or now >= self.answer_since + ANSWER_PAUSE_NS:
             self.answer_since = now
 
-    def listing_entry(self, benched: str, *, house: bool) -> ListedBot:
-        """Return the bot's entry for a listing. `benched`: reason for its suspension; empty if it is not suspended."""
-        return ListedBot(self.name, self.program, len(self.matches), self.capacity, benched, house=house)
+    def make_listing_entry(self, suspension_reason: str, *, house: bool) -> ListedBot:
+        """Return the bot's entry for a listing. `suspension_reason`: reason for its suspension; empty if it is not suspended."""
+        return ListedBot(
+            self.name, self.program, len(self.matches), self.capacity, suspension_reason, house=house
+        )

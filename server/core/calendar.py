@@ -32,7 +32,7 @@ def find_zone(name: str) -> ZoneInfo:
         ) from None
 
 
-def next_time(at: str, zone: str, after: int) -> int:
+def next_start_time(at: str, zone: str, after: int) -> int:
     """Return the first Unix time after `after` at which clocks in `zone` show `at`.
 
     `at` is written `Fri 20:00`, `20:00` or `2026-11-27 20:00`. A full date is returned even if it lies before `after`.
@@ -60,27 +60,27 @@ def next_time(at: str, zone: str, after: int) -> int:
     raise BadTime(f"no day of the next week has the time {at!r:.40}")
 
 
-def _to_unix(day: date, hour: time, place: ZoneInfo) -> int:
-    return round(datetime.combine(day, hour, place).timestamp())
+def _to_unix(day: date, hour: time, zone: ZoneInfo) -> int:
+    return round(datetime.combine(day, hour, zone).timestamp())
 
 
-def last_time(at: str, zone: str, before: int) -> int:
+def last_time_before(at: str, zone: str, before: int) -> int:
     """Return the latest Unix time, no later than `before`, at which clocks in `zone` show `at`. Raises BadTime."""
     # A day may be an hour longer or shorter than 24, and `at` may name a day of the week.
-    last = next_time(at, zone, before - 8 * 24 * 3600)
-    while last < (later := next_time(at, zone, last)) <= before:
+    last = next_start_time(at, zone, before - 8 * 24 * 3600)
+    while last < (later := next_start_time(at, zone, last)) <= before:
         last = later
     return last
 
 
-def next_event(plan: EventPlan, after: int) -> EventPlan | None:
+def plan_next_event(plan: EventPlan, after: int) -> EventPlan | None:
     """Return the plan of the series' first event after Unix time `after`; None if the event does not repeat."""
     if plan.again is None:
         return None
     again, begins = plan.again, plan.begins
     while begins <= max(after, plan.begins):
-        begins = next_time(again.at, again.zone, begins + (again.days - 1) * 24 * 3600)
-    closes = last_time(again.closes, again.zone, begins) if again.closes else begins
+        begins = next_start_time(again.at, again.zone, begins + (again.days - 1) * 24 * 3600)
+    closes = last_time_before(again.closes, again.zone, begins) if again.closes else begins
     return replace(
         plan,
         event=event_name_on_date(plan.series, again, begins),
@@ -90,9 +90,9 @@ def next_event(plan: EventPlan, after: int) -> EventPlan | None:
     )
 
 
-def event_name_on_date(series: str, again: Recurrence, begins: int) -> str:
+def event_name_on_date(series: str, recurrence: Recurrence, begins: int) -> str:
     """Return the name of one event of a series: the name of the series and the event's date, as in `friday-2026-11-27`."""
-    return f"{series}-{datetime.fromtimestamp(begins, find_zone(again.zone)):%Y-%m-%d}"
+    return f"{series}-{datetime.fromtimestamp(begins, find_zone(recurrence.zone)):%Y-%m-%d}"
 
 
 def format_utc(seconds: int) -> str:

@@ -24,7 +24,7 @@ from arena.protocol.values import Players
 from arena.server.core.bot import LobbyBot
 from arena.server.core.house import WAIT_MS, HouseEngines
 from arena.server.core.ids import RandomIds
-from arena.server.core.lobby import STOPPING, Lobby, Refused
+from arena.server.core.lobby import DRAINING_REASON, Lobby, RequestRefused
 from arena.server.core.open_challenges import OpenChallenge, OpenChallenges
 from arena.server.core.pairing import PairingHistory
 from arena.server.core.settings import OPEN_EVENT
@@ -40,23 +40,23 @@ READY_MS = 30_000
 """Time to get ready for a challenge match, in ms: a compiled engine may have to compile first."""
 
 
-def make_challenge_game(challenge: Challenge, most_territories: int) -> AnyGame:
-    """Return the game that a challenge names, on the map that it names. Raises Refused."""
+def make_challenge_game(challenge: Challenge, max_territories: int) -> AnyGame:
+    """Return the game that a challenge names, on the map that it names. Raises RequestRefused."""
     # Only the host's own command line may give a path as the name of a map.
     if challenge.map.endswith(".toml") or "/" in challenge.map or "\\" in challenge.map:
-        raise Refused(
+        raise RequestRefused(
             Code.BAD_CHALLENGE, f"{challenge.map!r:.40} is a file: name a map, such as m2, world or grid:5x5"
         )
     try:
         size = generated_size(challenge.map) if has_maps(challenge.game) else None
-        if size is not None and size > most_territories:
+        if size is not None and size > max_territories:
             detail = (
-                f"{challenge.map:.40} has {size} territories; this server allows at most {most_territories}"
+                f"{challenge.map:.40} has {size} territories; this server allows at most {max_territories}"
             )
-            raise Refused(Code.BAD_CHALLENGE, detail)
+            raise RequestRefused(Code.BAD_CHALLENGE, detail)
         return make_game_on_map(challenge.game, challenge.map)
     except (GameError, MapError) as error:
-        raise Refused(Code.BAD_CHALLENGE, str(error)) from None
+        raise RequestRefused(Code.BAD_CHALLENGE, str(error)) from None
 
 
 _ONE_OWNER = "both bots have the same owner, so their matches are not rated: send rated false"
@@ -71,7 +71,7 @@ class Challenges:
         table: OpenChallenges,
         house: HouseEngines,
         history: PairingHistory,
-        draws: RandomIds,
+        ids: RandomIds,
         open_match: Callable[[Terms], None],
     ) -> None:
         """`open_match` begins the match of an accepted challenge."""
@@ -79,11 +79,11 @@ class Challenges:
         self._table = table
         self._house = house
         self._history = history
-        self._draws = draws
+        self._draws = ids
         self._open_match = open_match
 
     def handle(self, bot: LobbyBot, message: Challenge | Accept | Decline | Withdraw) -> None:
-        """Handle a bot's message about a challenge. Raises Refused."""
+        """Handle a bot's message about a challenge. Raises RequestRefused."""
         match message:
             case Challenge():
                 self._open(bot, message)
@@ -99,7 +99,7 @@ class Challenges:
         """Send a newly connected bot the open challenges to it. A house engine instead gets each one in turn order."""
         if bot.name in self._house:
             return
-        for challenge in self._table.addressed_to(bot.name):
+        for challenge in self._table.list_addressed_to(bot.name):
             self._lobby.send(bot, challenge.to_message(self._lobby.now))
             bot.open_answer_period(self._lobby.now)
             self._lobby.mark_changed(bot)
@@ -109,7 +109,7 @@ class Challenges:
         reconnects.
         """
         self._house.requeue(bot.name)
-        for challenge in self._table.involving(bot.name):
+        for challenge in self._table.list_involving(bot.name):
             if challenge.challenger == bot.name or bot.name not in self._house:
                 self._send_outcome(
                     self._table.close(challenge.id), "withdrawn", f"{bot.name} has disconnected"
@@ -117,10 +117,10 @@ class Challenges:
 
     def withdraw_all(self, name: str, why: str) -> None:
         """Close all challenges from or to a bot."""
-        for challenge in self._table.involving(name):
+        for challenge in self._table.list_involving(name):
             self._send_outcome(self._table.close(challenge.id), "withdrawn", why)
 
-    def expire(self, id: str) -> None:
+    def expire_challenge(self, id: str) -> None:
         """Close a challenge that has expired; schedule another check of one that has not."""
         challenge = self._table.find(id)
         if challenge is None:
@@ -133,8 +133,8 @@ class Challenges:
     def _open(self, bot: LobbyBot, challenge: Challenge) -> None:
         lobby, settings = self._lobby, self._lobby.settings
         if lobby.draining:
-            raise Refused(Code.SHUTTING_DOWN, STOPPING)
-        self._table.check(bot.name, challenge, settings.open_challenges)
+            raise RequestRefused(Code.SHUTTING_DOWN, DRAINING_REASON)
+        self._table.check_new(bot.name, challenge, settings.open_challenges)
         game = make_challenge_game(challenge, settings.territories)
         if bot.guest:
             self._house.check_guest(bot, challenge)
@@ -143,11 +143,11 @@ class Challenges:
             target = None
         in_house = challenge.opponent in self._house
         if challenge.opponent and target is None and not in_house:
-            raise Refused(Code.BAD_CHALLENGE, self._unknown_bot_detail(challenge.opponent, bot.name))
+            raise RequestRefused(Code.BAD_CHALLENGE, self._unknown_bot_detail(challenge.opponent, bot.name))
         if target is not None:
             self._check_target(target, challenge, game)
             if challenge.rated and bot.shares_owner(target):
-                raise Refused(Code.BAD_CHALLENGE, _ONE_OWNER)
+                raise RequestRefused(Code.BAD_CHALLENGE, _ONE_OWNER)
         expires = lobby.now + (WAIT_MS if in_house else settings.challenge_ms) * MS
         opened = self._table.add(bot.name, challenge, game, expires)
         lobby.deadlines.schedule(("challenge", opened.id), expires)
@@ -157,22 +157,22 @@ class Challenges:
             self._queue(opened, bot)
         elif target is not None:
             lobby.send(target, opened.to_message(lobby.now))
-            if target.free:
+            if target.is_free:
                 target.open_answer_period(lobby.now)
 
     def _unknown_bot_detail(self, name: str, challenger: str) -> str:
-        house = (each.name for each in self._house.listing_entries())
-        others = (each.name for each in self._lobby.connected() if each.name != challenger)
+        house = (each.name for each in self._house.list_entries())
+        others = (each.name for each in self._lobby.list_connected_bots() if each.name != challenger)
         known = islice(chain(house, others), MAX_COMPARED)
         return f"no bot called {name!r:.70} is connected{did_you_mean(name, known)}"
 
     @staticmethod
     def _check_target(target: LobbyBot, challenge: Challenge, game: AnyGame) -> None:
-        why = target.preferences.why_declined(game, challenge.time_control)
+        why = target.preferences.decline_reason(game, challenge.time_control)
         if why is not None:
-            raise Refused(Code.BAD_CHALLENGE, f"{challenge.opponent} does not play this: {why}")
+            raise RequestRefused(Code.BAD_CHALLENGE, f"{challenge.opponent} does not play this: {why}")
         if target.quota == 0:
-            raise Refused(Code.BAD_CHALLENGE, f"{challenge.opponent} takes no more matches")
+            raise RequestRefused(Code.BAD_CHALLENGE, f"{challenge.opponent} takes no more matches")
 
     def _queue(self, challenge: OpenChallenge, bot: LobbyBot) -> None:
         refused = self._house.enqueue(challenge, bot)
@@ -183,14 +183,16 @@ class Challenges:
 
     def _accept(self, bot: LobbyBot, id: str) -> None:
         if bot.guest:
-            raise Refused(Code.BAD_CHALLENGE, "a guest cannot accept challenges; ask the host for a token")
+            raise RequestRefused(
+                Code.BAD_CHALLENGE, "a guest cannot accept challenges; ask the host for a token"
+            )
         if self._lobby.draining:
-            raise Refused(Code.SHUTTING_DOWN, STOPPING)
+            raise RequestRefused(Code.SHUTTING_DOWN, DRAINING_REASON)
         accepted = self._table.accept(bot.name, id)
         challenger = self._lobby.bots[
             accepted.challenger
         ]  # connected, because its challenges are closed when it leaves
-        busy = next((each for each in (challenger, bot) if not each.free), None)
+        busy = next((each for each in (challenger, bot) if not each.is_free), None)
         if busy is not None:
             self._send_outcome(
                 accepted, "refused", f"{busy.name} already plays as many matches as it accepts", also=bot.name
@@ -211,9 +213,9 @@ class Challenges:
             case "minnie":
                 seats = bot.name, challenger.name
             case None:
-                seats = self._history.seats(challenger.name, bot.name)
+                seats = self._history.assign_seats(challenger.name, bot.name)
         return Terms(
-            match=self._draws.hex(),
+            match=self._draws.next_hex(),
             event=OPEN_EVENT,
             game=accepted.game,
             players=Players(*seats),
@@ -222,7 +224,7 @@ class Challenges:
             ready_ms=READY_MS,
             adjudication=self._lobby.settings.adjudication,
             rated=accepted.request.rated,
-            total_ms=self._house.total_ms(accepted, challenger),
+            total_ms=self._house.max_total_ms(accepted, challenger),
         )
 
     def _send_outcome(

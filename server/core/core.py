@@ -74,11 +74,11 @@ from arena.server.core.inputs import (
     StoreRecovered,
     Tick,
     TurnSent,
-    edge_of,
+    edge_number,
 )
 from arena.server.core.introduction import check_names
 from arena.server.core.listing import Listings
-from arena.server.core.lobby import Lobby, LobbyClient, Refused, no_such_match
+from arena.server.core.lobby import Lobby, LobbyClient, RequestRefused, refuse_unknown_match
 from arena.server.core.matches import Matches
 from arena.server.core.matchmaker import GATHER_NS, Matchmaker
 from arena.server.core.open_challenges import OpenChallenges
@@ -96,14 +96,14 @@ class Core:
         draws = RandomIds(seed)
         self._lobby = lobby = Lobby(settings, now)
         self._suspensions = suspensions = Suspensions()
-        history = PairingHistory(draws.hex())
-        self._table = table = OpenChallenges(draws.hex(8))
+        history = PairingHistory(draws.next_hex())
+        self._table = table = OpenChallenges(draws.next_hex(8))
         self._house = house = HouseEngines(lobby, table)
         self._matches = matches = Matches(lobby, house, table, history, suspensions)
         self._events = events = Events(lobby, matches, house)
-        self._challenges = Challenges(lobby, table, house, history, draws, matches.open)
-        self._matchmaker = Matchmaker(lobby, table, suspensions, history, draws, events.reserves)
-        self._listings = Listings(lobby, matches.rooms, house, table, suspensions, events.listing_entries)
+        self._challenges = Challenges(lobby, table, house, history, draws, matches.open_match)
+        self._matchmaker = Matchmaker(lobby, table, suspensions, history, draws, events.is_reserved)
+        self._listings = Listings(lobby, matches.rooms, house, table, suspensions, events.list_entries)
         self.next_deadline: int | None = None
         """Time at which `Tick` is due if no other input comes first; None if nothing is due."""
         self._seen = 0
@@ -114,14 +114,14 @@ class Core:
             Tick: self._handle_tick,
             ClientAdmitted: self._handle_admission,
             ClientDisconnected: self._handle_disconnection,
-            MatchRequested: lambda given: matches.request(given.terms),
+            MatchRequested: lambda given: matches.request_match(given.terms),
             BotCrashed: self._handle_crash,
             HouseEngineFailed: self._handle_house_failure,
             Drain: self._handle_drain,
             Reconfigure: lambda given: lobby.reconfigure(given.settings),
             Restore: self._handle_restore,
             HostCommand: events.handle_command,
-            StoreRecovered: lambda _: matches.resume(list(matches.rooms)),
+            StoreRecovered: lambda _: matches.restart_turns(list(matches.rooms)),
             EdgeDisconnected: self._handle_edge_disconnection,
             EdgeResynced: self._handle_edge_resync,
             RatingChanged: self._handle_rating,
@@ -146,7 +146,7 @@ class Core:
     def handle(self, input: Input, now: int) -> list[Effect]:
         """Handle an input at time `now` (monotonic ns), and return its effects."""
         lobby = self._lobby
-        effects = lobby.begin(now)
+        effects = lobby.begin_input(now)
         self._handlers[type(input)](input)
         if lobby.changes != self._seen:
             self._react_to_changes()
@@ -156,22 +156,22 @@ class Core:
     # for the shell: reading only
 
     @property
-    def matches(self) -> int:
+    def match_count(self) -> int:
         """Number of matches in progress."""
         return len(self._matches.rooms)
 
-    def suspended_count(self, now: int) -> int:
+    def count_suspended(self, now: int) -> int:
         """Return the number of bots that are suspended at `now`."""
-        return self._suspensions.count(now)
+        return self._suspensions.count_suspended(now)
 
-    def view(self, match: str, now: int) -> View | None:
+    def make_view(self, match: str, now: int) -> View | None:
         """Return the spectators' view of a match in progress; None if no match in progress has this id."""
         room = self._matches.rooms.get(match)
-        return None if room is None else room.public.view(now)
+        return None if room is None else room.public.make_view(now)
 
-    def listing(self, now: int) -> Listing:
+    def make_listing(self, now: int) -> Listing:
         """Return the listing of matches, bots, challenges and events at `now`."""
-        return self._listings.build(now)
+        return self._listings.build_listing(now)
 
     def is_in_progress(self, match: str) -> bool:
         return match in self._matches.rooms
@@ -182,11 +182,11 @@ class Core:
         return self._events.states
 
     @property
-    def connected(self) -> list[LobbyBot]:
+    def connected_bots(self) -> list[LobbyBot]:
         """Connected bots, in the order in which their names were first seen."""
-        return self._lobby.connected()
+        return self._lobby.list_connected_bots()
 
-    def bot(self, name: str) -> LobbyBot | None:
+    def find_bot(self, name: str) -> LobbyBot | None:
         """Return the bot of that name if it is connected or within its grace period; None otherwise."""
         return self._lobby.bots.get(name)
 
@@ -204,13 +204,13 @@ class Core:
 
     def _handle_tick(self, tick: Tick) -> None:
         lobby = self._lobby
-        self._matches.record_stall(tick.held_up)
+        self._matches.record_stall(tick.stalled_ns)
         for kind, name in lobby.deadlines.pop_due(lobby.now):
             match kind:
                 case "match":
                     self._matches.judge_deadlines(name)
                 case "challenge":
-                    self._challenges.expire(name)
+                    self._challenges.expire_challenge(name)
                 case "bot":
                     self._check_bot(name)
                 case "matchmaker":
@@ -218,56 +218,57 @@ class Core:
                 case "listing":
                     self._listings.publish()
                 case "event":
-                    self._events.begin_due()
+                    self._events.begin_due_matches()
 
     def _check_bot(self, name: str) -> None:
         bot = self._lobby.bots.get(name)
         if bot is not None:
             self._lobby.mark_changed(bot)
-            self._lobby.expire(bot)
+            self._lobby.forget_if_expired(bot)
 
     def _make_matches(self) -> None:
         self._house.offer_next()
-        for terms in self._matchmaker.pair(self._matches.load):
-            self._matches.open(terms)
+        for terms in self._matchmaker.pair_waiting_bots(self._matches.load):
+            self._matches.open_match(terms)
 
     # connections
 
-    def _handle_admission(self, enter: ClientAdmitted) -> None:
-        if enter.client in self._lobby.clients:
+    def _handle_admission(self, admitted: ClientAdmitted) -> None:
+        if admitted.client in self._lobby.clients:
             return  # its edge repeated the hello before it received the answer
         try:
-            returns = self._lobby.check_admission(enter)
-            if enter.hello.role == "bot" and not returns and not self._lobby.settings.event:
-                check_names(enter.hello, self._pool_games)
-        except Refused as refused:
-            self._lobby.effects.append(Close(enter.client, refused.code, refused.detail))
+            returns = self._lobby.check_admission(admitted)
+            if admitted.hello.role == "bot" and not returns and not self._lobby.settings.event:
+                check_names(admitted.hello, self._pool_games)
+        except RequestRefused as refused:
+            self._lobby.effects.append(Close(admitted.client, refused.code, refused.detail))
             return
-        if enter.hello.role != "bot":
-            self._lobby.add_spectator(enter)
-            self._lobby.send_welcome(self._lobby.clients[enter.client], "")
+        if admitted.hello.role != "bot":
+            self._lobby.add_spectator(admitted)
+            self._lobby.send_welcome(self._lobby.clients[admitted.client], "")
             return
-        before = self._lobby.bots.get(enter.hello.name)
+        before = self._lobby.bots.get(admitted.hello.name)
         if before is not None and before.client is not None:
             self._drop_client(before.client)
-        bot = self._lobby.add_bot(enter, returns=returns)
-        session = enter.hello.session if returns else enter.secret
-        self._lobby.send_welcome(self._lobby.clients[enter.client], session)
+        bot = self._lobby.add_bot(admitted, returns=returns)
+        session = admitted.hello.session if returns else admitted.secret
+        self._lobby.send_welcome(self._lobby.clients[admitted.client], session)
         if not returns:
             self._suspensions.pardon(bot.name)
         # A new process learns the moves so far from its turns. A name without a token may belong to somebody else by
         # now, so its matches are lost.
-        proved = bool(enter.hello.token) or bot.name in self._house
+        proved = bool(admitted.hello.token) or bot.name in self._house
         self._matches.apply_to_bot(bot, PlayerReconnected if returns else partial(SessionLost, proved=proved))
         self._challenges.bot_connected(bot)
         pool = self._lobby.settings.pool
-        outside = pool is not None and bot.preferences.pool and not self._plays_here(bot)
+        outside = pool is not None and bot.preferences.pool and not self._can_play_pool_game(bot)
         if bot.ratings or outside:
             self._send_standing(bot)
 
-    def _plays_here(self, bot: LobbyBot) -> bool:
+    def _can_play_pool_game(self, bot: LobbyBot) -> bool:
         return any(
-            bot.preferences.why_declined(each.game, each.time_control) is None for each in self._pool_games()
+            bot.preferences.decline_reason(each.game, each.time_control) is None
+            for each in self._pool_games()
         )
 
     def _pool_games(self) -> list[PoolGame]:
@@ -287,51 +288,55 @@ class Core:
     def _drop_client(self, id: int) -> LobbyClient | None:
         client = self._lobby.drop_client(id)
         if client is not None:
-            self._listings.leave(client)
+            self._listings.stop_browsing(client)
         return client
 
     def _handle_edge_disconnection(self, disconnection: EdgeDisconnected) -> None:
         """Disconnect the clients of a lost edge. Current turns restart when the players to move have reconnected."""
-        clients = [client for id, client in self._lobby.clients.items() if edge_of(id) == disconnection.edge]
+        clients = [
+            client for id, client in self._lobby.clients.items() if edge_number(id) == disconnection.edge
+        ]
         matches = [match for client in clients if client.bot is not None for match in client.bot.matches]
         for client in clients:
             self._handle_disconnection(ClientDisconnected(client.id))
-        self._matches.resume(matches)
+        self._matches.restart_turns(matches)
 
-    def _handle_edge_resync(self, here: EdgeResynced) -> None:
+    def _handle_edge_resync(self, client_list: EdgeResynced) -> None:
         """Adopt an edge's list of its connected clients, and resend to each bot what it may have missed."""
-        connected = {each.client for each in here.clients}
-        for id in [id for id in self._lobby.clients if edge_of(id) == here.edge and id not in connected]:
+        connected = {each.client for each in client_list.clients}
+        for id in [
+            id for id in self._lobby.clients if edge_number(id) == client_list.edge and id not in connected
+        ]:
             self._handle_disconnection(ClientDisconnected(id))
-        for each in here.clients:
+        for each in client_list.clients:
             client = self._lobby.clients.get(each.client)
             if client is None:
                 self._admit_resynced(each)
             elif client.bot is not None:
                 self._resend(client.bot)
 
-    def _admit_resynced(self, enter: ClientAdmitted) -> None:
+    def _admit_resynced(self, admitted: ClientAdmitted) -> None:
         """Admit a client that an earlier core had welcomed, or close its connection."""
-        if enter.hello.role != "bot":
-            self._lobby.add_spectator(enter)
+        if admitted.hello.role != "bot":
+            self._lobby.add_spectator(admitted)
             return
-        bot = self._lobby.bots.get(enter.hello.name) or LobbyBot(enter.hello.name)
-        if not bot.resumes_session(enter.hello.session, enter.known):
+        bot = self._lobby.bots.get(admitted.hello.name) or LobbyBot(admitted.hello.name)
+        if not bot.resumes_session(admitted.hello.session, admitted.stored_session):
             why = "this server no longer knows the session: reconnect"
-            self._lobby.effects.append(Close(enter.client, Code.SHUTTING_DOWN, why))
+            self._lobby.effects.append(Close(admitted.client, Code.SHUTTING_DOWN, why))
             return
         if bot.client is not None:
             # It has since connected through another edge, or this edge missed its replacement.
             why = "the bot has another connection: reconnect"
-            self._lobby.effects.append(Close(enter.client, Code.SHUTTING_DOWN, why))
+            self._lobby.effects.append(Close(admitted.client, Code.SHUTTING_DOWN, why))
             return
-        self._resend(self._lobby.add_bot(enter, returns=True))
+        self._resend(self._lobby.add_bot(admitted, returns=True))
 
     def _resend(self, bot: LobbyBot) -> None:
         """Send a bot its matches in progress again, and the results that it may have missed."""
         self._matches.apply_to_bot(bot, PlayerReconnected)
         if bot.client is not None:
-            for match in bot.recent_results(self._lobby.now):
+            for match in bot.list_recent_results(self._lobby.now):
                 self._lobby.effects.append(SendMissedResult(bot.client, bot.name, match))
         self._challenges.bot_connected(bot)
 
@@ -349,19 +354,19 @@ class Core:
                 if player is None:
                     if received.spent is not None:
                         return  # the match ended while the answer to the turn was in transit
-                    raise no_such_match(message.match)
+                    raise refuse_unknown_match(message.match)
                 room = self._matches.rooms[message.match]
-                room.move(player, message, received.at, received.spent)
+                room.handle_move(player, message, received.at, received.spent)
                 if room.referee.result is not None:
-                    self._matches.close(room)
+                    self._matches.close_match(room)
             elif type(message) in (Ready, Resign):
                 self._handle_room_message(client, message, received.at)  # type: ignore[arg-type]
             else:
                 self._messages[type(message)](client, message)
-        except Refused as refused:
+        except RequestRefused as refused:
             self._refuse(client, refused, message)
 
-    def _refuse(self, client: LobbyClient, refused: Refused, message: ClientMessage) -> None:
+    def _refuse(self, client: LobbyClient, refused: RequestRefused, message: ClientMessage) -> None:
         where = getattr(message, "match", None), getattr(message, "ply", None)
         self._lobby.effects.append(Send(client.id, Error(refused.code, refused.detail, *where)))
 
@@ -371,7 +376,7 @@ class Core:
         if player is None:
             # It has missed the end of its match, or names a match that it never played.
             if message.match in self._matches.rooms:
-                raise no_such_match(message.match)
+                raise refuse_unknown_match(message.match)
             self._lobby.effects.append(SendMissedResult(client.id, bot.name, message.match))
             return
         bot.keep_session()
@@ -393,8 +398,8 @@ class Core:
         send_standing(
             bot,
             self._lobby,
-            self._suspensions.reason(bot.name, self._lobby.now),
-            self._events.entry_clause(bot.name),
+            self._suspensions.suspension_reason(bot.name, self._lobby.now),
+            self._events.describe_entry(bot.name),
         )
 
     def _handle_challenge(
@@ -405,18 +410,20 @@ class Core:
     def _handle_watch(self, client: LobbyClient, watch: Watch) -> None:
         room = self._matches.rooms.get(watch.match)
         if room is None:
-            raise Refused(Code.NO_SUCH_MATCH, f"the match {watch.match!r:.70} is over or does not exist")
+            raise RequestRefused(
+                Code.NO_SUCH_MATCH, f"the match {watch.match!r:.70} is over or does not exist"
+            )
         if watch.match not in client.watching:
             for over in [match for match in client.watching if match not in self._matches.rooms]:
                 del client.watching[over]
             most = self._lobby.settings.watched
             if len(client.watching) >= most:
-                raise Refused(
+                raise RequestRefused(
                     Code.RATE_LIMITED, f"you already watch {most} matches, the maximum; unwatch one first"
                 )
             client.watching[watch.match] = room.followers
             room.followers.add(client.id)
-        self._lobby.effects.append(Send(client.id, room.public.view(self._lobby.now)))
+        self._lobby.effects.append(Send(client.id, room.public.make_view(self._lobby.now)))
 
     def _handle_unwatch(self, client: LobbyClient, unwatch: Unwatch) -> None:
         followers = client.watching.pop(unwatch.match, None)
@@ -424,12 +431,12 @@ class Core:
             followers.remove(client.id)
 
     def _refuse_second_hello(self, client: LobbyClient, hello: Hello) -> None:
-        self._refuse(client, Refused(Code.HELLO_TWICE, Code.HELLO_TWICE.meaning), hello)
+        self._refuse(client, RequestRefused(Code.HELLO_TWICE, Code.HELLO_TWICE.meaning), hello)
 
     def _handle_turn_sent(self, turn_sent: TurnSent) -> None:
         client, room = self._lobby.clients.get(turn_sent.client), self._matches.rooms.get(turn_sent.match)
         if client is not None and room is not None and room.bots[room.referee.mover] is client.bot:
-            room.turn_sent(turn_sent.ply, turn_sent.lag, min(turn_sent.at, self._lobby.now))
+            room.start_clock(turn_sent.ply, turn_sent.lag, min(turn_sent.at, self._lobby.now))
 
     def _handle_enter_event(self, client: LobbyClient, message: EnterEvent) -> None:
         self._events.enter(client.bot or _refuse_non_player(), message.event)
@@ -477,4 +484,4 @@ class Core:
 
 
 def _refuse_non_player() -> LobbyBot:
-    raise Refused(Code.NOT_A_PLAYER, Code.NOT_A_PLAYER.meaning)
+    raise RequestRefused(Code.NOT_A_PLAYER, Code.NOT_A_PLAYER.meaning)

@@ -64,7 +64,7 @@ class OpenMatch(Struct, frozen=True, tag="open_match"):
     started: str
 
 
-class Append(Struct, frozen=True, gc=False, tag="append"):
+class AppendEvent(Struct, frozen=True, gc=False, tag="append"):
     """Durable: event number `seq` of a match.
 
     `turn` is the start of the turn that this event ends, with its time: it becomes event number `seq` - 1. It is None if
@@ -190,7 +190,7 @@ class LogLine(Struct, frozen=True, tag="report"):
     match: str = ""
 
 
-class Count(Struct, frozen=True, tag="count"):
+class IncrementMetric(Struct, frozen=True, tag="count"):
     """Increment of a metric."""
 
     what: Literal["lines_cut"]
@@ -203,7 +203,7 @@ Effect = (
     | Publish
     | SendMissedResult
     | OpenMatch
-    | Append
+    | AppendEvent
     | CloseMatch
     | SaveSession
     | DeleteSession
@@ -214,7 +214,7 @@ Effect = (
     | MatchRefused
     | StartHouseEngine
     | LogLine
-    | Count
+    | IncrementMetric
 )
-DURABLE = (OpenMatch, Append, CloseMatch, SaveSession, DeleteSession, SaveEvent, CommandAnswered)
+DURABLE = (OpenMatch, AppendEvent, CloseMatch, SaveSession, DeleteSession, SaveEvent, CommandAnswered)
 """Effects that the shell commits before it releases all other effects."""

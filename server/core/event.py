@@ -45,7 +45,7 @@ class Event:
         """Number of finished matches."""
         self._history = PairingHistory(self.plan.uid)
         self._turns = TurnOrder[str]()
-        if self.state.begun:
+        if self.state.has_begun:
             self._make_schedule()
             self._replay(stored)
 
@@ -58,9 +58,9 @@ class Event:
         return self.state.plan.event
 
     @property
-    def round(self) -> int:
+    def current_round(self) -> int:
         """Current round, from 1; 0 if no round is being played."""
-        open_rounds = [each.pair.round + 1 for each in (*self.playing.values(), *self.due())]
+        open_rounds = [each.pair.round + 1 for each in (*self.playing.values(), *self.list_due_matches())]
         if open_rounds and (known := self._known_rounds):
             return len(known)
         return max(open_rounds, default=0)
@@ -82,17 +82,17 @@ class Event:
         """Pairs of bots that meet in the current round, each pair once."""
         if known := self._known_rounds:
             return tuple(known[-1])
-        pairs = [each.pair for each in (*self.playing.values(), *self.due())]
+        pairs = [each.pair for each in (*self.playing.values(), *self.list_due_matches())]
         return tuple(
-            dict.fromkeys((each.first, each.second) for each in pairs if each.round + 1 == self.round)
+            dict.fromkeys((each.first, each.second) for each in pairs if each.round + 1 == self.current_round)
         )
 
     @property
-    def finished(self) -> bool:
+    def is_finished(self) -> bool:
         """True once all matches are played. An arena has no schedule and ends by its clock instead."""
         return self.schedule is not None and not self.schedule and not self.playing
 
-    def place(self, bot: str) -> tuple[int, float] | None:
+    def find_rank(self, bot: str) -> tuple[int, float] | None:
         """Return the rank and points of a bot; None if it does not play. Bots with equal results share a rank."""
         format: Format = ArenaFormat() if self.schedule is None else self.schedule.format
         scores: dict[str, tuple[tuple[float, ...], float]] = {}
@@ -118,9 +118,9 @@ class Event:
         by_host   True if the host or the bot's owner enters the bot, False if the bot enters itself
         """
         state, plan = self.state, self.plan
-        if state.has(bot):
+        if state.has_entered(bot):
             return
-        if state.ended:
+        if state.has_ended:
             raise EventRefused(f"{self.name} accepts no more entries: it is {state.phase}")
         if bot in state.excluded:
             if not by_host:
@@ -141,9 +141,9 @@ class Event:
             return
         if len(state.bots) >= MAX_ENTRIES:
             raise EventRefused(f"{self.name} already has {MAX_ENTRIES} entries, the maximum")
-        if not state.begun:
+        if not state.has_begun:
             self.state = replace(state, bots=(*state.bots, bot))
-        elif plan.is_arena or self._swiss is not None:
+        elif plan.is_arena or self._swiss_tournament is not None:
             self._join_late(bot)
         else:
             raise EventRefused(f"{self.name} has begun, and a {plan.format} accepts no late entries")
@@ -154,11 +154,11 @@ class Event:
         by_host   True if the host or the bot's owner withdraws the bot, which then cannot return by itself
         """
         state = self.state
-        if bot not in state.bots or state.ended:
+        if bot not in state.bots or state.has_ended:
             raise EventRefused(f"{bot!r:.70} is not in {self.name}")
         if by_host and bot not in state.excluded:
             state = self.state = replace(state, excluded=(*state.excluded, bot))
-        if not state.begun:
+        if not state.has_begun:
             self.state = replace(state, bots=_without_bot(state.bots, bot))
         else:
             self._withdraw(bot)
@@ -166,27 +166,27 @@ class Event:
     def _withdraw(self, bot: str) -> None:
         if bot not in self.state.withdrawn:
             self.state = replace(self.state, withdrawn=(*self.state.withdrawn, bot))
-            self._change(bot, joins=False)
+            self._schedule_change(bot, joins=False)
 
     @property
-    def _swiss(self) -> Swiss | None:
+    def _swiss_tournament(self) -> Swiss | None:
         format = self.schedule.format if self.schedule is not None else None
         return format if isinstance(format, Swiss) else None
 
     def _rejoin(self, bot: str) -> None:
         self.state = replace(self.state, withdrawn=_without_bot(self.state.withdrawn, bot))
-        self._change(bot, joins=True)
+        self._schedule_change(bot, joins=True)
 
     def _join_late(self, bot: str) -> None:
         self.state = replace(self.state, bots=(*self.state.bots, bot))
-        if self._swiss is not None:
+        if self._swiss_tournament is not None:
             # After a reload the bot is listed with all others, so this change excludes it from the earlier rounds.
             self.state = replace(self.state, changes=(*self.state.changes, RosterChange(bot, 0, joins=False)))
-            self._change(bot, joins=True)
+            self._schedule_change(bot, joins=True)
 
-    def _change(self, bot: str, *, joins: bool) -> None:
+    def _schedule_change(self, bot: str, *, joins: bool) -> None:
         """Include a bot in the pairings of a Swiss tournament from the next round on, or exclude it."""
-        swiss = self._swiss
+        swiss = self._swiss_tournament
         if swiss is not None:
             change = RosterChange(bot, swiss.rounds_started, joins)
             swiss.change_roster(change)
@@ -195,15 +195,15 @@ class Event:
     def rename(self, bot: str, new_name: str) -> None:
         """Rename a bot, before the event begins. If the new name is empty, remove the bot."""
 
-        def renamed(names: tuple[str, ...]) -> tuple[str, ...]:
+        def replace_name(names: tuple[str, ...]) -> tuple[str, ...]:
             return tuple(new_name if each == bot else each for each in names if new_name or each != bot)
 
         state = self.state
         self.state = replace(
             state,
-            plan=replace(state.plan, invited=renamed(state.plan.invited)),
-            bots=renamed(state.bots),
-            excluded=renamed(state.excluded),
+            plan=replace(state.plan, invited=replace_name(state.plan.invited)),
+            bots=replace_name(state.bots),
+            excluded=replace_name(state.excluded),
         )
 
     # progress
@@ -217,13 +217,15 @@ class Event:
         """Mark the event as over."""
         self.state = replace(self.state, phase="over")
 
-    def control(self, to: str) -> None:
+    def change_phase(self, action: str) -> None:
         """Pause, resume or cancel the event. Raises EventRefused if its state does not allow that."""
         phase = self.state.phase
-        allowed = {"pause": ("running",), "resume": ("paused",), "cancel": ("open", "running", "paused")}[to]
+        allowed = {"pause": ("running",), "resume": ("paused",), "cancel": ("open", "running", "paused")}[
+            action
+        ]
         if phase not in allowed:
-            raise EventRefused(f"cannot {to} {self.name}: it is {phase}")
-        new = {"pause": "paused", "resume": "running", "cancel": "cancelled"}[to]
+            raise EventRefused(f"cannot {action} {self.name}: it is {phase}")
+        new = {"pause": "paused", "resume": "running", "cancel": "cancelled"}[action]
         self.state = replace(self.state, phase=new)
 
     def _make_schedule(self) -> None:
@@ -235,7 +237,7 @@ class Event:
 
     def _replay(self, stored: StoredEvent) -> None:
         done = {
-            match: FinishedMatch(match, "", Players(maxie, minnie), Result(winner, EndReason.of(reason)))  # type: ignore[arg-type]
+            match: FinishedMatch(match, "", Players(maxie, minnie), Result(winner, EndReason.parse(reason)))  # type: ignore[arg-type]
             for match, maxie, minnie, winner, reason in stored.done
         }
         self._played = len(done)
@@ -249,18 +251,22 @@ class Event:
 
     # matches
 
-    def due(self) -> list[Pairing]:
+    def list_due_matches(self) -> list[Pairing]:
         """Return the matches that may begin, in order: the next match of each pair of bots; empty in an arena."""
         return self.schedule.startable() if self.schedule is not None else []
 
-    def choose(
-        self, free: Iterable[str], *, rating: Callable[[str], float], allowed: Callable[[str, str], bool]
+    def choose_matches(
+        self,
+        free_bots: Iterable[str],
+        *,
+        rating: Callable[[str], float],
+        may_meet: Callable[[str, str], bool],
     ) -> list[Pairing]:
         """Choose new matches of an arena among the free bots. Bots that have waited longest come first."""
-        names = [bot for bot in free if self.state.has(bot)]
+        names = [bot for bot in free_bots if self.state.has_entered(bot)]
         most = len(names) // 2
         chosen = choose_pairs(
-            names, self._history, self._turns, owner=str, rating=rating, allowed=allowed, most=most
+            names, self._history, self._turns, owner=str, rating=rating, may_meet=may_meet, max_pairs=most
         )
         started = self._played + len(self.playing)
         starts = len(self.plan.starts)
@@ -281,10 +287,10 @@ class Event:
         self.playing[match] = pairing
         return match
 
-    def adopt(self, matches: dict[str, Players]) -> None:
+    def adopt_matches(self, matches: dict[str, Players]) -> None:
         """Record the matches in progress, by id, when a restarted server resumes the event."""
         while self.schedule is not None:
-            known = [each for each in self.due() if self.schedule.next_match_id(each) in matches]
+            known = [each for each in self.list_due_matches() if self.schedule.next_match_id(each) in matches]
             for pairing in known:
                 self.start_match(pairing)
             if not known:
@@ -296,8 +302,8 @@ class Event:
 
     def _note_meeting(self, maxie: str, minnie: str) -> None:
         """Record that two bots of an arena play each other."""
-        self._turns.serve(maxie, minnie)
-        self._history.begin(maxie, minnie)
+        self._turns.record_turn(maxie, minnie)
+        self._history.record_start(maxie, minnie)
 
     def record_result(self, match: str, result: Result) -> None:
         """Record the result of a finished match."""

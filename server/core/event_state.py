@@ -83,16 +83,16 @@ class EventState(Struct, frozen=True):
             return max(1, (len(self.bots) - 1).bit_length())
         return 0 if self.plan.is_arena else self.plan.rounds
 
-    def has(self, bot: str) -> bool:
+    def has_entered(self, bot: str) -> bool:
         """Return True if a bot has entered and is not withdrawn."""
         return bot in self.bots and bot not in self.withdrawn
 
     @property
-    def begun(self) -> bool:
+    def has_begun(self) -> bool:
         return self.phase in ("running", "paused")
 
     @property
-    def ended(self) -> bool:
+    def has_ended(self) -> bool:
         return self.phase in ("over", "cancelled")
 
 

@@ -21,7 +21,7 @@ from arena.protocol.record import Record, Result
 from arena.protocol.values import Players
 from arena.rating.pairing import Pairing
 from arena.server.core.bot import LobbyBot
-from arena.server.core.calendar import format_utc, next_event
+from arena.server.core.calendar import format_utc, plan_next_event
 from arena.server.core.effects import (
     CommandAnswered,
     EventFinished,
@@ -44,7 +44,7 @@ from arena.server.core.inputs import (
     HostCommand,
     RenameEntry,
 )
-from arena.server.core.lobby import Lobby, Refused
+from arena.server.core.lobby import Lobby, RequestRefused
 from arena.server.core.matches import Matches
 from arena.server.core.matchmaker import UNRATED
 
@@ -81,7 +81,7 @@ class Events:
         """Events whose entries have closed, and whose bots the matchmaker was asked to check again."""
         self._not_before = 0
         """Earliest time at which an event may begin: after a restart, bots have to reconnect first."""
-        matches.on_event_match(self.record_result)
+        matches.set_event_match_handler(self.record_result)
 
     # for the shell, the matchmaker and listings
 
@@ -90,22 +90,22 @@ class Events:
         """States of the events, in the order of their announcement."""
         return [event.state for event in self._events.values()]
 
-    def reserves(self, bot: str) -> bool:
+    def is_reserved(self, bot: str) -> bool:
         """Return True if an event keeps a bot out of the pool."""
         now = self._lobby.unix_ns() // SECOND
         return any(bot in waiting for waiting in self._waiting.values()) or any(
-            event.plan.hold_pool and event.state.has(bot) and now >= event.plan.closes
+            event.plan.hold_pool and event.state.has_entered(bot) and now >= event.plan.closes
             for event in self._events.values()
         )
 
-    def entry_clause(self, bot: str) -> str:
+    def describe_entry(self, bot: str) -> str:
         """Return a clause about the first event that a bot has entered and not left; empty if there is none."""
         for event in self._events.values():
-            if event.state.has(bot):
+            if event.state.has_entered(bot):
                 return f"in the event {event.name}: {self._status_text(event)}"
         return ""
 
-    def listing_entries(self) -> list[ListedEvent]:
+    def list_entries(self) -> list[ListedEvent]:
         """Return a listing entry for each event, for at most `MAX_LISTED` events."""
         return [
             ListedEvent(
@@ -115,7 +115,7 @@ class Events:
                 event.plan.game,
                 len(event.state.bots),
                 self._ms_to_start(event),
-                event.round,
+                event.current_round,
                 event.state.rounds,
             )
             for event in list(self._events.values())[:MAX_LISTED]
@@ -137,7 +137,7 @@ class Events:
                 for match, room in self._matches.rooms.items()
                 if room.terms.event == event.name
             }
-            event.adopt(rooms)
+            event.adopt_matches(rooms)
             self._event_by_match |= dict.fromkeys(event.playing, event)
 
     # requests
@@ -185,50 +185,52 @@ class Events:
                 event.leave(command.bot, by_host=True)
                 done = f"{command.bot} is withdrawn from {event.name}"
             case "stop":
-                event.control("cancel")
+                event.change_phase("cancel")
                 done = f"{event.name} is cancelled, and {event.plan.series or event.name} is not repeated"
             case _:
-                begun = event.state.begun
-                event.control(command.to)
-                if event.state.ended and not begun:  # else the next one was announced at the start
+                begun = event.state.has_begun
+                event.change_phase(command.to)
+                if event.state.has_ended and not begun:  # else the next one was announced at the start
                     self._announce_next(event)
                 done = f"{event.name} is {event.state.phase}"
         self._save(event)
         return done
 
     def enter(self, bot: LobbyBot, name: str) -> None:
-        """Enter a bot in an event. Raises Refused."""
+        """Enter a bot in an event. Raises RequestRefused."""
         event = self._require_event(name, "enter", bot)
         before = event.state
         if bot.guest:
-            raise Refused(Code.NO_SUCH_EVENT, "a guest cannot enter events; ask the host for a token")
+            raise RequestRefused(Code.NO_SUCH_EVENT, "a guest cannot enter events; ask the host for a token")
         try:
             event.enter(bot.name, self._find_rating(event, bot.name))
         except EventRefused as refused:
-            raise Refused(Code.NO_SUCH_EVENT, str(refused)) from None
+            raise RequestRefused(Code.NO_SUCH_EVENT, str(refused)) from None
         if event.state != before:
             self._save(event)
         self.send_status(event, bot)
 
     def leave(self, bot: LobbyBot, name: str) -> None:
-        """Withdraw a bot from an event. Raises Refused."""
+        """Withdraw a bot from an event. Raises RequestRefused."""
         event = self._require_event(name, "withdraw", bot)
         try:
             event.leave(bot.name)
         except EventRefused as refused:
-            raise Refused(Code.NO_SUCH_EVENT, str(refused)) from None
+            raise RequestRefused(Code.NO_SUCH_EVENT, str(refused)) from None
         self._save(event)
         self.send_status(event, bot)
 
-    def _require_event(self, name: str, to: EventAction, bot: LobbyBot) -> Event:
-        event = self._find_event(name, to, bot.name)
+    def _require_event(self, name: str, action: EventAction, bot: LobbyBot) -> Event:
+        event = self._find_event(name, action, bot.name)
         if event is None:
-            raise Refused(Code.NO_SUCH_EVENT, f"no event {name!r:.70} is open or in progress")
+            raise RequestRefused(Code.NO_SUCH_EVENT, f"no event {name!r:.70} is open or in progress")
         if event.state.phase == "open" and self._lobby.unix_ns() >= event.plan.closes * SECOND:
-            raise Refused(Code.NO_SUCH_EVENT, f"the entries of {event.name} are closed: it is about to begin")
+            raise RequestRefused(
+                Code.NO_SUCH_EVENT, f"the entries of {event.name} are closed: it is about to begin"
+            )
         return event
 
-    def _find_event(self, name: str, to: EventAction, bot: str, *, by_host: bool = False) -> Event | None:
+    def _find_event(self, name: str, action: EventAction, bot: str, *, by_host: bool = False) -> Event | None:
         """Return the event that an action names, directly or by its series; None if there is none.
 
         The name of a series means its next event. It means the event in progress if a bot returns to that event or is
@@ -238,13 +240,13 @@ class Events:
         def is_meant(event: Event) -> bool:
             state = event.state
             returns = bot in state.withdrawn and (by_host or bot not in state.excluded)
-            can_be = {"enter": returns, "withdraw": state.has(bot), "stop": False}
-            return state.begun and can_be.get(to, True)
+            can_be = {"enter": returns, "withdraw": state.has_entered(bot), "stop": False}
+            return state.has_begun and can_be.get(action, True)
 
         matching = [event for event in self._events.values() if name in (event.name, event.plan.series)]
         return min(
             matching,
-            key=lambda event: (not is_meant(event), event.state.begun, event.plan.begins),
+            key=lambda event: (not is_meant(event), event.state.has_begun, event.plan.begins),
             default=None,
         )
 
@@ -267,7 +269,7 @@ class Events:
     def _find_rating(self, event: Event, name: str, stored: float = UNRATED) -> float:
         """Return the rating of a bot; `stored` if the lobby does not know the bot."""
         bot = self._lobby.bots.get(name)
-        return stored if bot is None else bot.rating(event.plan.game)
+        return stored if bot is None else bot.rating_in(event.plan.game)
 
     def _save(self, event: Event) -> None:
         """Store the state of an event, and schedule a check for due matches."""
@@ -283,14 +285,14 @@ class Events:
     def send_status(self, event: Event, bot: LobbyBot) -> None:
         """Send a bot the status of an event."""
         state = event.state
-        place = event.place(bot.name) if state.phase == "over" else None
+        place = event.find_rank(bot.name) if state.phase == "over" else None
         status = EventStatus(
             event.name,
             state.phase,
-            state.has(bot.name),
+            state.has_entered(bot.name),
             self._status_text(event),
             self._ms_to_start(event),
-            event.round,
+            event.current_round,
         )
         if place is not None:
             status = add_result(status, *place, len(state.bots), f"/event/{quote(event.name, safe='')}")
@@ -311,12 +313,12 @@ class Events:
             case "running" if plan.is_arena:
                 return f"{len(state.bots)} bots, {plan.minutes} minutes in all"
             case "running":
-                return f"round {event.round} of {event.state.rounds}, {len(state.bots)} bots"
+                return f"round {event.current_round} of {event.state.rounds}, {len(state.bots)} bots"
         return f"the event is {state.phase}"
 
     # progress
 
-    def begin_due(self) -> None:
+    def begin_due_matches(self) -> None:
         """Begin due events, and due matches of events in progress."""
         for event in list(self._events.values()):
             if event.state.phase == "open":
@@ -327,7 +329,7 @@ class Events:
                 self._end_if_finished(event)
             self._reserve_waiting_bots(event, due)
             self._notify_phase(event)
-            if event.state.ended and not event.playing:
+            if event.state.has_ended and not event.playing:
                 del self._events[event.name]
                 self._closed.discard(event.name)
                 self._due = {key: since for key, since in self._due.items() if key[0] != event.name}
@@ -367,7 +369,7 @@ class Events:
             return
         here = [name for name in event.state.bots if name in self._house or self._is_available(name)]
         if len(here) < 2:
-            event.control("cancel")
+            event.change_phase("cancel")
             self._announce_next(event)
             lobby.effects.append(
                 LogLine(
@@ -382,7 +384,7 @@ class Events:
 
     def _announce_next(self, event: Event) -> None:
         """Announce the next event of the series, with the same entries; do nothing if the event does not repeat."""
-        plan = next_event(event.plan, self._lobby.unix_ns() // SECOND)
+        plan = plan_next_event(event.plan, self._lobby.unix_ns() // SECOND)
         if plan is not None and plan.event not in self._events:
             self._add_event(EventState(plan, bots=event.state.bots))
             self._schedule_check_at_unix(plan.closes)
@@ -397,23 +399,25 @@ class Events:
             if self._lobby.unix_ns() < self._end_unix_s(event) * SECOND:
                 self._schedule_check_at_unix(self._end_unix_s(event))
                 free = [
-                    bot.name for bot in self._lobby.connected() if bot.free and bot.name not in self._house
+                    bot.name
+                    for bot in self._lobby.list_connected_bots()
+                    if bot.is_free and bot.name not in self._house
                 ]
                 rated = event.plan.rated
-                for pairing in event.choose(
+                for pairing in event.choose_matches(
                     free,
                     rating=lambda name: self._find_rating(event, name),
-                    allowed=lambda a, b: not (rated and self._share_owner(a, b)),
+                    may_meet=lambda a, b: not (rated and self._share_owner(a, b)),
                 ):
                     self._begin_match(event, pairing)
             return []
-        due, changed = event.due(), True
+        due, changed = event.list_due_matches(), True
         while changed:  # a forfeit may make further matches due
             changed = False
             for pairing in due:
                 changed = self._start_or_forfeit(event, pairing) or changed
             if changed:
-                due = event.due()
+                due = event.list_due_matches()
         return due
 
     @staticmethod
@@ -432,16 +436,16 @@ class Events:
         if not away:
             self._due.pop(key, None)
             bots = [lobby.bots[name] for name in names]
-            weight = lobby.weight(*bots)
+            weight = lobby.count_slots(*bots)
             load = self._matches.load
-            if not all(bot.free for bot in bots) or (
+            if not all(bot.is_free for bot in bots) or (
                 weight and load and load + weight > lobby.settings.concurrency
             ):
                 return False
             self._begin_match(event, pairing, weight)
             return True
         since = self._due.setdefault(key, lobby.now)
-        until = {name: self._waits_until(event, name, since) for name in away}
+        until = {name: self._forfeit_time(event, name, since) for name in away}
         expired = [name for name in away if lobby.now >= until[name]]
         if not expired:
             self._schedule_check_at(min(until.values()))
@@ -455,7 +459,7 @@ class Events:
         self._matches.forfeit(terms, Result(winner, EndReason.NO_SHOW, detail))  # type: ignore[arg-type]
         return True
 
-    def _waits_until(self, event: Event, name: str, due: int) -> int:
+    def _forfeit_time(self, event: Event, name: str, due: int) -> int:
         """Return the time until which a match that became due at `due` waits for an absent bot."""
         if name in event.state.withdrawn:
             return 0
@@ -465,7 +469,7 @@ class Events:
     def _begin_match(self, event: Event, pairing: Pairing, weight: int = 0) -> None:
         match = event.start_match(pairing)
         self._event_by_match[match] = event
-        self._matches.open(self._make_terms(event, pairing, match), event=True, weight=weight)
+        self._matches.open_match(self._make_terms(event, pairing, match), event=True, weight=weight)
 
     def _make_terms(self, event: Event, pairing: Pairing, match: str) -> Terms:
         plan, pair = event.plan, pairing.pair
@@ -501,7 +505,7 @@ class Events:
         self._lobby.mark_changed()
 
     def _end_if_finished(self, event: Event) -> None:
-        over = event.finished
+        over = event.is_finished
         if event.plan.is_arena:
             over = self._lobby.unix_ns() >= self._end_unix_s(event) * SECOND and not event.playing
         if over:
@@ -511,17 +515,17 @@ class Events:
 
     def _notify_phase(self, event: Event) -> None:
         """Notify the bots of an event when it enters another phase or round."""
-        news = event.state.phase, event.round
+        news = event.state.phase, event.current_round
         known = self._last_status.get(event.name)
         if news == known or (known is not None and known[0] == news[0] and not news[1]):
             return
-        if known is not None or event.state.begun:
+        if known is not None or event.state.has_begun:
             for name in event.state.bots:
                 if (bot := self._lobby.bots.get(name)) is not None:
                     self.send_status(event, bot)
         self._report_to_webhook(event, known)
         self._last_status[event.name] = news
-        if event.state.ended:
+        if event.state.has_ended:
             del self._last_status[event.name]
 
     def _report_to_webhook(self, event: Event, known: tuple[str, int] | None) -> None:
@@ -531,17 +535,17 @@ class Events:
         """
         news: list[EventStarted | RoundPaired | EventFinished] = []
         state, plan = event.state, event.plan
-        if known is not None and known[0] == "open" and (state.begun or state.phase == "over"):
+        if known is not None and known[0] == "open" and (state.has_begun or state.phase == "over"):
             news.append(EventStarted(plan.format, plan.game, state.bots))
-        if event.round > self._paired.get(event.name, 0):
-            self._paired[event.name] = event.round
+        if event.current_round > self._paired.get(event.name, 0):
+            self._paired[event.name] = event.current_round
             if (
                 known is not None and not plan.is_arena
             ):  # a new core continues a round that was already reported
-                news.append(RoundPaired(event.round, event.state.rounds, event.pairs_of_round))
-        if state.ended:
+                news.append(RoundPaired(event.current_round, event.state.rounds, event.pairs_of_round))
+        if state.has_ended:
             self._paired.pop(event.name, None)
-            places = [(bot, event.place(bot)) for bot in state.bots]
+            places = [(bot, event.find_rank(bot)) for bot in state.bots]
             ranks = [EventPlace(bot, *place) for bot, place in places if place is not None]
             news.append(EventFinished(state.phase, tuple(sorted(ranks, key=lambda each: each.rank))))
         self._lobby.effects.extend(EventNews(event.name, each) for each in news)

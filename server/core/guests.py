@@ -33,10 +33,10 @@ def is_guest(name: str) -> bool:
     return _NAME.fullmatch(name) is not None
 
 
-def why_refused(challenge: Challenge, house: Container[str], maps: Container[str]) -> str | None:
+def refusal_reason(challenge: Challenge, house_engines: Container[str], maps: Container[str]) -> str | None:
     """Return the reason that a guest may not play this match, in one line; None if it may. The game must be known."""
     control = challenge.time_control
-    if challenge.opponent not in house:
+    if challenge.opponent not in house_engines:
         return "a guest plays the server's own bots only; ask the host for a token to play others"
     if challenge.rated:
         return "a guest's match is not rated: send rated false, or ask the host for a token"

@@ -15,10 +15,10 @@ from arena.server.core.guests import (
     BEGIN_BURST,
     BEGIN_INTERVAL_NS,
     TOTAL_MS,
-    why_refused,
+    refusal_reason,
 )
 from arena.server.core.house_queue import HouseQueue, Requester
-from arena.server.core.lobby import Lobby, Refused
+from arena.server.core.lobby import Lobby, RequestRefused
 from arena.server.core.open_challenges import OpenChallenge, OpenChallenges
 from arena.server.core.rate_limit import RateLimit
 from arena.server.core.settings import HOUSE_MATCHES
@@ -53,7 +53,7 @@ class HouseEngines:
         """Remove an engine that cannot be started. Return False if this arena has no such engine."""
         return self._engines.pop(name, None) is not None
 
-    def listing_entries(self) -> list[ListedBot]:
+    def list_entries(self) -> list[ListedBot]:
         """Return a listing entry for each house engine, connected or not."""
         entries = []
         for name, engine in self._engines.items():
@@ -61,7 +61,7 @@ class HouseEngines:
             if bot is None or bot.client is None:
                 entries.append(ListedBot(name, engine, 0, HOUSE_MATCHES, house=True))
             else:
-                entries.append(bot.listing_entry("", house=True))
+                entries.append(bot.make_listing_entry("", house=True))
         return entries
 
     def start(self, name: str) -> None:
@@ -71,13 +71,13 @@ class HouseEngines:
     # challenges
 
     def check_guest(self, bot: LobbyBot, challenge: Challenge) -> None:
-        """Raise Refused if a guest may not play this match; otherwise count the request."""
-        why = why_refused(challenge, self, map_names())
+        """Raise RequestRefused if a guest may not play this match; otherwise count the request."""
+        why = refusal_reason(challenge, self, map_names())
         if why is not None:
-            raise Refused(Code.BAD_CHALLENGE, why)
-        if not self._request_limit.allows(bot.owner, self._lobby.now):
+            raise RequestRefused(Code.BAD_CHALLENGE, why)
+        if not self._request_limit.try_acquire(bot.owner, self._lobby.now):
             why = "too many requests for matches by guests from your address: try again in a moment"
-            raise Refused(Code.RATE_LIMITED, why)
+            raise RequestRefused(Code.RATE_LIMITED, why)
 
     def enqueue(self, challenge: OpenChallenge, bot: LobbyBot) -> str | None:
         """Queue a challenge. If too many wait, return the id of the challenge that must be refused."""
@@ -86,7 +86,7 @@ class HouseEngines:
 
     def forget_challenge(self, challenge: str) -> None:
         """Forget a closed challenge, if it was to a house engine."""
-        self._queue.drop(challenge)
+        self._queue.forget(challenge)
         self._offered.pop(challenge, None)
         self._sent_places.pop(challenge, None)
 
@@ -96,7 +96,7 @@ class HouseEngines:
 
     def end_match(self, match: str) -> None:
         """Free the slot of a finished match, if it had one."""
-        self._queue.drop(match)
+        self._queue.forget(match)
 
     def resume(self, terms: Terms) -> None:
         """Take a slot for a match that continues after a restart. The owner is not known, so the bot's name stands for it."""
@@ -109,7 +109,7 @@ class HouseEngines:
             # Only guests' matches have this time limit, so it shows that the opponent was a guest.
             self._queue.resume(terms.match, Requester(other, terms.total_ms == TOTAL_MS))
 
-    def weight(self, terms: Terms) -> int:
+    def count_slots(self, terms: Terms) -> int:
         """Return the number of slots that a resumed match occupies on the server's own machine."""
         if terms.players.maxie not in self and terms.players.minnie not in self:
             return 0
@@ -121,7 +121,7 @@ class HouseEngines:
             del self._offered[challenge]
             self._queue.requeue(challenge, name)
 
-    def total_ms(self, challenge: OpenChallenge, challenger: LobbyBot) -> int:
+    def max_total_ms(self, challenge: OpenChallenge, challenger: LobbyBot) -> int:
         """Return the longest thinking time of each player in a challenge's match, in ms; 0 if only the clock limits it."""
         if challenge.request.opponent not in self:
             return 0
@@ -146,9 +146,9 @@ class HouseEngines:
             if (bot := lobby.bots.get(name)) is not None and bot.client is not None
         }
         places = HOUSE_MATCHES * len(self._engines)
-        for challenge, engine in self._queue.offer(places, free, self._may_begin):
+        for challenge, engine in self._queue.take_next_offers(places, free, self._may_begin):
             expires = lobby.now + lobby.settings.challenge_ms * MS
-            renewed = self._challenges.renew(challenge, expires)
+            renewed = self._challenges.extend(challenge, expires)
             lobby.deadlines.schedule(("challenge", challenge), expires)
             self._offered[challenge] = engine
             lobby.send(lobby.bots[engine], renewed.to_message(lobby.now))
@@ -159,6 +159,6 @@ class HouseEngines:
 
     def _may_begin(self, challenge: str) -> bool:
         bot = self._find_challenger(challenge)
-        if bot is None or not bot.free:
+        if bot is None or not bot.is_free:
             return False
-        return not bot.guest or self._start_limit.allows("", self._lobby.now)
+        return not bot.guest or self._start_limit.try_acquire("", self._lobby.now)

@@ -55,9 +55,9 @@ class HouseQueue:
     def enqueue(self, challenge: str, engine: str, requester: Requester) -> str | None:
         """Queue a challenge. If too many wait, return the challenge that must be refused."""
         self._waiting[challenge] = _Waiting(engine, requester)
-        return self._in_turn_order()[-1] if len(self._waiting) > MAX_QUEUED else None
+        return self._list_in_turn_order()[-1] if len(self._waiting) > MAX_QUEUED else None
 
-    def drop(self, key: str) -> None:
+    def forget(self, key: str) -> None:
         """Forget a closed challenge or a finished match."""
         self._waiting.pop(key, None)
         self._used_slots.pop(key, None)
@@ -72,26 +72,26 @@ class HouseQueue:
         """Take a slot for a match that continues after a restart."""
         self._used_slots[match] = requester
 
-    def offer(
-        self, places: int, free: Mapping[str, int], may_begin: Callable[[str], bool]
+    def take_next_offers(
+        self, total_slots: int, free_slots: Mapping[str, int], may_begin: Callable[[str], bool]
     ) -> list[tuple[str, str]]:
         """Return the challenges whose turn has come, each with its engine, and take their slots.
 
-        places     number of matches that all house engines together play in parallel
-        free       number of further matches for each engine, after the matches already offered to it
+        total_slots     number of matches that all house engines together play in parallel
+        free_slots       number of further matches for each engine, after the matches already offered to it
         may_begin  returns True if the match of a challenge may begin now, and then counts it
 
         O(m n log n) for m offered challenges of n waiting ones.
         """
-        slots = dict(free)
+        slots = dict(free_slots)
         offered: list[tuple[str, str]] = []
         while any(count > 0 for count in slots.values()):
             challenge = next(
                 (
                     each
-                    for each in self._in_turn_order()
+                    for each in self._list_in_turn_order()
                     if slots.get(self._waiting[each].engine, 0) > 0
-                    and not self._has_all_its_slots(self._waiting[each].requester, places)
+                    and not self._has_full_share(self._waiting[each].requester, total_slots)
                     and may_begin(each)
                 ),
                 None,
@@ -101,7 +101,7 @@ class HouseQueue:
             waiting = self._waiting.pop(challenge)
             slots[waiting.engine] -= 1
             self._used_slots[challenge] = waiting.requester
-            self._turns.serve(waiting.requester)
+            self._turns.record_turn(waiting.requester)
             offered.append((challenge, waiting.engine))
         return offered
 
@@ -115,13 +115,13 @@ class HouseQueue:
         """Return the queue position of each waiting challenge among the challenges to the same engine, from 1."""
         so_far: Counter[str] = Counter()
         places: dict[str, int] = {}
-        for challenge in self._in_turn_order():
+        for challenge in self._list_in_turn_order():
             engine = self._waiting[challenge].engine
             so_far[engine] += 1
             places[challenge] = so_far[engine]
         return places
 
-    def _in_turn_order(self) -> list[str]:
+    def _list_in_turn_order(self) -> list[str]:
         """Return the waiting challenges in turn order.
 
         A requester's second challenge is ranked as if its first one already had a slot.
@@ -129,13 +129,13 @@ class HouseQueue:
         slots = Counter(self._used_slots.values())
         ranks: dict[str, tuple[int, int]] = {}
         for challenge, (_, requester) in self._waiting.items():
-            ranks[challenge] = slots[requester], self._turns.last(requester)
+            ranks[challenge] = slots[requester], self._turns.last_turn(requester)
             slots[requester] += 1
         return sorted(self._waiting, key=ranks.__getitem__)
 
-    def _has_all_its_slots(self, requester: Requester, places: int) -> bool:
-        own = SLOTS_PER_ADDRESS if requester.guest else max(1, int(places * OWNER_SHARE))
-        group = max(1, int(places * GROUP_SHARE))
+    def _has_full_share(self, requester: Requester, total_slots: int) -> bool:
+        own = SLOTS_PER_ADDRESS if requester.guest else max(1, int(total_slots * OWNER_SHARE))
+        group = max(1, int(total_slots * GROUP_SHARE))
         requesters = list(self._used_slots.values())
         return (
             requesters.count(requester) >= own

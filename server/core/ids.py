@@ -12,7 +12,7 @@ class RandomIds:
         self._seed = seed
         self._count = 0
 
-    def hex(self, digits: int = 32) -> str:
+    def next_hex(self, digits: int = 32) -> str:
         """Return `digits` hexadecimal digits; `digits` is even and at most 128."""
         self._count += 1
         key = self._seed + self._count.to_bytes(8, "big")

@@ -19,7 +19,7 @@ EDGE_BITS = 40
 """
 
 
-def edge_of(client: int) -> int:
+def edge_number(client: int) -> int:
     """Return the number of the edge that holds the client's connection."""
     return client >> EDGE_BITS
 
@@ -28,7 +28,7 @@ class ClientAdmitted(Struct, frozen=True, tag="enter", omit_defaults=True):
     """Hello of a client that the shell has authenticated."""
 
     client: int
-    """Number of the connection, never reused. `edge_of` returns its edge."""
+    """Number of the connection, never reused. `edge_number` returns its edge."""
     hello: Hello
     address: str
     owner: str
@@ -39,11 +39,11 @@ class ClientAdmitted(Struct, frozen=True, tag="enter", omit_defaults=True):
     """Role that the token grants; without a token, the role that the client requests."""
     guest: bool = False
     """True for a guest name used without a token."""
-    stranger: bool = False
+    is_owner_address: bool = False
     """True if the owner is an address. Bots that share only an address may play rated matches with each other."""
     local: bool = False
     """True for a bot that runs on the server's own machine."""
-    known: bytes = b""
+    stored_session: bytes = b""
     """Hash of the bot's session secret in the store; empty if the store has none."""
     ratings: dict[str, Rating] = {}
     """Ratings of the bot, by game."""
@@ -84,7 +84,7 @@ class TurnSent(Struct, frozen=True, gc=False, tag="turn_sent", omit_defaults=Tru
 class Tick(Struct, frozen=True, tag="tick", omit_defaults=True):
     """Signal that a deadline may have passed. All inputs that arrived before it have already been handled."""
 
-    held_up: int = 0
+    stalled_ns: int = 0
     """Time for which the server itself was stalled just before, in ns."""
 
 

@@ -10,12 +10,12 @@ from arena.maps.loader import MapError, generated_size, map_names
 from arena.protocol.codes import Code
 from arena.protocol.messages import Hello
 from arena.protocol.timecontrol import BadTimeControl, TimeControl
-from arena.server.core.lobby import Refused
+from arena.server.core.lobby import RequestRefused
 from arena.server.core.settings import PoolGame
 
 
 def check_names(hello: Hello, offered: Callable[[], Collection[PoolGame]]) -> None:
-    """Check that the games, maps and time controls of a bot exist. Raises Refused, with the nearest valid name.
+    """Check that the games, maps and time controls of a bot exist. Raises RequestRefused, with the nearest valid name.
 
     A bot may support more games than this server: one known game is enough.
 
@@ -49,5 +49,5 @@ def _check_map(name: str, maps: list[str]) -> None:
         raise _unknown_name(str(error), "") from None
 
 
-def _unknown_name(why: str, right: str) -> Refused:
-    return Refused(Code.UNKNOWN_NAME, f"hello: {why}{f'; {right}' if right else ''}")
+def _unknown_name(why: str, suggestion: str) -> RequestRefused:
+    return RequestRefused(Code.UNKNOWN_NAME, f"hello: {why}{f'; {suggestion}' if suggestion else ''}")

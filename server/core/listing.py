@@ -8,7 +8,7 @@ from arena.protocol.messages import ListedEvent, Listing
 from arena.server.core.deadlines import Key
 from arena.server.core.effects import LISTING, Publish, Send
 from arena.server.core.house import HouseEngines
-from arena.server.core.lobby import Followers, Lobby, LobbyClient
+from arena.server.core.lobby import FollowerCount, Lobby, LobbyClient
 from arena.server.core.open_challenges import OpenChallenges
 from arena.server.core.room import Room
 from arena.server.core.suspensions import Suspensions
@@ -43,7 +43,7 @@ class Listings:
         self._house = house
         self._challenges = challenges
         self._suspensions = suspensions
-        self._followers = Followers()
+        self._followers = FollowerCount()
         self._browsers: dict[int, int] = {}
         """Time of the last listing that was sent to each browsing client in answer to `browse`."""
         self._cached: tuple[int, int, Listing] | None = None
@@ -66,7 +66,7 @@ class Listings:
             self._pending[client.id] = None
             self._lobby.deadlines.schedule(KEY, last + LISTING_NS)
 
-    def leave(self, client: LobbyClient) -> None:
+    def stop_browsing(self, client: LobbyClient) -> None:
         """Stop sending listings to a client."""
         self._pending.pop(client.id, None)
         if self._browsers.pop(client.id, None) is not None:
@@ -113,16 +113,16 @@ class Listings:
             or self._cached[0] != lobby.changes
             or lobby.now >= self._cached[1] + LISTING_NS
         ):
-            self._cached = lobby.changes, lobby.now, self.build(lobby.now)
+            self._cached = lobby.changes, lobby.now, self.build_listing(lobby.now)
         return self._cached[2]
 
-    def build(self, now: int) -> Listing:
+    def build_listing(self, now: int) -> Listing:
         """Build the listing at `now`."""
         bots = [
-            bot.listing_entry(self._suspensions.reason(bot.name, now), house=False)
-            for bot in self._lobby.connected()
+            bot.make_listing_entry(self._suspensions.suspension_reason(bot.name, now), house=False)
+            for bot in self._lobby.list_connected_bots()
             if bot.name not in self._house
         ]
-        challenges = [each.to_message(now) for each in self._challenges.oldest(LISTED_CHALLENGES)]
-        matches = [room.public.listing_entry() for room in self._rooms.values()]
-        return Listing(matches, [*self._house.listing_entries(), *bots], challenges, self._events())
+        challenges = [each.to_message(now) for each in self._challenges.list_oldest(LISTED_CHALLENGES)]
+        matches = [room.public.make_listing_entry() for room in self._rooms.values()]
+        return Listing(matches, [*self._house.list_entries(), *bots], challenges, self._events())

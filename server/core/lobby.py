@@ -15,15 +15,15 @@ from arena.protocol.values import Limits
 from arena.server.core.bot import LobbyBot, hash_secret
 from arena.server.core.deadlines import Deadlines
 from arena.server.core.effects import Close, DeleteSession, Effect, SaveSession, Send
-from arena.server.core.inputs import ClientAdmitted, edge_of
+from arena.server.core.inputs import ClientAdmitted, edge_number
 from arena.server.core.settings import CoreSettings
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-STOPPING = "the server is stopping and begins no new matches"
+DRAINING_REASON = "the server is stopping and begins no new matches"
 """Reason that a draining core gives when it refuses a match."""
 
 
-class Refused(Exception):
+class RequestRefused(Exception):
     """Raised when a client's request is refused. `code` and `detail` are sent back to the client."""
 
     def __init__(self, code: Code, detail: str) -> None:
@@ -32,12 +32,14 @@ class Refused(Exception):
         self.detail = detail
 
 
-def no_such_match(match: str) -> Refused:
+def refuse_unknown_match(match: str) -> RequestRefused:
     """Return the error for a bot's message about a match that the bot does not play."""
-    return Refused(Code.NO_SUCH_MATCH, f"the match {match!r:.70} is over, is not yours, or does not exist")
+    return RequestRefused(
+        Code.NO_SUCH_MATCH, f"the match {match!r:.70} is over, is not yours, or does not exist"
+    )
 
 
-class Followers:
+class FollowerCount:
     """Number of clients that follow one topic, by edge."""
 
     def __init__(self) -> None:
@@ -47,13 +49,13 @@ class Followers:
 
     def add(self, client: int) -> None:
         """Count a new follower."""
-        edge = edge_of(client)
+        edge = edge_number(client)
         self._count[edge] = self._count.get(edge, 0) + 1
         self.edges = tuple(self._count)
 
     def remove(self, client: int) -> None:
         """Stop counting a follower."""
-        edge = edge_of(client)
+        edge = edge_number(client)
         self._count[edge] -= 1
         if not self._count[edge]:
             del self._count[edge]
@@ -67,7 +69,7 @@ class LobbyClient:
     id: int
     name: str
     bot: LobbyBot | None
-    watching: dict[str, Followers] = field(default_factory=dict)
+    watching: dict[str, FollowerCount] = field(default_factory=dict)
     """Followers of each match that the client watches, by match id."""
 
 
@@ -96,19 +98,19 @@ class Lobby:
         wall = EPOCH + timedelta(microseconds=self.unix_ns() // 1000)
         return wall.strftime("%Y-%m-%dT%H:%M:%SZ")
 
-    def begin(self, now: int) -> list[Effect]:
+    def begin_input(self, now: int) -> list[Effect]:
         """Start handling an input at `now`. Return the list that collects its effects."""
         self.now, self.effects = now, []
         return self.effects
 
-    def bot(self, name: str) -> LobbyBot:
+    def find_or_add_bot(self, name: str) -> LobbyBot:
         """Return the bot of that name, and create it if it is unknown."""
         bot = self.bots.get(name)
         if bot is None:
             bot = self.bots[name] = LobbyBot(name)
         return bot
 
-    def connected(self) -> list[LobbyBot]:
+    def list_connected_bots(self) -> list[LobbyBot]:
         """Return the connected bots, in the order in which their names were first seen."""
         return [bot for bot in self.bots.values() if bot.client is not None]
 
@@ -123,7 +125,7 @@ class Lobby:
         if bot is not None:
             self.changed_bots[bot.name] = bot
 
-    def take_changed(self) -> list[LobbyBot]:
+    def take_changed_bots(self) -> list[LobbyBot]:
         """Return the bots that have changed since the last call."""
         changed_bots, self.changed_bots = self.changed_bots, {}
         return list(changed_bots.values())
@@ -135,10 +137,10 @@ class Lobby:
     def reconfigure(self, settings: CoreSettings) -> None:
         """Apply new settings."""
         self.settings = settings
-        for bot in self.connected():
+        for bot in self.list_connected_bots():
             self.mark_changed(bot)
 
-    def weight(self, *bots: LobbyBot) -> int:
+    def count_slots(self, *bots: LobbyBot) -> int:
         """Return the number of slots that a match of these bots occupies on the server's own machine.
 
         Only one of the bots thinks at a time, so their threads are not added up.
@@ -150,44 +152,44 @@ class Lobby:
 
     # arrival
 
-    def check_admission(self, enter: ClientAdmitted) -> bool:
-        """Raise Refused if a client may not enter. Return True if it is a bot that resumes its session."""
-        hello, role = enter.hello, enter.role
+    def check_admission(self, admitted: ClientAdmitted) -> bool:
+        """Raise RequestRefused if a client may not enter. Return True if it is a bot that resumes its session."""
+        hello, role = admitted.hello, admitted.role
         if role != hello.role:
             if hello.role != "bot":
                 detail = f"the token of {hello.name!r} is for a {role}, not for a {hello.role}"
-                raise Refused(Code.BAD_TOKEN, detail)
+                raise RequestRefused(Code.BAD_TOKEN, detail)
             detail = f"the token of {hello.name!r} is for a {role}, which does not play"
-            raise Refused(Code.NOT_A_PLAYER, detail)
+            raise RequestRefused(Code.NOT_A_PLAYER, detail)
         if role != "bot":
             return False
         differ = KNOWN.why_incompatible(hello.rules) if hello.rules is not UNSET else None
         if differ is not None:
-            raise Refused(Code.OTHER_RULES, differ)
+            raise RequestRefused(Code.OTHER_RULES, differ)
         bot = self.bots.get(hello.name)
-        if (bot or LobbyBot(hello.name)).resumes_session(hello.session, enter.known):
+        if (bot or LobbyBot(hello.name)).resumes_session(hello.session, admitted.stored_session):
             return True
         if bot is not None and bot.client is not None:
-            raise Refused(Code.NAME_TAKEN, f"a bot called {hello.name!r} is already connected")
+            raise RequestRefused(Code.NAME_TAKEN, f"a bot called {hello.name!r} is already connected")
         return False
 
-    def add_spectator(self, enter: ClientAdmitted) -> None:
+    def add_spectator(self, admitted: ClientAdmitted) -> None:
         """Admit a client that only watches."""
-        self.clients[enter.client] = LobbyClient(enter.client, enter.hello.name, None)
+        self.clients[admitted.client] = LobbyClient(admitted.client, admitted.hello.name, None)
 
-    def add_bot(self, enter: ClientAdmitted, *, returns: bool) -> LobbyBot:
+    def add_bot(self, admitted: ClientAdmitted, *, returns: bool) -> LobbyBot:
         """Admit a checked bot. If it already has a connection, that connection is closed."""
-        bot = self.bot(enter.hello.name)
+        bot = self.find_or_add_bot(admitted.hello.name)
         if bot.client is not None:
             self.effects.append(Close(bot.client, Code.REPLACED, Code.REPLACED.meaning))
             self.drop_client(bot.client)
         if returns:
-            bot.restore_session(hash_secret(enter.hello.session), self.now)
+            bot.restore_session(hash_secret(admitted.hello.session), self.now)
         else:
-            bot.open_session(enter.secret)
+            bot.open_session(admitted.secret)
             self.effects.append(SaveSession(bot.name, bot.session))
-        bot.apply_hello(enter, self.settings.matches_per_bot)
-        self.clients[enter.client] = LobbyClient(enter.client, bot.name, bot)
+        bot.apply_hello(admitted, self.settings.matches_per_bot)
+        self.clients[admitted.client] = LobbyClient(admitted.client, bot.name, bot)
         self.mark_changed(bot)
         return bot
 
@@ -211,16 +213,16 @@ class Lobby:
         """Record that a bot has disconnected. The bot may return within its grace period."""
         bot.disconnect(self.now)
         self.mark_changed(bot)
-        self.expire(bot)
+        self.forget_if_expired(bot)
 
-    def expire(self, bot: LobbyBot) -> None:
+    def forget_if_expired(self, bot: LobbyBot) -> None:
         """Forget a bot without matches when its grace period is over; before that, schedule the next check.
 
         A bot that has not played has no grace period.
         """
         if bot.client is not None or bot.matches or self.bots.get(bot.name) is not bot:
             return
-        until = bot.away_since + self.settings.grace_ms * MS if bot.session and bot.played else self.now
+        until = bot.away_since + self.settings.grace_ms * MS if bot.session and bot.has_played else self.now
         if self.now < until:
             self.deadlines.schedule(("bot", bot.name), until)
             return

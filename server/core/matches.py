@@ -17,7 +17,7 @@ from arena.server.core.bot import LobbyBot
 from arena.server.core.effects import CloseMatch, LogLine, MatchFinished, MatchRefused, OpenMatch
 from arena.server.core.house import HouseEngines
 from arena.server.core.inputs import Restore, UnfinishedMatch
-from arena.server.core.lobby import STOPPING, Lobby
+from arena.server.core.lobby import DRAINING_REASON, Lobby
 from arena.server.core.open_challenges import OpenChallenges
 from arena.server.core.pairing import PairingHistory
 from arena.server.core.room import Room
@@ -56,14 +56,14 @@ class Matches:
 
     # matches of events
 
-    def on_event_match(self, over: Callable[[Record], None]) -> None:
-        """Register `over` to be called with the record of each event match."""
-        self._event_match_over = over
+    def set_event_match_handler(self, handler: Callable[[Record], None]) -> None:
+        """Register `handler` to be called with the record of each event match."""
+        self._event_match_over = handler
 
-    def request(self, terms: Terms) -> None:
+    def request_match(self, terms: Terms) -> None:
         """Begin a match that an event requested, as soon as both bots can play another match."""
         if self._lobby.draining:
-            self._lobby.effects.append(MatchRefused(terms.match, STOPPING))
+            self._lobby.effects.append(MatchRefused(terms.match, DRAINING_REASON))
         else:
             self._pending_terms.append(terms)
             self.begin_requested()
@@ -80,8 +80,8 @@ class Matches:
             unwilling = next((bot.name for bot in bots if bot.client is not None and bot.quota == 0), None)
             if unwilling is not None:
                 self._lobby.effects.append(MatchRefused(terms.match, f"{unwilling} takes no more matches"))
-            elif all(bot.has_room for bot in bots):
-                self.open(terms, event=True)
+            elif all(bot.has_capacity for bot in bots):
+                self.open_match(terms, event=True)
             else:
                 self._pending_terms.append(terms)
 
@@ -89,11 +89,11 @@ class Matches:
         """Refuse all requested event matches that have not started."""
         waiting, self._pending_terms = self._pending_terms, []
         for terms in waiting:
-            self._lobby.effects.append(MatchRefused(terms.match, STOPPING))
+            self._lobby.effects.append(MatchRefused(terms.match, DRAINING_REASON))
 
     # start
 
-    def open(self, terms: Terms, *, event: bool = False, weight: int = 0) -> None:
+    def open_match(self, terms: Terms, *, event: bool = False, weight: int = 0) -> None:
         """Begin a match. A match that cannot be set up is void.
 
         event   True if an event requested the match
@@ -106,7 +106,7 @@ class Matches:
         start_time = lobby.wall_time()
         lobby.effects.append(OpenMatch(terms, start_time))
         if not event:
-            weight = lobby.weight(*bots.values())
+            weight = lobby.count_slots(*bots.values())
         try:
             room = Room(terms, bots, start_time, lobby, weight=weight, event=event)
         except Exception as error:  # noqa: BLE001  a user's own game may raise anything
@@ -116,12 +116,15 @@ class Matches:
         for bot in bots.values():
             bot.count_match()
         if not event:
-            self._history.begin(terms.players.maxie, terms.players.minnie)
+            self._history.record_start(terms.players.maxie, terms.players.minnie)
         self.apply(room, MatchOpened())
 
     def _find_bots(self, terms: Terms) -> dict[Player, LobbyBot]:
         players = terms.players
-        return {Player.MAXIE: self._lobby.bot(players.maxie), Player.MINNIE: self._lobby.bot(players.minnie)}
+        return {
+            Player.MAXIE: self._lobby.find_or_add_bot(players.maxie),
+            Player.MINNIE: self._lobby.find_or_add_bot(players.minnie),
+        }
 
     def _add_room(self, room: Room) -> None:
         self.rooms[room.terms.match] = room
@@ -136,18 +139,18 @@ class Matches:
         """Close a match that could not be set up."""
         why = f"the server failed: {type(error).__name__}: {error}"
         self._lobby.effects.append(LogLine("error", why, match=terms.match))
-        record = terms.record(start_time, [], Result(None, EndReason.SERVER_FAULT, why))
+        record = terms.make_record(start_time, [], Result(None, EndReason.SERVER_FAULT, why))
         self._lobby.effects.extend((CloseMatch(record, terms.rated), MatchFinished(record)))
         self._house.end_match(terms.match)
         self._event_match_over(record)
         for bot in bots:
-            self._lobby.expire(bot)
+            self._lobby.forget_if_expired(bot)
 
     def forfeit(self, terms: Terms, result: Result) -> None:
         """Record an event match as forfeited, because a bot did not appear. The match is not rated."""
         start_time = self._lobby.wall_time()
         terms = msgspec.structs.replace(terms, rated=False)
-        record = terms.record(start_time, [], result)
+        record = terms.make_record(start_time, [], result)
         opened = OpenMatch(terms, start_time)
         self._lobby.effects.extend((opened, CloseMatch(record, rated=False), MatchFinished(record)))
         self._event_match_over(record)
@@ -173,13 +176,13 @@ class Matches:
             )
             self._close_or_schedule(room)
 
-    def record_stall(self, held_up: int) -> None:
-        """Record that the server was stalled for `held_up` ns until now.
+    def record_stall(self, stall_ns: int) -> None:
+        """Record that the server was stalled for `stall_ns` ns until now.
 
         No player loses by a clock that ran out during a stall.
         """
-        if held_up > LATE_LIMIT:
-            self._delays.append((self._lobby.now, held_up))
+        if stall_ns > LATE_LIMIT:
+            self._delays.append((self._lobby.now, stall_ns))
 
     def judge_deadlines(self, match: str) -> None:
         """Act on the deadlines of a match that have passed, for example by a loss on time."""
@@ -192,19 +195,19 @@ class Matches:
     def _close_or_schedule(self, room: Room) -> None:
         """Close a match that has ended, or schedule the next deadline of one that continues."""
         if room.referee.result is not None:
-            self.close(room)
+            self.close_match(room)
         elif (deadline := room.deadline) is not None:
             self._lobby.deadlines.schedule(room.key, deadline)
 
     # the end
 
-    def close(self, room: Room) -> None:
+    def close_match(self, room: Room) -> None:
         """Close a match that has ended: publish and record its result, and free its bots."""
-        lobby, record, match = self._lobby, room.record(), room.terms.match
+        lobby, record, match = self._lobby, room.make_record(), room.terms.match
         if room.followers.edges:
-            for thought in room.public.remaining_thoughts():
+            for thought in room.public.reveal_hidden_thoughts():
                 room.publish(thought)
-            room.publish(room.end_message())
+            room.publish(room.make_end_message())
         lobby.effects.extend((CloseMatch(record, room.terms.rated), MatchFinished(record)))
         del self.rooms[match]
         lobby.deadlines.cancel(room.key)
@@ -218,12 +221,12 @@ class Matches:
         else:
             self._record_end(room)
         for bot in room.bots.values():
-            lobby.expire(bot)
+            lobby.forget_if_expired(bot)
 
     def _record_end(self, room: Room) -> None:
         """Record the end of a match of the pool or of a challenge. A bot that forfeits repeatedly is suspended."""
         lobby, players, result = self._lobby, room.terms.players, room.referee.result
-        self._history.end(players.maxie, players.minnie, lobby.now)
+        self._history.record_end(players.maxie, players.minnie, lobby.now)
         if result is None:
             return
         for player, bot in room.bots.items():
@@ -231,7 +234,7 @@ class Matches:
             why = self._suspensions.record_result(
                 bot.name, result.reason, lost=is_loss, plies=plies, now=lobby.now
             )
-            if self._challenges.addressed_to(bot.name):
+            if self._challenges.list_addressed_to(bot.name):
                 bot.open_answer_period(lobby.now)
             if why:
                 lobby.effects.append(LogLine("warning", f"suspended: {why}", bot.name, room.terms.match))
@@ -242,7 +245,7 @@ class Matches:
     def restore(self, restore: Restore) -> None:
         """Resume the matches of an earlier core."""
         for name, secret in sorted(restore.sessions.items()):
-            bot = self._lobby.bot(name)
+            bot = self._lobby.find_or_add_bot(name)
             bot.restore_session(secret, self._lobby.now)
             bot.keep_session()
             for match in restore.ended.get(name, ()):
@@ -250,14 +253,14 @@ class Matches:
         for unfinished in restore.matches:
             self._reopen(unfinished)
         for bot in list(self._lobby.bots.values()):
-            self._lobby.expire(bot)
+            self._lobby.forget_if_expired(bot)
 
     def _reopen(self, unfinished: UnfinishedMatch) -> None:
         terms, pool = unfinished.terms, self._lobby.settings.pool
         event = terms.event != OPEN_EVENT and (pool is None or terms.event != pool.event)
         bots = self._find_bots(terms)
         try:
-            weight = self._house.weight(terms)
+            weight = self._house.count_slots(terms)
             room = Room(terms, bots, unfinished.started, self._lobby, weight=weight, event=event)
             room.replay(unfinished)
         except Exception as error:  # noqa: BLE001  a user's own game may raise anything
@@ -267,13 +270,13 @@ class Matches:
         self._add_room(room)
         if not unfinished.events:
             room.handle(MatchOpened(), self._lobby.now)
-        room.resume()
+        room.restart_turn()
         self._close_or_schedule(room)
 
-    def resume(self, matches: Iterable[str]) -> None:
+    def restart_turns(self, matches: Iterable[str]) -> None:
         """Restart the current turns of these matches, because their players could not be reached for a while."""
         for match in dict.fromkeys(matches):
             room = self.rooms.get(match)
             if room is not None:
-                room.resume()
+                room.restart_turn()
                 self._close_or_schedule(room)

@@ -32,7 +32,7 @@ MAX_COMPARED = 50
 """Number of waiting bots that are compared with each other: comparing thousands would delay every match."""
 GATHER_NS = 20_000_000
 """Time from a change to the next pairing, in ns, so that bots which become free together are paired together."""
-AGAIN_NS = 1_000_000
+RETRY_NS = 1_000_000
 """Time to the next pairing while bots still wait, in ns. Inputs that arrive before it are handled first."""
 
 
@@ -43,46 +43,46 @@ def choose_pairs(
     *,
     owner: Callable[[str], str] = lambda _name: "",
     rating: Callable[[str], float] = lambda _name: UNRATED,
-    allowed: Callable[[str, str], bool] = lambda _a, _b: True,
-    most: int = 1,
+    may_meet: Callable[[str, str], bool] = lambda _a, _b: True,
+    max_pairs: int = 1,
 ) -> list[tuple[str, str]]:
-    """Return up to `most` matches among the waiting bots, as Maxie and Minnie; no bot is in two of them.
+    """Return up to `max_pairs` matches among the waiting bots, as Maxie and Minnie; no bot is in two of them.
 
     The next pair has a bot of the owner whose bots have gone longest without a match. A pair's cost is the number of its
     earlier matches, plus the difference of the ratings in units of `RATING_STEP`: the cheapest pair is next. Ties go to the
-    bot that has waited longest, which is earlier in `waiting`. Fewer than `most` matches are returned if too few bots wait, if
-    `allowed` forbids pairs, or if too many bots wait to compare all of them. O(n² (log n + most)).
+    bot that has waited longest, which is earlier in `waiting`. Fewer than `max_pairs` matches are returned if too few bots wait, if
+    `may_meet` forbids pairs, or if too many bots wait to compare all of them. O(n² (log n + most)).
     """
     if len(waiting) > MAX_COMPARED:
         # It is better to compare the rest with bots that arrive later.
-        most = min(most, MAX_COMPARED // 4)
+        max_pairs = min(max_pairs, MAX_COMPARED // 4)
         waiting = _interleave_owners(waiting, owner)[:MAX_COMPARED]
     owners = {name: owner(name) for name in waiting}
     ratings = {name: rating(name) for name in waiting}
 
-    def cost(pair: tuple[str, str]) -> float:
+    def pair_cost(pair: tuple[str, str]) -> float:
         a, b = pair
         return history.match_count(a, b) + abs(ratings[a] - ratings[b]) / RATING_STEP
 
     pairings: list[tuple[str, str]] = []
     paired: set[str] = set()
-    pairs = sorted((pair for pair in combinations(waiting, 2) if allowed(*pair)), key=cost)
+    pairs = sorted((pair for pair in combinations(waiting, 2) if may_meet(*pair)), key=pair_cost)
     latest_turns: dict[str, int] = {}  # latest turn of each owner in this call
-    while len(pairings) < most:
+    while len(pairings) < max_pairs:
         pairs = [pair for pair in pairs if paired.isdisjoint(pair)]
         matched = {name for pair in pairs for name in pair}
         if not matched:
             break
         first = min(
             (name for name in waiting if name in matched),
-            key=lambda name: latest_turns.get(owners[name]) or turns.last(owners[name]),
+            key=lambda name: latest_turns.get(owners[name]) or turns.last_turn(owners[name]),
         )
         turn = owners[first]
         pair = next(pair for pair in pairs if turn in (owners[pair[0]], owners[pair[1]]))
         for name in pair:
             latest_turns[owners[name]] = turns.count + 1 + len(pairings)
         paired.update(pair)
-        pairings.append(history.seats(*pair))
+        pairings.append(history.assign_seats(*pair))
     return pairings
 
 
@@ -96,13 +96,13 @@ def _interleave_owners(waiting: Sequence[str], owner: Callable[[str], str]) -> l
     return sorted(waiting, key=rounds.__getitem__)
 
 
-def why_not_in_pool(bot: LobbyBot, pool: Pool) -> str | None:
+def pool_exclusion_reason(bot: LobbyBot, pool: Pool) -> str | None:
     """Return the reason that the pool has no match for a bot, as one clause; None if the pool has one."""
     if bot.quota == 0:
         return "it takes no more matches"
     if not bot.preferences.pool:
         return "it plays only by challenge"
-    refusals = [bot.preferences.why_declined(each.game, each.time_control) for each in pool.games]
+    refusals = [bot.preferences.decline_reason(each.game, each.time_control) for each in pool.games]
     return None if None in refusals else refusals[0]
 
 
@@ -115,7 +115,7 @@ class Matchmaker:
         challenges: OpenChallenges,
         suspensions: Suspensions,
         history: PairingHistory,
-        draws: RandomIds,
+        ids: RandomIds,
         is_held: Callable[[str], bool],
     ) -> None:
         """`is_held` returns True for a bot that must not get a pool match, for example before an event."""
@@ -124,31 +124,31 @@ class Matchmaker:
         self._challenges = challenges
         self._suspensions = suspensions
         self._history = history
-        self._draws = draws
+        self._draws = ids
         self._turns: TurnOrder[str] = TurnOrder()
         self._waiting: dict[str, LobbyBot] = {}
         """Waiting bots, longest wait first."""
 
     @property
-    def waiting(self) -> list[str]:
+    def waiting_names(self) -> list[str]:
         """Names of the waiting bots, longest wait first."""
         return list(self._waiting)
 
     def update_waiting(self) -> None:
         """Check the bots that have changed: add those that now wait, and remove those that do not."""
-        for bot in self._lobby.take_changed():
-            if not self._waits(bot):
+        for bot in self._lobby.take_changed_bots():
+            if not self._should_wait(bot):
                 self._waiting.pop(bot.name, None)
             elif self._waiting.get(bot.name) is not bot:
                 self._waiting.pop(bot.name, None)
                 self._waiting[bot.name] = bot
 
-    def _waits(self, bot: LobbyBot) -> bool:
+    def _should_wait(self, bot: LobbyBot) -> bool:
         lobby, pool = self._lobby, self._lobby.settings.pool
-        if pool is None or not bot.free or why_not_in_pool(bot, pool) is not None:
+        if pool is None or not bot.is_free or pool_exclusion_reason(bot, pool) is not None:
             return False
-        held_until = self._suspensions.until(bot.name)
-        if bot.answer_since is not None and self._challenges.addressed_to(bot.name):
+        held_until = self._suspensions.suspended_until(bot.name)
+        if bot.answer_since is not None and self._challenges.list_addressed_to(bot.name):
             held_until = max(held_until, bot.answer_since + lobby.settings.answer_ms * MS)
         if self._is_held(bot.name):
             return False
@@ -157,7 +157,7 @@ class Matchmaker:
             return False
         return True
 
-    def pair(self, load: int) -> list[Terms]:
+    def pair_waiting_bots(self, load: int) -> list[Terms]:
         """Pair waiting bots, and return the terms of their matches.
 
         load  number of slots in use on the server's own machine
@@ -166,13 +166,13 @@ class Matchmaker:
         lobby, pool = self._lobby, self._lobby.settings.pool
         if pool is None or lobby.draining or len(self._waiting) < 2:
             return []
-        matches, blocked = self._choose_matches(pool, self.waiting, load)
+        matches, blocked = self._choose_matches(pool, self.waiting_names, load)
         if blocked:
             # Bots on other machines need no slot on this one and do not wait for one.
             remote = [name for name, bot in self._waiting.items() if not bot.local]
             matches += self._choose_matches(pool, remote, load)[0]
         if matches:
-            lobby.deadlines.schedule(("matchmaker", ""), lobby.now + AGAIN_NS)
+            lobby.deadlines.schedule(("matchmaker", ""), lobby.now + RETRY_NS)
         return matches
 
     def _choose_matches(self, pool: Pool, names: Sequence[str], load: int) -> tuple[list[Terms], bool]:
@@ -185,25 +185,25 @@ class Matchmaker:
             self._turns,
             owner=lambda name: self._waiting[name].owner,
             rating=partial(self._rating, pool.games[0].game),
-            allowed=partial(self._may_meet, pool, games),
-            most=len(names) // 2,
+            may_meet=partial(self._may_meet, pool, games),
+            max_pairs=len(names) // 2,
         )
         matches: list[Terms] = []
         blocked = False
         for pair in pairs:
-            weight = lobby.weight(*(self._waiting[name] for name in pair))
+            weight = lobby.count_slots(*(self._waiting[name] for name in pair))
             # A match that waits blocks later ones on this machine: otherwise it might never get room for its threads.
-            blocked = blocked or (weight > 0 and not self._fits(weight, load))
+            blocked = blocked or (weight > 0 and not self._has_free_slots(weight, load))
             if not (weight and blocked):
                 load += weight
                 matches.append(self._make_terms(pool, pair, games))
         return matches, blocked
 
-    def _fits(self, weight: int, load: int) -> bool:
+    def _has_free_slots(self, weight: int, load: int) -> bool:
         return load == 0 or load + weight <= self._lobby.settings.concurrency
 
     def _rating(self, game: AnyGame, name: str) -> float:
-        return self._waiting[name].rating(game.name)
+        return self._waiting[name].rating_in(game.name)
 
     @staticmethod
     def _playable_games(pool: Pool, bot: LobbyBot) -> frozenset[int]:
@@ -211,7 +211,7 @@ class Matchmaker:
         return frozenset(
             place
             for place, each in enumerate(pool.games)
-            if bot.preferences.why_declined(each.game, each.time_control) is None
+            if bot.preferences.decline_reason(each.game, each.time_control) is None
         )
 
     def _may_meet(self, pool: Pool, games: Mapping[str, frozenset[int]], a: str, b: str) -> bool:
@@ -219,7 +219,7 @@ class Matchmaker:
             return False
         if pool.rated and self._waiting[a].shares_owner(self._waiting[b]):
             return False
-        last_match_ended = self._history.last_match_ended(a, b) if pool.pause_ms else None
+        last_match_ended = self._history.last_match_end(a, b) if pool.pause_ms else None
         if last_match_ended is None or last_match_ended + pool.pause_ms * MS <= self._lobby.now:
             return True
         until = last_match_ended + pool.pause_ms * MS
@@ -231,11 +231,11 @@ class Matchmaker:
         both: list[PoolGame] = [pool.games[place] for place in sorted(games[pair[0]] & games[pair[1]])]
         match = self._history.next_match(*pair, both)
         minnie = pair[1] if match.maxie == pair[0] else pair[0]
-        self._turns.serve(*(self._waiting[name].owner for name in pair))
+        self._turns.record_turn(*(self._waiting[name].owner for name in pair))
         for name in pair:
             del self._waiting[name]
         return Terms(
-            match=self._draws.hex(),
+            match=self._draws.next_hex(),
             event=pool.event,
             game=match.game.game,
             opening=match.opening,

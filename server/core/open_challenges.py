@@ -8,7 +8,7 @@ from arena.games.core import AnyGame
 from arena.match.clock import MS
 from arena.protocol.codes import Code
 from arena.protocol.messages import Challenge, Challenged
-from arena.server.core.lobby import Refused
+from arena.server.core.lobby import RequestRefused
 
 
 @dataclass(frozen=True)
@@ -57,21 +57,22 @@ class OpenChallenges:
         """Return the open challenge of that id; None if there is none."""
         return self._open.get(id)
 
-    def oldest(self, most: int) -> list[OpenChallenge]:
-        """Return the oldest challenges, at most `most`."""
-        return [each for each, _ in zip(self._open.values(), range(most), strict=False)]
+    def list_oldest(self, limit: int) -> list[OpenChallenge]:
+        """Return the oldest challenges, at most `limit`."""
+        return [each for each, _ in zip(self._open.values(), range(limit), strict=False)]
 
-    def addressed_to(self, name: str) -> list[OpenChallenge]:
+    def list_addressed_to(self, name: str) -> list[OpenChallenge]:
         """Return the challenges addressed to a bot by name."""
         return [self._open[id] for id in self._to.get(name, ())]
 
-    def check(self, challenger: str, challenge: Challenge, most: int) -> None:
-        """Raise Refused if a bot challenges itself, or already has `most` open challenges."""
+    def check_new(self, challenger: str, challenge: Challenge, max_open: int) -> None:
+        """Raise RequestRefused if a bot challenges itself, or already has `max_open` open challenges."""
         if challenge.opponent == challenger:
-            raise Refused(Code.BAD_CHALLENGE, "a bot cannot play against itself")
-        if len(self._of.get(challenger, ())) >= most:
-            raise Refused(
-                Code.RATE_LIMITED, f"you already have {most} open challenges, the maximum; withdraw one first"
+            raise RequestRefused(Code.BAD_CHALLENGE, "a bot cannot play against itself")
+        if len(self._of.get(challenger, ())) >= max_open:
+            raise RequestRefused(
+                Code.RATE_LIMITED,
+                f"you already have {max_open} open challenges, the maximum; withdraw one first",
             )
 
     def add(self, challenger: str, challenge: Challenge, game: AnyGame, expires: int) -> OpenChallenge:
@@ -83,7 +84,7 @@ class OpenChallenges:
         self._to.setdefault(challenge.opponent, {})[opened.id] = None
         return opened
 
-    def renew(self, id: str, expires: int) -> OpenChallenge:
+    def extend(self, id: str, expires: int) -> OpenChallenge:
         """Set the time at which an open challenge expires, and return the challenge."""
         renewed = self._open[id] = replace(self._open[id], expires=expires)
         return renewed
@@ -97,35 +98,35 @@ class OpenChallenges:
                 del index[name]
         return closed
 
-    def involving(self, name: str) -> list[OpenChallenge]:
+    def list_involving(self, name: str) -> list[OpenChallenge]:
         """Return the challenges from or to a bot."""
         return [self._open[id] for id in {**self._of.get(name, {}), **self._to.get(name, {})}]
 
     def accept(self, name: str, id: str) -> OpenChallenge:
-        """Close the challenge that a bot accepts, and return it. Raises Refused if the bot may not accept it."""
-        challenge = self._find(id)
+        """Close the challenge that a bot accepts, and return it. Raises RequestRefused if the bot may not accept it."""
+        challenge = self._require(id)
         if challenge.challenger == name or challenge.request.opponent not in ("", name):
-            raise _no_such(id)
+            raise _refuse_unknown(id)
         return self.close(id)
 
     def decline(self, name: str, id: str) -> OpenChallenge:
-        """Close the challenge that a bot declines, and return it. Raises Refused if it is not addressed to the bot."""
-        if self._find(id).request.opponent != name:
-            raise _no_such(id)
+        """Close the challenge that a bot declines, and return it. Raises RequestRefused if it is not addressed to the bot."""
+        if self._require(id).request.opponent != name:
+            raise _refuse_unknown(id)
         return self.close(id)
 
     def withdraw(self, name: str, id: str) -> OpenChallenge:
-        """Close the challenge that a bot withdraws, and return it. Raises Refused if another bot opened it."""
-        if self._find(id).challenger != name:
-            raise _no_such(id)
+        """Close the challenge that a bot withdraws, and return it. Raises RequestRefused if another bot opened it."""
+        if self._require(id).challenger != name:
+            raise _refuse_unknown(id)
         return self.close(id)
 
-    def _find(self, id: str) -> OpenChallenge:
+    def _require(self, id: str) -> OpenChallenge:
         challenge = self._open.get(id)
         if challenge is None:
-            raise _no_such(id)
+            raise _refuse_unknown(id)
         return challenge
 
 
-def _no_such(id: str) -> Refused:
-    return Refused(Code.NO_SUCH_CHALLENGE, f"{id!r:.40}: {Code.NO_SUCH_CHALLENGE.meaning}")
+def _refuse_unknown(id: str) -> RequestRefused:
+    return RequestRefused(Code.NO_SUCH_CHALLENGE, f"{id!r:.40}: {Code.NO_SUCH_CHALLENGE.meaning}")

@@ -54,21 +54,21 @@ class PairingHistory:
         pairing = self._pairings.get((a, b) if a < b else (b, a))
         return 0 if pairing is None else sum(pairing.as_maxie.values())
 
-    def seats(self, a: str, b: str) -> tuple[str, str]:
+    def assign_seats(self, a: str, b: str) -> tuple[str, str]:
         """Return two bots as Maxie and Minnie: the first seat goes to the bot that has had it less often."""
         counts = self._find_or_add_pairing(a, b).as_maxie
         return (a, b) if counts.get(a, 0) <= counts.get(b, 0) else (b, a)
 
-    def begin(self, maxie: str, minnie: str) -> None:
+    def record_start(self, maxie: str, minnie: str) -> None:
         """Record the start of a match."""
         counts = self._find_or_add_pairing(maxie, minnie).as_maxie
         counts[maxie] = counts.get(maxie, 0) + 1
 
-    def end(self, a: str, b: str, now: int) -> None:
+    def record_end(self, a: str, b: str, now: int) -> None:
         """Record the end of a match."""
         self._find_or_add_pairing(a, b).ended = now
 
-    def last_match_ended(self, a: str, b: str) -> int | None:
+    def last_match_end(self, a: str, b: str) -> int | None:
         """Return the end time of the last match of two bots; None if there was none."""
         pairing = self._pairings.get((a, b) if a < b else (b, a))
         return None if pairing is None else pairing.ended
@@ -83,7 +83,7 @@ class PairingHistory:
         first, pairing.first = pairing.first, None
         if first is not None and first.game in games:
             return NextMatch(first.game, first.opening, minnie if first.maxie == maxie else maxie)
-        turn = self._first_turn(maxie, minnie) + pairing.pairs
+        turn = self._first_game_index(maxie, minnie) + pairing.pairs
         game = games[turn % len(games)]
         opening = game.openings[turn // len(games) % len(game.openings)]
         pairing.pairs += 1
@@ -100,7 +100,7 @@ class PairingHistory:
         self._pairings.move_to_end(names)
         return pairing
 
-    def _first_turn(self, a: str, b: str) -> int:
+    def _first_game_index(self, a: str, b: str) -> int:
         """Return the place in the order of games and openings at which two bots start."""
         text = json.dumps([self._salt, *sorted((a, b))])
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4])

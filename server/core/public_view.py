@@ -41,17 +41,18 @@ class PublicView:
         yield Update(self._terms.match, ply, Played(move.move, move.ms), self._referee.clocks(now))
         yield from self._thoughts_of_plies(self._first_hidden_ply(ply), self._first_hidden_ply(ply + 1))
 
-    def connection_status(self, now: int) -> ConnectionStatus:
+    def make_connection_status(self, now: int) -> ConnectionStatus:
         """Return the absent players, each with the time that the match still waits, in ms."""
         return ConnectionStatus(self._terms.match, self._absent_ms(now))
 
     def _absent_ms(self, now: int) -> dict[Seat, int]:
         grace = self._terms.grace_ms
         return {
-            SEATS[player]: max(0, grace - (now - at) // MS) for player, at in self._referee.left_at.items()
+            SEATS[player]: max(0, grace - (now - at) // MS)
+            for player, at in self._referee.disconnected_at.items()
         }
 
-    def remaining_thoughts(self) -> Iterator[Thought]:
+    def reveal_hidden_thoughts(self) -> Iterator[Thought]:
         """Yield the analysis that was hidden until the match ended."""
         ply = self._referee.ply
         yield from self._thoughts_of_plies(self._first_hidden_ply(ply), ply)
@@ -65,7 +66,7 @@ class PublicView:
             if thinking is not None:
                 yield Thought(self._terms.match, ply, thinking)
 
-    def listing_entry(self) -> LiveMatch:
+    def make_listing_entry(self) -> LiveMatch:
         """Return the match as a listing shows it."""
         terms = self._terms
         return LiveMatch(
@@ -79,10 +80,10 @@ class PublicView:
             self._map,
         )
 
-    def view(self, now: int) -> View:
+    def make_view(self, now: int) -> View:
         """Return the whole match so far."""
-        terms, mover = self._terms, self._referee.mover_now
-        hidden = first_hidden_ply(self._visibility, self._referee.ply, over=self._referee.over)
+        terms, mover = self._terms, self._referee.player_to_move
+        hidden = first_hidden_ply(self._visibility, self._referee.ply, over=self._referee.is_over)
         return View(
             match=terms.match,
             event=terms.event,

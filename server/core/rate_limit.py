@@ -17,7 +17,7 @@ class RateLimit:
         self._due_times: OrderedDict[str, int] = OrderedDict()
         """Time at which the next event would be due at exactly the limiting rate, by key."""
 
-    def allows(self, key: str, now: int) -> bool:
+    def try_acquire(self, key: str, now: int) -> bool:
         """Return True and count an event if it is within the limit at `now`; return False otherwise."""
         free_at = max(self._due_times.get(key, now), now)
         if free_at - now > self._tolerance:

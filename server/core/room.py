@@ -1,6 +1,6 @@
 """A room: the core's state of one match. No other code calls the match's referee.
 
-The referee handles each event. An event that changed the match becomes an `Append`, and its effects are sent to the
+The referee handles each event. An event that changed the match becomes an `AppendEvent`, and its effects are sent to the
 players and published to spectators. The room is ahead of the store: the shell releases the messages once the
 appended events are durable.
 """
@@ -32,9 +32,9 @@ from arena.protocol.messages import End, Move, ServerMessage, Turn
 from arena.protocol.record import Record, Result
 from arena.server.core.bot import LobbyBot
 from arena.server.core.deadlines import Key
-from arena.server.core.effects import Append, Count, LogLine, Publish, Send
+from arena.server.core.effects import AppendEvent, IncrementMetric, LogLine, Publish, Send
 from arena.server.core.inputs import UnfinishedMatch
-from arena.server.core.lobby import Followers, Lobby
+from arena.server.core.lobby import FollowerCount, Lobby
 from arena.server.core.public_view import PublicView
 
 
@@ -63,7 +63,7 @@ class Room:
         self.event = event
         self.referee = Referee(terms)
         self.public = PublicView(terms, self.referee, lobby.settings.thinking)
-        self.followers = Followers()
+        self.followers = FollowerCount()
         self.key: Key = ("match", terms.match)
         self._lobby = lobby
         self._trimmer = AnalysisTrimmer(terms.game)
@@ -77,7 +77,7 @@ class Room:
 
     # events
 
-    def move(self, player: Player, move: Move, arrived: int, elapsed: int | None) -> None:
+    def handle_move(self, player: Player, move: Move, arrived: int, elapsed: int | None) -> None:
         """Handle a player's move.
 
         arrived  time at which the move reached its edge, in ns
@@ -86,7 +86,7 @@ class Room:
         referee = self.referee
         if elapsed is not None and move.ply == len(referee.moves) and player is referee.mover:
             if referee.turn_since is None:  # the edge's report of the sent turn is lost
-                self.turn_sent(move.ply, 0, arrived - elapsed)
+                self.start_clock(move.ply, 0, arrived - elapsed)
             if referee.turn_since is not None:
                 arrived = referee.turn_since + max(0, elapsed)
         thinking = None if move.thinking is UNSET else move.thinking
@@ -96,7 +96,7 @@ class Room:
         """Apply `event` at time `at`, append it to the journal, and send its effects. An exception voids the match."""
         referee = self.referee
         before, ply = referee.revision, len(referee.moves)
-        left_at = dict(referee.left_at) if self.followers.edges else {}
+        left_at = dict(referee.disconnected_at) if self.followers.edges else {}
         try:
             if type(event) is Moved and event.thinking is not None:
                 event = self._limit_analysis(event)
@@ -107,7 +107,7 @@ class Room:
         if referee.revision != before:
             turn, self._turn = self._turn, None
             self._seq += 1 if turn is None else 2
-            self._lobby.effects.append(Append(self.terms.match, self._seq, at, event, turn))
+            self._lobby.effects.append(AppendEvent(self.terms.match, self._seq, at, event, turn))
         if len(referee.moves) > ply:
             self.sending_until = None  # the answer to a turn that was sent again may come before the report
         self._send_effects(effects)
@@ -115,10 +115,10 @@ class Room:
             if len(referee.moves) > ply:
                 for update in self.public.messages_after_move(self._lobby.now):
                     self.publish(update)
-            if referee.left_at != left_at and referee.result is None:
-                self.publish(self.public.connection_status(self._lobby.now))
+            if referee.disconnected_at != left_at and referee.result is None:
+                self.publish(self.public.make_connection_status(self._lobby.now))
 
-    def turn_sent(self, ply: int, lag: int, at: int) -> None:
+    def start_clock(self, ply: int, lag: int, at: int) -> None:
         """Start the clock of a turn that was sent at `at`, or let it go on if the turn was sent again.
 
         The journal gets the turn later, together with the event that ends it.
@@ -136,10 +136,10 @@ class Room:
     def disconnect(self, player: Player, event: Event) -> None:
         """Apply the loss of a player's connection. A turn that was on its way to the player counts as sent."""
         self.handle(event, self._lobby.now)
-        if self.sending_until is not None and player is self.referee.mover_now:
-            self.turn_sent(self.referee.ply, 0, self._lobby.now)
+        if self.sending_until is not None and player is self.referee.player_to_move:
+            self.start_clock(self.referee.ply, 0, self._lobby.now)
 
-    def resume(self) -> None:
+    def restart_turn(self) -> None:
         """Restart the current turn, because the players could not be reached for a while."""
         now = self._lobby.now
         self._turn = self.sending_until = None
@@ -164,8 +164,8 @@ class Room:
         deadline = self.referee.next_deadline
         return None if deadline is None else deadline + self._lobby.settings.transit_ns
 
-    def judge_deadlines(self, held_up: int) -> None:
-        """Act on the deadlines that have passed. `held_up`: longest delay of the server itself during the turn, in ns.
+    def judge_deadlines(self, stall_ns: int) -> None:
+        """Act on the deadlines that have passed. `stall_ns`: longest delay of the server itself during the turn, in ns.
 
         None is judged while a turn is on its way: the edge may have the answer to a turn that is sent again.
         """
@@ -173,10 +173,10 @@ class Room:
         if self.sending_until is not None:
             if now < self.sending_until:
                 return
-            self.turn_sent(self.referee.ply, 0, now)
+            self.start_clock(self.referee.ply, 0, now)
         deadline = self.referee.next_deadline
         if deadline is not None and now >= deadline + settings.transit_ns:
-            self.handle(DeadlinePassed(held_up), now)
+            self.handle(DeadlinePassed(stall_ns), now)
 
     # effects
 
@@ -191,7 +191,7 @@ class Room:
                 ran = self._ran = 0 if since is None else max(0, lobby.now - since)
                 if client is None:
                     # The clock runs while the player is away.
-                    self.turn_sent(message.ply, 0, lobby.now)
+                    self.start_clock(message.ply, 0, lobby.now)
                 elif self.sending_until is None:
                     self.sending_until = lobby.now + lobby.settings.turn_report_ns
                     lobby.deadlines.schedule(self.key, self.sending_until)
@@ -207,7 +207,7 @@ class Room:
         before = self._trimmer.moves_cut
         limited = self._trimmer.trim_event(event)
         if self._trimmer.moves_cut > before:
-            self._lobby.effects.append(Count("lines_cut", self._trimmer.moves_cut - before))
+            self._lobby.effects.append(IncrementMetric("lines_cut", self._trimmer.moves_cut - before))
         return limited
 
     def _bug_event(self, error: Exception) -> ServerFailed:
@@ -220,11 +220,11 @@ class Room:
 
     # the end
 
-    def end_message(self) -> End:
+    def make_end_message(self) -> End:
         """Return the `end` message for spectators."""
-        return End.of(self.record(), self.referee.clocks(self._lobby.now))
+        return End.from_record(self.make_record(), self.referee.clocks(self._lobby.now))
 
-    def record(self) -> Record:
+    def make_record(self) -> Record:
         """Return the record of the match. A match that is not over is recorded as void."""
         result = self.referee.recorded_result or Result(None, EndReason.SERVER_FAULT, "the server stopped")
-        return self.terms.record(self.started, self.referee.moves, result)
+        return self.terms.make_record(self.started, self.referee.moves, result)

@@ -6,8 +6,8 @@ from msgspec import UNSET
 
 from arena.protocol.messages import Standing, StandingState
 from arena.server.core.bot import LobbyBot
-from arena.server.core.lobby import STOPPING, Lobby
-from arena.server.core.matchmaker import why_not_in_pool
+from arena.server.core.lobby import DRAINING_REASON, Lobby
+from arena.server.core.matchmaker import pool_exclusion_reason
 from arena.server.core.settings import CoreSettings, Pool
 
 MAX_GAMES = 3
@@ -33,7 +33,7 @@ def _matchmaking_state(
     if bot.quota == 0:
         return "finishing", f"takes no more matches; {playing} in play"
     if lobby.draining:
-        return "idle", STOPPING
+        return "idle", DRAINING_REASON
     if playing:
         return "playing", f"{playing} of at most {bot.capacity} matches in play"
     if suspended:
@@ -60,16 +60,18 @@ def _event_state(bot: LobbyBot, settings: CoreSettings) -> tuple[StandingState, 
 
 def _pool_state(bot: LobbyBot, lobby: Lobby, pool: Pool) -> tuple[StandingState, str]:
     plays = " or ".join(map(str, pool.games[:MAX_GAMES])) + (" …" if len(pool.games) > MAX_GAMES else "")
-    why = why_not_in_pool(bot, pool)
+    why = pool_exclusion_reason(bot, pool)
     if why is not None:
         return "idle", f"the pool plays {plays}, and {why}: only challenges give it matches"
-    others = sum(each is not bot and why_not_in_pool(each, pool) is None for each in lobby.connected())
+    others = sum(
+        each is not bot and pool_exclusion_reason(each, pool) is None for each in lobby.list_connected_bots()
+    )
     if not others:
-        return "waiting", f"in the pool for {plays}: nobody to play yet{_house_hint(lobby)}"
+        return "waiting", f"in the pool for {plays}: nobody to play yet{_describe_house(lobby)}"
     return "waiting", f"in the pool for {plays}, with {others} other bot{'s' if others > 1 else ''}"
 
 
-def _house_hint(lobby: Lobby) -> str:
+def _describe_house(lobby: Lobby) -> str:
     """Return the end of a line with a hint on how to play the server's own engines; empty if the server has none."""
     names = [each.name for each in lobby.settings.house]
     if not names:

@@ -19,7 +19,7 @@ MAX_NAMES = 10_000
 
 
 @dataclass(slots=True)
-class _Failing:
+class _FailureRecord:
     failures: int = 0
     until: int = 0
     why: str = ""
@@ -29,7 +29,7 @@ class Suspensions:
     """Number of consecutive failures of each bot, and the end of its suspension."""
 
     def __init__(self) -> None:
-        self._failing: OrderedDict[str, _Failing] = OrderedDict()
+        self._failing: OrderedDict[str, _FailureRecord] = OrderedDict()
 
     def record_result(self, name: str, reason: EndReason, *, lost: bool, plies: int, now: int) -> str:
         """Record the end of a bot's match. Return the reason for its suspension; empty if it is not suspended."""
@@ -37,7 +37,7 @@ class Suspensions:
         if not (lost and (early or reason in FORFEITS)):
             self._failing.pop(name, None)
             return ""
-        failing = self._failing.setdefault(name, _Failing())
+        failing = self._failing.setdefault(name, _FailureRecord())
         self._failing.move_to_end(name)
         if len(self._failing) > MAX_NAMES:
             self._failing.popitem(last=False)
@@ -50,16 +50,16 @@ class Suspensions:
         failing.why = f"{times}; back in {seconds} s"
         return failing.why
 
-    def count(self, now: int) -> int:
+    def count_suspended(self, now: int) -> int:
         """Return the number of bots that are suspended at `now`."""
         return sum(now < failing.until for failing in self._failing.values())
 
-    def until(self, name: str) -> int:
+    def suspended_until(self, name: str) -> int:
         """Return the end of a bot's latest suspension; 0 if there is none, or if it was pardoned."""
         failing = self._failing.get(name)
         return 0 if failing is None else failing.until
 
-    def reason(self, name: str, now: int) -> str:
+    def suspension_reason(self, name: str, now: int) -> str:
         """Return the reason for a bot's suspension at `now`; empty if it is not suspended."""
         failing = self._failing.get(name)
         return failing.why if failing is not None and now < failing.until else ""

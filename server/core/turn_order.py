@@ -20,11 +20,11 @@ class TurnOrder(Generic[K]):
         """Number of turns so far; turns are numbered from 1."""
         self._last: OrderedDict[K, int] = OrderedDict()
 
-    def last(self, key: K) -> int:
+    def last_turn(self, key: K) -> int:
         """Return the number of the key's last turn; 0 if it had none."""
         return self._last.get(key, 0)
 
-    def serve(self, *keys: K) -> None:
+    def record_turn(self, *keys: K) -> None:
         """Count the next turn, which these keys share."""
         self.count += 1
         for key in keys:

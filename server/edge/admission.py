@@ -59,7 +59,7 @@ class Admission:
         self.open: Counter[str] = Counter()
         """Number of connections by address; by /64 network for IPv6."""
 
-    def shared_bucket(self, address: str) -> TokenBucket:
+    def find_bucket(self, address: str) -> TokenBucket:
         """Return the token bucket that all connections of an address share. A piece without a token waits for a turn."""
         key = address_key(address)
         bucket = self._shares.get(key)
@@ -89,7 +89,7 @@ class Admission:
             return False
         return any(parsed in network for network in self._proxies)
 
-    def has_room(self, address: str) -> bool:
+    def may_stay_open(self, address: str) -> bool:
         """Return True if a connection from this address may stay open for its next request, because few are open."""
         limits = self.limits
         if self._closed or self.open.total() > IDLE_SHARE * limits.connections:
@@ -105,7 +105,7 @@ class Admission:
         if self._closed or self.open.total() >= limits.connections:
             self._log_refusal("full: %d connections", self.open.total(), address)
             return False
-        if not proxied and self._cut_off.seconds_refused(address, self._seconds) > 0:
+        if not proxied and self._cut_off.refusal_seconds_left(address, self._now_s) > 0:
             return False
         key = address_key(address)
         crowded = self.open.total() >= CROWD_SHARE * limits.connections
@@ -118,12 +118,12 @@ class Admission:
         return True
 
     @property
-    def _seconds(self) -> float:
+    def _now_s(self) -> float:
         return self._clock.now_ns() / 1e9
 
     def _log_refusal(self, why: str, number: int, address: str) -> None:
         """Log a refusal, at most once per second."""
-        now = self._seconds
+        now = self._now_s
         if now - self._last_log >= 1:
             self._last_log = now
             log.warning(why, number, extra={"address": address})
@@ -159,8 +159,8 @@ class Admission:
         """Count a connection that was closed for misbehaviour. After many of them, its address is refused for a while."""
         if self.is_trusted_proxy(address):
             return
-        self._cut_off.record_failure(address, self._seconds, self.limits.cut_offs)
-        if self._cut_off.seconds_refused(address, self._seconds) > 0:
+        self._cut_off.record_failure(address, self._now_s, self.limits.cut_offs)
+        if self._cut_off.refusal_seconds_left(address, self._now_s) > 0:
             log.warning("refused for %g s: too many cut off", self._pause_seconds, extra={"address": address})
 
 

@@ -92,18 +92,18 @@ class Connection(asyncio.BufferedProtocol):
         "_tail",
         "_unparsed",
         "address",
+        "address_bucket",
         "is_over",
         "is_slow",
         "pings",
         "session",
-        "share",
         "transport",
     )
     address: str
     """Address that the connection counts for."""
     pings: OpenPings
     """Pings of the websocket. Set when the websocket opens."""
-    share: TokenBucket
+    address_bucket: TokenBucket
     """Token bucket of the pieces that the address may send. Set when the websocket opens."""
 
     def __init__(self, edge: Edge) -> None:
@@ -121,7 +121,7 @@ class Connection(asyncio.BufferedProtocol):
             return
         self._here = self._counted = True
         self._key = address_key(self.address)
-        self._protocol = self._new_protocol()
+        self._protocol = self._make_protocol()
         self.session: Session | None = None
         """Session of the websocket; None before it is open."""
         self._unparsed = b""
@@ -153,7 +153,7 @@ class Connection(asyncio.BufferedProtocol):
         self.set_deadline(edge.limits.hello_seconds, self._close_idle)
         edge.add_connection(self)
 
-    def _new_protocol(self) -> ServerProtocol:
+    def _make_protocol(self) -> ServerProtocol:
         """Return a protocol object of the library for one request, and for the websocket that the request may open."""
         return ServerProtocol(
             subprotocols=[Subprotocol(SUBPROTOCOL)], max_size=self._edge.limits.message_bytes
@@ -178,10 +178,15 @@ class Connection(asyncio.BufferedProtocol):
         now = edge.now()
         data = bytes(edge.buffer[:nbytes])
         session = self.session
-        if session is not None and session.state in DIRECT and not self._unparsed and self.share.take(now):
+        if (
+            session is not None
+            and session.state in DIRECT
+            and not self._unparsed
+            and self.address_bucket.try_take(now)
+        ):
             frames = self._parse(data, now)
             if frames > 1:
-                self.share.spend(frames - 1)
+                self.address_bucket.take_with_debt(frames - 1)
             return
         self._unparsed += data
         self._arrived = now
@@ -208,7 +213,7 @@ class Connection(asyncio.BufferedProtocol):
         """Wait for a turn of the fair queue."""
         if not self._queued:
             self._queued = True
-            self._edge.queue.enter(self._key, self)
+            self._edge.queue.enqueue(self._key, self)
 
     def take_turn(self) -> float:
         """Parse the kept piece, or handle a waiting message. Return the cost in µs: the CPU time of the turn, and an
@@ -219,7 +224,7 @@ class Connection(asyncio.BufferedProtocol):
             return 0.0
         began = self._edge.clock.worked_ns()
         try:
-            cost = self._do_work()
+            cost = self._do_turn_work()
             self.update_reading()
         except Exception:
             log.exception("a connection failed", extra={"address": self.address})
@@ -227,7 +232,7 @@ class Connection(asyncio.BufferedProtocol):
             return 0.0
         return cost + (self._edge.clock.worked_ns() - began) / 1000
 
-    def _do_work(self) -> float:
+    def _do_turn_work(self) -> float:
         """Do the work of a turn. Return the cost of the work outside the turn, in µs."""
         session = self.session
         if session is None:
@@ -255,23 +260,23 @@ class Connection(asyncio.BufferedProtocol):
             self.session.receive(frame, at)  # type: ignore[union-attr, arg-type]
         writes = protocol.data_to_send()
         if writes:
-            self._write_out(writes)
+            self._write_library_output(writes)
         return len(frames)
 
-    def reset_flooding(self, what: str) -> None:
+    def reset_flooding(self, excess: str) -> None:
         """Reset the connection of a client that sends too many control frames or fragments."""
         self._edge.admission.record_abuse(self.address)
         self._unparsed = b""
         if self.session is not None:
-            self.session.disconnect(f"too many {what}")
+            self.session.disconnect(f"too many {excess}")
         self.transport.abort()
 
     def eof_received(self) -> None:
         if not self._here:
             return
-        self._handle_rest()
+        self._handle_remaining_bytes()
         self._protocol.receive_eof()
-        self._write_out(self._protocol.data_to_send())
+        self._write_library_output(self._protocol.data_to_send())
         if self.session is not None:
             self.session.disconnect(None)
         # A peer that has stopped sending may have stopped reading too.
@@ -280,7 +285,7 @@ class Connection(asyncio.BufferedProtocol):
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  the reason makes no difference
         if not self._here:
             return
-        self._handle_rest()
+        self._handle_remaining_bytes()
         self._here = False
         self._unparsed = b""
         self.set_deadline(None)
@@ -292,7 +297,7 @@ class Connection(asyncio.BufferedProtocol):
             self._edge.admission.release(self.address)
         self._edge.remove_connection(self)
 
-    def _handle_rest(self) -> None:
+    def _handle_remaining_bytes(self) -> None:
         """Handle the last received bytes: a player's last move counts, however the connection ends."""
         self.is_over = True
         session = self.session
@@ -323,7 +328,7 @@ class Connection(asyncio.BufferedProtocol):
         if isinstance(wrong, InvalidMessage):  # the library has refused it without an answer
             self._write_response(handshake.refuse_unreadable(wrong.__cause__), last=True)
         else:
-            self._write_out(writes)
+            self._write_library_output(writes)
         return CONNECTION_COST if end >= 0 and is_first else 0.0
 
     def _take_request(self, event: HttpRequest) -> None:
@@ -362,9 +367,9 @@ class Connection(asyncio.BufferedProtocol):
         event.headers.clear()  # the library keeps the request until the connection ends
         if self._protocol.state is OPEN:
             self.pings = OpenPings()
-            self.share = edge.admission.shared_bucket(self.address)
+            self.address_bucket = edge.admission.find_bucket(self.address)
             self.session = edge.session(edge, self)
-            self.set_deadline(edge.limits.hello_seconds, self.session.hello_timeout)
+            self.set_deadline(edge.limits.hello_seconds, self.session.handle_hello_timeout)
             self._ping_timer = edge.clock.call_later(edge.first_ping_delay_s(), self._send_ping)
 
     def _count_client(self, request: Request) -> Response | None:
@@ -378,12 +383,12 @@ class Connection(asyncio.BufferedProtocol):
         admission.release(self.address)
         self._counted = admission.admit(client)
         if not self._counted:
-            return handshake.TOO_MANY
+            return handshake.TOO_MANY_CONNECTIONS
         self.address, self._key = client, address_key(client)
         return None
 
-    async def _answer_later(self, request: Request, make: Callable[[], Awaitable[Response]]) -> None:
-        self._send_answer(request, await make())
+    async def _answer_later(self, request: Request, make_answer: Callable[[], Awaitable[Response]]) -> None:
+        self._send_answer(request, await make_answer())
 
     def _send_answer(self, request: Request, answer: Response) -> None:
         edge = self._edge
@@ -394,18 +399,20 @@ class Connection(asyncio.BufferedProtocol):
             not request.allows_next_request
             or self.is_over
             or self._answers >= handshake.MAX_REQUESTS
-            or not edge.admission.has_room(self.address)
+            or not edge.admission.may_stay_open(self.address)
         )
         self._write_response(answer, last=last, bodiless=request.method == "HEAD")
         if not last:
             # The time limit of the first request applies to the next one too.
-            self._protocol = self._new_protocol()
+            self._protocol = self._make_protocol()
             self._answering = False
             self.set_deadline(edge.limits.hello_seconds, self._close_idle)
             self.update_reading()
 
     def _write_response(self, answer: Response, *, last: bool, bodiless: bool = False) -> None:
-        self.transport.write(handshake.to_bytes(answer, self._edge.program, last=last, bodiless=bodiless))
+        self.transport.write(
+            handshake.encode_response(answer, self._edge.program, last=last, bodiless=bodiless)
+        )
         if last:
             self._closing = True
             self._end_stream()
@@ -420,14 +427,14 @@ class Connection(asyncio.BufferedProtocol):
     # writing
 
     @property
-    def backlog(self) -> int:
+    def unsent_bytes(self) -> int:
         """Number of bytes not yet sent, not counting the kernel's buffers."""
         return self.transport.get_write_buffer_size()
 
     def write(self, data: bytes) -> None:
         """Write frames without waiting, or disconnect the client if too many bytes wait for it already."""
-        if self.is_slow and self.session is not None and self.backlog > OUTBOX_BYTES:
-            self.session.close_slow()
+        if self.is_slow and self.session is not None and self.unsent_bytes > OUTBOX_BYTES:
+            self.session.close_slow_client()
         else:
             self.transport.write(data)
 
@@ -439,7 +446,7 @@ class Connection(asyncio.BufferedProtocol):
         if self._here and self.session is None:
             self.update_reading()
 
-    def _write_out(self, writes: list[bytes]) -> None:
+    def _write_library_output(self, writes: list[bytes]) -> None:
         """Write the library's own output: pongs, and the end of the connection."""
         for data in writes:
             if self.transport.is_closing():
@@ -482,19 +489,19 @@ class Connection(asyncio.BufferedProtocol):
         if self.pings.is_overdue(now) and not self._unparsed:  # its pong may be in the unparsed bytes
             protocol.fail(1011, "keepalive ping timeout")
         else:
-            protocol.send_ping(self.pings.new(now))
+            protocol.send_ping(self.pings.record_ping(now))
             self._ping_timer = self._edge.clock.call_later(PING_SECONDS, self._send_ping)
-        self._write_out(protocol.data_to_send())
+        self._write_library_output(protocol.data_to_send())
 
     # the end
 
-    def set_deadline(self, seconds: float | None, call: Callable[[], None] | None = None) -> None:
-        """Call `call` after `seconds`, in place of the call scheduled before. If `seconds` is None, only cancel."""
+    def set_deadline(self, seconds: float | None, callback: Callable[[], None] | None = None) -> None:
+        """Call `callback` after `seconds`, in place of the call scheduled before. If `seconds` is None, only cancel."""
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
-        if seconds is not None and call is not None:
-            self._deadline = self._edge.clock.call_later(seconds, call)
+        if seconds is not None and callback is not None:
+            self._deadline = self._edge.clock.call_later(seconds, callback)
 
     def close(self, code: int, reason: str, *, is_wrong: bool) -> None:
         """Send a close frame. The connection is reset if the peer has not answered after `CLOSE_SECONDS`.
@@ -507,13 +514,13 @@ class Connection(asyncio.BufferedProtocol):
             self._edge.admission.record_abuse(self.address)
         if self._protocol.state is OPEN:
             self._protocol.send_close(code, reason.encode()[:REASON_BYTES].decode(errors="ignore"))
-            self._write_out(self._protocol.data_to_send())
+            self._write_library_output(self._protocol.data_to_send())
         self.set_deadline(CLOSE_SECONDS, self.transport.abort)
         self.update_reading()
 
-    def goodbye(self, code: Code) -> None:
+    def send_goodbye(self, code: Code) -> None:
         """Send the client `code`, the reason of an orderly end, and close. A connection without a websocket is reset."""
         if self.session is None:
             self.transport.abort()
         else:
-            self.session.goodbye(code)
+            self.session.send_goodbye(code)

@@ -37,11 +37,11 @@ from arena.server.failed_logins import PAUSE_SECONDS
 from arena.server.loop_lag import LoopLag
 from arena.server.metrics import Metrics
 from arena.server.ports import CorePort, Downward
-from arena.server.processes.tasks import cancelled_at_exit
+from arena.server.processes.tasks import open_background_tasks
 
 log = logging.getLogger("arena.connection")
 
-PIECE_BYTES = 1024
+READ_BYTES = 1024
 """Number of bytes read from a connection in one piece: a move with its analysis, or some 170 of the smallest frames."""
 SINK_BYTES = 64 * 1024
 """Number of bytes read in one piece from a connection whose data is no longer parsed."""
@@ -51,7 +51,7 @@ BACKLOG = 100
 """Number of connections that the kernel queues until they are accepted."""
 
 
-def no_pages(_request: Request, _address: str) -> Response | None:
+def answer_no_page(_request: Request, _address: str) -> Response | None:
     """Answer no plain request: the `pages` of an edge that serves none."""
     return None
 
@@ -109,7 +109,7 @@ class Edge:
         self.number = number
         self.core = core
         self.limits = limits
-        self.pages: Pages = no_pages
+        self.pages: Pages = answer_no_page
         """Function that answers plain requests."""
         self.metrics = metrics
         self.program = program
@@ -123,7 +123,7 @@ class Edge:
         self.session: Callable[[Edge, Connection], Session] = Session
         """Function that makes the session of a websocket. A benchmark of connections alone replaces it."""
         self.live = PageClient(self)
-        self.buffer = memoryview(bytearray(PIECE_BYTES))
+        self.buffer = memoryview(bytearray(READ_BYTES))
         self.sink = memoryview(bytearray(SINK_BYTES))
         self.connections: set[Connection] = set()
         self._listeners: list[asyncio.Server] = []
@@ -132,7 +132,7 @@ class Edge:
         self._count = itertools.count(1)
         self._shared: tuple[ServerMessage | None, bytes] = (None, b"")
         """Last message that is sent to several clients, and its frame."""
-        self._running = cancelled_at_exit()
+        self._running = open_background_tasks()
         self._tasks: anyio.abc.TaskGroup
         self._quiet: anyio.Event | None = None
         """Set when no connection is left; None if no task waits for that."""
@@ -142,7 +142,7 @@ class Edge:
         """True while the edge receives nothing from a core. Clients then have to connect through another edge."""
         self.lag = lag or LoopLag(clock, metrics.loop_seconds.observe)
         """Lag of the event loop. No client is charged for its stalls."""
-        self.lag.add_need(lambda: bool(self.connections))
+        self.lag.measure_while(lambda: bool(self.connections))
 
     async def __aenter__(self) -> Self:
         self._tasks = await self._running.__aenter__()
@@ -171,7 +171,7 @@ class Edge:
         with anyio.CancelScope(shield=True):
             try:
                 listener = await loop.create_server(
-                    self.connection, host, port, ssl=tls, backlog=BACKLOG, start_serving=False, **options
+                    self.make_connection, host, port, ssl=tls, backlog=BACKLOG, start_serving=False, **options
                 )
             except OSError as error:
                 raise CannotListen(listen_error_text(host, port, error)) from None
@@ -183,7 +183,7 @@ class Edge:
         address: tuple[Any, ...] = next(iter(listener.sockets)).getsockname()
         return address
 
-    def connection(self) -> Connection:
+    def make_connection(self) -> Connection:
         """Return the protocol of a new connection, for any transport."""
         return Connection(self)
 
@@ -200,22 +200,22 @@ class Edge:
             listener.close()
         self.live.disconnect()
         for connection in list(self.connections):
-            connection.goodbye(code)
+            connection.send_goodbye(code)
         with anyio.move_on_after(2 * CLOSE_SECONDS):
             while self.connections:
                 self._quiet = anyio.Event()
                 await self._quiet.wait()
 
-    def set_cut_off(self, *, yes: bool) -> None:
+    def set_cut_off(self, *, cut_off: bool) -> None:
         """Set whether the edge is cut off from all cores. If so, disconnect all clients and admit none.
 
         Plain requests are still answered.
         """
-        if yes and not self.is_cut_off:
+        if cut_off and not self.is_cut_off:
             for connection in list(self.connections):
                 if connection.session is not None:
-                    connection.goodbye(Code.SHUTTING_DOWN)
-        self.is_cut_off = yes
+                    connection.send_goodbye(Code.SHUTTING_DOWN)
+        self.is_cut_off = cut_off
 
     def apply_directives(self, directives: Directives) -> None:
         """Apply new directives of the host: remove banned clients, and send a new notice to the others."""
@@ -286,7 +286,7 @@ class Edge:
         if not len(topic) and self._topics.get(topic.name) is topic:
             del self._topics[topic.name]
 
-    def shared_frame(self, message: ServerMessage) -> bytes:
+    def encode_shared_frame(self, message: ServerMessage) -> bytes:
         """Return the frame of a message that several clients get in succession, encoded only once."""
         if self._shared[0] is not message:
             self._shared = message, encode_frame(message)
@@ -309,10 +309,10 @@ class Edge:
 
     def start_soon(self, job: Callable[..., Coroutine[Any, Any, None]], *arguments: object) -> None:
         """Run a connection's job in a task. An exception is logged and affects no other connection."""
-        self._tasks.start_soon(self._run, job, *arguments)
+        self._tasks.start_soon(self._run_job, job, *arguments)
 
     @staticmethod
-    async def _run(job: Callable[..., Coroutine[Any, Any, None]], *arguments: object) -> None:
+    async def _run_job(job: Callable[..., Coroutine[Any, Any, None]], *arguments: object) -> None:
         try:
             await job(*arguments)
         except Exception:

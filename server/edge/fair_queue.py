@@ -35,14 +35,14 @@ class FairQueue:
         self._rest_end = 0.0
         """Time at which the rest after the last turn ends, in monotonic ns."""
 
-    def enter(self, address: str, waiter: Waiter) -> None:
+    def enqueue(self, address: str, waiter: Waiter) -> None:
         """Queue a waiter for one turn, after the earlier waiters of the same address."""
         self._waiting.setdefault(address, deque()).append(waiter)
         if not self._running:
             self._running = True
-            self._clock.call_later(0, self._turn)
+            self._clock.call_later(0, self._run_turn)
 
-    def _turn(self) -> None:
+    def _run_turn(self) -> None:
         if not self._waiting:
             self._running = False
             return
@@ -57,4 +57,4 @@ class FairQueue:
         finally:
             rest = early + cost / 1e6 / SHARE
             self._rest_end = self._now_ns() + rest * 1e9
-            self._clock.call_later(rest, self._turn)
+            self._clock.call_later(rest, self._run_turn)

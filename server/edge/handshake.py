@@ -14,22 +14,24 @@ from urllib.parse import urlsplit
 
 from arena.protocol.messages import SUBPROTOCOL
 from arena.server.edge.request import Request
-from arena.server.edge.responses import Pages, Response, method_not_allowed, text
+from arena.server.edge.responses import Pages, Response, method_not_allowed, text_response
 
 log = logging.getLogger("arena.connection")
 
 MAX_REQUESTS = 1000
 """Number of plain requests that are answered on one connection."""
-TOO_MANY = text("too many connections", HTTPStatus.TOO_MANY_REQUESTS)
+TOO_MANY_CONNECTIONS = text_response("too many connections", HTTPStatus.TOO_MANY_REQUESTS)
 """Response to a client behind a proxy that has too many connections."""
 
-NO_CORE = text("this server has no contact with its core: retry later", HTTPStatus.SERVICE_UNAVAILABLE)
+NO_CORE = text_response(
+    "this server has no contact with its core: retry later", HTTPStatus.SERVICE_UNAVAILABLE
+)
 """Response to every websocket request while the edge is cut off from its core."""
 
 
-def refuse_banned(why: str) -> Response:
+def refuse_banned(reason: str) -> Response:
     """Return the response that refuses a client from a banned address."""
-    return text(f"removed: {why}", HTTPStatus.FORBIDDEN)
+    return text_response(f"removed: {reason}", HTTPStatus.FORBIDDEN)
 
 
 PLAIN_METHODS = ("GET", "HEAD", "POST")
@@ -41,20 +43,21 @@ def refuse_unless_get(request: Request) -> Response | None:
     return None if request.method == "GET" else method_not_allowed("GET")
 
 
-def refuse_unreadable(why: BaseException | None) -> Response:
+def refuse_unreadable(error: BaseException | None) -> Response:
     """Return the response that refuses a request that cannot be read, for example because it has a body."""
-    return text(
-        f"this request cannot be read ({why!s:.100}): write HTTP/1.1, without a body", HTTPStatus.BAD_REQUEST
+    return text_response(
+        f"this request cannot be read ({error!s:.100}): write HTTP/1.1, without a body",
+        HTTPStatus.BAD_REQUEST,
     )
 
 
 def refuse_without_subprotocol(request: Request) -> Response | None:
     """Return the response that refuses a client without this server's subprotocol; None if the client offers it."""
-    offered = request.words("Sec-WebSocket-Protocol")
+    offered = request.list_header_values("Sec-WebSocket-Protocol")
     if SUBPROTOCOL in offered:
         return None
     offer = ", ".join(offered) or "none"
-    return text(
+    return text_response(
         f"the subprotocol {SUBPROTOCOL} is required; this request offers {offer:.100}", HTTPStatus.BAD_REQUEST
     )
 
@@ -69,7 +72,7 @@ def refuse_other_origin(request: Request) -> Response | None:
         if not hosts or {_hostname(origin)} != hosts:
             here = ", ".join(request.headers.get_all("Host")) or "this server"
             line = f"a page of {origin:.100} may not connect to {here:.100}; a proxy must pass on the Host header"
-            return text(line, HTTPStatus.FORBIDDEN)
+            return text_response(line, HTTPStatus.FORBIDDEN)
     return None
 
 
@@ -80,11 +83,13 @@ def _hostname(url: str) -> str | None:
         return None
 
 
-NO_PAGE = text(
+NO_PAGE = text_response(
     f"no such page; bots connect here by websocket, with the subprotocol {SUBPROTOCOL}", HTTPStatus.NOT_FOUND
 )
 """Answer to a request for a page that does not exist."""
-FAILED = text("internal server error; the server's log has the details", HTTPStatus.INTERNAL_SERVER_ERROR)
+FAILED = text_response(
+    "internal server error; the server's log has the details", HTTPStatus.INTERNAL_SERVER_ERROR
+)
 """Answer if a page raised an exception."""
 NO_ANSWER = "a request could not be answered"
 """Log line before the stack of an exception that a page raised."""
@@ -113,7 +118,7 @@ async def _make_answer(make: Callable[[], Awaitable[Response | None]], address: 
         return FAILED
 
 
-def to_bytes(answer: Response, program: str, *, last: bool, bodiless: bool = False) -> bytes:
+def encode_response(answer: Response, program: str, *, last: bool, bodiless: bool = False) -> bytes:
     """Return an answer as bytes.
 
     last      True if the connection ends after this answer, which then says `Connection: close`
@@ -122,7 +127,7 @@ def to_bytes(answer: Response, program: str, *, last: bool, bodiless: bool = Fal
     fields = {
         "Date": formatdate(usegmt=True),
         **answer.headers,
-        "Content-Type": answer.kind,
+        "Content-Type": answer.content_type,
         "Content-Length": str(len(answer.body)),
         "Server": program,
     }

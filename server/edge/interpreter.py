@@ -32,7 +32,7 @@ The writer may wait that long several times per commit, and all moves of the com
 
 
 @contextmanager
-def infrequent_collections() -> Iterator[None]:
+def tune_interpreter() -> Iterator[None]:
     """Collect cycles rarely during the block, and never among the objects that exist now, such as modules.
 
     The garbage of a move contains no cycles. With Python's defaults, a tenth of a busy server's CPU time goes into runs
@@ -54,12 +54,12 @@ def infrequent_collections() -> Iterator[None]:
         gc.unfreeze()
 
 
-_began = 0.0
+_run_began = 0.0
 
 
 def _observe_run(phase: str, _info: dict[str, int]) -> None:
-    global _began  # noqa: PLW0603  there is one collector
+    global _run_began  # noqa: PLW0603  there is one collector
     if phase == "start":
-        _began = MONOTONIC.now()
+        _run_began = MONOTONIC.now()
     else:
-        COLLECTOR_SECONDS.observe(MONOTONIC.now() - _began)
+        COLLECTOR_SECONDS.observe(MONOTONIC.now() - _run_began)

@@ -24,7 +24,9 @@ class LineFormatter(logging.Formatter):
         about = "".join(
             f" {field}={value!r}" for field in FIELDS if (value := getattr(record, field, None)) is not None
         )
-        line = f"{_time(record)} {record.levelname.lower()} {record.name}: {record.getMessage()}{about}"
+        line = (
+            f"{_format_time(record)} {record.levelname.lower()} {record.name}: {record.getMessage()}{about}"
+        )
         return line + (f"\n{self.formatException(record.exc_info)}" if record.exc_info else "")
 
 
@@ -33,7 +35,7 @@ class JsonFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, object] = {
-            "time": _time(record),
+            "time": _format_time(record),
             "level": record.levelname.lower(),
             "logger": record.name,
             "message": record.getMessage(),
@@ -44,17 +46,17 @@ class JsonFormatter(logging.Formatter):
         return msgspec.json.encode(line).decode()
 
 
-def set_up(form: Literal["text", "json"], *, verbose: bool, wire: bool) -> None:
+def configure_logging(log_format: Literal["text", "json"], *, verbose: bool, wire: bool) -> None:
     """Send the server's log to stderr. `wire` also logs every message, as `>` (from a client) and `<` (to a client)."""
     handler = logging.StreamHandler()
-    handler.setFormatter(JsonFormatter() if form == "json" else LineFormatter())
+    handler.setFormatter(JsonFormatter() if log_format == "json" else LineFormatter())
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     # Warnings and exceptions that Python would write to stderr become log lines.
     logging.captureWarnings(capture=True)
     sys.excepthook = _log_exception
     sys.unraisablehook = _log_unraisable
     threading.excepthook = _log_thread_exception
-    logging.getLogger("arena").setLevel(logging.INFO if verbose or form == "json" else logging.WARNING)
+    logging.getLogger("arena").setLevel(logging.INFO if verbose or log_format == "json" else logging.WARNING)
     logging.getLogger("arena.wire").setLevel(logging.DEBUG if wire else logging.NOTSET)
 
 
@@ -63,28 +65,28 @@ def _log_exception(kind: type[BaseException], error: BaseException, stack: Trace
     log.critical("the program stops: %s: %s", kind.__name__, error, exc_info=(kind, error, stack))
 
 
-def _log_unraisable(failed: sys.UnraisableHookArgs) -> None:
+def _log_unraisable(unraisable: sys.UnraisableHookArgs) -> None:
     """Log an exception that cannot be caught, for example in a destructor."""
-    error = failed.exc_value
-    what = failed.err_msg or "an exception was ignored"
+    error = unraisable.exc_value
+    what = unraisable.err_msg or "an exception was ignored"
     log.error(
         "%s: %r",
         what,
-        failed.object,
-        exc_info=error if error is None else (type(error), error, failed.exc_traceback),
+        unraisable.object,
+        exc_info=error if error is None else (type(error), error, unraisable.exc_traceback),
     )
 
 
-def _log_thread_exception(failed: threading.ExceptHookArgs) -> None:
+def _log_thread_exception(thread_error: threading.ExceptHookArgs) -> None:
     """Log an exception that ends a thread."""
-    error = failed.exc_value
-    name = failed.thread.name if failed.thread is not None else "?"
+    error = thread_error.exc_value
+    name = thread_error.thread.name if thread_error.thread is not None else "?"
     log.error(
         "thread %s stopped",
         name,
-        exc_info=error if error is None else (type(error), error, failed.exc_traceback),
+        exc_info=error if error is None else (type(error), error, thread_error.exc_traceback),
     )
 
 
-def _time(record: logging.LogRecord) -> str:
+def _format_time(record: logging.LogRecord) -> str:
     return datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")

@@ -61,12 +61,12 @@ class PageClient:
         """Time of the last listing, in seconds."""
         self._idle: asyncio.TimerHandle | None = None
 
-    async def view(self, match: str) -> View | None:
+    async def request_view(self, match: str) -> View | None:
         """Return the spectators' view of a match in progress; None if there is no such match, or the core does not answer."""
         reply = await self._request(match, Watch(match))
         return reply if isinstance(reply, View) else None
 
-    async def listing(self) -> Listing:
+    async def latest_listing(self) -> Listing:
         """Return the current listing, or the last known one if the core does not answer."""
         return await self.current_listing() or self._listing
 
@@ -77,7 +77,7 @@ class PageClient:
         reply = await self._request("", Browse())
         return reply if isinstance(reply, Listing) else None
 
-    def connected(self) -> list[ConnectedClient]:
+    def list_clients(self) -> list[ConnectedClient]:
         """Return the admitted clients of this edge, longest connected first."""
         now = self._edge.now()
         clients = [
@@ -89,22 +89,22 @@ class PageClient:
         ]
         return sorted(clients, key=lambda each: (-each.seconds, each.name))
 
-    async def _request(self, key: str, question: ClientMessage) -> ServerMessage | None:
+    async def _request(self, key: str, message: ClientMessage) -> ServerMessage | None:
         """Return the core's answer to a request; None after `ANSWER_SECONDS`. Callers with the same key share an answer."""
         self._restart_idle_timer()
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
-                await self._enter()
+                await self._connect()
                 answer = self._requests.get(key)
                 if answer is None:
                     answer = self._requests[key] = asyncio.get_running_loop().create_future()
-                    self._submit(question)
+                    self._submit(message)
                 return await asyncio.shield(answer)
         except TimeoutError:
             self._requests.pop(key, None)
             return None
 
-    async def _enter(self) -> None:
+    async def _connect(self) -> None:
         if not self._client:
             self._admission = asyncio.get_running_loop().create_future()
             self._client = self._edge.add_client(self)
@@ -139,14 +139,14 @@ class PageClient:
                 self._admission.set_result(None)
         elif isinstance(message, View):
             self._submit(Unwatch(message.match))
-            self._answer(message.match, message)
+            self._deliver_answer(message.match, message)
         elif isinstance(message, Listing):
             self._listing, self._listing_time = message, self._edge.now() / 1e9
-            self._answer("", message)
+            self._deliver_answer("", message)
         elif isinstance(message, Error) and message.match is not None:
-            self._answer(message.match, None)
+            self._deliver_answer(message.match, None)
 
-    def _answer(self, key: str, answer: ServerMessage | None) -> None:
+    def _deliver_answer(self, key: str, answer: ServerMessage | None) -> None:
         future = self._requests.pop(key, None)
         if future is not None and not future.done():
             future.set_result(answer)

@@ -28,13 +28,13 @@ class OpenPings:
         """Return True if a ping has been unanswered for too long."""
         return now - next(iter(self._sent_times.values()), now) >= PONG_SECONDS * 1e9
 
-    def new(self, now: int) -> bytes:
+    def record_ping(self, now: int) -> bytes:
         """Record a ping that is sent at `now`, and return an unguessable payload for it."""
         payload = getrandbits(32).to_bytes(4, "big")
         self._sent_times[payload] = now
         return payload
 
-    def answer(self, payload: bytes, now: int) -> None:
+    def handle_pong(self, payload: bytes, now: int) -> None:
         """Handle a pong, which also answers all earlier pings (RFC 6455, section 5.5.3)."""
         sent_at = self._sent_times.get(payload)
         if sent_at is None:

@@ -20,23 +20,23 @@ class Request:
     headers: Headers
     method: str = "GET"
     protocol: str = "HTTP/1.1"
-    abandoned: Callable[[], bool] = _never_abandoned
+    is_abandoned: Callable[[], bool] = _never_abandoned
     """Function that returns True once the client no longer waits for the answer."""
 
-    def words(self, header: str) -> list[str]:
+    def list_header_values(self, header: str) -> list[str]:
         """Return the elements of a list header: its values, split at commas and stripped."""
         return [part.strip() for value in self.headers.get_all(header) for part in value.split(",")]
 
     @property
     def wants_websocket(self) -> bool:
-        """Return True if the client asks to upgrade to a websocket."""
-        return "websocket" in map(str.lower, self.words("Upgrade"))
+        """True if the client asks to upgrade to a websocket."""
+        return "websocket" in map(str.lower, self.list_header_values("Upgrade"))
 
     @property
     def allows_next_request(self) -> bool:
-        """Return True if another request may follow on the same connection (RFC 9112, section 9.3).
+        """True if another request may follow on the same connection (RFC 9112, section 9.3).
 
         A request may follow only after a GET: other methods may have a body, and the answer to HEAD has none.
         """
-        closes = "close" in map(str.lower, self.words("Connection"))
+        closes = "close" in map(str.lower, self.list_header_values("Connection"))
         return self.method == "GET" and self.protocol == "HTTP/1.1" and not closes

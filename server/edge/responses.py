@@ -21,7 +21,7 @@ class Response:
     """Answer to a plain request: status, content type, body, and further headers."""
 
     status: HTTPStatus
-    kind: str
+    content_type: str
     body: bytes
     headers: Mapping[str, str] = field(default_factory=dict)
 
@@ -35,45 +35,47 @@ while.
 """
 
 
-def text(line: str, status: HTTPStatus = HTTPStatus.OK) -> Response:
+def text_response(line: str, status: HTTPStatus = HTTPStatus.OK) -> Response:
     """Return an answer with one line of text."""
     return Response(status, TEXT, f"{line}\n".encode())
 
 
-def json(value: Any, headers: Mapping[str, str] | None = None) -> Response:
+def json_response(value: Any, headers: Mapping[str, str] | None = None) -> Response:
     """Return an answer with a value as JSON. Browsers do not cache it unless `headers` say otherwise."""
-    return raw_json(msgspec.json.encode(value), headers)
+    return raw_json_response(msgspec.json.encode(value), headers)
 
 
-def raw_json(body: bytes, headers: Mapping[str, str] | None = None) -> Response:
+def raw_json_response(body: bytes, headers: Mapping[str, str] | None = None) -> Response:
     """Return an answer with a body that is already JSON."""
     return Response(HTTPStatus.OK, JSON, body, {"Cache-Control": "no-store", **(headers or {})})
 
 
-def not_found(what: str) -> Response:
-    """Return a 404 for a missing page, match or bot; `what` is one line that names it."""
-    return text(what, HTTPStatus.NOT_FOUND)
+def not_found(reason: str) -> Response:
+    """Return a 404 for a missing page, match or bot; `reason` is one line that names it."""
+    return text_response(reason, HTTPStatus.NOT_FOUND)
 
 
 def bad_request(why: str) -> Response:
     """Return a 400 for an invalid request; `why` is a one-line reason."""
-    return text(why, HTTPStatus.BAD_REQUEST)
+    return text_response(why, HTTPStatus.BAD_REQUEST)
 
 
 def too_many_requests(seconds: float) -> Response:
     """Return a 429 for an address that has used up its budget. The client may ask again after `seconds`."""
     line = "too many requests from your address: try again in a moment"
-    return replace(text(line, HTTPStatus.TOO_MANY_REQUESTS), headers={"Retry-After": str(math.ceil(seconds))})
+    return replace(
+        text_response(line, HTTPStatus.TOO_MANY_REQUESTS), headers={"Retry-After": str(math.ceil(seconds))}
+    )
 
 
 def conflict(why: str) -> Response:
     """Return a 409 for a request that the current state does not allow; `why` is a one-line reason."""
-    return text(why, HTTPStatus.CONFLICT)
+    return text_response(why, HTTPStatus.CONFLICT)
 
 
 def method_not_allowed(allowed: str) -> Response:
     """Return a 405 for a method that is not allowed on this path."""
-    line = text(f"method not allowed: use {allowed}", HTTPStatus.METHOD_NOT_ALLOWED)
+    line = text_response(f"method not allowed: use {allowed}", HTTPStatus.METHOD_NOT_ALLOWED)
     return replace(line, headers={"Allow": allowed})
 
 
@@ -83,4 +85,4 @@ def unauthorized(why: str, *, ask: bool = True) -> Response:
     ask: False if a browser must not prompt for the name and token
     """
     headers = {"WWW-Authenticate": 'Basic realm="a bot and its token", charset="UTF-8"'} if ask else {}
-    return replace(text(why, HTTPStatus.UNAUTHORIZED), headers=headers)
+    return replace(text_response(why, HTTPStatus.UNAUTHORIZED), headers=headers)

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from arena.server.edge.topics import Topic
 
 log = logging.getLogger("arena.session")
-trace = logging.getLogger("arena.wire")
+wire_log = logging.getLogger("arena.wire")
 
 AWAITING_HELLO, AWAITING_ADMISSION, ADMITTED, BACKLOGGED, CLOSED = range(5)
 """States: before the hello; hello sent to the core but not answered; admitted; too many messages waiting; closed."""
@@ -84,7 +84,7 @@ EXCERPT_BYTES = 24
 """Number of bytes quoted of an invalid frame."""
 
 
-class Seat:
+class SeatState:
     """State of a client in one match: the turn that the client has to answer, and the time used for it."""
 
     __slots__ = ("answer", "is_over", "left_at", "ply", "ran", "stalled_ns", "starts")
@@ -143,7 +143,7 @@ class Session:
         """Time at which the session was opened, in monotonic ns."""
         self.handled = 0
         """Number of the client's messages passed to the core."""
-        self._seats: dict[str, Seat] = {}
+        self._seats: dict[str, SeatState] = {}
         """Seats of the client in matches in progress, by match id."""
         self._topics: dict[str, Topic | None] = {}
         """Topics that the client follows. The value is None for a match that it has requested to watch, until the view
@@ -164,7 +164,7 @@ class Session:
         """Frames that arrived after the hello and before the core's answer."""
         self._has_begun = False
         """True once the messages sent with the welcome are written. Any `start` after that is of a new match."""
-        self._traced = trace.isEnabledFor(logging.DEBUG)
+        self._traced = wire_log.isEnabledFor(logging.DEBUG)
 
     @property
     def name(self) -> str:
@@ -196,7 +196,7 @@ class Session:
             return
         edge.metrics.messages[type(message)] += 1
         if self._traced:
-            trace.debug("> %s %s", self.name, without_secrets(message))
+            wire_log.debug("> %s %s", self.name, without_secrets(message))
         if isinstance(message, Move):
             seat = self._seats.get(message.match)
             if seat is not None and seat.ply == message.ply and seat.answer is None:
@@ -216,8 +216,8 @@ class Session:
     def _handle_control(self, frame: Frame, at: int) -> None:
         # The library answers pings and closes by itself.
         if frame.opcode is PONG:
-            self._connection.pings.answer(bytes(frame.data), at)
-        if not self._controls.take(at):
+            self._connection.pings.handle_pong(bytes(frame.data), at)
+        if not self._controls.try_take(at):
             self._connection.reset_flooding("control frames")
 
     def _assemble(self, frame: Frame, at: int) -> bytes | str | None:
@@ -236,7 +236,7 @@ class Session:
         if not frame.fin:
             if self._fragments is None:
                 self._fragments = TokenBucket(FRAGMENTS_PER_SECOND, FRAGMENT_BURST, at)
-            if not self._fragments.take(at):
+            if not self._fragments.try_take(at):
                 self._connection.reset_flooding("fragments")
             return None
         data, self._parts = bytes(self._parts), None
@@ -252,14 +252,14 @@ class Session:
             seat = None
         if seat is not None and seat.starts and type(message) is Ready:
             seat.starts -= 1
-        elif not self._bucket.take(at):
+        elif not self._bucket.try_take(at):
             self._handle_flood()
             return
         cost = 0 if seat is not None else MESSAGE_COSTS[type(message)] or OUT_OF_PLACE_COSTS[type(message)]
         if not cost or self._is_exempt:
             self._submit(message, at)
             return
-        wait = self._edge.work.spend(self._connection.address, cost, at / 1e9)
+        wait = self._edge.work.try_spend(self._connection.address, cost, at / 1e9)
         if wait > 0:
             detail = f"too many requests from your address: try again in {wait:.1f} s"
             where = getattr(message, "match", None), getattr(message, "ply", None)
@@ -297,7 +297,7 @@ class Session:
     def _handle_hello(self, message: ClientMessage) -> None:
         if type(message) is not Hello:
             kind = type(message).__name__.lower()
-            self._end(Code.HELLO_FIRST, f"the first message must be hello, not {kind}")
+            self._end_session(Code.HELLO_FIRST, f"the first message must be hello, not {kind}")
             return
         self.hello = message
         self.apply_directives(is_new=False)
@@ -306,7 +306,7 @@ class Session:
         self.state = AWAITING_ADMISSION
         self.client = self._edge.add_client(self)
         self.handled += 1
-        self._connection.set_deadline(ADMISSION_SECONDS, self._admission_timeout)
+        self._connection.set_deadline(ADMISSION_SECONDS, self._handle_admission_timeout)
         self.send_hello()
 
     def send_hello(self) -> None:
@@ -314,14 +314,14 @@ class Session:
         if self.hello is not None:
             self._edge.core.submit(AdmissionRequest(self.client, self.hello, self._connection.address))
 
-    def _admission_timeout(self) -> None:
-        self._end(Code.SHUTTING_DOWN, "the server did not answer in time: reconnect")
+    def _handle_admission_timeout(self) -> None:
+        self._end_session(Code.SHUTTING_DOWN, "the server did not answer in time: reconnect")
 
     # refusals
 
-    def hello_timeout(self) -> None:
+    def handle_hello_timeout(self) -> None:
         """Close the session of a client that has sent no hello in time."""
-        self._end(Code.HELLO_FIRST, f"no hello arrived within {self._edge.limits.hello_seconds:g} s")
+        self._end_session(Code.HELLO_FIRST, f"no hello arrived within {self._edge.limits.hello_seconds:g} s")
 
     def _refuse_frame(self, frame: bytes | str, error: DecodeError, at: int) -> None:
         if self._traced:
@@ -333,41 +333,43 @@ class Session:
                 if isinstance(frame, bytes)
                 else repr(frame)
             )
-            trace.debug("> %s %s: %s", self.name, frame_text[:200], error)
+            wire_log.debug("> %s %s: %s", self.name, frame_text[:200], error)
         if error.code is Code.UNKNOWN_TYPE:
             if self.state == AWAITING_HELLO:
-                self._end(Code.HELLO_FIRST, f"the first message must be hello; {error.detail}")
-            elif self._bucket.take(at):
+                self._end_session(Code.HELLO_FIRST, f"the first message must be hello; {error.detail}")
+            elif self._bucket.try_take(at):
                 self._send_error(Error(error.code, error.detail))
             else:
                 self._handle_flood()
             return
         detail = f"{error.detail}; {_excerpt(frame)}" if error.code is Code.BAD_MESSAGE else error.detail
         close_code = 1009 if error.code is Code.TOO_LARGE else 1007
-        self._end(error.code, detail, detail, close_code)
+        self._end_session(error.code, detail, detail, close_code)
 
     def _handle_flood(self) -> None:
         detail = f"too many messages: at most {self._edge.limits.messages_per_second:g} a second are allowed"
-        self._end(Code.RATE_LIMITED, detail, detail)
+        self._end_session(Code.RATE_LIMITED, detail, detail)
 
     def close(self, close: Close) -> None:
         """Send the core's last message to the client, and close its connection."""
-        self._end(close.code, close.detail)
+        self._end_session(close.code, close.detail)
 
     def apply_directives(self, *, is_new: bool) -> None:
         """Close the session if the client is banned; otherwise send it the notice if that is new."""
         directives = self._edge.directives
         why = directives.ban_reason(self._connection.address, self.hello.name if self.hello else "")
         if why:
-            self._end(Code.REMOVED, why)
+            self._end_session(Code.REMOVED, why)
         elif is_new and self._has_begun and self.state != CLOSED:
             self._send(directives.notice)
 
-    def goodbye(self, code: Code) -> None:
+    def send_goodbye(self, code: Code) -> None:
         """Send the client `code`, the reason of an orderly end, and close the session."""
-        self._end(code, code.meaning)
+        self._end_session(code, code.meaning)
 
-    def _end(self, code: Code, detail: str, fault: str | None = None, close_code: int | None = None) -> None:
+    def _end_session(
+        self, code: Code, detail: str, fault: str | None = None, close_code: int | None = None
+    ) -> None:
         if self.state == CLOSED:
             return
         self._send_error(Error(code, detail, fatal=True))
@@ -379,11 +381,11 @@ class Session:
         # The detail may quote the peer; the connection shortens it to fit into a close frame.
         self._connection.close(close_code, f"{code}: {detail}", is_wrong=code not in HARMLESS)
 
-    def close_slow(self) -> None:
+    def close_slow_client(self) -> None:
         """Close the connection of a client with too many unread bytes. A bot catches up when it reconnects."""
         if self.state == CLOSED:
             return
-        log.warning("too slow: %d bytes wait", self.backlog, extra=self._log_fields)
+        log.warning("too slow: %d bytes wait", self.unsent_bytes, extra=self._log_fields)
         self.disconnect(None)
         # A client that starts to read during the closing handshake still gets the reason.
         self._connection.close(1008, Code.TOO_SLOW.value, is_wrong=True)
@@ -413,18 +415,18 @@ class Session:
     # to the client
 
     @property
-    def backlog(self) -> int:
+    def unsent_bytes(self) -> int:
         """Number of bytes not yet sent, not counting the kernel's buffers."""
-        return self._connection.backlog
+        return self._connection.unsent_bytes
 
     def try_spend(self, cost: int) -> bool:
         """Return True if the budget of the client's address covers `cost` µs, and take them from the budget."""
-        return self._edge.work.spend(self._connection.address, cost, self._edge.now() / 1e9) <= 0
+        return self._edge.work.try_spend(self._connection.address, cost, self._edge.now() / 1e9) <= 0
 
     def write(self, data: bytes) -> None:
         """Write encoded frames of a topic."""
         if self._traced:
-            trace.debug("< %s %s", self.name, data.hex())
+            wire_log.debug("< %s %s", self.name, data.hex())
         self._connection.write(data)
 
     def send(self, send: Send) -> None:
@@ -437,13 +439,13 @@ class Session:
         if kind in self._NOTES:
             self._NOTES[kind](self, message)
         if kind is View or kind is Listing:
-            self.write(self._edge.shared_frame(message))
+            self.write(self._edge.encode_shared_frame(message))
         else:
             self._send(message)
 
     def _send(self, message: ServerMessage) -> None:
         if self._traced:
-            trace.debug("< %s %s", self.name, without_secrets(message))
+            wire_log.debug("< %s %s", self.name, without_secrets(message))
         connection = self._connection
         data = Frame(BINARY, encode(message)).serialize(mask=False)
         if connection.is_slow:
@@ -458,7 +460,7 @@ class Session:
     def _send_turn(self, turn: Turn, ran: int) -> None:
         seat = self._seats.get(turn.match)
         if seat is None:
-            seat = self._seats[turn.match] = Seat()
+            seat = self._seats[turn.match] = SeatState()
         elif seat.answer is not None and seat.ply == turn.ply:
             # The core that received the answer is gone, and the new core does not know the answer.
             again = MessageReceived(self.client, seat.answer.message, self._edge.now(), seat.answer.spent)
@@ -474,27 +476,27 @@ class Session:
             lag = self._connection.pings.lag
             edge.core.submit(TurnSent(self.client, turn.match, turn.ply, now, lag))
 
-    def _note_accepted(self, accepted: Accepted) -> None:
+    def _track_accepted(self, accepted: Accepted) -> None:
         seat = self._seats.get(accepted.match)
         if seat is not None and seat.ply == accepted.ply and seat.answer is not None:
             self._edge.metrics.move_seconds.observe((self._edge.now() - seat.answer.at) / 1e9)
             seat.ply, seat.answer = -1, None
 
-    def _note_start(self, start: Start) -> None:
+    def _track_start(self, start: Start) -> None:
         if start.match not in self._seats and self._has_begun and self.hello is not None and self.hello.quota:
             self.hello = replace(self.hello, quota=self.hello.quota - 1)
         for match in [match for match, seat in self._seats.items() if seat.is_over]:
             del self._seats[match]
-        self._seats.setdefault(start.match, Seat()).starts += 1
+        self._seats.setdefault(start.match, SeatState()).starts += 1
 
-    def _note_end(self, end: End) -> None:
+    def _track_end(self, end: End) -> None:
         seat = self._seats.get(end.match)
         if seat is not None and seat.ply >= 0 and seat.answer is None:
             seat.is_over = True
         else:
             self._seats.pop(end.match, None)
 
-    def _note_error(self, error: Error) -> None:
+    def _track_error(self, error: Error) -> None:
         self._edge.metrics.rejections.labels(error.code.value).inc()
         if error.match is not None:
             seat = self._seats.get(error.match)
@@ -503,7 +505,7 @@ class Session:
             if self._topics.get(error.match) is None:
                 self._topics.pop(error.match, None)
 
-    def _note_welcome(self, welcome: Welcome) -> None:
+    def _track_welcome(self, welcome: Welcome) -> None:
         if self.state == AWAITING_ADMISSION and self.hello is not None:
             if self.hello.role == "bot":
                 what = "back" if self.hello.session else "here"
@@ -513,10 +515,10 @@ class Session:
             self.state = ADMITTED
             self._connection.set_deadline(None)
             if self._is_exempt:
-                self._connection.share = NO_LIMIT
+                self._connection.address_bucket = NO_LIMIT
             self._edge.clock.call_later(0, self._handle_early_frames)
 
-    def _note_standing(self, standing: Standing) -> None:
+    def _track_standing(self, standing: Standing) -> None:
         if self.hello is not None:
             self.hello = replace(self.hello, quota=UNSET if standing.quota is None else standing.quota)
 
@@ -529,26 +531,26 @@ class Session:
             self.receive(*self._early_frames.pop(0))
         self._connection.update_reading()
 
-    def _note_view(self, view: View) -> None:
+    def _track_view(self, view: View) -> None:
         if view.match in self._topics:
             self._follow(view.match)
 
-    def _note_listing(self, _listing: Listing) -> None:
+    def _track_listing(self, _listing: Listing) -> None:
         self._follow(LISTING)
 
     def _follow(self, name: str) -> None:
         topic = self._topics.get(name)
         if topic is None:
             topic = self._topics[name] = self._edge.find_or_add_topic(name)
-        topic.follow(self)
+        topic.add_follower(self)
 
     def _leave_topic(self, name: str) -> None:
         topic = self._topics.pop(name, None)
         if topic is not None:
-            topic.leave(self)
+            topic.remove_follower(self)
             self._edge.forget_topic(topic)
 
-    def topic_closed(self, name: str) -> None:
+    def handle_topic_end(self, name: str) -> None:
         """Handle the end of a match that the client followed."""
         self._topics.pop(name, None)
 
@@ -579,14 +581,14 @@ class Session:
                 self._edge.core.submit(MessageReceived(self.client, message, now))
 
     _NOTES: ClassVar[dict[type, Callable[[Any, Any], None]]] = {
-        Accepted: _note_accepted,
-        Start: _note_start,
-        End: _note_end,
-        Error: _note_error,
-        Standing: _note_standing,
-        Welcome: _note_welcome,
-        View: _note_view,
-        Listing: _note_listing,
+        Accepted: _track_accepted,
+        Start: _track_start,
+        End: _track_end,
+        Error: _track_error,
+        Standing: _track_standing,
+        Welcome: _track_welcome,
+        View: _track_view,
+        Listing: _track_listing,
     }
     """Method that updates the session, for each type of message sent to the client."""
 

@@ -13,7 +13,7 @@ class TokenBucket:
         self._burst = self._tokens = float(burst)
         self._at = now
 
-    def take(self, now: int) -> bool:
+    def try_take(self, now: int) -> bool:
         """Take a token and return True; return False if there is none."""
         if now > self._at:
             self._tokens = min(self._burst, self._tokens + (now - self._at) * self._rate)
@@ -23,6 +23,6 @@ class TokenBucket:
         self._tokens -= 1
         return True
 
-    def spend(self, count: float) -> None:
+    def take_with_debt(self, count: float) -> None:
         """Take `count` tokens, even if that leaves a debt. The debt is at most the burst."""
         self._tokens = max(-self._burst, self._tokens - count)

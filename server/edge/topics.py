@@ -20,7 +20,7 @@ MAX_BACKLOG_BYTES = 16 * 1024
 """Number of unsent bytes above which a follower is skipped until it has read them."""
 GATHER_SECONDS = 0.05
 """Delay before a message is sent, together with all messages that arrive during it."""
-AGAIN_SECONDS = 1.0
+RECHECK_SECONDS = 1.0
 """Interval between checks of followers that have missed messages."""
 UPDATE_COST = 20
 """Cost of sending a follower the latest messages, in µs."""
@@ -38,7 +38,7 @@ class Follower(Protocol):
     """Client that follows topics."""
 
     @property
-    def backlog(self) -> int:
+    def unsent_bytes(self) -> int:
         """Number of bytes not yet sent, not counting the kernel's buffers."""
         ...
 
@@ -52,7 +52,7 @@ class Follower(Protocol):
     def request_view(self, match: str) -> None:
         """Ask the core to send the follower the whole match."""
 
-    def topic_closed(self, name: str) -> None:
+    def handle_topic_end(self, name: str) -> None:
         """Handle the end of a match."""
 
 
@@ -81,11 +81,11 @@ class Topic:
         """True once the match is over."""
         return self._end is not None
 
-    def follow(self, follower: Follower) -> None:
+    def add_follower(self, follower: Follower) -> None:
         """Add a follower, which was just sent the current state, for all messages from now on."""
         self._followers[follower] = self._count
 
-    def leave(self, follower: Follower) -> None:
+    def remove_follower(self, follower: Follower) -> None:
         """Remove a follower."""
         self._followers.pop(follower, None)
 
@@ -112,9 +112,9 @@ class Topic:
 
     def _start_round(self) -> None:
         self._busy = True
-        self._send_some(list(self._followers), self._count, self.is_over)
+        self._send_batch(list(self._followers), self._count, self.is_over)
 
-    def _send_some(self, batch: list[Follower], until: int, is_last: bool) -> None:  # noqa: FBT001  a timer calls it
+    def _send_batch(self, batch: list[Follower], until: int, is_last: bool) -> None:  # noqa: FBT001  a timer calls it
         for follower in batch[:FOLLOWERS_PER_TURN]:
             number = self._followers.get(follower)
             if number is None:
@@ -127,7 +127,7 @@ class Topic:
         if batch:
             followers = max(FOLLOWERS_PER_TURN, len(self._followers))
             pause = GATHER_SECONDS * FOLLOWERS_PER_TURN / followers
-            self._clock.call_later(pause, self._send_some, batch, until, is_last)
+            self._clock.call_later(pause, self._send_batch, batch, until, is_last)
             return
         # Messages published during this round go to all followers in the next round.
         self._frames = self._frames_from(until)
@@ -135,10 +135,10 @@ class Topic:
         if self._frames or (self.is_over and not is_last):
             self._start_round_after(GATHER_SECONDS)
         elif MISSED in self._followers.values() and not self.is_over:
-            self._clock.call_later(AGAIN_SECONDS, self._start_round_if_idle)
+            self._clock.call_later(RECHECK_SECONDS, self._start_round_if_idle)
 
     def _send_latest(self, follower: Follower, number: int) -> None:
-        slow = follower.backlog > MAX_BACKLOG_BYTES
+        slow = follower.unsent_bytes > MAX_BACKLOG_BYTES
         if self.name == LISTING:
             if not slow:
                 self._followers[follower] = self._count
@@ -154,8 +154,8 @@ class Topic:
 
     def _send_end(self, follower: Follower, number: int) -> None:
         """Send a follower the messages from `number` on and the `end`, even if it is slow, and remove it."""
-        self.leave(follower)
-        follower.topic_closed(self.name)
+        self.remove_follower(follower)
+        follower.handle_topic_end(self.name)
         follower.write(b"".join(self._frames_from(number) if number >= 0 else ()) + (self._end or b""))
 
     def _frames_from(self, number: int) -> list[bytes]:

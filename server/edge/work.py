@@ -26,7 +26,7 @@ class WorkBudget:
         self._budgets: OrderedDict[str, tuple[float, float]] = OrderedDict()
         """Remaining work of each address, in µs, with the time at which it was computed."""
 
-    def spend(self, address: str, cost: float, now: float) -> float:
+    def try_spend(self, address: str, cost: float, now: float) -> float:
         """Take `cost` µs of work from an address's budget and return 0, or return the seconds until the budget suffices.
 
         Work that costs more than a full budget is allowed for an address whose budget is full.

@@ -51,12 +51,12 @@ class BotServer(Protocol):
         """Return a token with which only a bot of this name can connect."""
         ...
 
-    async def wait_connected(self, name: str, seconds: float) -> bool:
+    async def wait_until_connected(self, name: str, seconds: float) -> bool:
         """Wait for the bot to connect. Return False after `seconds`."""
         ...
 
-    async def report_bot_exit(self, name: str, how: str) -> None:
-        """Handle the unexpected end of the bot's process. `how` names its exit code or signal."""
+    async def report_bot_exit(self, name: str, exit_text: str) -> None:
+        """Handle the unexpected end of the bot's process. `exit_text` names its exit code or signal."""
         ...
 
 
@@ -85,24 +85,24 @@ class BotProcess:
 
     def __init__(
         self,
-        launch: BotProgram,
+        program: BotProgram,
         host: BotServer,
-        patience: RestartPolicy,
-        notice: Callable[[str], None],
-        changed: Callable[[], None],
+        policy: RestartPolicy,
+        on_failure: Callable[[str], None],
+        on_change: Callable[[], None],
         clock: Clock = MONOTONIC,
     ) -> None:
-        self.name = launch.name
+        self.name = program.name
         self.state = BotState.STARTING
         self.refusal: str | None = None
         """Error message of a process that ended with exit code 2 before it ever connected; None if there was none."""
         self.process: int | None = None
         """Process id of the supervisor, the parent of all the bot's processes; None if it is not running."""
-        self._launch = launch
+        self._launch = program
         self._host = host
-        self._patience = patience
-        self._notice = notice
-        self._changed = changed
+        self._patience = policy
+        self._notice = on_failure
+        self._changed = on_change
         self._clock = clock
         self._ever_up = False
         self._failures = 0
@@ -114,11 +114,11 @@ class BotProcess:
         self._hung: str | None = None
         self._kill = anyio.Event()
 
-    def match_started(self) -> None:
+    def record_match_start(self) -> None:
         """Forget the output so far, because a new match begins."""
         self._tail.clear()
 
-    def bot_resigned(self, how: str) -> None:
+    def report_resignation(self, how: str) -> None:
         """Report the bot's output before it gave up its last match: usually a traceback, for its author.
 
         how  `resigned` or `crashed`
@@ -129,12 +129,12 @@ class BotProcess:
             more = " (for later ones, only the result is shown)" if last else ""
             self._notice("\n    ".join([f"bot {self.name} {how}{more}; it printed", *self._tail]))
 
-    def move_made(self) -> None:
+    def record_move(self) -> None:
         """Record that the bot made a move in its last match."""
         self._silent = 0
         self._failures = 0
 
-    def no_move_made(self) -> None:
+    def record_silent_match(self) -> None:
         """Record that the bot lost its last match on time without a move."""
         self._silent += 1
         if self._silent >= self._patience.silent_matches and self.state is BotState.UP:
@@ -163,10 +163,10 @@ class BotProcess:
                 self.refusal = last_line.removeprefix("arena: ")
                 break
             self._ended = True
-            await self._host.report_bot_exit(self.name, f"its process ended ({_exit_text(code)})")
+            await self._host.report_bot_exit(self.name, f"its process ended ({_describe_exit(code)})")
             self._failures += 1
             is_lost = self._failures > self._patience.restarts
-            self._notice(self._exit_report(code, lost=is_lost))
+            self._notice(self._make_exit_report(code, lost=is_lost))
             if is_lost:
                 break
             self._set_state(BotState.STARTING)
@@ -183,7 +183,7 @@ class BotProcess:
         self.process, self._tail = child.pid, child.tail
         try:
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(child.listen)
+                tasks.start_soon(child.read_output)
                 tasks.start_soon(self._await_connection, child)
                 tasks.start_soon(self._kill_on_request, child)
                 code = await child.wait()
@@ -197,7 +197,7 @@ class BotProcess:
             await child.stop(self._patience.stop)
 
     async def _await_connection(self, child: Child) -> None:
-        if await self._host.wait_connected(self.name, self._patience.start):
+        if await self._host.wait_until_connected(self.name, self._patience.start):
             self._ever_up = True
             if child.exit_code is None:
                 self._set_state(BotState.UP)
@@ -208,14 +208,14 @@ class BotProcess:
         await self._kill.wait()
         await child.kill()
 
-    def _exit_report(self, code: int, *, lost: bool) -> str:
+    def _make_exit_report(self, code: int, *, lost: bool) -> str:
         """Return one line about the end of the process, followed by the bot's last output."""
-        how = f"hung: {self._hung}" if self._hung else f"ended unexpectedly ({_exit_text(code)})"
+        how = f"hung: {self._hung}" if self._hung else f"ended unexpectedly ({_describe_exit(code)})"
         then = "it is lost, and so are its matches" if lost else "it is started again"
         return "\n    ".join([f"bot {self.name} {how}; {then}", *self._tail])
 
 
-def _exit_text(code: int) -> str:
+def _describe_exit(code: int) -> str:
     if code > 128:
         try:
             return f"killed by {signal.Signals(code - 128).name}"
@@ -224,7 +224,7 @@ def _exit_text(code: int) -> str:
     return f"exit code {code}"
 
 
-def engine_command(engine: str, url: str, name: str, games: Sequence[str] = ()) -> tuple[str, ...]:
+def make_engine_command(engine: str, url: str, name: str, games: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the command that starts `arena bot` with an engine.
 
     The token is not in the command, which other users can see, but in the environment.

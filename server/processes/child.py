@@ -14,7 +14,7 @@ from typing import Self
 import anyio
 import anyio.abc
 
-from arena.server.processes.supervisor import supervised_command
+from arena.server.processes.supervisor import make_supervised_command
 
 TAIL_LINES = 20
 """Number of output lines that are kept, the last ones."""
@@ -45,7 +45,7 @@ class Child:
         variables = {"PATH": path, "ARENA_URL": url, "ARENA_NAME": name, "ARENA_TOKEN": token}
         process = await anyio.open_process(
             # Isolated (-I) and without site (-S), the supervisor starts in milliseconds and needs no package.
-            supervised_command(*command),
+            make_supervised_command(*command),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -93,7 +93,7 @@ class Child:
                 self._process.kill()
             await self._process.aclose()
 
-    async def listen(self) -> None:
+    async def read_output(self) -> None:
         """Keep the last lines of output. Memory is bounded for any amount of output."""
         output = self._process.stdout
         if output is None:

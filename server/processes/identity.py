@@ -31,7 +31,7 @@ class ProcessIdentity(Struct, frozen=True):
     """Start of the process, in system ticks since boot; empty if the system does not provide it."""
 
 
-def this_process() -> ProcessIdentity:
+def identify_this_process() -> ProcessIdentity:
     """Return the identity of this process."""
     pid = os.getpid()
     state = _process_state(pid)

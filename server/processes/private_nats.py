@@ -17,8 +17,8 @@ import anyio
 from anyio import to_thread
 
 from arena.clock import MONOTONIC
-from arena.server.processes.supervisor import supervised_command
-from arena.server.processes.tasks import cancelled_at_exit
+from arena.server.processes.supervisor import make_supervised_command
+from arena.server.processes.tasks import open_background_tasks
 
 log = logging.getLogger("arena.processes")
 
@@ -26,13 +26,13 @@ EXTRA_FOLDERS = ("/usr/sbin", "/usr/local/bin", "/usr/local/sbin")
 """Folders in which packages install nats-server, and which may be missing in PATH."""
 START_SECONDS = 60.0
 POLL_SECONDS = 0.02
-AGAIN_SECONDS = 0.5
+CHECK_SECONDS = 0.5
 """Interval between checks whether the server still runs, in seconds."""
 USER = "arena"
 MAX_PAYLOAD = 1 << 20
 
 
-class NoNats(Exception):
+class NatsNotStarted(Exception):
     """Raised when the NATS server cannot be started; the message is one line with the reason."""
 
 
@@ -50,11 +50,11 @@ class PrivateNats:
 
     @property
     def url(self) -> str:
-        """Return the URL of the server, without the password, which is in `password_file`."""
+        """URL of the server, without the password, which is in `password_file`."""
         return f"nats://{USER}@127.0.0.1:{self._port}"
 
     async def start(self) -> None:
-        """Start the server, and wait until it listens. Raises NoNats."""
+        """Start the server, and wait until it listens. Raises NatsNotStarted."""
         self.close()
         config = self._folder / "nats.conf"
         user = {"user": USER, "password": self.password_file.read_text(encoding="ascii")}
@@ -70,7 +70,7 @@ class PrivateNats:
             old.unlink()
         log = self._folder / "log"
         words = ("--config", str(config), "--ports_file_dir", str(self._folder), "--log", str(log))
-        self._process = await to_thread.run_sync(self._popen, words)
+        self._process = await to_thread.run_sync(self._start_process, words)
         with anyio.move_on_after(START_SECONDS):
             while self._process.poll() is None:
                 for file in self._folder.glob("*.ports"):
@@ -81,18 +81,18 @@ class PrivateNats:
         last = (log.read_text(encoding="utf-8", errors="replace").splitlines() if log.exists() else []) or [
             "it printed nothing"
         ]
-        raise NoNats(f"cannot start {self._program}: {last[-1]}")
+        raise NatsNotStarted(f"cannot start {self._program}: {last[-1]}")
 
     async def keep_running(self) -> None:
         """Restart the server whenever it ends, until cancelled."""
         while True:
-            await MONOTONIC.sleep(AGAIN_SECONDS)
+            await MONOTONIC.sleep(CHECK_SECONDS)
             if self._process is None or self._process.poll() is None:
                 continue
             log.warning("the private NATS server ended; restarting it")
             try:
                 await self.start()
-            except NoNats as error:
+            except NatsNotStarted as error:
                 log.warning("%s", error)
 
     def close(self) -> None:
@@ -102,26 +102,26 @@ class PrivateNats:
             self._process.stdin.close()
             self._process.wait()
 
-    def _popen(self, words: tuple[str, ...]) -> subprocess.Popen[bytes]:
+    def _start_process(self, command: tuple[str, ...]) -> subprocess.Popen[bytes]:
         return subprocess.Popen(  # noqa: S603  found in this machine's PATH
-            supervised_command(self._program, *words), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
+            make_supervised_command(self._program, *command), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
         )
 
 
 @asynccontextmanager
-async def private_nats() -> AsyncIterator[PrivateNats]:
-    """Run a private NATS server during the block. Raises NoNats."""
+async def open_private_nats() -> AsyncIterator[PrivateNats]:
+    """Run a private NATS server during the block. Raises NatsNotStarted."""
     path = os.pathsep.join([os.environ.get("PATH", os.defpath), *EXTRA_FOLDERS])
     program = shutil.which("nats-server", path=path)
     if program is None:
-        raise NoNats(
+        raise NatsNotStarted(
             "server.processes > 1 needs a NATS server: install the package nats-server, or set bus.url"
         )
     with TemporaryDirectory(prefix="arena-nats-", ignore_cleanup_errors=True) as folder:
         nats = PrivateNats(program, Path(folder))
         try:
             await nats.start()
-            async with cancelled_at_exit() as tasks:
+            async with open_background_tasks() as tasks:
                 tasks.start_soon(nats.keep_running)
                 yield nats
         finally:

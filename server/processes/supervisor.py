@@ -24,7 +24,7 @@ FORWARDED_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 """Signals forwarded to the command's process group."""
 
 
-def supervised_command(*command: str, niceness: int = NICENESS) -> list[str]:
+def make_supervised_command(*command: str, niceness: int = NICENESS) -> list[str]:
     """Return the command line that runs `command` under the supervisor, with the current Python interpreter."""
     return [sys.executable, "-I", "-S", __file__, "--nice", str(niceness), *command]
 

@@ -10,7 +10,7 @@ import anyio.abc
 
 
 @asynccontextmanager
-async def cancelled_at_exit() -> AsyncIterator[anyio.abc.TaskGroup]:
+async def open_background_tasks() -> AsyncIterator[anyio.abc.TaskGroup]:
     """Open a task group that is cancelled at the end of the block. An error of the block is raised unwrapped."""
     failure: Exception | None = None
     async with anyio.create_task_group() as tasks:

@@ -14,7 +14,7 @@ from arena.clock import Clock
 from arena.server.core.effects import MatchFinished
 from arena.server.failed_logins import address_key
 from arena.server.store import database
-from arena.server.store.addresses import PlayedFrom, store
+from arena.server.store.addresses import AddressUse, store_address_uses
 from arena.server.store.database import Engine, StoreError
 from arena.server.store.journal.journal import Journal
 
@@ -27,7 +27,7 @@ PAUSE_SECONDS = 10.0
 """Interval between writes."""
 
 
-class Addresses:
+class AddressRecorder:
     """Task that stores the hashed addresses of the players of finished matches. It is active only while `run` runs."""
 
     def __init__(self, engine: Engine, journal: Journal, shell: Shell, clock: Clock) -> None:
@@ -37,21 +37,21 @@ class Addresses:
         self._clock = clock
         self._day, self._key = "", b""
         """Current day, and the key of its hashes."""
-        self._new: set[PlayedFrom] = set()
-        self._stored: set[PlayedFrom] = set()
+        self._new: set[AddressUse] = set()
+        self._stored: set[AddressUse] = set()
         """Rows of the current day that need not be stored again."""
-        shell.on(MatchFinished, self._note)
+        shell.add_effect_handler(MatchFinished, self._record_players)
 
-    def _note(self, over: MatchFinished) -> None:
-        day = database.now()[:10]
+    def _record_players(self, finished: MatchFinished) -> None:
+        day = database.current_timestamp()[:10]
         if day != self._day:
             self._day, self._key = day, secrets.token_bytes(32)
             self._stored.clear()
-        for name in (over.record.players.maxie, over.record.players.minnie):
-            bot = self._shell.core.bot(name)
-            if bot is not None and bot.client is not None and not bot.stranger:
+        for name in (finished.record.players.maxie, finished.record.players.minnie):
+            bot = self._shell.core.find_bot(name)
+            if bot is not None and bot.client is not None and not bot.is_owner_address:
                 address = address_key(bot.address).encode()
-                row = PlayedFrom(name, day, hmac.digest(self._key, address, "sha256").hex())
+                row = AddressUse(name, day, hmac.digest(self._key, address, "sha256").hex())
                 if row not in self._stored:
                     self._new.add(row)
 
@@ -61,8 +61,8 @@ class Addresses:
             rows = frozenset(self._new)
             if rows:
                 try:
-                    async with database.as_store_error(self._engine):
-                        await self._journal.write(partial(store, rows=rows))
+                    async with database.convert_database_errors(self._engine):
+                        await self._journal.write(partial(store_address_uses, rows=rows))
                 except StoreError as error:
                     await checkpoint()  # raises if the server is stopping, which closes the store
                     log.warning("addresses cannot be stored now: %s", error)

@@ -30,11 +30,11 @@ from arena.server.core.inputs import (
     OwnerResolved,
     RatingChanged,
 )
-from arena.server.core.lobby import Refused
+from arena.server.core.lobby import RequestRefused
 from arena.server.failed_logins import FailedLogins, address_key
 from arena.server.ports import AdmissionRequest
 from arena.server.store import tokens
-from arena.server.store.database import Engine, error_line
+from arena.server.store.database import Engine, describe_database_error
 from arena.server.store.journal.load import StoredAccount, load_accounts
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class Authenticator:
 
     def issue_token(self, name: str) -> str:
         """Return a new token for a bot that the host runs, valid until the next one is issued or the host stops."""
-        token = tokens.new_token()
+        token = tokens.generate_token()
         self._issued[name] = tokens.hash_token(token)
         return token
 
@@ -103,13 +103,13 @@ class Authenticator:
         for client in [client for client in self._waiting if client >> EDGE_BITS == edge]:
             del self._waiting[client]
 
-    def complete_resync(self, here: EdgeResynced) -> EdgeResynced:
+    def complete_resync(self, client_list: EdgeResynced) -> EdgeResynced:
         """Complete an edge's list of connected clients with the fields that depend on their names and addresses.
 
         The clients' sessions prove their identity. The core gets their ratings and owners later.
         """
         clients = []
-        for enter in here.clients:
+        for enter in client_list.clients:
             name, address = enter.hello.name, enter.address
             is_bot = enter.hello.role == "bot"
             if is_bot:
@@ -119,14 +119,14 @@ class Authenticator:
                 replace(
                     enter,
                     owner=address_key(address),
-                    stranger=True,
+                    is_owner_address=True,
                     guest=guest,
                     local=self._is_local(name, address),
                 )
             )
         if self._unrated:
             self._request_arrived.set()
-        return EdgeResynced(here.edge, clients)
+        return EdgeResynced(client_list.edge, clients)
 
     def _is_local(self, name: str, address: str) -> bool:
         """Return True for a bot that runs on the server's own machine."""
@@ -148,12 +148,12 @@ class Authenticator:
                 del self._unrated[name]
             # A spectator without a token has no account.
             hellos = [each.hello for each in crowd if each.hello.role != "spectator" or each.hello.token]
-            names = {hello.name for hello in hellos if tokens.is_name(hello.name)}.union(unrated)
+            names = {hello.name for hello in hellos if tokens.is_valid_name(hello.name)}.union(unrated)
             stored: dict[str, StoredAccount] | None = None
             try:
                 stored = await load_accounts(self._engine, self._server, names) if names else {}
             except Exception as error:
-                why = error_line(error)
+                why = describe_database_error(error)
                 if why is None:
                     raise
                 log.error("the store does not answer: %s", why)  # noqa: TRY400  one line for all of them, no stack
@@ -182,20 +182,20 @@ class Authenticator:
             return
         try:
             enter = self.authenticate(request, stored.get(request.hello.name, StoredAccount()))
-        except Refused as refused:
+        except RequestRefused as refused:
             shell.send(Close(request.client, refused.code, refused.detail))
         else:
             shell.submit(enter)
 
     def authenticate(self, request: AdmissionRequest, stored: StoredAccount) -> ClientAdmitted:
-        """Return the input that admits a client. `stored`: account of the client's name in the store. Raises Refused.
+        """Return the input that admits a client. `stored`: account of the client's name in the store. Raises RequestRefused.
 
         An address with many wrong tokens is blocked. A bot with the secret of its session is admitted nevertheless:
         otherwise it could lose its matches because of other clients at its address.
         """
         hello, address = request.hello, request.address
-        if not tokens.is_name(hello.name):
-            raise Refused(Code.BAD_NAME, Code.BAD_NAME.meaning)
+        if not tokens.is_valid_name(hello.name):
+            raise RequestRefused(Code.BAD_NAME, Code.BAD_NAME.meaning)
         role: Role = hello.role
         guest, owner = False, ""
         if hello.role != "spectator" or hello.token:
@@ -211,17 +211,17 @@ class Authenticator:
             hello,
             address,
             owner=owner or address_key(address),
-            stranger=not owner,
+            is_owner_address=not owner,
             secret=secrets.token_urlsafe(24),
             role=role,
             guest=guest,
             local=self._is_local(hello.name, address),
-            known=stored.session,
+            stored_session=stored.session,
             ratings=stored.ratings,
         )
 
     def _check_token(self, request: AdmissionRequest, stored: StoredAccount) -> tuple[Role, bool]:
-        """Return the role that a hello's token grants, and True for a guest. Raises Refused."""
+        """Return the role that a hello's token grants, and True for a guest. Raises RequestRefused."""
         name, token = request.hello.name, request.hello.token
         issued = self._issued.get(name)
         if issued is not None:
@@ -230,7 +230,7 @@ class Authenticator:
         elif stored.revoked:
             why = f"the token of {name!r} was revoked: ask the host for a new one"
             self._count_failure(request)
-            raise Refused(Code.BAD_TOKEN, why)
+            raise RequestRefused(Code.BAD_TOKEN, why)
         elif not stored.token:
             if self._anyone and not token:
                 return "bot", False
@@ -238,18 +238,18 @@ class Authenticator:
                 return "bot", True
             hint = "leave the token empty here" if self._anyone else "ask the host for a token"
             self._count_failure(request)
-            raise Refused(Code.BAD_TOKEN, f"the name {name!r} has no token: {hint}")
+            raise RequestRefused(Code.BAD_TOKEN, f"the name {name!r} has no token: {hint}")
         elif hmac.compare_digest(stored.token, tokens.hash_token(token)):
             return stored.role, False
         self._count_failure(request)
-        raise Refused(Code.BAD_TOKEN, f"wrong token for {name!r}")
+        raise RequestRefused(Code.BAD_TOKEN, f"wrong token for {name!r}")
 
     def _count_failure(self, request: AdmissionRequest) -> None:
         if request.hello.token:
             self._failed_logins.record_failure(request.address, self._clock.now())
 
     def _check_address(self, address: str) -> None:
-        wait = self._failed_logins.seconds_refused(address, self._clock.now())
+        wait = self._failed_logins.refusal_seconds_left(address, self._clock.now())
         if wait > 0:
             why = f"too many wrong tokens from {address or 'your address'}: try again in {wait:.0f} s"
-            raise Refused(Code.RATE_LIMITED, why)
+            raise RequestRefused(Code.RATE_LIMITED, why)

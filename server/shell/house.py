@@ -27,23 +27,23 @@ from arena.server.processes.bot_process import (
     BotServer,
     BotState,
     RestartPolicy,
-    engine_command,
+    make_engine_command,
 )
-from arena.server.processes.tasks import cancelled_at_exit
-from arena.server.store.tokens import is_name
+from arena.server.processes.tasks import open_background_tasks
+from arena.server.store.tokens import is_valid_name
 
 if TYPE_CHECKING:
     from arena.server.shell.shell import Shell
 
 log = logging.getLogger("arena.house")
 
-PREFIX = "house-"
+HOUSE_PREFIX = "house-"
 """Prefix of the names of house engines' bots: the name that `arena bot greedy` uses stays free."""
-DEFAULT = "greedy,alphabeta:depth=6"
+DEFAULT_ENGINES = "greedy,alphabeta:depth=6"
 """Default engines: one that beginners beat, and a stronger one. Both answer quickly and use little CPU time."""
-NONE = "none"
+NO_ENGINES = "none"
 """Value of the engine list for a server without house engines."""
-PATIENCE = RestartPolicy(restarts=100, backoff_limit=60)
+RESTART_POLICY = RestartPolicy(restarts=100, backoff_limit=60)
 """Restart limits of house engines: a server runs for months, so an engine is given up only after hours without a move."""
 
 
@@ -62,7 +62,7 @@ class HousePlan:
     """True to start all engines when the server starts, and raise BadHouse if one cannot be started."""
     notice: Callable[[str], None] = log.warning
     """Function that is called after each crash or hang, with a line that names the bot, and the bot's last output."""
-    patience: RestartPolicy = PATIENCE
+    patience: RestartPolicy = RESTART_POLICY
     games: Sequence[str] = ()
     """Games of a user's own that the engines support, as for `arena bot --game`."""
 
@@ -78,7 +78,7 @@ NO_HOUSE = HousePlan()
 
 def parse_engines(text: str) -> list[HouseEngine]:
     """Parse a list of engines, as in `greedy,alphabeta:depth=6,exact=yes`. Raises BadHouse."""
-    if text.strip() == NONE:
+    if text.strip() == NO_ENGINES:
         return []
     specs: list[str] = []
     for part in text.split(","):
@@ -89,12 +89,12 @@ def parse_engines(text: str) -> list[HouseEngine]:
             specs.append(part.strip())
     engines: list[HouseEngine] = []
     for spec in specs:
-        name = PREFIX + PurePath(spec.partition(":")[0]).stem
+        name = HOUSE_PREFIX + PurePath(spec.partition(":")[0]).stem
         twins = sum(each.name == name or each.name.startswith(f"{name}-") for each in engines)
         name = f"{name}-{twins + 1}" if twins else name
-        if not spec or not is_name(name):
+        if not spec or not is_valid_name(name):
             raise BadHouse(
-                f"{text!r:.80} is not a list of engines: write greedy,alphabeta:depth=6, or {NONE}"
+                f"{text!r:.80} is not a list of engines: write greedy,alphabeta:depth=6, or {NO_ENGINES}"
             )
         engines.append(HouseEngine(name, spec))
     return engines
@@ -120,22 +120,22 @@ class HouseProcesses:
                 host,
                 plan.patience,
                 plan.notice,
-                self._report_losses,
+                self._report_lost_engines,
             )
             for each in plan.engines
         }
-        shell.on(StartHouseEngine, lambda want: self._start(want.name))
-        shell.on(MatchFinished, self._record_moves)
+        shell.add_effect_handler(StartHouseEngine, lambda want: self._start_engine(want.name))
+        shell.add_effect_handler(MatchFinished, self._record_moves)
         for name in self._processes:
-            bot = shell.core.bot(name)
+            bot = shell.core.find_bot(name)
             if bot is not None and bot.matches:  # it continues them after the restart
-                self._start(name)
+                self._start_engine(name)
 
-    async def check(self) -> None:
+    async def start_and_check(self) -> None:
         """Start all engines, and wait until they are up. Raises BadHouse if an engine cannot be started."""
         self._checking = True
         for name in self._processes:
-            self._start(name)
+            self._start_engine(name)
         with anyio.move_on_after(self._plan.patience.settle):
             while any(each.state is BotState.STARTING for each in self._processes.values()):
                 await self._changed.wait()
@@ -144,29 +144,29 @@ class HouseProcesses:
             if process.refusal is not None:
                 raise BadHouse(process.refusal)
 
-    def _start(self, name: str) -> None:
+    def _start_engine(self, name: str) -> None:
         if name in self._failed:
             self._shell.submit(HouseEngineFailed(name))  # for a core that was rebuilt since the first report
         elif name not in self._started:
             self._started.add(name)
             self._tasks.start_soon(self._processes[name].run)
 
-    def _record_moves(self, over: MatchFinished) -> None:
+    def _record_moves(self, finished: MatchFinished) -> None:
         """Record for each house engine of a finished match whether it made a move.
 
         An engine without a move in several matches in a row counts as hung.
         """
         for player in Player:
-            process = self._processes.get(over.record.players.of(player))
+            process = self._processes.get(finished.record.players.name_of(player))
             if process is None:
                 continue
-            match has_moved(over.record, player):
+            match has_moved(finished.record, player):
                 case True:
-                    process.move_made()
+                    process.record_move()
                 case False:
-                    process.no_move_made()
+                    process.record_silent_match()
 
-    def _report_losses(self) -> None:
+    def _report_lost_engines(self) -> None:
         """Report to the core the engines that have failed since the last call, so that nobody can challenge them."""
         for name, process in self._processes.items():
             if process.state is BotState.LOST and name not in self._failed:
@@ -179,7 +179,7 @@ class HouseProcesses:
 
 
 def _engine_command(engine: HouseEngine, url: str, games: Sequence[str]) -> tuple[str, ...]:
-    command = engine_command(engine.engine, url, engine.name, games)
+    command = make_engine_command(engine.engine, url, engine.name, games)
     return (*command, "--challenges-only", "--matches", str(HOUSE_MATCHES))
 
 
@@ -189,8 +189,8 @@ async def open_house(plan: HousePlan, shell: Shell, host: BotServer, url: str) -
 
     Raises BadHouse if the plan asks for a check and an engine cannot be started.
     """
-    async with cancelled_at_exit() as tasks:
+    async with open_background_tasks() as tasks:
         house = HouseProcesses(plan, shell, host, url, tasks)
         if plan.check:
-            await house.check()
+            await house.start_and_check()
         yield

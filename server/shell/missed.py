@@ -14,7 +14,7 @@ from arena.protocol.messages import End, Error, ServerMessage
 from arena.protocol.record import from_line
 from arena.protocol.values import Clocks
 from arena.server.core.effects import Send, SendMissedResult
-from arena.server.store.database import error_line
+from arena.server.store.database import describe_database_error
 
 if TYPE_CHECKING:
     from arena.server.shell.shell import RecordLookup, Shell
@@ -32,14 +32,14 @@ RETRY_SECONDS = 0.5
 class MissedResults:
     """Task that sends bots the results that they missed. It is active only while `run` runs."""
 
-    def __init__(self, record_of: RecordLookup, shell: Shell, clock: Clock) -> None:
-        self._record_of = record_of
+    def __init__(self, find_record: RecordLookup, shell: Shell, clock: Clock) -> None:
+        self._record_of = find_record
         self._shell = shell
         self._clock = clock
         self._send, self._receive = anyio.create_memory_object_stream[SendMissedResult](MAX_QUEUED)
         self._waiting: set[SendMissedResult] = set()
         """Unanswered requests. A repeated request, for example after an edge has lost messages, is dropped."""
-        shell.on(SendMissedResult, self._enqueue)
+        shell.add_effect_handler(SendMissedResult, self._enqueue)
 
     def _enqueue(self, request: SendMissedResult) -> None:
         if request in self._waiting:
@@ -73,7 +73,7 @@ class MissedResults:
             )
             return None
         except Exception as error:
-            why = error_line(error)
+            why = describe_database_error(error)
             if why is None:
                 raise
             log.warning(
@@ -84,4 +84,4 @@ class MissedResults:
         if record is None or request.name not in (record.players.maxie, record.players.minnie):
             detail = f"the match {request.match!r:.70} is over, is not yours, or does not exist"
             return Error(Code.NO_SUCH_MATCH, detail, request.match)
-        return End.of(record, Clocks(0, 0))  # the remaining times are not stored
+        return End.from_record(record, Clocks(0, 0))  # the remaining times are not stored

@@ -16,8 +16,8 @@ from arena.rating.steps import RatingStep
 from arena.server.core.effects import MatchFinished
 from arena.server.core.inputs import RatingChanged, SeasonClosed
 from arena.server.store import database
-from arena.server.store.aggregates.counting import refresh
-from arena.server.store.aggregates.seasons import Seasons, all_seasons
+from arena.server.store.aggregates.counting import count_new_matches
+from arena.server.store.aggregates.seasons import Seasons, read_seasons
 from arena.server.store.database import Engine, StoreError
 from arena.server.store.journal.journal import Journal
 
@@ -33,7 +33,7 @@ Matches that finish close together are counted in one update.
 """
 
 
-class Ratings:
+class RatingUpdater:
     """Task that updates ratings and tables after one server's matches. It is active only while `run` runs."""
 
     def __init__(self, engine: Engine, journal: Journal, shell: Shell, clock: Clock) -> None:
@@ -44,9 +44,9 @@ class Ratings:
         self._is_due = True
         self._seasons: dict[str, int] = {}
         """Number of the season whose ratings the core has, by game. A game in its first season has no entry."""
-        shell.on(MatchFinished, lambda _over: self.schedule())
+        shell.add_effect_handler(MatchFinished, lambda _over: self.schedule_update())
 
-    def schedule(self) -> None:
+    def schedule_update(self) -> None:
         """Schedule an update after a finished match."""
         self._is_due = True
 
@@ -58,16 +58,16 @@ class Ratings:
             changed, self._is_due = self._is_due, False
             version = await self._journal.foreign_version()
             try:
-                async with database.as_store_error(self._engine):
+                async with database.convert_database_errors(self._engine):
                     if version != last_change:
-                        seasons = _running_seasons(await all_seasons(self._engine))
+                        seasons = _number_running_seasons(await read_seasons(self._engine))
                         if not loaded:  # bots connect with ratings of the running season
                             loaded, self._seasons = True, seasons
                         for game, number in seasons.items():
-                            self._note_season(game, number)
+                            self._report_closed_season(game, number)
                         last_change = version
                     if changed:
-                        await refresh(self._engine, self._journal.write, self._send_rating)
+                        await count_new_matches(self._engine, self._journal.write, self._send_rating)
             except StoreError as error:
                 await checkpoint()  # raises if the server is stopping, which closes the store
                 if changed:
@@ -75,16 +75,16 @@ class Ratings:
                     self._is_due = True
             await self._clock.sleep(PAUSE_SECONDS)
 
-    def _note_season(self, game: str, season: int) -> None:
+    def _report_closed_season(self, game: str, season: int) -> None:
         if season > self._seasons.get(game, 1):
             self._seasons[game] = season
             self._shell.submit(SeasonClosed(game))
 
     def _send_rating(self, step: RatingStep) -> None:
-        self._note_season(step.game, step.season)
+        self._report_closed_season(step.game, step.season)
         if not step.time_control:
             self._shell.submit(RatingChanged(step.game, step.bot, Rating(step.rating, step.deviation)))
 
 
-def _running_seasons(seasons: Seasons) -> dict[str, int]:
-    return {each.game: seasons.number(each.game) for each in seasons.closed}
+def _number_running_seasons(seasons: Seasons) -> dict[str, int]:
+    return {each.game: seasons.season_number(each.game) for each in seasons.closed}

@@ -10,12 +10,12 @@ from anyio.lowlevel import checkpoint
 from arena.clock import Clock
 from arena.server.core.effects import CommandAnswered
 from arena.server.core.inputs import ControlEvent, HostCommand
-from arena.server.store.database import Engine, error_line
+from arena.server.store.database import Engine, describe_database_error
 from arena.server.store.events import (
     NewRequest,
     PreparedChange,
     RequestAnswer,
-    pending_requests,
+    load_pending_requests,
     require_answer,
 )
 from arena.server.store.journal.journal import Journal
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from arena.server.shell.shell import Shell
 
 
-LOOK_SECONDS = 1.0
+POLL_SECONDS = 1.0
 """Interval between two checks for requests, in seconds."""
 
 
@@ -40,9 +40,9 @@ class HostRequests:
         self._number = 0
         """Number of the last request that is not in the store. These are negative."""
         self._waiting: dict[int, asyncio.Future[RequestAnswer]] = {}
-        shell.on(CommandAnswered, self._take_answer)
+        shell.add_effect_handler(CommandAnswered, self._resolve_request)
 
-    async def make(self, change: PreparedChange) -> bool | RequestAnswer:
+    async def make_change(self, change: PreparedChange) -> bool | RequestAnswer:
         """Make a change that the page process has prepared: `events.MakeChange`."""
         if isinstance(change, NewRequest):
             if change.server != self._server:
@@ -61,7 +61,7 @@ class HostRequests:
         finally:
             del self._waiting[number]
 
-    def _take_answer(self, answered: CommandAnswered) -> None:
+    def _resolve_request(self, answered: CommandAnswered) -> None:
         waiter = self._waiting.get(answered.number)
         if waiter is not None and not waiter.done():
             waiter.set_result(RequestAnswer(answered.answer, answered.done))
@@ -73,14 +73,14 @@ class HostRequests:
         while True:
             version = await self._journal.foreign_version()
             if version == last_change and self._shell.core is core:
-                await self._clock.sleep(LOOK_SECONDS)
+                await self._clock.sleep(POLL_SECONDS)
                 continue
             try:
-                requests = await pending_requests(self._engine, self._server)
+                requests = await load_pending_requests(self._engine, self._server)
                 last_change = version
             except Exception as error:
                 await checkpoint()  # raises if the server is stopping, which closes the store
-                if error_line(error) is None:
+                if describe_database_error(error) is None:
                     raise
                 requests, last_change = [], None
             if self._shell.core is not core:
@@ -89,4 +89,4 @@ class HostRequests:
                 if each.number not in handled:
                     handled.add(each.number)
                     self._shell.submit(each)
-            await self._clock.sleep(LOOK_SECONDS)
+            await self._clock.sleep(POLL_SECONDS)

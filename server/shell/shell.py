@@ -27,8 +27,8 @@ from arena.server.core.core import Core
 from arena.server.core.effects import (
     DURABLE,
     Close,
-    Count,
     Effect,
+    IncrementMetric,
     LogLine,
     MatchFinished,
     MatchRefused,
@@ -53,10 +53,10 @@ from arena.server.core.settings import CoreSettings
 from arena.server.loop_lag import LoopLag
 from arena.server.metrics import Metrics
 from arena.server.ports import AdmissionRequest, Downward, EdgePort, Resync, Upward
-from arena.server.processes.tasks import cancelled_at_exit
+from arena.server.processes.tasks import open_background_tasks
 from arena.server.shell.authenticator import Authenticator
 from arena.server.store.journal.changes import Durable
-from arena.server.store.journal.journal import Journal, StoreAway
+from arena.server.store.journal.journal import Journal, StoreUnavailable
 from arena.server.store.lease import LeaseLost
 
 log = logging.getLogger("arena.shell")
@@ -102,7 +102,7 @@ class Shell:
         self,
         settings: CoreSettings,
         journal: Journal,
-        record_of: RecordLookup,
+        find_record: RecordLookup,
         authenticator: Authenticator,
         metrics: Metrics,
         *,
@@ -123,7 +123,7 @@ class Shell:
         self.resumed = 0
         """Number of matches that continue from before the restart."""
         self._journal = journal
-        self._record_of = record_of
+        self._record_of = find_record
         self._authenticator = authenticator
         self._metrics = metrics
         self._clock = clock
@@ -138,7 +138,7 @@ class Shell:
         self._timer: asyncio.TimerHandle | None = None
         self._timer_at = NEVER
         self._lag = lag or LoopLag(clock, metrics.loop_seconds.observe)
-        self._lag.add_need(lambda: self._timer is not None)
+        self._lag.measure_while(lambda: self._timer is not None)
         self._serving = False
         """True while the core's state matches the store."""
         self.draining = False
@@ -153,10 +153,10 @@ class Shell:
         self._late: list[Effect | ExternalEffects] = []
         """Effects for the next round that did not come from the core."""
         self._handlers: dict[type, list[Callable[[Any], None]]] = {
-            MatchFinished: [self._match_over],
-            MatchRefused: [self._match_refused],
+            MatchFinished: [self._handle_match_finished],
+            MatchRefused: [self._handle_match_refused],
             LogLine: [_write_log_line],
-            Count: [self._count_metric],
+            IncrementMetric: [self._count_metric],
             ExternalEffects: [_complete_commit],
         }
 
@@ -194,9 +194,9 @@ class Shell:
         if port is not None:
             port.deliver((message,))
 
-    def on(self, kind: type, handler: Callable[[Any], None]) -> None:
-        """Call `handler` with each released effect of type `kind`, which is not addressed to a client."""
-        self._handlers.setdefault(kind, []).append(handler)
+    def add_effect_handler(self, effect_type: type, handler: Callable[[Any], None]) -> None:
+        """Call `handler` with each released effect of type `effect_type`, which is not addressed to a client."""
+        self._handlers.setdefault(effect_type, []).append(handler)
 
     # for the host
 
@@ -215,11 +215,11 @@ class Shell:
         self.draining = True
         self.submit(Drain())
         with anyio.move_on_after(seconds):
-            while self._core.matches:
-                await self.wait_change()
-        return self._core.matches
+            while self._core.match_count:
+                await self.wait_for_change()
+        return self._core.match_count
 
-    async def play(self, terms: Terms) -> Record:
+    async def play_match(self, terms: Terms) -> Record:
         """Play one match to its end, beginning as soon as both bots can play another match. Raises MatchNotStarted.
 
         If the caller is cancelled, the match continues.
@@ -232,7 +232,7 @@ class Shell:
         finally:
             del self._requested_matches[terms.match]
 
-    async def commit(self, effects: Sequence[Durable]) -> None:
+    async def commit_external(self, effects: Sequence[Durable]) -> None:
         """Commit effects that did not come from the core, for example of a match that was played elsewhere."""
         external = ExternalEffects(effects, asyncio.get_running_loop().create_future())
         self._keeping.append(external)
@@ -243,7 +243,7 @@ class Shell:
         finally:
             self._keeping.remove(external)
 
-    async def wait_change(self) -> None:
+    async def wait_for_change(self) -> None:
         """Wait until the core has handled a round of inputs, in which a bot may have come or a match may have ended."""
         if self._changed is None:
             self._changed = asyncio.Event()
@@ -261,7 +261,7 @@ class Shell:
 
         `task_status.started` is called once the core is built from the store.
         """
-        async with cancelled_at_exit() as tasks:
+        async with open_background_tasks() as tasks:
             tasks.start_soon(self._authenticator.run, self)
             tasks.start_soon(self._watch_lease)
             is_ready, trouble = False, ""
@@ -296,7 +296,7 @@ class Shell:
         """Build a core from the store, and return its first effects. Raises StoreFailed."""
         try:
             stored = await self._journal.load(self._event)
-        except StoreAway as away:
+        except StoreUnavailable as away:
             raise StoreFailed(
                 f"the store is unavailable, and matches wait until it is back: {away}"
             ) from None
@@ -305,12 +305,12 @@ class Shell:
         effects: list[Effect | ExternalEffects] = [*self._core.handle(stored, now)]
         if self.draining:
             effects += self._core.handle(Drain(), now)
-        self.resumed = self._core.matches
+        self.resumed = self._core.match_count
         self._arrived = [each for each in self._arrived if type(each) not in DROPPED_WITHOUT_CORE]
         self._serving = True
         for match, (terms, record) in list(self._requested_matches.items()):
             if not self._core.is_in_progress(match):
-                await self._rerequest(terms, record)
+                await self._request_again(terms, record)
         for port in list(self._edges.values()):
             port.deliver((Resync(),))
         self._late = []
@@ -318,7 +318,7 @@ class Shell:
             effects += (*external.effects, external)
         return effects
 
-    async def _rerequest(self, terms: Terms, record: asyncio.Future[Record]) -> None:
+    async def _request_again(self, terms: Terms, record: asyncio.Future[Record]) -> None:
         """Request a match from a new core, unless the match ended before the last core was dropped."""
         line = await self._record_of(terms.match)
         if line is None:
@@ -346,7 +346,7 @@ class Shell:
             if durable:
                 try:
                     await self._journal.commit(durable)
-                except StoreAway as away:
+                except StoreUnavailable as away:
                     await self._commit_again(durable, away)
             if effects or self._changed is not None:
                 self._release(effects)
@@ -404,20 +404,20 @@ class Shell:
             self._changed.set()
             self._changed = None
 
-    async def _commit_again(self, durable: Sequence[Durable], away: StoreAway) -> None:
+    async def _commit_again(self, durable: Sequence[Durable], error: StoreUnavailable) -> None:
         """Repeat a commit while the store is unavailable. Raises StoreFailed after `patience_s`, and lease.LeaseLost."""
         until = self._now_ns() + round(self._patience_s * 1e9)
-        log.warning("matches wait for the store, %g s at the most: %s", self._patience_s, away)
+        log.warning("matches wait for the store, %g s at the most: %s", self._patience_s, error)
         while True:
             if self._stopping or self._now_ns() >= until or len(self._arrived) > MAX_QUEUED:
                 raise StoreFailed(
-                    f"the store is unavailable, and matches wait until it is back: {away}"
+                    f"the store is unavailable, and matches wait until it is back: {error}"
                 ) from None
             await self._clock.sleep(RETRY_S)
             try:
                 await self._journal.commit(durable)
-            except StoreAway as still:
-                away = still
+            except StoreUnavailable as still:
+                error = still
             else:
                 log.warning("the store is back; matches continue")
                 self._arrived.insert(0, StoreRecovered())
@@ -425,17 +425,17 @@ class Shell:
 
     # effects without a client
 
-    def _match_over(self, over: MatchFinished) -> None:
-        waiter = self._requested_matches.get(over.record.match)
+    def _handle_match_finished(self, finished: MatchFinished) -> None:
+        waiter = self._requested_matches.get(finished.record.match)
         if waiter is not None and not waiter[1].done():
-            waiter[1].set_result(over.record)
+            waiter[1].set_result(finished.record)
 
-    def _match_refused(self, refused: MatchRefused) -> None:
+    def _handle_match_refused(self, refused: MatchRefused) -> None:
         waiter = self._requested_matches.get(refused.match)
         if waiter is not None and not waiter[1].done():
             waiter[1].set_exception(MatchNotStarted(refused.why))
 
-    def _count_metric(self, count: Count) -> None:
+    def _count_metric(self, count: IncrementMetric) -> None:
         self._metrics.lines_cut.inc(count.by)
 
 

@@ -109,7 +109,7 @@ def sign(key: bytes, identity: str, timestamp: str, body: bytes) -> str:
 
 
 @dataclass
-class _Message:
+class _WebhookMessage:
     body: bytes
     identity: str = field(default_factory=lambda: f"msg_{secrets.token_hex(16)}")
 
@@ -136,9 +136,9 @@ class Webhooks:
         self._unix = unix
         self._clock = clock
         self._post = post or post_by_http
-        self._waiting: deque[_Message] = deque()
+        self._waiting: deque[_WebhookMessage] = deque()
         self._work = anyio.Event()
-        shell.on(EventNews, self.enqueue)
+        shell.add_effect_handler(EventNews, self.enqueue)
 
     def enqueue(self, news: EventNews) -> None:
         """Queue a message with the news, or drop and log it if the queue is full."""
@@ -152,7 +152,7 @@ class Webhooks:
             "timestamp": format_utc(int(self._unix())),
             "data": {"event": news.event, **fields},
         }
-        self._waiting.append(_Message(msgspec.json.encode(whole)))
+        self._waiting.append(_WebhookMessage(msgspec.json.encode(whole)))
         self._work.set()
 
     async def run(self) -> None:
@@ -164,7 +164,7 @@ class Webhooks:
             self._work = anyio.Event()
             await self._work.wait()
 
-    async def _deliver(self, message: _Message) -> None:
+    async def _deliver(self, message: _WebhookMessage) -> None:
         """Send a message until it is received or refused, or the attempts are used up."""
         pause, longest = PAUSES
         for number in range(1, MAX_TRIES + 1):
@@ -177,7 +177,7 @@ class Webhooks:
             await self._clock.sleep(pause)
             pause = min(2 * pause, longest)
 
-    async def _send_once(self, message: _Message) -> tuple[str, bool]:
+    async def _send_once(self, message: _WebhookMessage) -> tuple[str, bool]:
         """Send a message once. Return the reason of a failure, empty on success; and True if a retry may help."""
         timestamp = str(int(self._unix()))
         headers = {

@@ -23,10 +23,14 @@ from arena.match.thinking import AnalysisTrimmer
 from arena.protocol.record import RECORD_BYTES, BadRecord, Record, from_line, to_line
 from arena.protocol.timecontrol import TimeControl
 from arena.server.store import database
-from arena.server.store.finished import insert_record_statement, next_arrival, summary_columns
+from arena.server.store.finished import (
+    make_insert_record_statement,
+    make_summary_columns,
+    next_arrival_number,
+)
 from arena.server.store.packing import MatchData, pack_match, unpack_record
 from arena.server.store.schema import matches, records
-from arena.server.store.tokens import is_name
+from arena.server.store.tokens import is_valid_name
 
 CHUNK = 100
 """Number of records written in one transaction."""
@@ -44,7 +48,7 @@ class ArchivedMatch(Record, frozen=True, kw_only=True):
     """Record with the store's data about its match."""
 
     finished: str | None = None
-    """End time of the match, in the format of `database.now`."""
+    """End time of the match, in the format of `database.current_timestamp`."""
     rated: bool = False
 
 
@@ -53,9 +57,9 @@ class ImportResult:
     """Result of importing the lines of a file."""
 
     added: int = 0
-    known: int = 0
+    unchanged: int = 0
     """Number of lines whose record was already in the store, unchanged."""
-    bad: dict[int, str] = field(default_factory=dict)
+    rejected: dict[int, str] = field(default_factory=dict)
     """Reason why a line was not imported, by line number."""
 
 
@@ -73,12 +77,12 @@ async def export_lines(
         query = query.where(matches.c.event == event)
     if bots:
         query = query.where(matches.c.maxie.in_(bots) | matches.c.minnie.in_(bots))
-    async with database.snapshot(engine) as connection:
+    async with database.open_snapshot(engine) as connection:
         async for row in await connection.stream(query.order_by(matches.c.arrival)):
-            yield archived_line(row)
+            yield format_archived_line(row)
 
 
-def archived_line(row: Any) -> str:
+def format_archived_line(row: Any) -> str:
     """Return the line of a finished match, from a row with `packed`, `finished` and `rated`."""
     record = structs.asdict(from_line(unpack_record(row.packed)))
     return msgspec.json.encode(ArchivedMatch(**record, finished=row.finished, rated=row.rated)).decode()
@@ -90,8 +94,8 @@ async def import_lines(engine: AsyncEngine, lines: Iterable[bytes], *, trust: bo
     trust: True if matches marked as rated count for the ratings. Anybody can write such a line.
     """
     counts = ImportResult()
-    for chunk in database.chunks(_parse_lines(lines, counts), CHUNK):
-        async with database.exclusive(engine) as connection:
+    for chunk in database.split_into_chunks(_parse_lines(lines, counts), CHUNK):
+        async with database.exclusive_transaction(engine) as connection:
             await _add_chunk(connection, chunk, counts, trust=trust)
     return counts
 
@@ -112,7 +116,7 @@ def _parse_lines(lines: Iterable[bytes], counts: ImportResult) -> Iterator[tuple
         try:
             yield number, parse_line(line)
         except BadRecord as error:
-            counts.bad[number] = str(error)
+            counts.rejected[number] = str(error)
 
 
 _decode = msgspec.json.Decoder(ArchivedMatch).decode
@@ -126,13 +130,13 @@ def parse_line(line: bytes) -> ArchivedMatch:
         archived = _decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadRecord(f"not a record: {error}") from None
-    if not is_name(archived.match):
+    if not is_valid_name(archived.match):
         raise BadRecord("`match` must be 1 to 64 printable characters")
-    if not is_name(archived.game) or len(archived.event) > 128 or not archived.event.isprintable():
+    if not is_valid_name(archived.game) or len(archived.event) > 128 or not archived.event.isprintable():
         raise BadRecord(
             f"match {archived.match}: `game` or `event` is too long or has unprintable characters"
         )
-    if not all(map(is_name, (archived.players.maxie, archived.players.minnie))):
+    if not all(map(is_valid_name, (archived.players.maxie, archived.players.minnie))):
         raise BadRecord(f"match {archived.match}: a player's name must be 1 to 64 printable characters")
     try:
         replayed = verify(archived)
@@ -157,15 +161,15 @@ def _end_time(archived: ArchivedMatch) -> str:
     except OverflowError:
         raise BadRecord(f"match {archived.match}: its moves take too long to give an end time") from None
     _require_possible(archived, "the end of its moves", end)
-    return database.timestamp(end)
+    return database.format_timestamp(end)
 
 
 def _require_possible(archived: ArchivedMatch, name: str, time: datetime) -> None:
     """Raise BadRecord if no match can have been played at `time`, because it is before EARLIEST or in the future."""
     latest = datetime.now(UTC) + MAX_CLOCK_SKEW
     if not EARLIEST <= time <= latest:
-        where = f"before {EARLIEST:%Y}" if time < EARLIEST else f"after {database.timestamp(latest)}"
-        raise BadRecord(f"match {archived.match}: {name} is {where}: {database.timestamp(time)}")
+        where = f"before {EARLIEST:%Y}" if time < EARLIEST else f"after {database.format_timestamp(latest)}"
+        raise BadRecord(f"match {archived.match}: {name} is {where}: {database.format_timestamp(time)}")
 
 
 def _parse_time(archived: ArchivedMatch, name: str, form: re.Pattern[str]) -> datetime:
@@ -205,15 +209,17 @@ async def _add_chunk(
             continue
         stored = stored_records[archived.match]
         if stored is None:
-            counts.bad[number] = f"match {archived.match} is in progress in this store"
+            counts.rejected[number] = f"match {archived.match} is in progress in this store"
         elif stored != record:
-            counts.bad[number] = f"match {archived.match} is already in the store, with a different record"
+            counts.rejected[number] = (
+                f"match {archived.match} is already in the store, with a different record"
+            )
         else:
-            counts.known += 1
+            counts.unchanged += 1
     if rows:
         kind = connection.dialect.name
-        await connection.execute(sa.insert(matches).values(arrival=next_arrival(kind)), rows)
-        await connection.execute(insert_record_statement(kind), packed)
+        await connection.execute(sa.insert(matches).values(arrival=next_arrival_number(kind)), rows)
+        await connection.execute(make_insert_record_statement(kind), packed)
 
 
 def _plain_record(archived: ArchivedMatch) -> Record:
@@ -237,4 +243,4 @@ def _match_row(archived: ArchivedMatch, record: Record, *, trust: bool) -> dict[
         "started": record.started,
         "rated": archived.rated and trust,
         "finished": archived.finished,
-    } | summary_columns(record)
+    } | make_summary_columns(record)

@@ -38,19 +38,19 @@ async def backup(url: str, path: Path) -> StoreCounts:
     """Copy the current state of the store into a new file. Raises StoreError, and OSError for the file."""
     engine = make_engine(url)
     try:
-        with _new_file(path) as part:
-            async with database.as_store_error(engine):
+        with _replace_on_success(path) as part:
+            async with database.convert_database_errors(engine):
                 if engine.dialect.name == "sqlite":
                     await _copy_sqlite(engine, part)
                 else:
                     await _copy_postgresql(engine, part)
             return await _count_in_file(part)
     finally:
-        await database.close(engine)
+        await database.close_engine(engine)
 
 
 @contextmanager
-def _new_file(path: Path) -> Iterator[Path]:
+def _replace_on_success(path: Path) -> Iterator[Path]:
     """Yield a temporary path to write to, and move it to `path` when it is complete."""
     if path.exists():
         raise FileExistsError(
@@ -65,26 +65,26 @@ def _new_file(path: Path) -> Iterator[Path]:
         part.rename(path)
 
 
-async def _copy_sqlite(engine: AsyncEngine, part: Path) -> None:
-    """Copy an SQLite store to `part`: a consistent snapshot, during which the journal can write."""
+async def _copy_sqlite(engine: AsyncEngine, file: Path) -> None:
+    """Copy an SQLite store to `file`: a consistent snapshot, during which the journal can write."""
     await _require_store(engine, Path(engine.url.database or ""))
     async with engine.connect() as connection:
-        await connection.exec_driver_sql("VACUUM INTO ?", (str(part),))
-    copied = make_engine(f"sqlite:///{part}")
+        await connection.exec_driver_sql("VACUUM INTO ?", (str(file),))
+    copied = make_engine(f"sqlite:///{file}")
     try:
         async with copied.begin() as alone:
             # The copy has no running servers, so it must not contain leases.
             if await alone.run_sync(lambda copy: sa.inspect(copy).has_table(schema.servers.name)):
                 await alone.execute(sa.delete(schema.servers))
     finally:
-        await database.close(copied)
+        await database.close_engine(copied)
 
 
-async def _copy_postgresql(engine: AsyncEngine, part: Path) -> None:
-    """Create an SQLite store in the empty file `part`, and copy all rows of a PostgreSQL store into it."""
-    async with database.snapshot(engine) as connection:
+async def _copy_postgresql(engine: AsyncEngine, file: Path) -> None:
+    """Create an SQLite store in the empty file `file`, and copy all rows of a PostgreSQL store into it."""
+    async with database.open_snapshot(engine) as connection:
         await connection.run_sync(migrations.require_current)
-        target = make_engine(f"sqlite:///{part}")
+        target = make_engine(f"sqlite:///{file}")
         try:
             async with target.begin() as into:
                 await into.run_sync(migrations.create_tables)
@@ -93,7 +93,7 @@ async def _copy_postgresql(engine: AsyncEngine, part: Path) -> None:
                 # Without a write-ahead log, all data are in the one file.
                 await alone.exec_driver_sql("PRAGMA journal_mode=DELETE")
         finally:
-            await database.close(target)
+            await database.close_engine(target)
 
 
 async def restore(engine: AsyncEngine, path: Path) -> StoreCounts:
@@ -105,25 +105,28 @@ async def restore(engine: AsyncEngine, path: Path) -> StoreCounts:
         opened = make_engine(f"sqlite:///{copied}")
         try:
             await _require_store(opened, path)
-            await database.prepare(opened)
-            async with database.snapshot(opened) as source, database.exclusive(engine) as target:
+            await database.prepare_store(opened)
+            async with (
+                database.open_snapshot(opened) as source,
+                database.exclusive_transaction(engine) as target,
+            ):
                 await _require_empty(target)
                 await _copy_rows(source, target)
                 return await _count(target)
         finally:
-            await database.close(opened)
+            await database.close_engine(opened)
 
 
 async def _require_store(engine: AsyncEngine, path: Path) -> None:
-    async with database.as_store_error(engine), engine.connect() as connection:
+    async with database.convert_database_errors(engine), engine.connect() as connection:
         if await connection.run_sync(migrations.schema_version) is None:
             raise StoreError(f"{path} is not a store: it has no tables")
 
 
 async def _require_empty(target: AsyncConnection) -> None:
-    names = await target.run_sync(lease.held_names)
+    names = await target.run_sync(lease.load_held_names)
     if names:
-        raise StoreError(f"{lease.display_name(names[0])} is running on the store: stop it first")
+        raise StoreError(f"{lease.describe_server(names[0])} is running on the store: stop it first")
     contents = await _count(target)
     if contents.matches or contents.tokens:
         there = f"{contents.matches} matches and {contents.tokens} tokens"
@@ -148,25 +151,25 @@ async def _copy_rows(source: AsyncConnection, target: AsyncConnection) -> None:
         await target.execute(sa.select(sa.func.setval(name, sa.func.coalesce(arrival, 1), condition)))
 
 
-async def _count_in_file(part: Path) -> StoreCounts:
-    engine = make_engine(f"sqlite:///{part}")
+async def _count_in_file(file: Path) -> StoreCounts:
+    engine = make_engine(f"sqlite:///{file}")
     try:
-        async with database.as_store_error(engine), engine.connect() as connection:
+        async with database.convert_database_errors(engine), engine.connect() as connection:
             contents = await _count(connection)
             await connection.rollback()
             await connection.exec_driver_sql("PRAGMA journal_mode=DELETE")
             return contents
     finally:
-        await database.close(engine)
+        await database.close_engine(engine)
 
 
 async def _count(connection: AsyncConnection) -> StoreCounts:
-    async def count(query: sa.Select[int]) -> int:
+    async def execute_count(query: sa.Select[int]) -> int:
         return (await connection.execute(query)).scalar_one()
 
     every = sa.select(sa.func.count()).select_from(matches)
     return StoreCounts(
-        matches=await count(every),
-        finished=await count(every.where(matches.c.finished.is_not(None))),
-        tokens=await count(sa.select(sa.func.count()).select_from(tokens)),
+        matches=await execute_count(every),
+        finished=await execute_count(every.where(matches.c.finished.is_not(None))),
+        tokens=await execute_count(sa.select(sa.func.count()).select_from(tokens)),
     )

@@ -18,7 +18,7 @@ import sqlalchemy as sa
 from anyio.lowlevel import checkpoint
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from arena.server.store.database import Write, reading, transaction_writer
+from arena.server.store.database import Write, open_query_connection, transaction_writer
 from arena.server.store.packing import MatchData, pack_match, unpack_record
 from arena.server.store.schema import events, matches, records
 
@@ -38,25 +38,25 @@ class _Unpacked(NamedTuple):
     """JSON object of the match's events, by number."""
 
 
-async def compact(engine: AsyncEngine, write: Write | None = None) -> int:
+async def pack_finished_matches(engine: AsyncEngine, write: Write | None = None) -> int:
     """Pack every finished match that is not packed yet, and return their number.
 
     write: runs a function in a transaction, such as `Journal.write`; by default a transaction of `engine`
     """
     total = 0
-    while batch := await _next_batch(engine, BATCH):
+    while batch := await _load_next_batch(engine, BATCH):
         pieces = await anyio.to_thread.run_sync(_pack_batch, batch)
         for first in range(0, len(pieces), CHUNK):
             total += await (write or transaction_writer(engine))(
-                partial(_store_packed, pieces=pieces[first : first + CHUNK])
+                partial(_store_packed, packed_matches=pieces[first : first + CHUNK])
             )
         await checkpoint()
     return total
 
 
-async def _next_batch(engine: AsyncEngine, most: int) -> list[_Unpacked]:
-    async with reading(engine) as connection:
-        rows = (await connection.execute(_NOT_PACKED, {"most": most})).all()
+async def _load_next_batch(engine: AsyncEngine, limit: int) -> list[_Unpacked]:
+    async with open_query_connection(engine) as connection:
+        rows = (await connection.execute(_NOT_PACKED, {"most": limit})).all()
         if not rows:
             return []
         numbers = {"these": [row.number for row in rows]}
@@ -82,13 +82,13 @@ def _pack_batch(batch: list[_Unpacked]) -> list[dict[str, Any]]:
     ]
 
 
-def _store_packed(connection: sa.Connection, pieces: list[dict[str, Any]]) -> int:
+def _store_packed(connection: sa.Connection, packed_matches: list[dict[str, Any]]) -> int:
     """Replace the stored terms and events of matches with packed pieces, and return the number of packed matches.
 
     A match whose record has changed since it was read is skipped. Another server may have packed some of them already.
     """
-    connection.execute(_KEEP, pieces)
-    numbers = {"these": [piece["which"] for piece in pieces]}
+    connection.execute(_KEEP, packed_matches)
+    numbers = {"these": [piece["which"] for piece in packed_matches]}
     packed = {"these": connection.execute(_PACKED, numbers).scalars().all()}
     connection.execute(_FORGET_TERMS, packed)
     connection.execute(_FORGET_EVENTS, packed)
@@ -120,11 +120,11 @@ _decode_events = msgspec.json.Decoder(dict[int, str]).decode
 
 
 @lru_cache(maxsize=2)
-def _events_query(kind: str) -> sa.Select[Any]:
+def _events_query(dialect: str) -> sa.Select[Any]:
     """Return the query for all events of these matches: one row per match, with its events in a JSON object.
 
     Few rows are faster: SQLite's thread and the event loop alternate for each row.
     """
-    collect = sa.func.json_object_agg if kind == "postgresql" else sa.func.json_group_object
+    collect = sa.func.json_object_agg if dialect == "postgresql" else sa.func.json_group_object
     collected = sa.cast(collect(events.c.seq, events.c.event), sa.Text).label("events")
     return sa.select(events.c.number, collected).where(events.c.number.in_(_THESE)).group_by(events.c.number)

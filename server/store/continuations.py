@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from msgspec import Struct
 
 from arena.games.riskless import Armies, Riskless
-from arena.server.store.database import Engine, reading
+from arena.server.store.database import Engine, open_query_connection
 from arena.server.store.finished import FINISHED
 from arena.server.store.packing import unpack_record
 from arena.server.store.schema import matches, records
@@ -58,13 +58,13 @@ _decode = msgspec.json.Decoder(_Record).decode
 
 
 async def find_continuations(
-    engine: Engine, game: Riskless, position: Armies, most: int = MAX_MATCHES
+    engine: Engine, game: Riskless, position: Armies, max_matches: int = MAX_MATCHES
 ) -> Continuations:
-    """Return the moves played from a position in the `most` newest matches on the map of `game`."""
+    """Return the moves played from a position in the `max_matches` newest matches on the map of `game`."""
     columns = (matches.c.number, matches.c.game, matches.c.plies, matches.c.winner, matches.c.reason)
     newest = sa.select(*columns).where(matches.c.map == game.map.name, FINISHED)
-    newest = newest.order_by(matches.c.finished.desc(), matches.c.number.desc()).limit(most)
-    async with reading(engine) as connection:
+    newest = newest.order_by(matches.c.finished.desc(), matches.c.number.desc()).limit(max_matches)
+    async with open_query_connection(engine) as connection:
         rows = [
             row
             for row in await connection.execute(newest)

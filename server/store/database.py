@@ -66,12 +66,12 @@ CLUSTER_TIMEOUTS = Timeouts(command=10, connect=3, idle=1.5)
 """Time limits for a core whose standbys take over within seconds."""
 
 
-def now() -> str:
+def current_timestamp() -> str:
     """Return the current time in the store's format: ISO 8601, UTC, with milliseconds."""
-    return timestamp(datetime.now(UTC))
+    return format_timestamp(datetime.now(UTC))
 
 
-def timestamp(time: datetime) -> str:
+def format_timestamp(time: datetime) -> str:
     """Return `time` in the store's format. Texts in this format sort in order of time."""
     return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
 
@@ -100,7 +100,7 @@ def make_engine(url: str, *, lasting: bool = True, cluster: bool = False) -> Asy
     raise StoreError(f"unsupported kind of database {kind!r}: write sqlite:///arena.db or postgresql://…")
 
 
-def sqlite_file(url: str) -> Path | None:
+def parse_sqlite_path(url: str) -> Path | None:
     """Return the file that an SQLite URL names; None for any other text."""
     try:
         parsed = sa.make_url(url)
@@ -125,13 +125,13 @@ def _make_sqlite_engine(url: sa.URL, *, lasting: bool) -> AsyncEngine:
     file = Path(url.database)
 
     @sa.event.listens_for(engine.sync_engine, "do_connect")
-    def _make_file(*_given: object) -> None:
+    def _make_private_file(*_given: object) -> None:
         sqlite_driver.make_private(file)
 
     return engine
 
 
-def blocking_engine(engine: AsyncEngine) -> sa.Engine:
+def make_blocking_engine(engine: AsyncEngine) -> sa.Engine:
     """Return an engine with blocking calls for the same SQLite file, whose connections may be used by any thread.
 
     Its transactions lock the file for writing from the start, so data they have read does not change before they
@@ -152,7 +152,7 @@ def blocking_engine(engine: AsyncEngine) -> sa.Engine:
     return twin
 
 
-def unlimited_engine(engine: AsyncEngine) -> AsyncEngine:
+def make_unlimited_engine(engine: AsyncEngine) -> AsyncEngine:
     """Return an engine for the same database, without a time limit for statements."""
     if engine.dialect.name == "sqlite":
         return _make_sqlite_engine(engine.url, lasting=engine.get_execution_options()["lasting"])
@@ -192,12 +192,12 @@ def _make_postgresql_engine(url: sa.URL, timeouts: Timeouts = TIMEOUTS) -> Async
         ) from None
 
 
-async def prepare(engine: AsyncEngine) -> None:
+async def prepare_store(engine: AsyncEngine) -> None:
     """Create the tables of an empty database, or migrate an older version. Raises StoreError.
 
-    If a running server uses a store of another version, the store is not changed and lease.NameHeld is raised.
+    If a running server uses a store of another version, the store is not changed and lease.LeaseHeld is raised.
     """
-    async with as_store_error(engine), exclusive(engine) as connection:
+    async with convert_database_errors(engine), exclusive_transaction(engine) as connection:
         if engine.dialect.name == "postgresql":
             # The server does not run yet, so no standby waits, and a busy database may need more time.
             longer = f"SET LOCAL idle_in_transaction_session_timeout = '{TIMEOUTS.idle_timeout}'"
@@ -210,26 +210,26 @@ def _prepare(connection: sa.Connection) -> None:
     if version is None:
         migrations.create_tables(connection)
     elif version != migrations.SCHEMA_VERSION:
-        steps = migrations.steps_from(connection, version)
-        from arena.server.store.lease import require_none  # noqa: PLC0415  lease imports this module
+        steps = migrations.migrations_from(connection, version)
+        from arena.server.store.lease import require_no_lease  # noqa: PLC0415  lease imports this module
 
-        require_none(connection)
+        require_no_lease(connection)
         migrations.migrate(connection, steps)
 
 
 @asynccontextmanager
-async def as_store_error(engine: AsyncEngine) -> AsyncIterator[None]:
+async def convert_database_errors(engine: AsyncEngine) -> AsyncIterator[None]:
     """Convert database errors inside the block to a StoreError with a one-line message."""
     try:
         yield
     except Exception as error:
-        why = error_line(error)
+        why = describe_database_error(error)
         if why is None:
             raise
         raise StoreError(f"cannot use {engine.url.render_as_string(hide_password=True)}: {why}") from None
 
 
-def error_line(error: Exception) -> str | None:
+def describe_database_error(error: Exception) -> str | None:
     """Return the reason of a database error in one line; None for any other exception."""
     is_store_error = isinstance(
         error, sa.exc.SQLAlchemyError | sqlite3.Error | OSError | migrations.UnknownSchema
@@ -246,14 +246,14 @@ def error_line(error: Exception) -> str | None:
     return (str(cause) or type(error).__name__).splitlines()[0]
 
 
-def failure_reason(error: Exception) -> str | None:
+def describe_failure(error: Exception) -> str | None:
     """Return the reason of a database error or a StoreError in one line; None for any other exception."""
-    return str(error) if isinstance(error, StoreError) else error_line(error)
+    return str(error) if isinstance(error, StoreError) else describe_database_error(error)
 
 
 def is_transient(error: Exception) -> bool:
     """Return True if a retry may succeed: the database is unavailable, busy, or out of space."""
-    if error_line(error) is None or isinstance(error, migrations.UnknownSchema):
+    if describe_database_error(error) is None or isinstance(error, migrations.UnknownSchema):
         return isinstance(error, TimeoutError)
     cause = getattr(error, "orig", None) or error
     # Classes of PostgreSQL error codes: invalid data, a violated constraint, an invalid statement.
@@ -282,14 +282,14 @@ async def open_store(url: str) -> AsyncIterator[AsyncEngine]:
     """Open and prepare a store for the block. Raises StoreError, also for database errors inside the block."""
     engine = make_engine(url)
     try:
-        await prepare(engine)
-        async with as_store_error(engine):
+        await prepare_store(engine)
+        async with convert_database_errors(engine):
             yield engine
     finally:
-        await close(engine)
+        await close_engine(engine)
 
 
-async def close(engine: AsyncEngine) -> None:
+async def close_engine(engine: AsyncEngine) -> None:
     """Close the engine's connections, even if the task is cancelled: each open one would leave a thread behind."""
     with anyio.CancelScope(shield=True):
         await engine.dispose()
@@ -300,7 +300,7 @@ WRITER_LOCK_KEY = 0x617265_6E61
 
 
 @asynccontextmanager
-async def exclusive(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
+async def exclusive_transaction(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
     """Open a transaction that excludes all others of this kind, on all servers: for reading before writing.
 
     The transaction is committed at the end of the block, or rolled back on an exception. Cancellation waits until then.
@@ -323,11 +323,11 @@ class Write(Protocol):
 def transaction_writer(engine: AsyncEngine) -> Write:
     """Return a `Write` for a process without an open journal on this store."""
 
-    async def write(work: Callable[[sa.Connection], T]) -> T:
-        async with exclusive(engine) as connection:
+    async def write_in_transaction(work: Callable[[sa.Connection], T]) -> T:
+        async with exclusive_transaction(engine) as connection:
             return await connection.run_sync(work)
 
-    return write
+    return write_in_transaction
 
 
 def lock_exclusively(connection: sa.Connection) -> None:
@@ -339,7 +339,7 @@ def lock_exclusively(connection: sa.Connection) -> None:
 
 
 @asynccontextmanager
-async def reading(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
+async def open_query_connection(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
     """Open a connection for a short query.
 
     The deadline of the enclosing cancel scope is the deadline of the query. When it passes, the database stops the
@@ -372,12 +372,12 @@ async def _query_deadline(connection: AsyncConnection, end: float) -> AsyncItera
     deadline: sqlite_driver.QueryDeadline = (await connection.get_raw_connection()).info[
         sqlite_driver.DEADLINE
     ]
-    with deadline.until(end):
+    with deadline.limit_queries(end):
         yield
 
 
 @asynccontextmanager
-async def snapshot(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
+async def open_snapshot(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
     """Open a connection that reads the current state of the store, unaffected by later writes."""
     async with engine.connect() as connection:
         if engine.dialect.name == "sqlite":
@@ -390,21 +390,21 @@ async def snapshot(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
 
 
 @cache
-def insert_or_update(dialect: str, table: sa.Table) -> sa.Insert:
+def make_upsert(dialect: str, table: sa.Table) -> sa.Insert:
     """Return an INSERT statement that updates rows whose primary keys exist. The rows are its parameters."""
-    statement = insert(dialect, table)
+    statement = make_insert(dialect, table)
     keys = [column.name for column in table.primary_key]
     changes = {name: value for name, value in statement.excluded.items() if name not in keys}
     return statement.on_conflict_do_update(index_elements=keys, set_=changes)
 
 
-def insert(dialect: str, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
+def make_insert(dialect: str, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
     """Return an INSERT statement for `dialect` that supports ON CONFLICT."""
     return postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)
 
 
-def chunks(items: Iterable[T], most: int = 500) -> Iterator[list[T]]:
-    """Yield the items in lists of at most `most` items. The default fits into one query."""
+def split_into_chunks(items: Iterable[T], size: int = 500) -> Iterator[list[T]]:
+    """Yield the items in lists of at most `size` items. The default fits into one query."""
     rest = iter(items)
-    while some := list(islice(rest, most)):
+    while some := list(islice(rest, size)):
         yield some

@@ -18,9 +18,9 @@ from arena.server.failed_logins import address_key
 from arena.server.store import database
 from arena.server.store.database import Engine
 from arena.server.store.schema import directives, tokens
-from arena.server.store.tokens import is_name
+from arena.server.store.tokens import is_valid_name
 
-Kind = Literal["name", "owner", "address", "notice"]
+DirectiveKind = Literal["name", "owner", "address", "notice"]
 
 KICK_SECONDS = 10.0
 """Time for which a kicked name is refused, in seconds. Within it, all servers read the directive."""
@@ -33,7 +33,7 @@ REVOKED_SECONDS = 60.0
 class Directive(Struct, frozen=True):
     """Directive that is in force."""
 
-    kind: Kind
+    kind: DirectiveKind
     subject: str
     text: str
     until: str
@@ -47,7 +47,7 @@ class NewDirective(Struct, frozen=True, tag="directive"):
 
     def apply(self, connection: sa.Connection) -> bool:
         """Issue the directive. Return True."""
-        statement = database.insert_or_update(connection.dialect.name, directives)
+        statement = database.make_upsert(connection.dialect.name, directives)
         connection.execute(statement, [asdict(self.directive)])
         return True
 
@@ -55,7 +55,7 @@ class NewDirective(Struct, frozen=True, tag="directive"):
 class EndedDirective(Struct, frozen=True, tag="ended directive"):
     """Change that ends a directive."""
 
-    kind: Kind
+    kind: DirectiveKind
     subject: str
 
     def apply(self, connection: sa.Connection) -> bool:
@@ -64,54 +64,56 @@ class EndedDirective(Struct, frozen=True, tag="ended directive"):
         return True
 
 
-def parse_subject(text: str) -> tuple[Kind, str] | None:
+def parse_subject(text: str) -> tuple[DirectiveKind, str] | None:
     """Return the address, network or name in `text` with its kind; None for any other text."""
     try:
         return "address", str(ip_network(address_key(text), strict=False))
     except ValueError:
-        return ("name", text) if is_name(text) else None
+        return ("name", text) if is_valid_name(text) else None
 
 
-def new_directive(kind: Kind, subject: str, text: str, seconds: float) -> NewDirective:
+def make_directive(kind: DirectiveKind, subject: str, text: str, seconds: float) -> NewDirective:
     """Return the change that issues a directive for `seconds` from now; with infinite seconds, it does not end."""
     try:
-        until = database.timestamp(datetime.now(UTC) + timedelta(seconds=seconds))
+        until = database.format_timestamp(datetime.now(UTC) + timedelta(seconds=seconds))
     except OverflowError:
         until = ""
     return NewDirective(Directive(kind, subject, text, until))
 
 
-async def issue(engine: Engine, kind: Kind, subject: str, text: str, seconds: float) -> None:
+async def issue_directive(
+    engine: Engine, kind: DirectiveKind, subject: str, text: str, seconds: float
+) -> None:
     """Issue a directive for `seconds`, in place of an earlier one; with infinite seconds, it does not end."""
     async with engine.begin() as connection:
-        await connection.run_sync(new_directive(kind, subject, text, seconds).apply)
+        await connection.run_sync(make_directive(kind, subject, text, seconds).apply)
 
 
-async def lift(engine: Engine, kind: Kind, subject: str = "") -> bool:
+async def lift_directive(engine: Engine, kind: DirectiveKind, subject: str = "") -> bool:
     """End a directive. Return False if there is none."""
     async with engine.begin() as connection:
         return bool((await connection.execute(_DELETE, {"of_kind": kind, "of": subject})).rowcount)
 
 
-async def in_force(engine: Engine) -> list[Directive]:
+async def load_directives(engine: Engine) -> list[Directive]:
     """Return the directives now in force, sorted by kind and subject."""
-    async with database.reading(engine) as connection:
-        return await _in_force(connection)
+    async with database.open_query_connection(engine) as connection:
+        return await _load_directives(connection)
 
 
-async def _in_force(connection: AsyncConnection) -> list[Directive]:
-    rows = (await connection.execute(_HOLD, {"now": database.now()})).all()
+async def _load_directives(connection: AsyncConnection) -> list[Directive]:
+    rows = (await connection.execute(_HOLD, {"now": database.current_timestamp()})).all()
     return [Directive(*row) for row in rows]
 
 
-async def in_force_with_names(engine: Engine) -> tuple[list[Directive], dict[str, str]]:
+async def load_directives_and_banned_names(engine: Engine) -> tuple[list[Directive], dict[str, str]]:
     """Return the directives now in force, and the reason for each name that may not connect.
 
     The names are the banned ones, those of banned owners, and those whose tokens were revoked in the last minute.
     """
-    since = database.timestamp(datetime.now(UTC) - timedelta(seconds=REVOKED_SECONDS))
-    async with database.reading(engine) as connection:
-        directives = await _in_force(connection)
+    since = database.format_timestamp(datetime.now(UTC) - timedelta(seconds=REVOKED_SECONDS))
+    async with database.open_query_connection(engine) as connection:
+        directives = await _load_directives(connection)
         banned = {each.subject: each.text for each in directives if each.kind == "owner"}
         rows = (await connection.execute(_KEPT_OUT, {"since": since, "owners": list(banned)})).all()
     names = {row.name: banned.get(row.owner, "its token was revoked") for row in rows}
@@ -121,7 +123,12 @@ async def in_force_with_names(engine: Engine) -> tuple[list[Directive], dict[str
 async def owner_ban_reason(engine: Engine, owner: str) -> str:
     """Return the reason for which the host banned an owner; empty if the owner is not banned."""
     return next(
-        (each.text for each in await in_force(engine) if (each.kind, each.subject) == ("owner", owner)), ""
+        (
+            each.text
+            for each in await load_directives(engine)
+            if (each.kind, each.subject) == ("owner", owner)
+        ),
+        "",
     )
 
 

@@ -16,14 +16,14 @@ from msgspec.structs import replace
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from arena.clock import MONOTONIC
-from arena.match.terms import game_from_setup, setup_of_game
+from arena.match.terms import decode_game, encode_game
 from arena.protocol.messages import EventPhase
 from arena.server.core.calendar import format_utc
 from arena.server.core.event_state import EventState, StoredEvent
 from arena.server.core.inputs import ControlEvent, FindClient, HostCommand, HostRequest
 from arena.server.store import database
 from arena.server.store.aggregates.standings import load_bot_standings
-from arena.server.store.lease import held_names
+from arena.server.store.lease import load_held_names
 from arena.server.store.schema import ladders, matches, requests
 
 EVENT = "event"
@@ -36,9 +36,9 @@ class _Plan(Struct):
     state: EventState
 
 
-_encode = msgspec.json.Encoder(enc_hook=setup_of_game).encode
-_plan = msgspec.json.Decoder(_Plan, dec_hook=game_from_setup).decode
-_request: msgspec.json.Decoder[HostRequest] = msgspec.json.Decoder(HostRequest, dec_hook=game_from_setup)
+_encode = msgspec.json.Encoder(enc_hook=encode_game).encode
+_plan = msgspec.json.Decoder(_Plan, dec_hook=decode_game).decode
+_request: msgspec.json.Decoder[HostRequest] = msgspec.json.Decoder(HostRequest, dec_hook=decode_game)
 
 
 def event_row(state: EventState) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def event_row(state: EventState) -> dict[str, Any]:
         "uid": plan.uid,
         "plan": _encode(columns).decode(),
         "started": format_utc(plan.begins),
-        "finished": database.now() if state.ended else None,
+        "finished": database.current_timestamp() if state.has_ended else None,
     }
 
 
@@ -93,18 +93,18 @@ async def find_event(engine: AsyncEngine, name: str) -> StoredEvent | None:
 
     From a series, return the latest event that has begun, or the latest announced one if none has.
     """
-    states = [state for state in await all_events(engine) if name in (state.plan.event, state.plan.series)]
+    states = [state for state in await list_events(engine) if name in (state.plan.event, state.plan.series)]
     if not states:
         return None
-    state = ([each for each in states if each.begun or each.phase == "over"] or states)[-1]
-    async with database.reading(engine) as connection:
+    state = ([each for each in states if each.has_begun or each.phase == "over"] or states)[-1]
+    async with database.open_query_connection(engine) as connection:
         return StoredEvent(state, await _load_results(connection, state.plan.event))
 
 
-async def all_events(engine: AsyncEngine) -> list[EventState]:
+async def list_events(engine: AsyncEngine) -> list[EventState]:
     """Return every event of every server, the earliest first."""
     query = sa.select(ladders.c.plan).where(ladders.c.kind == EVENT).order_by(ladders.c.started)
-    async with database.reading(engine) as connection:
+    async with database.open_query_connection(engine) as connection:
         return [parse_state(text) for text in (await connection.execute(query)).scalars()]
 
 
@@ -136,20 +136,20 @@ class _PlanWithEntries(Struct):
 _entries = msgspec.json.Decoder(_PlanWithEntries).decode
 
 
-async def unfinished_entries(engine: AsyncEngine) -> list[Entries]:
+async def load_unfinished_entries(engine: AsyncEngine) -> list[Entries]:
     """Return the entries of all unfinished events, the earliest event first."""
     table = ladders.c
     query = sa.select(table.server, table.plan).where(table.kind == EVENT, table.finished.is_(None))
-    async with database.reading(engine) as connection:
+    async with database.open_query_connection(engine) as connection:
         rows = (await connection.execute(query.order_by(table.started))).all()
     return [replace(_entries(row.plan).state, server=row.server) for row in rows]
 
 
 MAX_EVENTS = 500
-"""Maximum number of events that `events_since` returns."""
+"""Maximum number of events that `list_events_since` returns."""
 
 
-async def events_since(engine: AsyncEngine, time: str) -> list[EventState]:
+async def list_events_since(engine: AsyncEngine, time: str) -> list[EventState]:
     """Return the events that are unfinished or started at or after `time`, in order of their start.
 
     At most `MAX_EVENTS` are returned, the latest ones.
@@ -157,14 +157,14 @@ async def events_since(engine: AsyncEngine, time: str) -> list[EventState]:
     table = ladders.c
     lately = (table.kind == EVENT) & (table.finished.is_(None) | (table.started >= time))
     query = sa.select(table.plan).where(lately).order_by(table.started.desc()).limit(MAX_EVENTS)
-    async with database.reading(engine) as connection:
+    async with database.open_query_connection(engine) as connection:
         return [parse_state(text) for text in (await connection.execute(query)).scalars()][::-1]
 
 
 async def is_event_name_taken(engine: AsyncEngine, name: str) -> bool:
     """Return True if an event of this name was ever announced or played."""
     query = sa.select(ladders.c.event).where(ladders.c.event == name)
-    async with database.reading(engine) as connection:
+    async with database.open_query_connection(engine) as connection:
         return (await connection.execute(query)).first() is not None
 
 
@@ -173,7 +173,7 @@ async def is_event_name_taken(engine: AsyncEngine, name: str) -> bool:
 
 ANSWER_SECONDS = 5.0
 """Time to wait for a server's answer, in seconds."""
-FIRST_LOOK_SECONDS = 0.05
+FIRST_POLL_SECONDS = 0.05
 """Time before the first check for an answer, in seconds. Each later interval is twice as long, up to a second."""
 
 
@@ -210,40 +210,40 @@ async def send_request(engine: AsyncEngine, server: str, request: HostRequest) -
     """Send a request to a server, and return the answer; None if none comes within `ANSWER_SECONDS`."""
     async with engine.begin() as connection:
         number = await connection.run_sync(_store_request, server, request)
-    reply = await _wait_answer(engine, number)
+    reply = await _wait_for_answer(engine, number)
     if reply is not None:
         async with engine.begin() as connection:
             await connection.execute(_DELETE_REQUEST, {"of": number})
     return reply
 
 
-async def _wait_answer(engine: AsyncEngine, number: int) -> RequestAnswer | None:
-    until, pause = MONOTONIC.now() + ANSWER_SECONDS, FIRST_LOOK_SECONDS
+async def _wait_for_answer(engine: AsyncEngine, number: int) -> RequestAnswer | None:
+    until, pause = MONOTONIC.now() + ANSWER_SECONDS, FIRST_POLL_SECONDS
     while MONOTONIC.now() < until:
         await MONOTONIC.sleep(pause)
         pause = min(2 * pause, 1.0)
-        async with database.reading(engine) as connection:
+        async with database.open_query_connection(engine) as connection:
             row = (await connection.execute(_REPLY, {"of": number})).one_or_none()
         if row is not None and row.answer is not None:
             return RequestAnswer(row.answer, bool(row.done))
     return None
 
 
-def change_maker(engine: AsyncEngine) -> MakeChange:
+def make_change_maker(engine: AsyncEngine) -> MakeChange:
     """Return a `MakeChange` for a process without a core."""
     write = database.transaction_writer(engine)
 
-    async def make(change: PreparedChange) -> bool | RequestAnswer:
+    async def make_change(change: PreparedChange) -> bool | RequestAnswer:
         if isinstance(change, NewRequest):
             return await require_answer(engine, change)
         return await write(change.apply)
 
-    return make
+    return make_change
 
 
-async def require_answer(engine: AsyncEngine, asked: NewRequest) -> RequestAnswer:
+async def require_answer(engine: AsyncEngine, new_request: NewRequest) -> RequestAnswer:
     """Send a request through the store, and return its answer. Raises TimeoutError."""
-    reply = await send_request(engine, asked.server, asked.request)
+    reply = await send_request(engine, new_request.server, new_request.request)
     if reply is None:
         raise TimeoutError
     return reply
@@ -251,8 +251,8 @@ async def require_answer(engine: AsyncEngine, asked: NewRequest) -> RequestAnswe
 
 async def is_connected(engine: AsyncEngine, name: str) -> bool | None:
     """Return True if a client of this name is connected to a server on the store; None if a server does not answer."""
-    async with database.reading(engine) as connection:
-        servers = await connection.run_sync(held_names)
+    async with database.open_query_connection(engine) as connection:
+        servers = await connection.run_sync(load_held_names)
     replies = [await send_request(engine, server, FindClient(name)) for server in servers]
     if any(reply is not None and reply.done for reply in replies):
         return True
@@ -266,17 +266,17 @@ _REPLY = sa.select(requests.c.answer, requests.c.done).where(requests.c.number =
 _DELETE_REQUEST = sa.delete(requests).where(requests.c.number == sa.bindparam("of"))
 
 
-async def entry_request(engine: AsyncEngine, event: str, bot: str) -> ControlEvent:
+async def make_entry_request(engine: AsyncEngine, event: str, bot: str) -> ControlEvent:
     """Return the request to enter a bot in an event, with the bot's stored ratings."""
-    async with database.reading(engine) as connection:
+    async with database.open_query_connection(engine) as connection:
         rated = await load_bot_standings(connection, bot)
     return ControlEvent(event, "enter", bot, {each.game: each.rating for each in rated})
 
 
-async def pending_requests(engine: AsyncEngine, server: str) -> list[HostCommand]:
+async def load_pending_requests(engine: AsyncEngine, server: str) -> list[HostCommand]:
     """Return the unanswered requests to a server, the earliest first."""
     query = sa.select(requests.c.number, requests.c.request)
     query = query.where(requests.c.server == server, requests.c.answer.is_(None)).order_by(requests.c.number)
-    async with database.reading(engine) as connection:
+    async with database.open_query_connection(engine) as connection:
         rows = (await connection.execute(query)).all()
     return [HostCommand(row.number, _request.decode(row.request)) for row in rows]

@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result
 from arena.protocol.values import Players
-from arena.server.store.database import insert, reading
+from arena.server.store.database import make_insert, open_query_connection
 from arena.server.store.journal.reader import LAST_CHARACTER
 from arena.server.store.packing import unpack_record
 from arena.server.store.schema import ARRIVAL, matches, records
@@ -24,7 +24,7 @@ MAX_LENGTHS = {"map": 128, "time_control": 64, "detail": 500}
 """Maximum length of these columns, in characters. It bounds the size of a list, whatever the records contain."""
 
 DIGEST_BYTES = 16
-FIRST_PLIES = 4
+OPENING_PLIES = 4
 """Number of plies that count as the opening of a match that has no book moves."""
 
 RESULT_COLUMNS = ("map", "time_control", "plies", "winner", "reason", "detail")
@@ -57,7 +57,7 @@ class MatchList(Struct, frozen=True):
     next: str | None
 
 
-def summary_columns(record: Record) -> dict[str, Any]:
+def make_summary_columns(record: Record) -> dict[str, Any]:
     """Return the values of the columns `END_COLUMNS` for a record."""
     name, result = record.setup.get("map"), record.result
     texts = {
@@ -68,18 +68,18 @@ def summary_columns(record: Record) -> dict[str, Any]:
     # PostgreSQL cannot store NUL in a text.
     short = {column: text[: MAX_LENGTHS[column]].replace("\0", "\ufffd") for column, text in texts.items()}
     opened = sum(each.opening for each in record.moves)
-    first = [each.move for each in record.moves[: opened or FIRST_PLIES]]
+    first = [each.move for each in record.moves[: opened or OPENING_PLIES]]
     opening = opening_key(record.game, record.setup, first, opened)
     outcome = {"plies": len(record.moves), "winner": result.winner, "reason": result.reason.value}
     return short | outcome | {"opening": opening}
 
 
-def opening_key(game: str, setup: Mapping[str, Any], moves: Sequence[Any], opened: int) -> str | None:
+def opening_key(game: str, setup: Mapping[str, Any], moves: Sequence[Any], book_moves: int) -> str | None:
     """Return 16 hexadecimal digits that identify a match's opening; None if the match ended during its opening.
 
-    opened: number of book moves before the bots took over; if 0, the first `FIRST_PLIES` plies count as the opening
+    book_moves: number of book moves before the bots took over; if 0, the first `OPENING_PLIES` plies count as the opening
     """
-    count = opened or FIRST_PLIES
+    count = book_moves or OPENING_PLIES
     if len(moves) < count:
         return None
     # The key depends on the game, the name of the map, and the moves.
@@ -99,14 +99,14 @@ def match_digest(record: Record) -> bytes:
     return sha256(text).digest()[:DIGEST_BYTES]
 
 
-def next_arrival(kind: str) -> sa.ColumnElement[Any]:
+def next_arrival_number(dialect: str) -> sa.ColumnElement[Any]:
     """Return an SQL expression for the next arrival number of a finished match.
 
     Ratings are computed in this order and not by time, because the clocks of servers differ and may be wrong by years.
     A transaction that counts matches must see every match with a lower number. SQLite has one writer. On PostgreSQL,
     transactions that assign numbers and transactions that count exclude each other.
     """
-    if kind == "postgresql":
+    if dialect == "postgresql":
         return ARRIVAL.next_value()
     latest = matches.alias("latest")
     over = latest.c.finished.is_not(None)
@@ -114,7 +114,7 @@ def next_arrival(kind: str) -> sa.ColumnElement[Any]:
 
 
 @lru_cache(maxsize=2)
-def insert_record_statement(kind: str) -> sa.Insert:
+def make_insert_record_statement(dialect: str) -> sa.Insert:
     """Return the statement that stores the packed data of a finished match, unless some are stored already.
 
     Parameters: `which` is the id, `packed` the data, and `whole` is True if the data include the terms and the
@@ -123,7 +123,9 @@ def insert_record_statement(kind: str) -> sa.Insert:
     values = sa.bindparam("packed", type_=sa.LargeBinary), sa.bindparam("whole", type_=sa.Boolean)
     over = (matches.c.match == sa.bindparam("which")) & matches.c.finished.is_not(None)
     row = sa.select(matches.c.number, *values).where(over)
-    return insert(kind, records).from_select(["number", "packed", "whole"], row).on_conflict_do_nothing()
+    return (
+        make_insert(dialect, records).from_select(["number", "packed", "whole"], row).on_conflict_do_nothing()
+    )
 
 
 _REASONS = {each.value: each for each in EndReason}
@@ -131,7 +133,7 @@ _REASONS = {each.value: each for each in EndReason}
 
 def result_from_row(row: Any, detail: str = "") -> Result:
     """Return the result of a match from `winner` and `reason` of its row."""
-    return Result(row.winner or None, _REASONS.get(row.reason) or EndReason.of(row.reason), detail)
+    return Result(row.winner or None, _REASONS.get(row.reason) or EndReason.parse(row.reason), detail)
 
 
 MIN_PREFIX = 4
@@ -141,7 +143,7 @@ MIN_PREFIX = 4
 async def load_record(engine: AsyncEngine, match: str) -> str | None:
     """Return the record of a finished match as one line of JSON; None if there is no such match."""
     query = sa.select(records.c.packed).join(matches, matches.c.number == records.c.number)
-    async with reading(engine) as connection:
+    async with open_query_connection(engine) as connection:
         packed = (await connection.execute(query.where(matches.c.match == match))).scalar_one_or_none()
     return None if packed is None else unpack_record(packed)
 
@@ -157,7 +159,7 @@ async def find_record(engine: AsyncEngine, match: str) -> tuple[str | None, bool
         return line, True
     query = sa.select(records.c.packed).join(matches, matches.c.number == records.c.number)
     query = query.where(matches.c.match >= match, matches.c.match < match + LAST_CHARACTER).limit(2)
-    async with reading(engine) as connection:
+    async with open_query_connection(engine) as connection:
         rows = (await connection.execute(query)).scalars().all()
     return unpack_record(rows[0]) if len(rows) == 1 else None, False
 
@@ -166,7 +168,7 @@ async def load_open_players(engine: AsyncEngine, match: str) -> Players | None:
     """Return the players of an unfinished match; None if there is no such match."""
     query = sa.select(matches.c.maxie, matches.c.minnie)
     query = query.where(matches.c.match == match, matches.c.finished.is_(None))
-    async with reading(engine) as connection:
+    async with open_query_connection(engine) as connection:
         row = (await connection.execute(query)).one_or_none()
     return None if row is None else Players(row.maxie, row.minnie)
 
@@ -176,7 +178,7 @@ async def load_summary(engine: AsyncEngine, match: str) -> MatchSummary | None:
     columns = ("match", "event", "game", "maxie", "minnie", "finished", *RESULT_COLUMNS)
     query = sa.select(*(matches.c[name] for name in columns))
     query = query.where(matches.c.match == match, matches.c.finished.is_not(None))
-    async with reading(engine) as connection:
+    async with open_query_connection(engine) as connection:
         row = (await connection.execute(query)).one_or_none()
     return None if row is None else summary_from_row(row)
 
@@ -185,13 +187,13 @@ FINISHED = matches.c.finished.is_not(None)
 """Condition of the indices of finished matches. It is a single object, which is a key of cached queries."""
 
 
-async def games_in(connection: AsyncConnection, column: sa.Column[Any], *where: Any) -> list[str]:
+async def list_distinct_games(connection: AsyncConnection, column: sa.Column[Any], *where: Any) -> list[str]:
     """Return the distinct games in `column` among rows that match `where`, with one index lookup per game."""
-    return list((await connection.execute(_games_in(column, where))).scalars())
+    return list((await connection.execute(_distinct_games_query(column, where))).scalars())
 
 
 @lru_cache(maxsize=8)  # one query per column and condition, both constants in the code
-def _games_in(column: sa.Column[Any], where: tuple[Any, ...]) -> sa.Select[Any]:
+def _distinct_games_query(column: sa.Column[Any], where: tuple[Any, ...]) -> sa.Select[Any]:
     games = sa.select(sa.func.min(column).label("game")).where(*where).cte("games", recursive=True)
     following = sa.select(sa.func.min(column)).where(*where, column > games.c.game).scalar_subquery()
     games = games.union_all(sa.select(following).where(games.c.game.is_not(None)))

@@ -22,9 +22,9 @@ from arena.server.store.tokens import (
     MAX_NAME,
     Token,
     TokenError,
+    generate_token,
     hash_token,
-    is_name,
-    new_token,
+    is_valid_name,
     token_from_row,
 )
 
@@ -40,7 +40,7 @@ class OwnerAccount(Struct, frozen=True):
     left: int
     """Number of names that the owner may still register."""
     until: str
-    """End time of the invitation, in the format of `database.now`; empty if none is open."""
+    """End time of the invitation, in the format of `database.current_timestamp`; empty if none is open."""
 
 
 class NewName(Struct, frozen=True, tag="name"):
@@ -59,16 +59,16 @@ class NewName(Struct, frozen=True, tag="name"):
         return True
 
 
-async def invite(engine: Engine, owners: list[str], bots: int, seconds: float) -> dict[str, str]:
+async def create_invitations(engine: Engine, owners: list[str], bots: int, seconds: float) -> dict[str, str]:
     """Create an invitation for each owner, valid for `seconds` and for up to `bots` bots. Return the codes by owner.
 
     Raises TokenError if an owner is not a valid name.
     """
-    bad = next((owner for owner in owners if not is_name(owner)), None)
+    bad = next((owner for owner in owners if not is_valid_name(owner)), None)
     if bad is not None:
         raise TokenError(f"{bad!r:.80} is not a valid name: write 1 to 64 printable characters")
     codes = {owner: secrets.token_urlsafe(18) for owner in owners}
-    until = database.timestamp(datetime.now(UTC) + timedelta(seconds=seconds))
+    until = database.format_timestamp(datetime.now(UTC) + timedelta(seconds=seconds))
     rows = [
         {"hash": hash_token(code), "owner": owner, "bots": bots, "expires": until}
         for owner, code in codes.items()
@@ -78,16 +78,16 @@ async def invite(engine: Engine, owners: list[str], bots: int, seconds: float) -
     return codes
 
 
-async def invited_owner(engine: Engine, code: str) -> str | None:
+async def find_invited_owner(engine: Engine, code: str) -> str | None:
     """Return the owner of the open invitation with this code; None if there is none."""
     query = sa.select(invitations.c.owner).where(invitations.c.hash == hash_token(code), _OPEN)
-    async with database.reading(engine) as connection:
-        return (await connection.execute(query, {"now": database.now()})).scalar_one_or_none()
+    async with database.open_query_connection(engine) as connection:
+        return (await connection.execute(query, {"now": database.current_timestamp()})).scalar_one_or_none()
 
 
 async def load_owner(engine: Engine, owner: str) -> OwnerAccount:
     """Return an owner with all bots and the open invitation, if there is one."""
-    async with database.reading(engine) as connection:
+    async with database.open_query_connection(engine) as connection:
         return await _load_owner(connection, owner)
 
 
@@ -96,9 +96,9 @@ async def check_new_name(engine: Engine, owner: str, name: str) -> tuple[NewName
 
     Raises TokenError if the name is invalid or taken, or the owner's invitation is over or used up.
     """
-    if not is_name(name):
+    if not is_valid_name(name):
         raise TokenError(f"{name!r:.80} is not a valid name: write 1 to {MAX_NAME} printable characters")
-    async with database.reading(engine) as connection:
+    async with database.open_query_connection(engine) as connection:
         # The names are read first: one that the owner registers after that is not among them, and `apply` refuses.
         known = set((await connection.execute(_NAMES)).scalars())
         stored = await _load_owner(connection, owner)
@@ -106,14 +106,14 @@ async def check_new_name(engine: Engine, owner: str, name: str) -> tuple[NewName
         raise TokenError("this invitation is no longer open: ask the host for a new one")
     if not stored.left:
         raise TokenError("all names of this invitation are taken: retire a bot, or ask the host for more")
-    why = names.why_unavailable(name, known)
+    why = names.unavailability_reason(name, known)
     if why is not None:
         raise TokenError(why)
     if name in known:
         raise TokenError(f"{name!r:.80} is taken: choose another name")
-    token = new_token()
+    token = generate_token()
     return NewName(
-        Token(name, "bot", owner, database.now(), None, None, hash_token(token)), _digest(known)
+        Token(name, "bot", owner, database.current_timestamp(), None, None, hash_token(token)), _digest(known)
     ), token
 
 
@@ -121,16 +121,16 @@ async def _load_owner(connection: AsyncConnection, owner: str) -> OwnerAccount:
     of_owner = sa.select(tokens).where(tokens.c.owner == owner, tokens.c.role == "bot")
     token_rows = await connection.execute(of_owner.order_by(tokens.c.created, tokens.c.name))
     bots = [token_from_row(row) for row in token_rows]
-    rows = await connection.execute(_INVITED, {"owner": owner, "now": database.now()})
+    rows = await connection.execute(_INVITED, {"owner": owner, "now": database.current_timestamp()})
     most, until = rows.one()
     revoked = sum(each.revoked is not None for each in bots)
     places = max(0, (most or 0) - (len(bots) - revoked)) if revoked < MAX_REVOKED else 0
     return OwnerAccount(owner, bots, places, until or "")
 
 
-def _digest(known: Iterable[str]) -> bytes:
+def _digest(names: Iterable[str]) -> bytes:
     """Return a digest of a set of names."""
-    return sha256("\n".join(sorted(known)).encode()).digest()
+    return sha256("\n".join(sorted(names)).encode()).digest()
 
 
 _NAMES = sa.select(tokens.c.name)

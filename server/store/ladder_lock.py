@@ -24,7 +24,7 @@ def short_digest(data: object) -> str:
 
 
 @asynccontextmanager
-async def hold_event(engine: AsyncEngine, event: str) -> AsyncIterator[None]:
+async def lock_event(engine: AsyncEngine, event: str) -> AsyncIterator[None]:
     """Hold the lock on an event during the block. Raises CannotResume if another process holds it."""
     if engine.dialect.name == "sqlite":
         with _lock_file(Path(f"{engine.url.database}-ladder-{short_digest(event)}.lock"), event):
@@ -35,7 +35,7 @@ async def hold_event(engine: AsyncEngine, event: str) -> AsyncIterator[None]:
         acquired = (await connection.execute(sa.select(sa.func.pg_try_advisory_lock(key)))).scalar_one()
         await connection.commit()
         if not acquired:
-            raise _already_playing(event)
+            raise _already_playing_error(event)
         try:
             yield
         finally:
@@ -50,7 +50,7 @@ def _lock_file(path: Path, event: str) -> Iterator[None]:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise _already_playing(event) from None
+                raise _already_playing_error(event) from None
             if not _is_file_at(path, file.fileno()):
                 continue  # the previous holder deleted the file after it was opened here
             try:
@@ -68,5 +68,5 @@ def _is_file_at(path: Path, file: int) -> bool:
         return False
 
 
-def _already_playing(event: str) -> CannotResume:
+def _already_playing_error(event: str) -> CannotResume:
     return CannotResume(f"event {event} is being played by another process: wait until that process ends")

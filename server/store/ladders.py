@@ -22,7 +22,7 @@ from arena.protocol.values import Players
 from arena.rating.steps import FinishedMatch
 from arena.server.store import database, schema
 from arena.server.store.finished import result_from_row
-from arena.server.store.ladder_lock import CannotResume, hold_event
+from arena.server.store.ladder_lock import CannotResume, lock_event
 from arena.server.store.packing import unpack_record
 
 Plan = Mapping[str, Any]
@@ -45,23 +45,23 @@ class StoredLadder:
 
 
 @asynccontextmanager
-async def claim(
-    engine: AsyncEngine, kind: str, event: str | None, auto: str, plan: Plan
+async def claim_ladder(
+    engine: AsyncEngine, kind: str, event: str | None, default_name: str, plan: Plan
 ) -> AsyncIterator[StoredLadder]:
     """Begin or resume a ladder, and lock out other processes during the block.
 
     kind: command that plays the ladder: `ladder` or `match`
     event: name of the ladder; None for the last unfinished ladder of this kind without a name, or a new one
-    auto: name of a new ladder without a name
+    default_name: name of a new ladder without a name
 
     The unfinished matches of a killed ladder are removed. Raises CannotResume if the plan differs from the stored one, or
     if another process plays the ladder.
     """
     requested = json.loads(json.dumps(plan))
     row = await _find_row(engine, kind, event)
-    name = row.event if row is not None else event or auto
-    async with hold_event(engine, name):
-        async with database.exclusive(engine) as connection:
+    name = row.event if row is not None else event or default_name
+    async with lock_event(engine, name):
+        async with database.exclusive_transaction(engine) as connection:
             if row is None:
                 await connection.execute(
                     sa.insert(schema.ladders).values(
@@ -70,7 +70,7 @@ async def claim(
                         kind=kind,
                         named=event is not None,
                         plan=json.dumps(requested),
-                        started=database.now(),
+                        started=database.current_timestamp(),
                     )
                 )
             else:
@@ -84,26 +84,28 @@ async def claim(
 
 async def set_bots(engine: AsyncEngine, event: str, bots: list[str]) -> None:
     """Store the names of the bots that have connected, for a ladder whose plan does not name them."""
-    async with database.exclusive(engine) as connection:
+    async with database.exclusive_transaction(engine) as connection:
         mine = schema.ladders.c.event == event
         row = (await connection.execute(sa.select(schema.ladders.c.plan).where(mine))).scalar_one()
         plan = json.dumps({**json.loads(row), "bots": dict.fromkeys(bots, "")})
         await connection.execute(sa.update(schema.ladders).where(mine).values(plan=plan))
 
 
-async def finish(engine: AsyncEngine, event: str) -> None:
+async def finish_ladder(engine: AsyncEngine, event: str) -> None:
     """Mark a ladder as finished, and remove its unfinished matches."""
-    async with database.exclusive(engine) as connection:
+    async with database.exclusive_transaction(engine) as connection:
         await _discard_unfinished(connection, event)
         mine = (schema.ladders.c.event == event) & schema.ladders.c.finished.is_(None)
-        await connection.execute(sa.update(schema.ladders).where(mine).values(finished=database.now()))
+        await connection.execute(
+            sa.update(schema.ladders).where(mine).values(finished=database.current_timestamp())
+        )
 
 
 async def load_ladder(engine: AsyncEngine, event: str) -> StoredLadder | None:
     """Return a ladder with its finished matches; None if no ladder has this name."""
     query = sa.select(schema.ladders).where(schema.ladders.c.event == event)
     matches, records = schema.matches, schema.records
-    async with database.reading(engine) as connection:
+    async with database.open_query_connection(engine) as connection:
         row = (await connection.execute(query)).one_or_none()
         if row is None:
             return None
@@ -112,7 +114,7 @@ async def load_ladder(engine: AsyncEngine, event: str) -> StoredLadder | None:
         finished = finished.join(records, records.c.number == matches.c.number)
         rows = (await connection.execute(finished.order_by(matches.c.finished, matches.c.number))).all()
     by_match = {each.match: from_line(unpack_record(each.packed)) for each in rows}
-    seconds = _union_seconds(
+    seconds = _total_covered_seconds(
         [(_unix_seconds(by_match[each.match].started), _unix_seconds(each.finished)) for each in rows]
     )
     plan = json.loads(row.plan)
@@ -135,7 +137,7 @@ async def find_plan(engine: AsyncEngine, event: str) -> LadderPlan | None:
     table = schema.ladders.c
     columns = table.uid, table.kind, table.plan, table.started, table.finished
     query = sa.select(*columns).where(table.event == event)
-    async with database.reading(engine) as connection:
+    async with database.open_query_connection(engine) as connection:
         row = (await connection.execute(query)).one_or_none()
     if row is None:
         return None
@@ -149,7 +151,7 @@ async def load_results(engine: AsyncEngine, event: str) -> dict[str, FinishedMat
         table.match, table.game, table.maxie, table.minnie, table.winner, table.reason, table.detail
     )
     query = query.where(table.event == event, table.finished.is_not(None))
-    async with database.reading(engine) as connection:
+    async with database.open_query_connection(engine) as connection:
         rows = (await connection.execute(query.order_by(table.finished, table.number))).all()
     return {
         row.match: FinishedMatch(row.match, row.game, Players(row.maxie, row.minnie), result_from_row(row))
@@ -162,7 +164,7 @@ def _unix_seconds(text: str | None) -> float:
     return datetime.fromisoformat(text).timestamp() if text else 0.0
 
 
-def _union_seconds(spans: list[tuple[float, float]]) -> float:
+def _total_covered_seconds(spans: list[tuple[float, float]]) -> float:
     """Return the number of seconds covered by at least one of the spans."""
     total, until = 0.0, float("-inf")
     for start, end in sorted(spans):
@@ -178,7 +180,7 @@ async def _find_row(engine: AsyncEngine, kind: str, event: str | None) -> sa.Row
     else:
         mine = (table.c.kind == kind) & ~table.c.named & table.c.finished.is_(None)
     query = sa.select(table).where(mine).order_by(table.c.started.desc()).limit(1)
-    async with database.reading(engine) as connection:
+    async with database.open_query_connection(engine) as connection:
         return (await connection.execute(query)).one_or_none()
 
 

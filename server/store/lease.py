@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from arena.clock import MONOTONIC, Clock
-from arena.server.processes.identity import ProcessIdentity, is_gone, this_process
-from arena.server.store.database import StoreError, Write, insert
+from arena.server.processes.identity import ProcessIdentity, identify_this_process, is_gone
+from arena.server.store.database import StoreError, Write, make_insert
 from arena.server.store.schema import servers
 
 log = logging.getLogger("arena.lease")
@@ -43,7 +43,7 @@ class Lease(NamedTuple):
     """Time at which the name was acquired, by the database's clock. It differs for every holder."""
 
 
-class NameHeld(StoreError):
+class LeaseHeld(StoreError):
     """Raised when another process holds the name; the message names the process and the time since when."""
 
     def __init__(self, name: str, row: sa.Row[Any]) -> None:
@@ -52,7 +52,7 @@ class NameHeld(StoreError):
         """Duration of the holder's lease without renewal, in seconds."""
         since = datetime.fromtimestamp(row.since, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         super().__init__(
-            f"{display_name(name)} is running on this store already: on {row.host}, process {row.pid}, since {since};"
+            f"{describe_server(name)} is running on this store already: on {row.host}, process {row.pid}, since {since};"
             f" the name is free when that process stops, or {self.seconds:.3g} s after it was killed on another machine"
         )
         self.name = name
@@ -67,17 +67,17 @@ class LeaseLost(StoreError):
 
     def __init__(self, lease: Lease) -> None:
         super().__init__(
-            f"{display_name(lease.name)} has been taken over by another process, because this one did not renew its lease"
+            f"{describe_server(lease.name)} has been taken over by another process, because this one did not renew its lease"
             f" within {lease.seconds:g} s; its matches continue there"
         )
 
 
-def display_name(name: str) -> str:
+def describe_server(name: str) -> str:
     """Return a server's name as messages show it: `the server 'NAME'`, or `the server without a name`."""
     return f"the server {name!r}" if name else "the server without a name"
 
 
-async def acquire(
+async def acquire_lease(
     write: Write,
     name: str,
     *,
@@ -87,17 +87,17 @@ async def acquire(
 ) -> Lease:
     """Acquire the lease on a name for `seconds`, as soon as the name is free.
 
-    Raises NameHeld if the holder renews its lease. With `wait`, as for a standby, waits until the name is free.
+    Raises LeaseHeld if the holder renews its lease. With `wait`, as for a standby, waits until the name is free.
     """
-    take_it = partial(try_acquire, name=name, process=this_process(), seconds=seconds)
-    first: NameHeld | None = None
+    take_it = partial(try_acquire, name=name, process=identify_this_process(), seconds=seconds)
+    first: LeaseHeld | None = None
     began = clock.now()
     while True:
         # The database's clock may jump, so the time without a renewal is measured here.
         expired = first.renewal if first is not None and clock.now() - began >= first.seconds else None
         try:
             return await write(partial(take_it, expired=expired))
-        except NameHeld as held:
+        except LeaseHeld as held:
             if first is None:
                 log.warning(
                     "%s; waiting %s",
@@ -124,7 +124,7 @@ def try_acquire(
     expired: tuple[int, float] | None = None,
     seconds: float = LEASE_SECONDS,
 ) -> Lease:
-    """Acquire the lease on a name for `seconds`, in the caller's transaction. Raises NameHeld.
+    """Acquire the lease on a name for `seconds`, in the caller's transaction. Raises LeaseHeld.
 
     expired: number and renewal time of a lease that counts as expired, whatever its row says
     """
@@ -144,7 +144,7 @@ def try_acquire(
             "until": 0.0,
         }
         connection.execute(
-            insert(kind, servers).on_conflict_do_nothing(), {"name": name, "number": 0, **nobody}
+            make_insert(kind, servers).on_conflict_do_nothing(), {"name": name, "number": 0, **nobody}
         )
     else:
         _require_free(row, expired)
@@ -166,32 +166,32 @@ def try_acquire(
     return Lease(name, row.number + 1, seconds, since)
 
 
-def reacquire(connection: sa.Connection, lease: Lease) -> Lease:
+def reacquire_lease(connection: sa.Connection, lease: Lease) -> Lease:
     """Acquire a held name again under the next number, so that all writes under the old number are refused.
 
     An earlier transaction of unknown outcome may have done that already. Raises LeaseLost.
     """
     renewed = lease._replace(number=lease.number + 1)
     try:
-        renew(connection, renewed)
+        renew_lease(connection, renewed)
     except LeaseLost:
         now = database_time(connection.dialect.name)
         _update(connection, lease, {"number": renewed.number, "renewed": now, "until": now + lease.seconds})
     return renewed
 
 
-def renew(connection: sa.Connection, lease: Lease) -> None:
+def renew_lease(connection: sa.Connection, lease: Lease) -> None:
     """Renew the lease, in the caller's transaction. Raises LeaseLost."""
     now = database_time(connection.dialect.name)
     _update(connection, lease, {"renewed": now, "until": now + lease.seconds})
 
 
-def release(connection: sa.Connection, lease: Lease) -> None:
+def release_lease(connection: sa.Connection, lease: Lease) -> None:
     """Release the name, so that another process can acquire it immediately. Raises LeaseLost."""
     _update(connection, lease, {"until": 0.0})
 
 
-def require(connection: sa.Connection, lease: Lease) -> None:
+def require_lease(connection: sa.Connection, lease: Lease) -> None:
     """Check that the lease is held, and lock it until the end of the transaction.
 
     Raises LeaseLost.
@@ -200,25 +200,25 @@ def require(connection: sa.Connection, lease: Lease) -> None:
         raise LeaseLost(lease)
 
 
-def held_names(connection: sa.Connection) -> list[str]:
+def load_held_names(connection: sa.Connection) -> list[str]:
     """Return the names that are held now."""
     query = sa.select(servers.c.name).where(servers.c.until > database_time(connection.dialect.name))
     return list(connection.execute(query.order_by(servers.c.name)).scalars())
 
 
-def require_none(connection: sa.Connection) -> None:
-    """Raise NameHeld if a name is held."""
+def require_no_lease(connection: sa.Connection) -> None:
+    """Raise LeaseHeld if a name is held."""
     now = database_time(connection.dialect.name)
     query = sa.select(servers, now.label("at")).where(servers.c.until > now).order_by(servers.c.name)
     for row in connection.execute(query):
         if not is_gone(_holder_process(row)):
-            raise NameHeld(row.name, row)
+            raise LeaseHeld(row.name, row)
 
 
 @cache
-def database_time(kind: str) -> sa.ColumnElement[float]:
+def database_time(dialect: str) -> sa.ColumnElement[float]:
     """Return an SQL expression for the database's time, in seconds since 1970."""
-    if kind == "postgresql":
+    if dialect == "postgresql":
         return sa.cast(sa.extract("epoch", sa.func.clock_timestamp()), sa.Double)
     return (sa.func.julianday("now", type_=sa.Double) - 2440587.5) * 86400.0
 
@@ -240,7 +240,7 @@ def _update(connection: sa.Connection, lease: Lease, values: dict[str, Any]) -> 
 
 def _require_free(row: sa.Row[Any], expired: tuple[int, float] | None) -> None:
     if (row.number, row.renewed) != expired and row.at < row.until and not is_gone(_holder_process(row)):
-        raise NameHeld(row.name, row)
+        raise LeaseHeld(row.name, row)
 
 
 def _holder_process(row: sa.Row[Any]) -> ProcessIdentity:

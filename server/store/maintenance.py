@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.clock import MONOTONIC, Clock
 from arena.server.store import database
-from arena.server.store.compaction import compact
+from arena.server.store.compaction import pack_finished_matches
 from arena.server.store.database import StoreError
 from arena.server.store.journal.journal import Journal
 from arena.server.store.people import remove_expired
@@ -47,9 +47,9 @@ class Maintenance:
         while True:
             version = self._journal.commits, await self._journal.foreign_version()
             try:
-                async with database.as_store_error(self._engine):
+                async with database.convert_database_errors(self._engine):
                     if version != last_counts:
-                        await compact(self._engine, self._journal.write)
+                        await pack_finished_matches(self._engine, self._journal.write)
                         last_counts = version
                     if self._clock.now() >= prune_at:
                         prune_at = self._clock.now() + PRUNE_SECONDS

@@ -51,7 +51,7 @@ def require_current(connection: Connection) -> None:
         raise _unknown_schema(connection, version)
 
 
-def steps_from(connection: Connection, version: int) -> list[Callable[[Connection], None]]:
+def migrations_from(connection: Connection, version: int) -> list[Callable[[Connection], None]]:
     """Return the migrations from `version` to `SCHEMA_VERSION`. Raises UnknownSchema if one is missing."""
     if version > SCHEMA_VERSION or any(each not in STEPS for each in range(version, SCHEMA_VERSION)):
         raise _unknown_schema(connection, version)
@@ -97,9 +97,9 @@ def _creation_script() -> str:
     """Return the statements that create the tables on PostgreSQL."""
     statements: list[str] = []
 
-    def keep(statement: sa.DDLElement, *_given: object, **_more: object) -> None:
+    def collect_statement(statement: sa.DDLElement, *_given: object, **_more: object) -> None:
         statements.append(str(statement.compile(dialect=described.dialect)))
 
-    described = sa.create_mock_engine("postgresql+asyncpg://", keep)
+    described = sa.create_mock_engine("postgresql+asyncpg://", collect_statement)
     _make_tables(described)
     return ";".join(statements)

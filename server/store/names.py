@@ -51,19 +51,19 @@ _FOLDED = str.maketrans({char: letter for letter, chars in _LIKE.items() for cha
 
 
 @lru_cache(maxsize=65_536)
-def skeleton(name: str) -> str:
+def lookalike_key(name: str) -> str:
     """Return a key that is equal for names that look alike."""
     plain = unicodedata.normalize("NFKD", name.translate(_FOLDED)).translate(_FOLDED).casefold()
     return "".join(char for char in plain if not unicodedata.combining(char)).translate(_FOLDED)
 
 
-def why_unavailable(name: str, others: Iterable[str]) -> str | None:
+def unavailability_reason(name: str, others: Iterable[str]) -> str | None:
     """Return the reason why a new name is not available beside the names `others`; None if it is available."""
-    looks = skeleton(name)
+    looks = lookalike_key(name)
     for start, whose in RESERVED.items():
-        if looks.startswith(skeleton(start)):
+        if looks.startswith(lookalike_key(start)):
             return f"{name!r:.80} looks like a name of {whose}: choose one that does not begin with {start}"
-    like = next((each for each in others if each != name and skeleton(each) == looks), None)
+    like = next((each for each in others if each != name and lookalike_key(each) == looks), None)
     return (
         None if like is None else f"{name!r:.80} looks like {like!r:.80}, which exists: choose another name"
     )

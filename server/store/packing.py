@@ -49,10 +49,12 @@ def pack_record(record: str) -> bytes:
     return _pack(record, QUICK)
 
 
-def pack_match(whole: MatchData) -> bytes:
+def pack_match(match_data: MatchData) -> bytes:
     """Pack all data of a match."""
-    moves = _decode_moves(whole.record).moves
-    return _pack(f"{whole.record}\n{whole.terms}\n{_shorten(whole.events, moves)}"[:-1], THOROUGH)
+    moves = _decode_moves(match_data.record).moves
+    return _pack(
+        f"{match_data.record}\n{match_data.terms}\n{_shorten_rows(match_data.events, moves)}"[:-1], THOROUGH
+    )
 
 
 def unpack_record(packed: bytes) -> str:
@@ -114,7 +116,7 @@ def _load_dictionary() -> zstd.ZstdDict:
     return zstd.ZstdDict(DICTIONARY_FILE.read_bytes(), is_raw=True)
 
 
-class _KeptMove(msgspec.Struct):
+class _RecordedMove(msgspec.Struct):
     """Fields of a recorded move that the journal repeats. A missing field is empty."""
 
     move: msgspec.Raw = msgspec.Raw()
@@ -128,19 +130,19 @@ class _KeptMove(msgspec.Struct):
         return round(1e6 * self.credited_ms)
 
     @property
-    def taken_ns(self) -> int:
+    def turn_duration_ns(self) -> int:
         """Time from the start of the turn to the move, by the record, in ns."""
         return round(1e6 * self.ms) + self.credited_ns
 
 
-class _KeptMoves(msgspec.Struct):
-    moves: list[_KeptMove] = []
+class _RecordedMoves(msgspec.Struct):
+    moves: list[_RecordedMove] = []
 
 
 # Values stay raw JSON and are compared as text, because 1, 1.0 and true are equal in Python.
 _Event = dict[str, msgspec.Raw]
 _decode_rows = msgspec.json.Decoder(list[tuple[int, _Event]]).decode_lines
-_decode_moves = msgspec.json.Decoder(_KeptMoves).decode
+_decode_moves = msgspec.json.Decoder(_RecordedMoves).decode
 _decode_number = msgspec.json.Decoder(int).decode
 _encode_rows = msgspec.json.Encoder().encode_lines
 
@@ -148,32 +150,32 @@ _MOVED, _TURN_LEFT = msgspec.Raw(b'"moved"'), msgspec.Raw(b'"turn_left"')
 _NONE, _ABSENT = msgspec.Raw(b"null"), msgspec.Raw()
 
 
-def _shorten(rows: Sequence[str], moves: Sequence[_KeptMove]) -> str:
+def _shorten_rows(rows: Sequence[str], moves: Sequence[_RecordedMove]) -> str:
     """Return these rows, one per line, without the data that the record contains."""
     before, entries = 0, _decode_rows("\n".join(rows))
     for row in entries:
         for place, (at, event) in enumerate(row):
-            row[place] = at - before - _leave_out(event, moves), event
+            row[place] = at - before - _remove_recorded_data(event, moves), event
             before = at
     return _encode_rows(entries).decode()
 
 
-def _restore_rows(rows: Sequence[str], moves: Sequence[_KeptMove]) -> list[str]:
+def _restore_rows(rows: Sequence[str], moves: Sequence[_RecordedMove]) -> list[str]:
     at, entries = 0, _decode_rows("\n".join(rows))
     for row in entries:
         for place, (passed, event) in enumerate(row):
-            at += passed + _reinsert(event, moves)
+            at += passed + _restore_recorded_data(event, moves)
             row[place] = at, event
     return _encode_rows(entries).decode().split("\n")[:-1]
 
 
-def _move_of_event(event: _Event, moves: Sequence[_KeptMove]) -> _KeptMove | None:
+def _move_of_event(event: _Event, moves: Sequence[_RecordedMove]) -> _RecordedMove | None:
     """Return the recorded move of an event's ply; None if the record has no such ply."""
     ply = _decode_number(event["ply"])
     return moves[ply] if 0 <= ply < len(moves) else None
 
 
-def _leave_out(event: _Event, moves: Sequence[_KeptMove]) -> int:
+def _remove_recorded_data(event: _Event, moves: Sequence[_RecordedMove]) -> int:
     """Remove from `event` the data that the record contains. Return the turn's duration in ns; 0 if it is unknown."""
     kind = event["type"]
     if kind == _MOVED:
@@ -183,16 +185,16 @@ def _leave_out(event: _Event, moves: Sequence[_KeptMove]) -> int:
             thinking = event.pop("thinking", _ABSENT)
             if thinking != move.thinking:
                 event["thinking"] = _NONE if thinking == _ABSENT else thinking
-            return move.taken_ns
+            return move.turn_duration_ns
     elif kind == _TURN_LEFT and "lag" in event:
         move = _move_of_event(event, moves)
         if move is not None:
-            event["lag"] = _raw_number(_decode_number(event["lag"]) - move.credited_ns)
+            event["lag"] = _encode_number(_decode_number(event["lag"]) - move.credited_ns)
     return 0
 
 
-def _reinsert(event: _Event, moves: Sequence[_KeptMove]) -> int:
-    """Undo `_leave_out` on `event`, and return what `_leave_out` returned."""
+def _restore_recorded_data(event: _Event, moves: Sequence[_RecordedMove]) -> int:
+    """Undo `_remove_recorded_data` on `event`, and return what it returned."""
     kind = event["type"]
     if kind == _MOVED and "move" not in event:
         move = _move_of_event(event, moves)
@@ -201,13 +203,13 @@ def _reinsert(event: _Event, moves: Sequence[_KeptMove]) -> int:
             event["move"] = move.move
             if thinking not in (_NONE, _ABSENT):
                 event["thinking"] = thinking
-            return move.taken_ns
+            return move.turn_duration_ns
     elif kind == _TURN_LEFT and "lag" in event:
         move = _move_of_event(event, moves)
         if move is not None:
-            event["lag"] = _raw_number(_decode_number(event["lag"]) + move.credited_ns)
+            event["lag"] = _encode_number(_decode_number(event["lag"]) + move.credited_ns)
     return 0
 
 
-def _raw_number(value: int) -> msgspec.Raw:
+def _encode_number(value: int) -> msgspec.Raw:
     return msgspec.Raw(str(value).encode())

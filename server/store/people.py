@@ -17,12 +17,19 @@ from arena.protocol.engines import Engines
 from arena.protocol.record import Record, from_line, to_line
 from arena.protocol.values import Players, Seat
 from arena.server.store import schema
-from arena.server.store.addresses import remove_old
-from arena.server.store.aggregates.counting import refresh
-from arena.server.store.database import Engine, Write, chunks, now, reading, transaction_writer
-from arena.server.store.directives import in_force
-from arena.server.store.events import unfinished_entries
-from arena.server.store.names import DELETED, HIDDEN, why_unavailable
+from arena.server.store.addresses import remove_old_rows
+from arena.server.store.aggregates.counting import count_new_matches
+from arena.server.store.database import (
+    Engine,
+    Write,
+    current_timestamp,
+    open_query_connection,
+    split_into_chunks,
+    transaction_writer,
+)
+from arena.server.store.directives import load_directives
+from arena.server.store.events import load_unfinished_entries
+from arena.server.store.names import DELETED, HIDDEN, unavailability_reason
 from arena.server.store.packing import (
     MatchData,
     pack_match,
@@ -43,7 +50,7 @@ from arena.server.store.schema import (
     sessions,
     tokens,
 )
-from arena.server.store.tokens import MAX_NAME, TokenError, all_tokens, is_name
+from arena.server.store.tokens import MAX_NAME, TokenError, is_valid_name, list_tokens
 
 CHUNK = 20
 """Number of matches changed in one transaction, for which a running server waits."""
@@ -86,14 +93,14 @@ class OwnerSummary(Struct, frozen=True):
 
 async def list_owners(engine: Engine) -> list[OwnerSummary]:
     """Return every owner that has a bot or an open invitation, or is banned, sorted by name."""
-    banned = {each.subject: each.text for each in await in_force(engine) if each.kind == "owner"}
-    stored = await all_tokens(engine)
+    banned = {each.subject: each.text for each in await load_directives(engine) if each.kind == "owner"}
+    stored = await list_tokens(engine)
     open_ = sa.select(
         invitations.c.owner, sa.func.max(invitations.c.bots), sa.func.max(invitations.c.expires)
     )
-    async with reading(engine) as connection:
+    async with open_query_connection(engine) as connection:
         rows = await connection.execute(
-            open_.where(invitations.c.expires >= now()).group_by(invitations.c.owner)
+            open_.where(invitations.c.expires >= current_timestamp()).group_by(invitations.c.owner)
         )
         invited = {row[0]: (row[1], row[2]) for row in rows}
     lines = []
@@ -106,38 +113,38 @@ async def list_owners(engine: Engine) -> list[OwnerSummary]:
     return lines
 
 
-async def owners_of(engine: Engine, bots: Iterable[str]) -> dict[str, str]:
+async def load_owners(engine: Engine, bots: Iterable[str]) -> dict[str, str]:
     """Return the owner of each of these bots that has a token."""
     owners: dict[str, str] = {}
     query = sa.select(tokens.c.name, tokens.c.owner)
-    async with reading(engine) as connection:
-        for some in chunks(bots):
+    async with open_query_connection(engine) as connection:
+        for some in split_into_chunks(bots):
             rows = await connection.execute(query.where(tokens.c.name.in_(some)))
             owners |= {row.name: row.owner for row in rows}
     return owners
 
 
-async def known_names(engine: Engine) -> set[str]:
+async def load_known_names(engine: Engine) -> set[str]:
     """Return every name that has a token, a session or a rating."""
     names = (tokens.c.name, sessions.c.name, schema.standings.c.bot)
-    async with reading(engine) as connection:
+    async with open_query_connection(engine) as connection:
         return set((await connection.execute(sa.union(*map(sa.select, names)))).scalars())
 
 
-async def names_of_owner(engine: Engine, owner: str) -> list[str]:
+async def load_names_of_owner(engine: Engine, owner: str) -> list[str]:
     """Return the names whose tokens belong to an owner, and the owner's own name, sorted."""
     query = sa.select(tokens.c.name).where(tokens.c.owner == owner)
-    async with reading(engine) as connection:
+    async with open_query_connection(engine) as connection:
         return sorted({owner, *(await connection.execute(query)).scalars()})
 
 
-async def stored_data(engine: Engine, names: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+async def load_stored_data(engine: Engine, names: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
     """Return the stored data of these names by table, without their matches and without hashes of secrets."""
     places = {tokens: tokens.c.name, sessions: sessions.c.name, directives: directives.c.subject}
     places |= {schema.standings: schema.standings.c.bot, invitations: invitations.c.owner}
     places |= {addresses: addresses.c.name}
     data: dict[str, list[dict[str, Any]]] = {}
-    async with reading(engine) as connection:
+    async with open_query_connection(engine) as connection:
         for table, column in places.items():
             columns = [each for each in table.columns if each.name != "hash"]
             rows = await connection.execute(sa.select(*columns).where(column.in_(names)).order_by(column))
@@ -145,101 +152,108 @@ async def stored_data(engine: Engine, names: Sequence[str]) -> dict[str, list[di
     return data
 
 
-async def forget(engine: Engine, name: str) -> tuple[str, int]:
+async def forget_name(engine: Engine, name: str) -> tuple[str, int]:
     """Delete the token, sessions, bans and match logs of a name, and replace the name in its records.
 
     With the last bot of an owner, the owner's invitations and bans are deleted too. `name` may also be an owner without
     bots. Return the name that replaces it, and the number of changed matches. Raises NameInUse.
     """
-    await refresh(engine)  # matches counted later would bring the name back
+    await count_new_matches(engine)  # matches counted later would bring the name back
     write = transaction_writer(engine)
     await write(partial(_require_idle, name=name))
     other = f"{DELETED}{secrets.token_hex(4)}"
-    count = await _change_all(write, name, other, forgets=True)
-    await write(partial(_forget_others, name=name, other=other))
+    count = await _change_all_matches(write, name, other, forgets=True)
+    await write(partial(_forget_in_other_tables, name=name, new_name=other))
     return other, count
 
 
-async def rename(engine: Engine, name: str, other: str) -> int:
+async def rename_bot(engine: Engine, name: str, new_name: str) -> int:
     """Rename a bot in all stored data, including its token, and return the number of its matches.
 
     The old name stays taken. To resume an interrupted rename, call it again. Raises NameInUse, and TokenError if
     the new name is not available.
     """
-    await refresh(engine)
+    await count_new_matches(engine)
     write = transaction_writer(engine)
-    row = await write(partial(_retire_name, name=name, other=other))
-    count = await _change_all(write, name, other, forgets=False)
-    await write(partial(_transfer_data, name=name, other=other, row=row))
+    row = await write(partial(_retire_name, name=name, new_name=new_name))
+    count = await _change_all_matches(write, name, new_name, forgets=False)
+    await write(partial(_transfer_data, name=name, new_name=new_name, row=row))
     return count
 
 
-def hidden_name() -> str:
+def make_hidden_name() -> str:
     """Return a random name for a hidden bot."""
     return f"{HIDDEN}{secrets.token_hex(4)}"
 
 
-def _retire_name(connection: sa.Connection, name: str, other: str) -> dict[str, Any]:
+def _retire_name(connection: sa.Connection, name: str, new_name: str) -> dict[str, Any]:
     """Revoke the token of the old name, and return the token's row for the new name; empty if there is none."""
     _require_idle(connection, name)
-    row = _renamed_row(connection, name, other)
-    stays = {"name": name, "hash": "", "role": "bot", "owner": name, "created": now(), "rotated": None}
+    row = _make_renamed_row(connection, name, new_name)
+    stays = {
+        "name": name,
+        "hash": "",
+        "role": "bot",
+        "owner": name,
+        "created": current_timestamp(),
+        "rotated": None,
+    }
     if row is None:
-        connection.execute(sa.insert(tokens).values(**stays, revoked=now()))
+        connection.execute(sa.insert(tokens).values(**stays, revoked=current_timestamp()))
         return {}
-    connection.execute(sa.update(tokens).where(tokens.c.name == name).values(revoked=now()))
+    connection.execute(sa.update(tokens).where(tokens.c.name == name).values(revoked=current_timestamp()))
     return row
 
 
-def _renamed_row(connection: sa.Connection, name: str, other: str) -> dict[str, Any] | None:
+def _make_renamed_row(connection: sa.Connection, name: str, new_name: str) -> dict[str, Any] | None:
     """Return the row of a bot's token, or None if it has none. Raises TokenError if the bot cannot have the new name."""
     rows = {row["name"]: dict(row) for row in connection.execute(sa.select(tokens)).mappings()}
-    row, there = rows.get(name), rows.get(other)
+    row, there = rows.get(name), rows.get(new_name)
     query = sa.select(matches.c.match).where(_is_player(name)).limit(1)
-    if row is None and (why_unavailable(name, ()) or connection.execute(query).scalar() is None):
+    if row is None and (unavailability_reason(name, ()) or connection.execute(query).scalar() is None):
         raise TokenError(f"{name!r:.80} is not a bot with an owner: `arena owner list` shows all")
     why = (
         None
-        if is_name(other)
-        else f"{other!r:.80} is not a valid name: write 1 to {MAX_NAME} printable characters"
+        if is_valid_name(new_name)
+        else f"{new_name!r:.80} is not a valid name: write 1 to {MAX_NAME} printable characters"
     )
-    if not other.startswith(HIDDEN):
-        why = why or why_unavailable(other, rows.keys() - {name})
+    if not new_name.startswith(HIDDEN):
+        why = why or unavailability_reason(new_name, rows.keys() - {name})
     own = there is None or (row is not None and there["revoked"] and there["owner"] == row["owner"])
-    if why is None and (name == other or not own or _has_history(connection, other, row)):
-        why = f"{other!r:.80} is taken: choose another name"
+    if why is None and (name == new_name or not own or _has_history(connection, new_name, row)):
+        why = f"{new_name!r:.80} is taken: choose another name"
     if why is not None:
         raise TokenError(why)
     return row
 
 
-def _has_history(connection: sa.Connection, other: str, row: dict[str, Any] | None) -> bool:
+def _has_history(connection: sa.Connection, new_name: str, row: dict[str, Any] | None) -> bool:
     """Return True if the new name has results of its own, not of the old name from an interrupted rename."""
     tables = [schema.standings, schema.event_bots]
-    queries = [sa.select(table.c.bot).where(table.c.bot == other) for table in tables]
+    queries = [sa.select(table.c.bot).where(table.c.bot == new_name) for table in tables]
     if row is None or row["revoked"] is None:
-        queries.append(sa.select(matches.c.match).where(_is_player(other)))
+        queries.append(sa.select(matches.c.match).where(_is_player(new_name)))
     return any(connection.execute(query.limit(1)).scalar() is not None for query in queries)
 
 
-def _transfer_data(connection: sa.Connection, name: str, other: str, row: dict[str, Any]) -> None:
+def _transfer_data(connection: sa.Connection, name: str, new_name: str, row: dict[str, Any]) -> None:
     """Transfer the old name's data other than matches to the new name."""
-    _rename_others(connection, name, other)
+    _rename_in_other_tables(connection, name, new_name)
     connection.execute(sa.delete(sessions).where(sessions.c.name == name))
-    connection.execute(sa.update(addresses).where(addresses.c.name == name).values(name=other))
+    connection.execute(sa.update(addresses).where(addresses.c.name == name).values(name=new_name))
     of_name = directives.c.kind == "name"
-    connection.execute(sa.delete(directives).where(of_name, directives.c.subject == other))
+    connection.execute(sa.delete(directives).where(of_name, directives.c.subject == new_name))
     connection.execute(
-        sa.update(directives).where(of_name, directives.c.subject == name).values(subject=other)
+        sa.update(directives).where(of_name, directives.c.subject == name).values(subject=new_name)
     )
     if row:
-        connection.execute(sa.delete(tokens).where(tokens.c.name == other))
-        connection.execute(sa.insert(tokens).values(**row | {"name": other}))
+        connection.execute(sa.delete(tokens).where(tokens.c.name == new_name))
+        connection.execute(sa.insert(tokens).values(**row | {"name": new_name}))
 
 
-async def _change_all(write: Write, name: str, other: str, *, forgets: bool) -> int:
+async def _change_all_matches(write: Write, name: str, new_name: str, *, forgets: bool) -> int:
     count = 0
-    while changed := await write(partial(_change_matches, name=name, other=other, forgets=forgets)):
+    while changed := await write(partial(_change_matches, name=name, new_name=new_name, forgets=forgets)):
         count += changed
     return count
 
@@ -267,22 +281,22 @@ def _is_open(plan: dict[str, Any]) -> bool:
     return bool(plan.get("state", {}).get("phase") == "open")
 
 
-async def check_events(engine: Engine, name: str) -> None:
+async def require_no_running_event(engine: Engine, name: str) -> None:
     """Raise NameInEvent if a name cannot be changed until an event is over."""
-    async with reading(engine) as connection:
+    async with open_query_connection(engine) as connection:
         await connection.run_sync(_require_no_event, name)
 
 
-async def check_rename(engine: Engine, name: str, other: str) -> None:
+async def check_rename(engine: Engine, name: str, new_name: str) -> None:
     """Raise NameInEvent or TokenError if a bot cannot have another name now. A match in play is no reason."""
-    async with reading(engine) as connection:
+    async with open_query_connection(engine) as connection:
         await connection.run_sync(_require_no_event, name)
-        await connection.run_sync(_renamed_row, name, other)
+        await connection.run_sync(_make_renamed_row, name, new_name)
 
 
-async def servers_with_entry(engine: Engine, name: str) -> list[str]:
+async def list_servers_with_entry(engine: Engine, name: str) -> list[str]:
     """Return the servers of events that have not begun and that a name has entered, been invited to or withdrawn from."""
-    found = await unfinished_entries(engine)
+    found = await load_unfinished_entries(engine)
     entered = [each for each in found if name in (*each.bots, *each.excluded, *each.plan.invited)]
     return sorted({each.server for each in entered if each.phase == "open"})
 
@@ -291,7 +305,7 @@ def _is_player(name: str) -> sa.ColumnElement[bool]:
     return (matches.c.maxie == name) | (matches.c.minnie == name)
 
 
-def _change_matches(connection: sa.Connection, name: str, other: str, *, forgets: bool) -> int:
+def _change_matches(connection: sa.Connection, name: str, new_name: str, *, forgets: bool) -> int:
     """Rename a player in up to CHUNK matches, and return their number.
 
     forgets: True to delete the journal and the player's own texts
@@ -300,7 +314,7 @@ def _change_matches(connection: sa.Connection, name: str, other: str, *, forgets
     query = sa.select(*columns, records.c.packed, records.c.whole).join(records, isouter=True)
     rows = connection.execute(query.where(_is_player(name)).limit(CHUNK)).all()
     for row in rows:
-        players = Players(*(other if each == name else each for each in (row.maxie, row.minnie)))
+        players = Players(*(new_name if each == name else each for each in (row.maxie, row.minnie)))
         seats: set[Seat] = {seat for seat in ("maxie", "minnie") if forgets and getattr(row, seat) == name}
         terms, detail = _replace_in_terms(row.terms, players, seats), row.detail
         if row.packed is not None:
@@ -308,9 +322,9 @@ def _change_matches(connection: sa.Connection, name: str, other: str, *, forgets
             # The referee says "maxie (NAME) …".
             record = replace(
                 record,
-                result=replace(record.result, detail=_replace_in_text(record.result.detail, name, other)),
+                result=replace(record.result, detail=_replace_in_text(record.result.detail, name, new_name)),
             )
-            detail = record.result.detail and _replace_in_text(row.detail or "", name, other)
+            detail = record.result.detail and _replace_in_text(row.detail or "", name, new_name)
             inside = _replace_in_terms(unpack_terms(row.packed), players, seats) if row.whole else ""
             line = to_line(record)
             log = unpack_match(row.packed).events if row.whole and not forgets else []
@@ -323,8 +337,8 @@ def _change_matches(connection: sa.Connection, name: str, other: str, *, forgets
     return len(rows)
 
 
-def _replace_in_text(detail: str, name: str, other: str) -> str:
-    return detail.replace(f" ({name})", f" ({other})")
+def _replace_in_text(detail: str, name: str, new_name: str) -> str:
+    return detail.replace(f" ({name})", f" ({new_name})")
 
 
 def _replace_in_record(record: Record, players: Players, seats: set[Seat]) -> Record:
@@ -349,9 +363,9 @@ def _replace_in_terms(terms: str, players: Players, seats: set[Seat]) -> str:
     return msgspec.json.encode(fields).decode()
 
 
-def _forget_others(connection: sa.Connection, name: str, other: str) -> None:
+def _forget_in_other_tables(connection: sa.Connection, name: str, new_name: str) -> None:
     """Rename a player in all tables but `matches`, and delete the old name's token, sessions and bans."""
-    _rename_others(connection, name, other)
+    _rename_in_other_tables(connection, name, new_name)
     owner = connection.execute(sa.select(tokens.c.owner).where(tokens.c.name == name)).scalar()
     connection.execute(sa.delete(tokens).where(tokens.c.name == name))
     for person in {name, owner or name}:
@@ -372,20 +386,20 @@ def _forget_owner(connection: sa.Connection, owner: str) -> None:
 
 def remove_expired(connection: sa.Connection) -> None:
     """Delete ended bans, notices and invitations, and old hashes of addresses, because they are about people."""
-    remove_old(connection)
-    connection.execute(sa.delete(directives).where(directives.c.until.between("0", now())))
-    connection.execute(sa.delete(invitations).where(invitations.c.expires < now()))
+    remove_old_rows(connection)
+    connection.execute(sa.delete(directives).where(directives.c.until.between("0", current_timestamp())))
+    connection.execute(sa.delete(invitations).where(invitations.c.expires < current_timestamp()))
 
 
-def _rename_others(connection: sa.Connection, name: str, other: str) -> None:
+def _rename_in_other_tables(connection: sa.Connection, name: str, new_name: str) -> None:
     """Rename a player in all tables but `matches`."""
     for table, columns in NAME_COLUMNS.items():
         for column in columns:
             which = table.c[column] == name
-            connection.execute(sa.update(table).where(which).values({column: other}))
+            connection.execute(sa.update(table).where(which).values({column: new_name}))
     for row in connection.execute(sa.select(ladders.c.event, ladders.c.plan)).all():
         data = msgspec.json.decode(row.plan)
-        plan = msgspec.json.encode(_replace_in_data(data, name, other)).decode()
+        plan = msgspec.json.encode(_replace_in_data(data, name, new_name)).decode()
         if plan != row.plan and not _is_open(data):
             connection.execute(sa.update(ladders).where(ladders.c.event == row.event).values(plan=plan))
     mentions = sa.or_(
@@ -394,13 +408,13 @@ def _rename_others(connection: sa.Connection, name: str, other: str) -> None:
     connection.execute(sa.delete(requests).where(requests.c.done.is_not(None), mentions))
 
 
-def _replace_in_data(data: Any, name: str, other: str) -> Any:
-    """Return plain data with every text that equals `name` replaced by `other`."""
+def _replace_in_data(data: Any, name: str, new_name: str) -> Any:
+    """Return plain data with every text that equals `name` replaced by `new_name`."""
     if isinstance(data, dict):
         return {
-            _replace_in_data(key, name, other): _replace_in_data(value, name, other)
+            _replace_in_data(key, name, new_name): _replace_in_data(value, name, new_name)
             for key, value in data.items()
         }
     if isinstance(data, list):
-        return [_replace_in_data(each, name, other) for each in data]
-    return other if data == name else data
+        return [_replace_in_data(each, name, new_name) for each in data]
+    return new_name if data == name else data

@@ -24,13 +24,13 @@ from arena.server.store.aggregates import standings
 from arena.server.store.aggregates.event_tables import (
     EventCounts,
     EventScores,
-    events_with_matches,
-    is_in_progress,
+    has_matches_in_progress,
+    list_events_with_matches,
     load_event_scores,
 )
-from arena.server.store.aggregates.seasons import Season, all_seasons
-from arena.server.store.aggregates.standings import CategoryLine, CrossScore, StandingRow
-from arena.server.store.database import reading
+from arena.server.store.aggregates.seasons import Season, read_seasons
+from arena.server.store.aggregates.standings import CategorySummary, CrossScore, StandingRow
+from arena.server.store.database import open_query_connection
 from arena.server.store.finished import MatchSummary
 from arena.server.store.ladders import LadderPlan, find_plan, load_results
 from arena.server.store.schema import rating_steps
@@ -58,7 +58,7 @@ class RatingTables(Struct, frozen=True):
     standings: list[StandingRow]
     crosses: dict[str, list[CrossScore]]
     events: list[EventCounts]
-    categories: list[CategoryLine]
+    categories: list[CategorySummary]
     """Maps and time controls with separate ratings."""
     seasons: list[Season]
     """Closed seasons, the latest first."""
@@ -92,13 +92,13 @@ class BotSummary(Struct, frozen=True):
     matches: list[MatchSummary]
 
 
-async def bot_standings(engine: AsyncEngine, bot: str) -> list[StandingRow]:
+async def load_bot_standings(engine: AsyncEngine, bot: str) -> list[StandingRow]:
     """Return the row of a bot in the table of each game in which the bot is rated."""
-    async with reading(engine) as connection:
+    async with open_query_connection(engine) as connection:
         return await standings.load_bot_standings(connection, bot)
 
 
-async def rating_tables(
+async def load_rating_tables(
     engine: AsyncEngine, map: str = "", time_control: str = "", season: str = ""
 ) -> RatingTables:
     """Return the ratings of all games, as last counted.
@@ -106,40 +106,40 @@ async def rating_tables(
     map, time_control: only matches on this map with this time control; empty for all matches
     season: name of a closed season; empty for the running one
     """
-    closed = await all_seasons(engine)
+    closed = await read_seasons(engine)
     since = None if season else standings.activity_cutoff()
     standing_rows: list[StandingRow] = []
     crosses: dict[str, list[CrossScore]] = {}
-    for game in await standings.rated_games(engine):
+    for game in await standings.list_rated_games(engine):
         rows = await standings.load_standings(
-            engine, game, map, time_control, season, most=MAX_STANDINGS, since=since
+            engine, game, map, time_control, season, limit=MAX_STANDINGS, since=since
         )
         best = [row.bot for row in rows[:MAX_CROSS_TABLE]]
-        category = Category(game, map, time_control, closed.number(game, season))
-        crosses[game] = await standings.load_crosses(engine, category, best)
+        category = Category(game, map, time_control, closed.season_number(game, season))
+        crosses[game] = await standings.load_cross_scores(engine, category, best)
         standing_rows += rows
-    events = await events_with_matches(engine, MAX_EVENTS)
-    categories = await standings.listed_categories(engine, MAX_CATEGORIES, season, since=since)
-    return RatingTables(standing_rows, crosses, events, categories, closed.latest()[:MAX_SEASONS])
+    events = await list_events_with_matches(engine, MAX_EVENTS)
+    categories = await standings.list_categories(engine, MAX_CATEGORIES, season, since=since)
+    return RatingTables(standing_rows, crosses, events, categories, closed.list_latest_first()[:MAX_SEASONS])
 
 
-async def event_table(
-    engine: AsyncEngine, event: str, bots: Collection[str] | None = None, *, whole: bool = False
+async def load_event_table(
+    engine: AsyncEngine, event: str, bots: Collection[str] | None = None, *, all_bots: bool = False
 ) -> EventTable | None:
     """Return the table of an event; None for an unknown event. It is empty while the first matches are in progress.
 
     The table lists all bots of an event with a plan. Of any other event it lists the bots with the most matches.
 
     bots: names of a ladder's bots; None for the bots of the stored plan
-    whole: True for all bots of any event
+    all_bots: True for all bots of any event
     """
     ladder = await find_plan(engine, event)
-    scores = await load_event_scores(engine, event, whole=whole or ladder is not None)
+    scores = await load_event_scores(engine, event, whole=all_bots or ladder is not None)
     if scores is None:
-        return EventTable(event, [], [], 0) if await is_in_progress(engine, event) else None
+        return EventTable(event, [], [], 0) if await has_matches_in_progress(engine, event) else None
     if bots is None:
         bots = () if ladder is None else ladder.plan.get("bots", ())
-    scores = _without_twins(scores, bots)
+    scores = _merge_extra_processes(scores, bots)
     rows, bracket = await _order_table(engine, event, ladder, scores)
     crosses = _count_crosses(scores, {row.bot for row in rows[:MAX_CROSS_TABLE]})
     return EventTable(event, rows, crosses, scores.counted, bracket)
@@ -162,10 +162,10 @@ async def _order_table(
     return rows, []
 
 
-async def bot_summary(engine: AsyncEngine, name: str) -> BotSummary | None:
+async def load_bot_summary(engine: AsyncEngine, name: str) -> BotSummary | None:
     """Return the summary of a bot; None if the bot has finished no match."""
     matches_of_bot = (await search_matches(engine, SearchFilter(bot=name), MAX_MATCHES_OF_BOT)).matches
-    async with reading(engine) as connection:
+    async with open_query_connection(engine) as connection:
         mine = await standings.load_bot_standings(connection, name)
         if not matches_of_bot and not mine:
             return None
@@ -177,7 +177,7 @@ def _is_round_robin_event(ladder: LadderPlan) -> bool:
     return ladder.plan.get("format") == "round-robin" and "state" in ladder.plan
 
 
-async def due_matches(engine: AsyncEngine, event: str, ladder: LadderPlan) -> list[Pairing]:
+async def load_due_matches(engine: AsyncEngine, event: str, ladder: LadderPlan) -> list[Pairing]:
     """Return the next match of every two bots of an event, begun or not, in the order of the schedule."""
     done = await load_results(engine, event)
     return await anyio.to_thread.run_sync(lambda: _make_schedule(ladder, done).startable())
@@ -222,18 +222,28 @@ _HISTORY = (
 )
 
 
-def _without_twins(event_scores: EventScores, bots: Collection[str]) -> EventScores:
+def _merge_extra_processes(event_scores: EventScores, bots: Collection[str]) -> EventScores:
     """Return the results, with those of a bot's additional processes (`NAME#2` and so on) counted for the bot."""
 
-    def own(name: str) -> str:
+    def strip_process_number(name: str) -> str:
         bot, mark, number = name.rpartition("#")
         return bot if mark and number.isdecimal() and bot in bots else name
 
     scores = [
-        (structs.replace(match, players=Players(own(match.players.maxie), own(match.players.minnie))), times)
+        (
+            structs.replace(
+                match,
+                players=Players(
+                    strip_process_number(match.players.maxie), strip_process_number(match.players.minnie)
+                ),
+            ),
+            times,
+        )
         for match, times in event_scores.scores
     ]
-    return EventScores(event_scores.counted, sorted({own(bot) for bot in event_scores.bots}), scores)
+    return EventScores(
+        event_scores.counted, sorted({strip_process_number(bot) for bot in event_scores.bots}), scores
+    )
 
 
 def _count_crosses(scores: EventScores, bots: set[str]) -> list[CrossScore]:

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from arena.server.store.database import Engine, close, make_engine
+from arena.server.store.database import Engine, close_engine, make_engine
 
 
 @asynccontextmanager
@@ -29,4 +29,4 @@ async def open_readonly(url: str) -> AsyncIterator[Engine]:
     try:
         yield engine
     finally:
-        await close(engine)
+        await close_engine(engine)

@@ -14,12 +14,12 @@ from arena.clock import MONOTONIC
 from arena.server.core.inputs import RenameEntry
 from arena.server.store import events, people
 from arena.server.store.database import Engine
-from arena.server.store.directives import KICK_SECONDS, in_force, issue, lift
+from arena.server.store.directives import KICK_SECONDS, issue_directive, lift_directive, load_directives
 from arena.server.store.names import HIDDEN
 from arena.server.store.people import NameInEvent, NameInUse
 from arena.server.store.tokens import TokenError
 
-LOOK_SECONDS = 2.0
+NOTICE_SECONDS = 2.0
 """Time after which every server has noticed a removal."""
 WAIT_SECONDS = 60.0
 """Maximum wait for a removed name's match in play."""
@@ -34,7 +34,7 @@ class NameChange(Struct, frozen=True):
     other: str
 
 
-async def new_hidden_names(engine: Engine, owner: str) -> list[NameChange]:
+async def make_hidden_names(engine: Engine, owner: str) -> list[NameChange]:
     """Return a new meaningless name for each bot of an owner whose name means something.
 
     Raises TokenError if the owner has no bot.
@@ -43,10 +43,10 @@ async def new_hidden_names(engine: Engine, owner: str) -> list[NameChange]:
     names = [] if line is None else [*line.bots, *line.retired]
     if not names:
         raise TokenError(f"{owner!r:.80} has no bots: `arena owner list` shows all owners")
-    return [NameChange(name, people.hidden_name()) for name in names if not name.startswith(HIDDEN)]
+    return [NameChange(name, people.make_hidden_name()) for name in names if not name.startswith(HIDDEN)]
 
 
-async def rename(engine: Engine, change: NameChange) -> int:
+async def rename_bot(engine: Engine, change: NameChange) -> int:
     """Rename a bot with its bans and its entries in events, and return the number of its matches.
 
     This takes some seconds, and up to WAIT_SECONDS longer if the bot has a match in play. Raises NameInUse, and
@@ -55,58 +55,58 @@ async def rename(engine: Engine, change: NameChange) -> int:
     name, other = change.name, change.other
     await people.check_rename(engine, name, other)
     banned = await _is_banned(engine, name)
-    count = await _when_idle(
-        engine, name, "the host renames it", lambda: people.rename(engine, name, other), banned=banned
+    count = await _run_when_idle(
+        engine, name, "the host renames it", lambda: people.rename_bot(engine, name, other), banned=banned
     )
     await _rename_entries(engine, name, other)
     if not banned:
-        await lift(engine, "name", other)
+        await lift_directive(engine, "name", other)
     # For a while, bots that return under the old name get the new one as the reason, and servers drop cached answers.
     hidden = other.startswith(HIDDEN)
     message = "the host has hidden this name" if hidden else f"this name is {other!r:.80} now"
-    await issue(engine, "name", name, message, KICK_SECONDS)
+    await issue_directive(engine, "name", name, message, KICK_SECONDS)
     return count
 
 
-async def forget(engine: Engine, name: str) -> tuple[str, int]:
+async def forget_bot(engine: Engine, name: str) -> tuple[str, int]:
     """Delete the data of a bot, and return the new name of its matches, and their number. Raises NameInUse."""
-    await people.check_events(engine, name)
+    await people.require_no_running_event(engine, name)
     banned = await _is_banned(engine, name)
-    deleted = await _when_idle(
-        engine, name, "the host deletes it", lambda: people.forget(engine, name), banned=banned
+    deleted = await _run_when_idle(
+        engine, name, "the host deletes it", lambda: people.forget_name(engine, name), banned=banned
     )
     await _rename_entries(engine, name, "")
     return deleted
 
 
-async def _rename_entries(engine: Engine, name: str, other: str) -> None:
+async def _rename_entries(engine: Engine, name: str, new_name: str) -> None:
     """Rename a bot in the events that have not begun; with an empty new name, remove it. Servers do so when they run."""
-    for server in await people.servers_with_entry(engine, name):
-        await events.send_request(engine, server, RenameEntry(name, other))
+    for server in await people.list_servers_with_entry(engine, name):
+        await events.send_request(engine, server, RenameEntry(name, new_name))
 
 
 async def _is_banned(engine: Engine, name: str) -> bool:
-    return any((each.kind, each.subject) == ("name", name) for each in await in_force(engine))
+    return any((each.kind, each.subject) == ("name", name) for each in await load_directives(engine))
 
 
-async def _when_idle(
-    engine: Engine, name: str, why: str, work: Callable[[], Awaitable[T]], *, banned: bool
+async def _run_when_idle(
+    engine: Engine, name: str, why: str, operation: Callable[[], Awaitable[T]], *, banned: bool
 ) -> T:
-    """Refuse a name, and run `work` once it has no match in play. A name that is banned stays banned."""
+    """Refuse a name, and run `operation` once it has no match in play. A name that is banned stays banned."""
     if not banned:
-        await issue(engine, "name", name, why, LOOK_SECONDS + WAIT_SECONDS + KICK_SECONDS)
+        await issue_directive(engine, "name", name, why, NOTICE_SECONDS + WAIT_SECONDS + KICK_SECONDS)
     try:
-        await MONOTONIC.sleep(LOOK_SECONDS)
+        await MONOTONIC.sleep(NOTICE_SECONDS)
         end = MONOTONIC.now() + WAIT_SECONDS
         while True:
             try:
-                return await work()
+                return await operation()
             except NameInEvent:
                 raise
             except NameInUse:
                 if MONOTONIC.now() > end:
                     raise
-            await MONOTONIC.sleep(LOOK_SECONDS / 4)
+            await MONOTONIC.sleep(NOTICE_SECONDS / 4)
     finally:
         if not banned:
-            await lift(engine, "name", name)
+            await lift_directive(engine, "name", name)

@@ -24,8 +24,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from arena.rating.steps import CurrentRating, Key
 from arena.server.store import database
 from arena.server.store.aggregates.standings import rating_key, store_bases
-from arena.server.store.archive import MAX_CLOCK_SKEW, archived_line
-from arena.server.store.database import Write, reading, transaction_writer
+from arena.server.store.archive import MAX_CLOCK_SKEW, format_archived_line
+from arena.server.store.database import Write, open_query_connection, transaction_writer
 from arena.server.store.schema import events, ladders, matches, rating_steps, records
 
 CHUNK = 20
@@ -48,7 +48,7 @@ class ArchiveFailed(Exception):
 class Retention:
     """Rule for the finished matches to keep: the newest `most`, or those of the last `days` days."""
 
-    most: int | None = None
+    max_matches: int | None = None
     days: int | None = None
     archive: Path | None = None
     """Folder for archive files of removed matches; None to delete the matches."""
@@ -62,7 +62,7 @@ class Retention:
                 f"{text!r:.40} is not a retention: write a number of matches, e.g. 1000000, or of days, e.g. 90d"
             )
         number = int(parts[1])
-        return cls(days=number, archive=archive) if parts[2] else cls(most=number, archive=archive)
+        return cls(days=number, archive=archive) if parts[2] else cls(max_matches=number, archive=archive)
 
 
 async def prune(engine: AsyncEngine, retention: Retention, write: Write | None = None) -> int:
@@ -74,7 +74,7 @@ async def prune(engine: AsyncEngine, retention: Retention, write: Write | None =
 
     write: runs a function in a transaction, such as `Journal.write`; by default a transaction of `engine`
     """
-    last = await _last_expired(engine, retention, datetime.now(UTC))
+    last = await _find_last_expired(engine, retention, datetime.now(UTC))
     removed, after = 0, 0
     while rows := await _load_oldest(engine, after, last):
         after = rows[-1].arrival
@@ -92,18 +92,18 @@ async def prune(engine: AsyncEngine, retention: Retention, write: Write | None =
     return removed
 
 
-async def _last_expired(engine: AsyncEngine, retention: Retention, now: datetime) -> int:
+async def _find_last_expired(engine: AsyncEngine, retention: Retention, now: datetime) -> int:
     """Return the arrival number of the last match that the retention does not keep; 0 if there is none."""
     finished = matches.c.finished.is_not(None)
     arrival = matches.c.arrival
-    async with reading(engine) as connection:
-        if retention.most is not None:
+    async with open_query_connection(engine) as connection:
+        if retention.max_matches is not None:
             newest = sa.select(arrival).where(finished).order_by(arrival.desc())
-            last = await connection.scalar(newest.limit(1).offset(retention.most))
+            last = await connection.scalar(newest.limit(1).offset(retention.max_matches))
         else:
-            oldest = database.timestamp(now - timedelta(days=retention.days or 0))
+            oldest = database.format_timestamp(now - timedelta(days=retention.days or 0))
             # A match with a time years ahead, from a wrong clock, must not keep all later matches in the store.
-            latest = database.timestamp(now + MAX_CLOCK_SKEW)
+            latest = database.format_timestamp(now + MAX_CLOCK_SKEW)
             young = sa.select(sa.func.min(arrival)).where(
                 finished, matches.c.finished.between(oldest, latest)
             )
@@ -138,7 +138,7 @@ async def _load_oldest(engine: AsyncEngine, after: int, last: int) -> Sequence[A
         .order_by(matches.c.arrival)
         .limit(MATCHES_PER_FILE)
     )
-    async with reading(engine) as connection:
+    async with open_query_connection(engine) as connection:
         return (await connection.execute(query)).all()
 
 
@@ -151,7 +151,7 @@ def _write_file(folder: Path, rows: Sequence[Any]) -> None:
         with part.open("wb") as raw:
             with gzip.GzipFile(fileobj=raw, mode="wb") as packed:
                 for row in rows:
-                    packed.write(f"{archived_line(row)}\n".encode())
+                    packed.write(f"{format_archived_line(row)}\n".encode())
             raw.flush()
             os.fsync(raw.fileno())
         part.replace(file)

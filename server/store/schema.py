@@ -6,7 +6,7 @@ in progress. At its end its record is added to `records`, and somewhat later all
 `server.store.aggregates.counting` updates with each finished match.
 
 Servers of several names may share one PostgreSQL database. Ids are globally unique. A server writes only under the
-fencing number of its lease (`server.store.lease`). All other code that reads before it writes uses `database.exclusive`.
+fencing number of its lease (`server.store.lease`). All other code that reads before it writes uses `database.exclusive_transaction`.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ matches = sa.Table(
     sa.Column("rated", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Column(
         "finished", sa.String(32), nullable=True
-    ),  # in the format of `database.now`; null until the end
+    ),  # in the format of `database.current_timestamp`; null until the end
     sa.Column(
         "counted", sa.Boolean, nullable=False, server_default=sa.false()
     ),  # true once server.store.aggregates.counting has counted it
@@ -180,18 +180,18 @@ invitations = sa.Table(  # codes for registering names: server.store.invitations
     sa.Column("hash", sa.String(64), primary_key=True),  # SHA-256 of the code
     sa.Column("owner", sa.String(64), nullable=False),
     sa.Column("bots", sa.Integer, nullable=False),  # maximum number of bots
-    sa.Column("expires", sa.String(32), nullable=False),  # in the format of `database.now`
+    sa.Column("expires", sa.String(32), nullable=False),  # in the format of `database.current_timestamp`
 )
 
 directives = sa.Table(  # directives of the host to all servers: server.store.directives
     "directives",
     metadata,
-    sa.Column("kind", sa.String(8), primary_key=True),  # server.store.directives.Kind
+    sa.Column("kind", sa.String(8), primary_key=True),  # server.store.directives.DirectiveKind
     sa.Column("subject", sa.String(64), primary_key=True),  # a name or a network; empty for a notice
     sa.Column("text", sa.Text, nullable=False),  # the reason of a ban, or the notice
     sa.Column(
         "until", sa.String(32), nullable=False
-    ),  # in the format of `database.now`; empty if it has no end
+    ),  # in the format of `database.current_timestamp`; empty if it has no end
 )
 
 servers = sa.Table(  # leases: server.store.lease
@@ -266,7 +266,7 @@ seasons = sa.Table(  # closed seasons; the running one of a game has the next nu
     sa.Column("game", sa.String(64), primary_key=True),
     sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("name", sa.String(64), nullable=False),
-    sa.Column("closed", sa.String(32), nullable=False),  # in the format of `database.now`
+    sa.Column("closed", sa.String(32), nullable=False),  # in the format of `database.current_timestamp`
     sa.UniqueConstraint("game", "name"),
 )
 

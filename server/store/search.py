@@ -16,13 +16,13 @@ from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from arena.rating.words import WORDS
-from arena.server.store.database import reading
+from arena.server.store.database import open_query_connection
 from arena.server.store.finished import (
     FINISHED,
     RESULT_COLUMNS,
     MatchList,
     PagePosition,
-    games_in,
+    list_distinct_games,
     summary_from_row,
 )
 from arena.server.store.schema import crosses, matches
@@ -69,30 +69,34 @@ async def search_matches(
     filter: SearchFilter,
     limit: int,
     before: PagePosition | None = None,
-    looked_through: int = MAX_EXAMINED,
+    max_examined: int = MAX_EXAMINED,
 ) -> MatchList:
     """Return up to `limit` of the newest matches that fit `filter`, all before the position `before`.
 
-    One call examines at most `looked_through` matches. So a page may be short or even empty, and still have a `next`: the
+    One call examines at most `max_examined` matches. So a page may be short or even empty, and still have a `next`: the
     position at which the search continues.
     """
-    async with reading(engine) as connection:
-        games = await _indexed_games(connection, filter)
+    async with open_query_connection(engine) as connection:
+        games = await _find_indexed_games(connection, filter)
         if games is None:
             return MatchList([], None)
-        statements = _statements(_shape(filter), len(games), before=before is not None)
-        parameters: dict[str, Any] = {name: value for name, value in _column_terms(filter).items() if value}
+        statements = _build_statements(_find_shape(filter), len(games), before=before is not None)
+        parameters: dict[str, Any] = {
+            name: value for name, value in _select_column_terms(filter).items() if value
+        }
         parameters |= {f"game{number}": game for number, game in enumerate(games)}
         if before is not None:
             parameters |= {"finished_before": before[0], "before": before[1]}
         edge = None
-        if statements.edge is not None:
-            passed = max(looked_through // statements.lists, 1) - 1
-            edge = (await connection.execute(statements.edge, parameters | {"passed": passed})).one_or_none()
+        if statements.boundary is not None:
+            passed = max(max_examined // statements.lists, 1) - 1
+            edge = (
+                await connection.execute(statements.boundary, parameters | {"passed": passed})
+            ).one_or_none()
         parameters |= {"most": limit + 1}
         query = statements.everything
         if edge is not None:
-            query = statements.as_far_as_the_edge
+            query = statements.up_to_boundary
             parameters |= {"edge_finished": edge.finished, "edge_number": edge.number}
         rows = (await connection.execute(query, parameters)).all()
     page = [summary_from_row(row) for row in rows[:limit]]
@@ -104,15 +108,15 @@ async def search_matches(
 async def find_opening_key(engine: AsyncEngine, match: str) -> str | None:
     """Return the key of a finished match's opening; None if there is no such match, or it has no opening."""
     query = sa.select(matches.c.opening).where(matches.c.match == match)
-    async with reading(engine) as connection:
+    async with open_query_connection(engine) as connection:
         return (await connection.execute(query)).scalar_one_or_none()
 
 
 async def load_scores(engine: AsyncEngine, bot: str, opponent: str) -> list[Score]:
     """Return the score of a bot against another in each game, from all seasons."""
     table = crosses.c
-    async with reading(engine) as connection:
-        games = await games_in(connection, table.game)
+    async with open_query_connection(engine) as connection:
+        games = await list_distinct_games(connection, table.game)
         counts = (sa.func.sum(each) for each in (table.wins, table.draws, table.losses))
         query = sa.select(table.game, *counts).group_by(table.game).order_by(table.game)
         query = query.where(table.game.in_(games), table.bot == bot, table.opponent == opponent)
@@ -125,16 +129,16 @@ def _page_position(row: Any) -> str:
     return f"{row.finished}|{row.match}"
 
 
-async def _indexed_games(connection: AsyncConnection, filter: SearchFilter) -> list[str] | None:
+async def _find_indexed_games(connection: AsyncConnection, filter: SearchFilter) -> list[str] | None:
     """Return the games whose lists contain a bot's matches; empty if another index is used; None if nothing can match."""
     if not filter.bot or filter.opponent or filter.opening or filter.event:
         return []
     if filter.game:
         return [filter.game]
-    return await games_in(connection, matches.c.game, FINISHED) or None
+    return await list_distinct_games(connection, matches.c.game, FINISHED) or None
 
 
-def _column_terms(filter: SearchFilter) -> dict[str, str]:
+def _select_column_terms(filter: SearchFilter) -> dict[str, str]:
     fields = {name: getattr(filter, name) for name in filter.__struct_fields__}
     if filter.result in (WON, LOST, DRAWN, "maxie", "minnie"):
         del fields["result"]
@@ -145,9 +149,9 @@ Shape = tuple[tuple[str, ...], str]
 """Names of the given terms, and the result to search for; empty for an end reason or no result."""
 
 
-def _shape(filter: SearchFilter) -> Shape:
+def _find_shape(filter: SearchFilter) -> Shape:
     names = tuple(name for name in filter.__struct_fields__ if getattr(filter, name))
-    return names, "" if "result" in _column_terms(filter) else filter.result
+    return names, "" if "result" in _select_column_terms(filter) else filter.result
 
 
 Conditions = tuple[sa.ColumnElement[bool], ...]
@@ -158,14 +162,14 @@ class _Statements(Struct, frozen=True):
 
     lists: int
     """Number of lists that are merged."""
-    edge: sa.Select[Any] | None
+    boundary: sa.Select[Any] | None
     """Query for the last match to examine, `passed` matches after the first; None if an index covers all terms."""
-    as_far_as_the_edge: sa.Select[Any]
+    up_to_boundary: sa.Select[Any]
     everything: sa.Select[Any]
 
 
 @lru_cache(maxsize=256)
-def _statements(shape: Shape, games: int, *, before: bool) -> _Statements:
+def _build_statements(shape: Shape, games: int, *, before: bool) -> _Statements:
     """Return the statements for a shape. They are cached: building one takes longer than the database takes to run it."""
     names, result = shape
     parameter = {name: sa.bindparam(name, type_=sa.String) for name in names}
@@ -186,13 +190,13 @@ def _statements(shape: Shape, games: int, *, before: bool) -> _Statements:
         until.append(matches.c.finished <= sa.bindparam("finished_before", type_=matches.c.finished.type))
     return _Statements(
         len(lists),
-        _edge_query(lists) if conditions else None,
-        _newest_query([(*each, *conditions, *until) for each in lists]),
-        _newest_query([(*each, *conditions) for each in lists]),
+        _boundary_query(lists) if conditions else None,
+        _newest_matches_query([(*each, *conditions, *until) for each in lists]),
+        _newest_matches_query([(*each, *conditions) for each in lists]),
     )
 
 
-def _newest_query(lists: Sequence[Conditions]) -> sa.Select[Any]:
+def _newest_matches_query(lists: Sequence[Conditions]) -> sa.Select[Any]:
     """Return the query for the newest matches of several lists, at most `most`, each in the order of its index.
 
     The indices contain the positions, so only the returned rows are read in full. A match of a bot against itself is in
@@ -228,7 +232,7 @@ def _is_before() -> sa.ColumnElement[bool]:
     return sa.tuple_(finished, sa.func.coalesce(number, 0)) > _PLACE
 
 
-def _edge_query(lists: Sequence[Conditions]) -> sa.Select[Any]:
+def _boundary_query(lists: Sequence[Conditions]) -> sa.Select[Any]:
     """Return the query for the newest of those matches that come after exactly `passed` others in their list."""
     passed = sa.bindparam("passed", type_=sa.Integer)
     one = sa.select(matches.c.finished, matches.c.number).order_by(*_NEWEST_FIRST).limit(1).offset(passed)
@@ -256,20 +260,20 @@ def _list_conditions(names: tuple[str, ...], games: int) -> list[Conditions]:
     column = matches.c
     by = _index_terms(names)
 
-    def bind(name: str, like: sa.Column[Any]) -> sa.BindParameter[Any]:
+    def bind_parameter(name: str, like: sa.Column[Any]) -> sa.BindParameter[Any]:
         return sa.bindparam(name, type_=like.type)
 
     if by == ("bot", "opponent"):
-        bot, opponent = bind("bot", column.maxie), bind("opponent", column.maxie)
+        bot, opponent = bind_parameter("bot", column.maxie), bind_parameter("opponent", column.maxie)
         return [
             (column.maxie == bot, column.minnie == opponent),
             (column.maxie == opponent, column.minnie == bot),
         ]
     if by == ("bot", "game"):
-        bot = bind("bot", column.maxie)
-        conditions = [column.game == bind(f"game{number}", column.game) for number in range(games)]
+        bot = bind_parameter("bot", column.maxie)
+        conditions = [column.game == bind_parameter(f"game{number}", column.game) for number in range(games)]
         return [(seat == bot, game) for game in conditions for seat in (column.maxie, column.minnie)]
-    return [tuple(column[name] == bind(name, column[name]) for name in by)]
+    return [tuple(column[name] == bind_parameter(name, column[name]) for name in by)]
 
 
 def _term_condition(name: str, parameter: dict[str, Any]) -> sa.ColumnElement[bool]:

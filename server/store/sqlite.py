@@ -14,7 +14,7 @@ from sqlalchemy.engine import AdaptedConnection
 from sqlalchemy.engine.interfaces import DBAPIConnection, DBAPICursor
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from arena.clock import MONOTONIC, block
+from arena.clock import MONOTONIC, block_thread
 
 STEPS_PER_CHECK = 20_000
 """Number of SQLite instructions between checks of the deadline. They take well under a millisecond."""
@@ -48,12 +48,12 @@ def set_pragmas(engine: sa.Engine) -> None:
     sync = "FULL" if engine.get_execution_options()["lasting"] else "OFF"
 
     @sa.event.listens_for(engine, "connect")
-    def _pragmas(connection: DBAPIConnection, record: ConnectionPoolEntry) -> None:
+    def _configure_connection(connection: DBAPIConnection, record: ConnectionPoolEntry) -> None:
         record.info[DEADLINE] = deadline = QueryDeadline()
         if isinstance(connection, AdaptedConnection):
             # SQLite calls this handler repeatedly, and ends the query when it returns True.
             connection.run_async(
-                lambda driver: driver.set_progress_handler(deadline.is_over, STEPS_PER_CHECK)
+                lambda driver: driver.set_progress_handler(deadline.has_passed, STEPS_PER_CHECK)
             )
         cursor = connection.cursor()
         # The timeout is set first, because the switch to WAL needs exclusive access to the file.
@@ -87,7 +87,7 @@ def _change_to_wal(connection: DBAPIConnection, cursor: DBAPICursor) -> None:
         if isinstance(connection, AdaptedConnection):
             connection.run_async(lambda _driver: MONOTONIC.sleep(RETRY_SECONDS))
         else:
-            block(RETRY_SECONDS)
+            block_thread(RETRY_SECONDS)
 
 
 class QueryDeadline:
@@ -96,12 +96,12 @@ class QueryDeadline:
     def __init__(self) -> None:
         self._end = math.inf
 
-    def is_over(self) -> bool:
+    def has_passed(self) -> bool:
         """Return True if the deadline has passed."""
         return MONOTONIC.now() >= self._end
 
     @contextmanager
-    def until(self, end: float) -> Iterator[None]:
+    def limit_queries(self, end: float) -> Iterator[None]:
         """Set the deadline of the queries in the block, and remove it afterwards."""
         self._end = end
         try:

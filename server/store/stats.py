@@ -7,8 +7,8 @@ from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from arena.server.store import lease
-from arena.server.store.compaction import compact
-from arena.server.store.database import StoreError, close, unlimited_engine
+from arena.server.store.compaction import pack_finished_matches
+from arena.server.store.database import StoreError, close_engine, make_unlimited_engine
 from arena.server.store.schema import matches, metadata, records
 
 
@@ -45,8 +45,8 @@ async def load_stats(engine: AsyncEngine) -> Stats:
         in_progress = await connection.scalar(sa.select(sa.func.count()).where(~finished))
         packed = await connection.scalar(sa.select(sa.func.count()).where(records.c.whole))
         sqlite = engine.dialect.name == "sqlite"
-        size, free = await (_file_size if sqlite else _database_size)(connection)
-        tables = await (_file_tables if sqlite else _database_tables)(connection)
+        size, free = await (_sqlite_size if sqlite else _postgresql_size)(connection)
+        tables = await (_sqlite_table_sizes if sqlite else _postgresql_table_sizes)(connection)
     return Stats(
         matches=count,
         in_progress=in_progress or 0,
@@ -66,29 +66,29 @@ async def vacuum(engine: AsyncEngine) -> int:
     Raises StoreError if a server runs on the store, because it would be blocked meanwhile.
     """
     async with engine.connect() as connection:
-        names = await connection.run_sync(lease.held_names)
+        names = await connection.run_sync(lease.load_held_names)
     if names:
-        raise StoreError(f"{lease.display_name(names[0])} is running on the store: stop it first")
+        raise StoreError(f"{lease.describe_server(names[0])} is running on the store: stop it first")
     sqlite = engine.dialect.name == "sqlite"
-    size_of = _file_size if sqlite else _database_size
+    size_of = _sqlite_size if sqlite else _postgresql_size
     async with engine.connect() as connection:
         before, _ = await size_of(connection)
-    await compact(engine)
+    await pack_finished_matches(engine)
     statements = (
         ("VACUUM", "ANALYZE", "PRAGMA wal_checkpoint(TRUNCATE)") if sqlite else ("VACUUM (FULL, ANALYZE)",)
     )
-    waiting = unlimited_engine(engine)
+    waiting = make_unlimited_engine(engine)
     try:
         async with waiting.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
             for statement in statements:
                 await connection.exec_driver_sql(statement)
             after, _ = await size_of(connection)
     finally:
-        await close(waiting)
+        await close_engine(waiting)
     return before - after
 
 
-async def _file_size(connection: AsyncConnection) -> tuple[int, int]:
+async def _sqlite_size(connection: AsyncConnection) -> tuple[int, int]:
     pages, free, size = [
         (await connection.exec_driver_sql(f"PRAGMA {name}")).scalar_one()
         for name in ("page_count", "freelist_count", "page_size")
@@ -96,12 +96,12 @@ async def _file_size(connection: AsyncConnection) -> tuple[int, int]:
     return pages * size, free * size
 
 
-async def _database_size(connection: AsyncConnection) -> tuple[int, int]:
+async def _postgresql_size(connection: AsyncConnection) -> tuple[int, int]:
     size = await connection.exec_driver_sql("SELECT pg_database_size(current_database())")
     return size.scalar_one(), 0
 
 
-async def _file_tables(connection: AsyncConnection) -> dict[str, int] | None:
+async def _sqlite_table_sizes(connection: AsyncConnection) -> dict[str, int] | None:
     options = (await connection.exec_driver_sql("PRAGMA compile_options")).scalars().all()
     if "ENABLE_DBSTAT_VTAB" not in options:
         return None
@@ -114,7 +114,7 @@ async def _file_tables(connection: AsyncConnection) -> dict[str, int] | None:
     return {row.name: row.pages * size for row in (await connection.exec_driver_sql(query)).all()}
 
 
-async def _database_tables(connection: AsyncConnection) -> dict[str, int]:
+async def _postgresql_table_sizes(connection: AsyncConnection) -> dict[str, int]:
     sizes: dict[str, int] = {}
     for name in sorted(metadata.tables):
         size = sa.func.pg_total_relation_size(sa.func.to_regclass(name))

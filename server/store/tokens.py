@@ -27,7 +27,7 @@ class TokenError(Exception):
 
 
 class Token(Struct, frozen=True):
-    """Data of a token. Times are in the format of `database.now`."""
+    """Data of a token. Times are in the format of `database.current_timestamp`."""
 
     name: str
     role: Role
@@ -52,12 +52,12 @@ class TokenChange(Struct, frozen=True, tag="token"):
         return bool(connection.execute(_CHANGE, values).rowcount)
 
 
-def is_name(name: str) -> bool:
+def is_valid_name(name: str) -> bool:
     """Return True if a bot may have this name: 1 to 64 printable characters, with no space at either end."""
     return 0 < len(name) <= MAX_NAME and name.isprintable() and name == name.strip()
 
 
-def new_token() -> str:
+def generate_token() -> str:
     """Return a new random token."""
     return secrets.token_urlsafe(24)
 
@@ -68,13 +68,13 @@ def hash_token(token: str) -> str:
     return sha256(token.encode()).hexdigest()
 
 
-async def create(engine: AsyncEngine, name: str, role: Role, owner: str = "") -> str:
+async def create_token(engine: AsyncEngine, name: str, role: Role, owner: str = "") -> str:
     """Create a token for a name without one, or whose token was revoked, and return it. Raises TokenError.
 
     owner: owner of the bot; by default the name itself
     """
     for each in (name, owner or name):
-        if not is_name(each):
+        if not is_valid_name(each):
             raise TokenError(f"{each!r:.80} is not a valid name: write 1 to {MAX_NAME} printable characters")
     try:
         async with engine.begin() as connection:
@@ -86,15 +86,15 @@ async def create(engine: AsyncEngine, name: str, role: Role, owner: str = "") ->
 
 
 async def _insert_token(connection: AsyncConnection, name: str, role: Role, owner: str) -> str:
-    why = names.why_unavailable(name, (await connection.execute(sa.select(tokens.c.name))).scalars())
+    why = names.unavailability_reason(name, (await connection.execute(sa.select(tokens.c.name))).scalars())
     if why is not None:
         raise TokenError(why)
-    token = new_token()
+    token = generate_token()
     values = {
         "hash": hash_token(token),
         "role": role,
         "owner": owner,
-        "created": database.now(),
+        "created": database.current_timestamp(),
         "rotated": None,
         "revoked": None,
     }
@@ -104,16 +104,16 @@ async def _insert_token(connection: AsyncConnection, name: str, role: Role, owne
     return token
 
 
-async def rotate(engine: AsyncEngine, name: str) -> str:
+async def rotate_token(engine: AsyncEngine, name: str) -> str:
     """Replace the token of a name, and return the new one. Raises TokenError."""
-    token = new_token()
-    await _change_token(engine, name, hash=hash_token(token), rotated=database.now())
+    token = generate_token()
+    await _change_token(engine, name, hash=hash_token(token), rotated=database.current_timestamp())
     return token
 
 
-async def revoke(engine: AsyncEngine, name: str) -> None:
+async def revoke_token(engine: AsyncEngine, name: str) -> None:
     """Revoke the token of a name, so that nobody can connect with it. Raises TokenError."""
-    await _change_token(engine, name, revoked=database.now())
+    await _change_token(engine, name, revoked=database.current_timestamp())
 
 
 async def _change_token(engine: AsyncEngine, name: str, **values: str) -> None:
@@ -126,7 +126,7 @@ async def _change_token(engine: AsyncEngine, name: str, **values: str) -> None:
 
 async def find_token(engine: AsyncEngine, name: str) -> Token | None:
     """Return the token of a name, even if it was revoked; None if the name has none."""
-    async with database.reading(engine) as connection:
+    async with database.open_query_connection(engine) as connection:
         row = (await connection.execute(_FIND, {"of": name})).one_or_none()
     return token_from_row(row) if row is not None else None
 
@@ -140,14 +140,14 @@ async def has_session(engine: AsyncEngine, name: str, secret: str, match: str = 
     if match:
         later = (matches.c.server == sessions.c.server) & (matches.c.number > sessions.c.since)
         query = query.join(matches, later).where(matches.c.match == match)
-    async with database.reading(engine) as connection:
+    async with database.open_query_connection(engine) as connection:
         hashes = (await connection.execute(query)).scalars().all()
     return hash_token(secret) in hashes
 
 
-async def all_tokens(engine: AsyncEngine) -> list[Token]:
+async def list_tokens(engine: AsyncEngine) -> list[Token]:
     """Return all tokens, sorted by name."""
-    async with database.reading(engine) as connection:
+    async with database.open_query_connection(engine) as connection:
         rows = (await connection.execute(sa.select(tokens))).all()
     return sorted(map(token_from_row, rows), key=lambda token: token.name)
 

@@ -24,8 +24,8 @@ from arena.server.store import database
 from arena.server.store.readonly import open_readonly
 from arena.server.web import frames, link_previews
 from arena.server.web.analysis import analyse_position, review_moves
-from arena.server.web.boards import board_answer
-from arena.server.web.event_calendar import calendar_answer
+from arena.server.web.boards import answer_board_request
+from arena.server.web.event_calendar import answer_calendar_request
 from arena.server.web.frames import (
     LiveRequest,
     LiveResponse,
@@ -38,7 +38,7 @@ from arena.server.web.frames import (
 from arena.server.web.host_page import HostPage
 from arena.server.web.initial_page import PLAIN, InitialPage
 from arena.server.web.link_previews import LinkPreviews
-from arena.server.web.maps import map_answer, maps_answer
+from arena.server.web.maps import answer_map_request, answer_maps_request
 from arena.server.web.match_log import MatchLogs
 from arena.server.web.owners import Owners
 from arena.server.web.routes import ROUTES, BadRequest, Route
@@ -73,27 +73,27 @@ class RequestHandler:
         self._host = HostPage(engine, ask_live)
         self._guests = setup.guests
 
-    async def reply(self, question: PageRequest) -> PageResponse:
+    async def handle_request(self, request: PageRequest) -> PageResponse:
         """Return the answer to a request. An exception becomes an answer with an error status."""
         began, fault = self._cost_ns(), ""
         try:
-            with anyio.fail_after(question.seconds):
-                answer = await self._answer(question)
+            with anyio.fail_after(request.seconds):
+                answer = await self._answer(request)
         except BadRequest as wrong:
             answer = responses.bad_request(str(wrong))
         except TimeoutError:
-            answer = responses.text("the store is busy: try again", HTTPStatus.SERVICE_UNAVAILABLE)
+            answer = responses.text_response("the store is busy: try again", HTTPStatus.SERVICE_UNAVAILABLE)
         except Exception as error:  # noqa: BLE001  the parent logs it
-            answer, fault = _failure_answer(error)
+            answer, fault = _make_failure_answer(error)
         prepared = answer if isinstance(answer, Prepared) else Prepared(answer)
         answer = prepared.answer
         cost = (self._cost_ns() - began) / 1e9
-        seconds = _cache_seconds(ROUTES[question.route_match.route], answer, cost)
+        seconds = _cache_seconds(ROUTES[request.route_match.route], answer, cost)
         headers = dict(answer.headers)
         return PageResponse(
-            question.number,
+            request.number,
             answer.status,
-            answer.kind,
+            answer.content_type,
             answer.body,
             headers,
             seconds,
@@ -101,24 +101,24 @@ class RequestHandler:
             prepared.change,
         )
 
-    async def _answer(self, question: PageRequest) -> Response | Prepared:
-        route_match = question.route_match
+    async def _answer(self, request: PageRequest) -> Response | Prepared:
+        route_match = request.route_match
         route = ROUTES[route_match.route]
-        if route.page:
-            return await self._page(question)
+        if route.is_page:
+            return await self._render_page(request)
         match route_match.route:
             case "/picture/" | "/film/":
-                return await self._previews.picture(unquote(route_match.path))
+                return await self._previews.answer_picture_request(unquote(route_match.path))
             case "/events.ics":
-                return await calendar_answer(self._engine, question.origin)
+                return await answer_calendar_request(self._engine, request.origin)
             case "/api/log/":
-                return await self._logs.answer(route_match.name, question.authorization)
+                return await self._logs.answer_request(route_match.name, request.authorization)
             case "/api/host":
-                return await self._host.answer(route_match.parameters, question.authorization)
-            case _ if route.post:
-                return await self._owners.answer(route_match, question.authorization)
+                return await self._host.handle_request(route_match.parameters, request.authorization)
+            case _ if route.is_post:
+                return await self._owners.handle_request(route_match, request.authorization)
             case "/api/game/":
-                return await board_answer(route_match.name, route_match.query)
+                return await answer_board_request(route_match.name, route_match.query)
             case "/api/advice/" | "/api/review" | "/api/review/" if not self._guests:
                 return responses.not_found(
                     "this server offers no analysis, because guests may not use its engines"
@@ -128,34 +128,34 @@ class RequestHandler:
             case "/api/advice/":
                 return await analyse_position(route_match.name, route_match.query)
             case "/api/map/":
-                return map_answer(route_match.name, gzip=question.gzip)
+                return answer_map_request(route_match.name, gzip=request.gzip)
             case "/api/maps":
-                return maps_answer()
-        return await self._store.answer(route_match, gzip=question.gzip)
+                return answer_maps_request()
+        return await self._store.handle_request(route_match, gzip=request.gzip)
 
-    async def _page(self, question: PageRequest) -> Response:
+    async def _render_page(self, request: PageRequest) -> Response:
         """Return an HTML page. If the store is too slow or unavailable, the page has a general title."""
-        route_match = question.route_match
+        route_match = request.route_match
         first = await self._initial.render() if route_match.route == "/" else PLAIN
         preview = link_previews.GENERAL
-        with anyio.move_on_after(HEAD_SHARE * question.seconds):
+        with anyio.move_on_after(HEAD_SHARE * request.seconds):
             try:
                 preview = await self._previews.find_preview(route_match.path, route_match.query)
             except Exception as error:
-                if database.error_line(error) is None and not isinstance(error, TimeoutError):
+                if database.describe_database_error(error) is None and not isinstance(error, TimeoutError):
                     raise
-        head = link_previews.preview_html(preview, question.origin, route_match.path)
+        head = link_previews.render_preview(preview, request.origin, route_match.path)
         start, embedded = route_match.route == "/", route_match.route == "/embed/"
-        return self._templates.page(head, first, start=start, embedded=embedded, gzip=question.gzip)
+        return self._templates.render_page(head, first, start=start, embedded=embedded, gzip=request.gzip)
 
 
-def _failure_answer(error: Exception) -> tuple[Response, str]:
+def _make_failure_answer(error: Exception) -> tuple[Response, str]:
     """Return the answer to a request that raised `error`, and the text for the log."""
-    why = database.error_line(error)
+    why = database.describe_database_error(error)
     if why is not None:
-        line = responses.text("the store does not answer", HTTPStatus.SERVICE_UNAVAILABLE)
+        line = responses.text_response("the store does not answer", HTTPStatus.SERVICE_UNAVAILABLE)
         return line, f"the store does not answer: {why}"
-    line = responses.text(
+    line = responses.text_response(
         "internal server error; the server's log has the details", HTTPStatus.INTERNAL_SERVER_ERROR
     )
     return line, "".join(traceback.format_exception(error))
@@ -163,9 +163,9 @@ def _failure_answer(error: Exception) -> tuple[Response, str]:
 
 def _cache_seconds(route: Route, answer: Response, cost: float) -> float:
     """Return the time for which an answer is cached, in seconds. `cost`: seconds of work."""
-    if route.personal or answer.status >= 500:
+    if route.is_personal or answer.status >= 500:
         return 0.0
-    if route.page:
+    if route.is_page:
         return PAGE_SECONDS
     if "max-age" in answer.headers.get("Cache-Control", ""):
         return LASTING_SECONDS
@@ -191,15 +191,15 @@ class ServerChannel:
         finally:
             del self._open[number]
 
-    def receive(self, response: LiveResponse) -> None:
+    def receive_live_data(self, response: LiveResponse) -> None:
         """Deliver received live data to the task that requested them."""
         future = self._open.get(response.number)
         if future is not None and not future.done():
             future.set_result(response)
 
-    async def answer(self, handler: RequestHandler, question: PageRequest) -> None:
+    async def answer_request(self, handler: RequestHandler, request: PageRequest) -> None:
         """Send the answer to a request."""
-        self._writer.write(frames.encode_frame(await handler.reply(question)))
+        self._writer.write(frames.encode_frame(await handler.handle_request(request)))
         await self._writer.drain()
 
 
@@ -225,9 +225,9 @@ async def serve() -> None:
                 # The parent is gone, so work in threads is not awaited.
                 os._exit(0)
             if isinstance(message, PageRequest):
-                tasks.start_soon(link.answer, handler, message)
+                tasks.start_soon(link.answer_request, handler, message)
             elif isinstance(message, LiveResponse):
-                link.receive(message)
+                link.receive_live_data(message)
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ DAY = "public, max-age=86400"
 """Cache-Control header of an analysis, which only another version of the server would change."""
 
 
-class Line(msgspec.Struct):
+class AnalysisLine(msgspec.Struct):
     """One of the best moves. `line` has moves in the game's notation; `value` and `chance` are for Maxie."""
 
     depth: int
@@ -60,7 +60,7 @@ class Analysis(msgspec.Struct):
     """Analysis of a position, the best line first. `truth` is the entry in a solved map's table, or null."""
 
     engine: str
-    lines: list[Line]
+    lines: list[AnalysisLine]
     truth: msgspec.Raw = msgspec.Raw(b"null")
 
 
@@ -112,7 +112,7 @@ async def analyse_position(map_name: str, query: str, seconds: float = SECONDS) 
     result = _analysis(output)
     best = msgspec.structs.asdict(result.lines[0])
     whole = {"engine": result.engine, **best, "lines": result.lines, "truth": result.truth}
-    return responses.json(whole, {"Cache-Control": DAY})
+    return responses.json_response(whole, {"Cache-Control": DAY})
 
 
 def parse_position_query(query: str) -> str | None:
@@ -168,16 +168,18 @@ async def review_match(line: str, seconds: float = REVIEW_SECONDS) -> Response:
         return _timeout_answer()
     if code != 0:
         return responses.bad_request("the match cannot be reviewed: its record breaks the rules of the game")
-    return responses.json(_review(output), {"Cache-Control": DAY})
+    return responses.json_response(_review(output), {"Cache-Control": DAY})
 
 
 def _timeout_answer() -> Response:
-    return responses.text("the engine took too long", HTTPStatus.SERVICE_UNAVAILABLE)
+    return responses.text_response("the engine took too long", HTTPStatus.SERVICE_UNAVAILABLE)
 
 
-async def _run_engine(*words: str, seconds: float) -> tuple[int | None, bytes]:
+async def _run_engine(*arguments: str, seconds: float) -> tuple[int | None, bytes]:
     """Run an `arena` command. Return its exit code and output; None as exit code after `seconds`."""
-    command = supervisor.supervised_command(sys.executable, "-P", "-m", "arena", *words, "--json", "-")
+    command = supervisor.make_supervised_command(
+        sys.executable, "-P", "-m", "arena", *arguments, "--json", "-"
+    )
     with anyio.CancelScope(shield=True):
         process = await anyio.open_process(command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
     output = b""

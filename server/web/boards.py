@@ -26,13 +26,13 @@ from arena.server.web.routes import BadRequest
 MAX_MOVES = 1500
 
 
-async def board_answer(name: str, query: str) -> Response:
+async def answer_board_request(name: str, query: str) -> Response:
     """Return the match of the game `name` in a query, or an answer with an error in one line. Raises BadRequest."""
     if not KNOWN.knows(name) or KNOWN.is_builtin(name):
         return responses.not_found(f"no user-written game is called {name!r:.80}")
     _, setup, moves = parse_match_query(query)
     try:
-        return responses.json(await anyio.to_thread.run_sync(_replay, name, setup, moves))
+        return responses.json_response(await anyio.to_thread.run_sync(_replay_match, name, setup, moves))
     except (GameError, msgspec.DecodeError) as error:
         return responses.bad_request(f"the match cannot be shown: {error}")
 
@@ -50,16 +50,16 @@ def parse_match_query(query: str) -> tuple[str, dict[str, Any], list[Any]]:
     return parameters.get("game", [""])[0], setup, moves
 
 
-def _replay(name: str, setup: Mapping[str, Any], moves: list[Any]) -> dict[str, Any]:
+def _replay_match(name: str, setup: Mapping[str, Any], moves: list[Any]) -> dict[str, Any]:
     """Replay a match, and return its board, positions and legal moves. Raises any exception of a user-written game."""
     game: Game[Any, Any] = make_game(name, setup)
     position = game.start()
-    views = [_view_position(game, position)]
+    views = [_describe_position(game, position)]
     for data in moves:
         move = game.move_from_data(data)
         about = {"text": game.move_to_text(move), "squares": list(game.squares(position, move))}
         position = game.play(position, move)
-        views.append({**_view_position(game, position), "move": about})
+        views.append({**_describe_position(game, position), "move": about})
     legal = [
         {
             "move": game.move_to_data(move),
@@ -72,7 +72,7 @@ def _replay(name: str, setup: Mapping[str, Any], moves: list[Any]) -> dict[str, 
     return {"board": board, "positions": views, "legal": legal}
 
 
-def _view_position(game: Game[Any, Any], position: Any) -> dict[str, Any]:
+def _describe_position(game: Game[Any, Any], position: Any) -> dict[str, Any]:
     outcome = game.outcome(position)
     view: dict[str, Any] = {
         "player": game.player(position),

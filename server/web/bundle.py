@@ -38,11 +38,11 @@ def make_bundles(files: Mapping[str, bytes], first: str, bundle: str, further: s
     Raises ValueError for a module that cannot be bundled.
     """
     texts = {path: body.decode() for path, body in files.items() if path.endswith((".js", ".mjs"))}
-    at_once = _in_import_order(texts, [first])
+    at_once = _sort_by_imports(texts, [first])
     later = list(
         dict.fromkeys(each for path in at_once for each in _imported_paths(_LATER, path, texts[path]))
     )
-    rest = [path for path in _in_import_order(texts, later) if path not in at_once]
+    rest = [path for path in _sort_by_imports(texts, later) if path not in at_once]
     for path in rest:
         if others := set(_imported_paths(_LATER, path, texts[path])).difference(later):
             raise ValueError(f"{path}: the dynamic import of {', '.join(others)} would need a third bundle")
@@ -66,7 +66,7 @@ def make_bundles(files: Mapping[str, bytes], first: str, bundle: str, further: s
     }
 
 
-def _in_import_order(texts: Mapping[str, str], paths: Iterable[str]) -> list[str]:
+def _sort_by_imports(texts: Mapping[str, str], paths: Iterable[str]) -> list[str]:
     """Return the paths of modules and of all their imports, each after its own imports."""
     done: list[str] = []
 

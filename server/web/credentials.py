@@ -23,7 +23,7 @@ def parse_basic(authorization: str) -> tuple[str, str]:
     return name, secret
 
 
-def basic_header(name: str, secret: str) -> str:
+def make_basic_header(name: str, secret: str) -> str:
     """Return the Authorization header of HTTP Basic for a name and a secret."""
     return "Basic " + base64.b64encode(f"{name}:{secret}".encode()).decode()
 
@@ -34,6 +34,6 @@ def parse_bearer(authorization: str) -> str:
     return secret.strip() if scheme.lower() == "bearer" else ""
 
 
-def is_valid(token: Token, secret: str) -> bool:
+def is_valid_secret(token: Token, secret: str) -> bool:
     """Return True if `secret` is the token's secret, and the token is not revoked."""
     return token.revoked is None and hmac.compare_digest(hash_token(secret), token.hash)

@@ -12,15 +12,15 @@ from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from urllib.parse import quote, urlsplit
 
-from arena.server.core.calendar import next_event
+from arena.server.core.calendar import plan_next_event
 from arena.server.core.event_state import EventPlan, EventState
 from arena.server.edge.responses import Response
 from arena.server.store import database
 from arena.server.store.database import Engine
-from arena.server.store.events import events_since
+from arena.server.store.events import list_events_since
 from arena.server.web import titles
 
-KIND = "text/calendar; charset=utf-8"
+CONTENT_TYPE = "text/calendar; charset=utf-8"
 LATER_DATES = 8
 """Number of dates of a series after the announced one."""
 PAST_SHOWN = timedelta(days=30)
@@ -30,18 +30,18 @@ LINE_BYTES = 75
 _ESCAPED = str.maketrans({"\\": "\\\\", ";": "\\;", ",": "\\,", "\n": "\\n"})
 
 
-async def calendar_answer(engine: Engine, origin: str) -> Response:
+async def answer_calendar_request(engine: Engine, origin: str) -> Response:
     """Return an answer with the calendar of all events.
 
     origin: scheme and host of the request; empty if unknown
     """
-    now = datetime.fromisoformat(database.now())
-    states = await events_since(engine, database.timestamp(now - PAST_SHOWN))
-    body = to_ical(dated_events(states), origin, now)
-    return Response(HTTPStatus.OK, KIND, body, {"Cache-Control": "no-cache"})
+    now = datetime.fromisoformat(database.current_timestamp())
+    states = await list_events_since(engine, database.format_timestamp(now - PAST_SHOWN))
+    body = render_ical(list_dated_events(states), origin, now)
+    return Response(HTTPStatus.OK, CONTENT_TYPE, body, {"Cache-Control": "no-cache"})
 
 
-def dated_events(states: Iterable[EventState]) -> list[tuple[EventPlan, bool]]:
+def list_dated_events(states: Iterable[EventState]) -> list[tuple[EventPlan, bool]]:
     """Return events and the next dates of their series, sorted by time, each with True if it is cancelled."""
     by_name: dict[str, tuple[EventPlan, bool]] = {}
     last: dict[str, EventPlan] = {}
@@ -53,15 +53,15 @@ def dated_events(states: Iterable[EventState]) -> list[tuple[EventPlan, bool]]:
         if state.phase == "open" and plan.again and (earlier is None or earlier.begins < plan.begins):
             last[plan.series] = plan
     for latest in last.values():
-        later = next_event(latest, latest.begins)
+        later = plan_next_event(latest, latest.begins)
         for _ in range(LATER_DATES):
             if later is not None:
                 by_name.setdefault(later.event, (later, False))
-                later = next_event(later, later.begins)
+                later = plan_next_event(later, later.begins)
     return sorted(by_name.values(), key=lambda each: (each[0].begins, each[0].event))
 
 
-def to_ical(events: Sequence[tuple[EventPlan, bool]], origin: str, now: datetime) -> bytes:
+def render_ical(events: Sequence[tuple[EventPlan, bool]], origin: str, now: datetime) -> bytes:
     """Return the calendar of these events in the format iCalendar."""
     lines = [
         "BEGIN:VCALENDAR",
@@ -74,7 +74,7 @@ def to_ical(events: Sequence[tuple[EventPlan, bool]], origin: str, now: datetime
     for plan, cancelled in events:
         lines += _event_lines(plan, origin, now, cancelled=cancelled)
     lines.append("END:VCALENDAR")
-    return b"".join(_fold(line) for line in lines)
+    return b"".join(_fold_line(line) for line in lines)
 
 
 def _event_lines(plan: EventPlan, origin: str, now: datetime, *, cancelled: bool) -> Iterator[str]:
@@ -96,7 +96,7 @@ def _event_lines(plan: EventPlan, origin: str, now: datetime, *, cancelled: bool
 def _event_description(plan: EventPlan) -> str:
     rounds = f"{plan.minutes} minutes" if plan.is_arena else f"{plan.rounds} rounds"
     where = dict.fromkeys(
-        titles.match_title(start.game.name, str(start.game.setup().get("map", "")), "")
+        titles.make_match_title(start.game.name, str(start.game.setup().get("map", "")), "")
         for start in plan.starts
     )
     parts = [f"{plan.format}, {rounds}", ", ".join(where), str(plan.starts[0].time_control)]
@@ -114,7 +114,7 @@ def _escape(text: str) -> str:
     return text.translate(_ESCAPED)
 
 
-def _fold(line: str) -> bytes:
+def _fold_line(line: str) -> bytes:
     """Encode a line, folded between characters at `LINE_BYTES`."""
     whole, at = bytearray(), 0
     for character in line:

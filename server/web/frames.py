@@ -89,7 +89,7 @@ class PageResponse(Struct, frozen=True, tag="reply"):
 
     number: int
     status: int
-    kind: str
+    content_type: str
     body: bytes
     headers: dict[str, str]
     seconds: float = 0.0

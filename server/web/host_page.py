@@ -17,17 +17,17 @@ from arena.server.store.database import Engine
 from arena.server.store.directives import (
     KICK_SECONDS,
     Directive,
+    DirectiveKind,
     EndedDirective,
-    Kind,
     NewDirective,
-    in_force,
-    new_directive,
+    load_directives,
+    make_directive,
     parse_subject,
 )
-from arena.server.store.people import NameInEvent, hidden_name
+from arena.server.store.people import NameInEvent, make_hidden_name
 from arena.server.store.renaming import NameChange
-from arena.server.store.tokens import TokenError, is_name
-from arena.server.web.credentials import is_valid, parse_basic
+from arena.server.store.tokens import TokenError, is_valid_name
+from arena.server.web.credentials import is_valid_secret, parse_basic
 from arena.server.web.frames import AskLive, LiveRequest, Prepared
 from arena.server.web.renames import NameChanges, Rename
 from arena.server.web.routes import BadRequest
@@ -91,56 +91,60 @@ class HostPage:
         self._engine = engine
         self._ask_live = ask_live
 
-    async def answer(self, form: Mapping[str, str], authorization: str) -> Response | Prepared:
+    async def handle_request(self, form: Mapping[str, str], authorization: str) -> Response | Prepared:
         """Return the state of the server and, if the form requests one, the change to make first. Raises BadRequest."""
         name, secret = parse_basic(authorization)
         token = await tokens.find_token(self._engine, name)
-        if token is None or token.role != "admin" or not is_valid(token, secret):
+        if token is None or token.role != "admin" or not is_valid_secret(token, secret):
             return responses.unauthorized("this is not the token of an admin of this server", ask=False)
-        current = await in_force(self._engine)
+        current = await load_directives(self._engine)
         if "do" not in form:
-            return responses.json(await self._load_state(current, []))
+            return responses.json_response(await self._load_state(current, []))
         _check_form(form)
         if form["do"] in ("rename", "hide"):
             try:
-                changes = await self._renames(form)
+                changes = await self._list_requested_renames(form)
             except (TokenError, NameInEvent) as error:
                 return responses.conflict(str(error))
-            return Prepared(responses.json(await self._load_state(current, changes)), NameChanges(changes))
+            return Prepared(
+                responses.json_response(await self._load_state(current, changes)), NameChanges(changes)
+            )
         change = _directive_change(form)
         of = change.directive if isinstance(change, NewDirective) else change
         current = [each for each in current if (each.kind, each.subject) != (of.kind, of.subject)]
         if isinstance(change, NewDirective):
             current = sorted([*current, change.directive], key=lambda each: (each.kind, each.subject))
-        return Prepared(responses.json(await self._load_state(current, [])), change)
+        return Prepared(responses.json_response(await self._load_state(current, [])), change)
 
-    async def _renames(self, form: Mapping[str, str]) -> list[NameChange]:
+    async def _list_requested_renames(self, form: Mapping[str, str]) -> list[NameChange]:
         """Return the renames that an action asks for. Raises TokenError and NameInEvent."""
         if form.get("owner"):
-            changes = await renaming.new_hidden_names(self._engine, form["owner"])
+            changes = await renaming.make_hidden_names(self._engine, form["owner"])
         else:
-            changes = [NameChange(form["name"], form.get("to") or hidden_name())]
+            changes = [NameChange(form["name"], form.get("to") or make_hidden_name())]
         for each in changes:
             await people.check_rename(self._engine, each.name, each.other)
         return changes
 
-    async def _load_state(self, current: list[Directive], begun: list[NameChange]) -> HostState:
+    async def _load_state(self, current: list[Directive], started_renames: list[NameChange]) -> HostState:
         """Return the state of the server, with these directives in force and these renames begun."""
         live = await self._ask_live(LiveRequest(clients=True))
         here = live.connected
         spectators = sum(each.role == "spectator" for each in here)
-        new = [Rename(each.name, each.other, None) for each in begun]
-        names = {(each.name, each.other) for each in begun}
+        new = [Rename(each.name, each.other, None) for each in started_renames]
+        names = {(each.name, each.other) for each in started_renames}
         renames = [*(each for each in live.renames if (each.name, each.other) not in names), *new]
-        bots = None if live.bots is None else await self._bots(live.bots, here)
+        bots = None if live.bots is None else await self._list_bots(live.bots, here)
         return HostState(bots, spectators, current, renames)
 
-    async def _bots(self, listed: list[ListedBot], here: list[ConnectedClient]) -> list[ConnectedBot]:
-        by_name = {each.name: each for each in here if each.role == "bot"}
+    async def _list_bots(
+        self, listed: list[ListedBot], local_clients: list[ConnectedClient]
+    ) -> list[ConnectedBot]:
+        by_name = {each.name: each for each in local_clients if each.role == "bot"}
         bots = [each for each in listed if not each.house][:MAX_BOTS]
         names = [each.name for each in bots]
         forfeits = await count_forfeits(self._engine, names)
-        owners = await people.owners_of(self._engine, names)
+        owners = await people.load_owners(self._engine, names)
         connected = []
         for each in bots:
             place = by_name.get(each.name)
@@ -169,14 +173,14 @@ def _check_form(form: Mapping[str, str]) -> None:
     if given not in forms:
         wanted = " or ".join(" and ".join(sorted(each)) or "neither a name nor an owner" for each in forms)
         raise BadRequest(f"do={form['do']} takes {wanted}")
-    if not is_name(form.get("owner") or "-"):
+    if not is_valid_name(form.get("owner") or "-"):
         raise BadRequest("an owner is 1 to 64 printable characters")
 
 
 def _directive_change(form: Mapping[str, str]) -> NewDirective | EndedDirective:
     """Return the directive that a host's action issues or ends. Raises BadRequest."""
     action, text = form["do"], form.get("text", "")
-    subject: tuple[Kind, str] | None = "notice", ""
+    subject: tuple[DirectiveKind, str] | None = "notice", ""
     if form.get("owner"):
         subject = "owner", form["owner"]
     elif form.get("name"):
@@ -186,4 +190,4 @@ def _directive_change(form: Mapping[str, str]) -> NewDirective | EndedDirective:
     if action == "lift" or (action == "notice" and not text):
         return EndedDirective(*subject)
     seconds, reason = ACTION_TERMS[action]
-    return new_directive(*subject, text or reason, seconds)
+    return make_directive(*subject, text or reason, seconds)

@@ -90,7 +90,7 @@ def render_hero(hero_match: HeroMatch) -> bytes:
     players = {"maxie": hero_match.players.maxie, "minnie": hero_match.players.minnie}
     name = str(hero_match.setup.get("map", ""))
     share = winning_chance(sums["maxie"] - sums["minnie"], name, game.map.armies_to_win)
-    title = titles.map_title(name) if name else titles.GAMES["riskless"]
+    title = titles.make_map_title(name) if name else titles.GAMES["riskless"]
     live = ' data-live=""' if hero_match.live else ""
     file = built_in_map(game.map)
     # Preload the map, which the scripts request first to draw the same match.
@@ -108,7 +108,7 @@ def render_hero(hero_match: HeroMatch) -> bytes:
         f'<div>{early}{PITCH}<div class="hero"><section class="stage first">'
         f'<div class="stage-head"><h2 class="stage-title"><span class="kind"{live}>'
         f"{'Live' if hero_match.live else 'Replay'} · {escape(title)}</span></h2>{link}</div>"
-        f'<div class="tug">{"".join(_side_html(seat, players[seat], share) for seat in NAMES)}'
+        f'<div class="tug">{"".join(_render_side(seat, players[seat], share) for seat in NAMES)}'
         '<svg class="tug-bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">'
         f'<rect class="minnie" width="100" height="4"/><rect class="maxie" width="{100 * share:.1f}" height="4"/></svg></div>'
         '<div class="stage-board"><div class="stage-place"><div class="zoom"><div class="whole">'
@@ -117,11 +117,11 @@ def render_hero(hero_match: HeroMatch) -> bytes:
     ).encode()
 
 
-def _side_html(seat: str, name: str, share: float) -> str:
+def _render_side(seat: str, name: str, share: float) -> str:
     own = share if seat == "maxie" else 1 - share
     leads = own > 0.5 or (own == 0.5 and seat == "maxie")
     chance_text = f"{round(100 * min(0.99, own))} %" if leads else ""
     return (
         f'<p class="tug-side" data-owner="{seat}"><span class="shape" role="img" aria-label="{NAMES[seat]}:"></span>'
-        f'<span class="name" title="{escape(name)}">{escape(titles.bot_title(name))}</span><strong class="share-of">{chance_text}</strong></p>'
+        f'<span class="name" title="{escape(name)}">{escape(titles.make_bot_title(name))}</span><strong class="share-of">{chance_text}</strong></p>'
     )

@@ -24,10 +24,10 @@ from arena.maps.loader import load_map_file, map_names
 from arena.protocol.messages import View
 from arena.server.edge import responses
 from arena.server.edge.responses import Response
-from arena.server.store.aggregates.event_tables import counted_matches
+from arena.server.store.aggregates.event_tables import count_finished_matches
 from arena.server.store.database import Engine
 from arena.server.store.finished import find_record, load_open_players, load_summary
-from arena.server.store.queries import bot_standings, event_table
+from arena.server.store.queries import load_bot_standings, load_event_table
 from arena.server.web import titles
 from arena.server.web.frames import AskLive, LiveRequest
 from arena.server.web.initial_page import DEMO
@@ -78,15 +78,15 @@ class LinkPreviews:
             return _VIEWS.get(view, GENERAL)
         match view:
             case "embed" if parts[0] == "event" and len(parts) > 1:
-                return await self._event_preview(parts[1])
+                return await self._make_event_preview(parts[1])
             case "match" | "embed":
-                return await self._match_preview(parts[0], parts[1] if len(parts) > 1 else "")
+                return await self._make_match_preview(parts[0], parts[1] if len(parts) > 1 else "")
             case "bot":
-                return await self._bot_preview(parts[0])
+                return await self._make_bot_preview(parts[0])
             case "event" | "table":
-                return await self._event_preview(parts[0])
+                return await self._make_event_preview(parts[0])
             case "maps" if parts[0] in map_names():
-                return _map_preview(parts[0])
+                return _make_map_preview(parts[0])
             case "versus" if len(parts) > 1:
                 line = "Every match of these two, and who scored what."
                 return LinkPreview(f"{parts[0]} against {parts[1]}", line)
@@ -94,7 +94,7 @@ class LinkPreviews:
                 return LinkPreview(f"Play against {parts[0]}", "A match in the browser, by clicks.")
         return _VIEWS.get(view, GENERAL)
 
-    async def _match_preview(self, match: str, ply: str) -> LinkPreview:
+    async def _make_match_preview(self, match: str, ply: str) -> LinkPreview:
         if not ID.fullmatch(match):
             return GENERAL
         path, at = f"/picture/match/{quote(match)}", ""
@@ -102,16 +102,16 @@ class LinkPreviews:
             path, at = f"{path}/{ply}", f" · move {ply}"
         summary = await load_summary(self._engine, match)
         if summary is not None:
-            about = titles.match_title(summary.game, summary.map, summary.time_control)
-            line = f"{about} · {titles.result_title(summary.players, summary.result)} · {summary.plies} moves{at}"
-            return LinkPreview(" v ".join(titles.bot_titles(summary.players)), line, f"{path}.png")
-        view = await self._view(match)
+            about = titles.make_match_title(summary.game, summary.map, summary.time_control)
+            line = f"{about} · {titles.make_result_title(summary.players, summary.result)} · {summary.plies} moves{at}"
+            return LinkPreview(" v ".join(titles.make_bot_titles(summary.players)), line, f"{path}.png")
+        view = await self._find_live_view(match)
         if view is None:
             return GENERAL
-        line = f"{titles.live_match_title(view)} · live, move {len(view.moves)}{at}"
-        return LinkPreview(" v ".join(titles.bot_titles(view.players)), line, f"{path}.png")
+        line = f"{titles.make_live_match_title(view)} · live, move {len(view.moves)}{at}"
+        return LinkPreview(" v ".join(titles.make_bot_titles(view.players)), line, f"{path}.png")
 
-    async def _view(self, match: str) -> View | None:
+    async def _find_live_view(self, match: str) -> View | None:
         """Return the view of a match in progress; None if there is no such match.
 
         Live data are requested only for unfinished matches in the store.
@@ -120,63 +120,67 @@ class LinkPreviews:
             return None
         return (await self._ask_live(LiveRequest(match))).view
 
-    async def _bot_preview(self, name: str) -> LinkPreview:
-        standings = await bot_standings(self._engine, name)
+    async def _make_bot_preview(self, name: str) -> LinkPreview:
+        standings = await load_bot_standings(self._engine, name)
         if not standings:
-            return LinkPreview(titles.bot_title(name), "A bot of this arena.")
+            return LinkPreview(titles.make_bot_title(name), "A bot of this arena.")
         ratings_text = ", ".join(
             f"{titles.GAMES.get(each.game, each.game)} {each.glicko}" for each in standings
         )
         matches = sum(each.matches for each in standings)
         return LinkPreview(
-            titles.bot_title(name),
+            titles.make_bot_title(name),
             f"{ratings_text} · {matches} rated matches",
             f"/picture/bot/{quote(name, safe='')}.png",
         )
 
-    async def _event_preview(self, event: str) -> LinkPreview:
-        matches = await counted_matches(self._engine, event)
+    async def _make_event_preview(self, event: str) -> LinkPreview:
+        matches = await count_finished_matches(self._engine, event)
         if matches is None:
-            return LinkPreview(titles.event_title(event), "An event of this arena.")
+            return LinkPreview(titles.make_event_title(event), "An event of this arena.")
         picture = f"/picture/event/{quote(event, safe='')}.png"
-        return LinkPreview(titles.event_title(event), f"The table after {matches} matches", picture)
+        return LinkPreview(titles.make_event_title(event), f"The table after {matches} matches", picture)
 
-    async def picture(self, path: str) -> Response:
+    async def answer_picture_request(self, path: str) -> Response:
         """Return the picture at a decoded path, or a 404."""
         from arena.server.web.pictures import drawing  # noqa: PLC0415  slow to load, and large
 
         if path == "/picture/arena.png":
-            return await _draw(partial(drawing.arena_picture, DEMO.read_text(encoding="utf-8")), lasts=True)
+            return await _answer_with_picture(
+                partial(drawing.draw_arena, DEMO.read_text(encoding="utf-8")), is_permanent=True
+            )
         if parts := _FILM.fullmatch(path):
             line, whole = await find_record(self._engine, parts[1])
             if line is None:
                 return responses.not_found(f"no finished match is called {parts[1]!r:.80}")
-            return await _draw(partial(drawing.draw_film, line), lasts=whole, kind="image/gif")
+            return await _answer_with_picture(
+                partial(drawing.draw_film, line), is_permanent=whole, kind="image/gif"
+            )
         if parts := _MATCH.fullmatch(path):
             at = None if parts[2] is None else int(parts[2])
             line, whole = await find_record(self._engine, parts[1])
             if line is not None:
-                return await _draw(partial(drawing.record_picture, line, at), lasts=whole)
-            view = await self._view(parts[1])
+                return await _answer_with_picture(partial(drawing.draw_record, line, at), is_permanent=whole)
+            view = await self._find_live_view(parts[1])
             if view is None:
                 return responses.not_found(f"no match is called {parts[1]!r:.80}")
-            return await _draw(partial(drawing.view_picture, view, at), lasts=False)
+            return await _answer_with_picture(partial(drawing.draw_view, view, at), is_permanent=False)
         if parts := _NAMED.fullmatch(path):
             kind, name = parts.groups()
             if kind == "map":
                 if name in map_names():
-                    return await _draw(partial(drawing.map_picture, name), lasts=True)
+                    return await _answer_with_picture(partial(drawing.draw_map, name), is_permanent=True)
                 return responses.not_found(f"no built-in map is called {name!r:.80}")
-            table = await (self._rating_rows(name) if kind == "bot" else self._event_rows(name))
+            table = await (self._load_rating_rows(name) if kind == "bot" else self._load_event_rows(name))
             if table is None:
                 return responses.not_found(f"no {kind} called {name!r:.80} has finished matches")
-            title = titles.event_title(name) if kind == "event" else titles.bot_title(name)
-            return await _draw(partial(drawing.table_picture, title, *table), lasts=False)
+            title = titles.make_event_title(name) if kind == "event" else titles.make_bot_title(name)
+            return await _answer_with_picture(partial(drawing.draw_table, title, *table), is_permanent=False)
         return responses.not_found("no picture has this path")
 
-    async def _rating_rows(self, name: str) -> tuple[str, list[tuple[str, str, float]]] | None:
+    async def _load_rating_rows(self, name: str) -> tuple[str, list[tuple[str, str, float]]] | None:
         """Return a summary line and the rows of a bot's ratings; None if the bot has no rating."""
-        standings = await bot_standings(self._engine, name)
+        standings = await load_bot_standings(self._engine, name)
         if not standings:
             return None
         best = max(1.0, *(each.rating for each in standings))
@@ -186,56 +190,62 @@ class LinkPreviews:
         ]
         return f"{sum(each.matches for each in standings)} rated matches", rows
 
-    async def _event_rows(self, event: str) -> tuple[str, list[tuple[str, str, float]]] | None:
+    async def _load_event_rows(self, event: str) -> tuple[str, list[tuple[str, str, float]]] | None:
         """Return a summary line and the rows of an event's table; None if there is no such event."""
-        table = await event_table(self._engine, event)
+        table = await load_event_table(self._engine, event)
         if table is None:
             return None
         top = max((abs(row.elo) for row in table.rows), default=1.0) or 1.0
         rows = [
-            (titles.bot_title(row.bot), f"{row.elo:+.0f} ± {row.elo_error:.0f}", (row.elo + top) / (2 * top))
+            (
+                titles.make_bot_title(row.bot),
+                f"{row.elo:+.0f} ± {row.elo_error:.0f}",
+                (row.elo + top) / (2 * top),
+            )
             for row in table.rows
         ]
         return f"The table after {table.counted} matches", rows
 
 
-async def _draw(draw: Callable[[], bytes], *, lasts: bool, kind: str = "image/png") -> Response:
-    """Return an answer with a drawn picture, or a 404. `lasts`: True if the picture never changes."""
-    from arena.server.web.pictures.drawing import NoPicture  # noqa: PLC0415  as above
+async def _answer_with_picture(
+    draw: Callable[[], bytes], *, is_permanent: bool, kind: str = "image/png"
+) -> Response:
+    """Return an answer with a drawn picture, or a 404. `is_permanent`: True if the picture never changes."""
+    from arena.server.web.pictures.drawing import CannotDraw  # noqa: PLC0415  as above
 
     try:
         body = await anyio.to_thread.run_sync(draw)
-    except NoPicture as none:
+    except CannotDraw as none:
         return responses.not_found(str(none))
-    headers = {"Cache-Control": DAY if lasts else "no-cache", "X-Content-Type-Options": "nosniff"}
+    headers = {"Cache-Control": DAY if is_permanent else "no-cache", "X-Content-Type-Options": "nosniff"}
     return Response(HTTPStatus.OK, kind, body, headers)
 
 
-def _map_preview(name: str) -> LinkPreview:
+def _make_map_preview(name: str) -> LinkPreview:
     file = load_map_file(name)
     description = f"{file.map.size} territories, {file.map.armies_to_win} armies to win"
     return LinkPreview(
-        titles.map_title(name), file.description or description, f"/picture/map/{quote(name)}.png"
+        titles.make_map_title(name), file.description or description, f"/picture/map/{quote(name)}.png"
     )
 
 
-def preview_html(head: LinkPreview, origin: str, path: str) -> bytes:
+def render_preview(preview: LinkPreview, origin: str, path: str) -> bytes:
     """Return the HTML elements of a preview for the head of a page. `origin`: scheme and host, empty if unknown."""
-    title = head.title if head is GENERAL else f"{head.title} · Riskless Arena"
+    title = preview.title if preview is GENERAL else f"{preview.title} · Riskless Arena"
     properties = {
         "og:site_name": "Riskless Arena",
         "og:type": "website",
-        "og:title": head.title,
-        "og:description": head.line,
+        "og:title": preview.title,
+        "og:description": preview.line,
         "og:url": origin + path,
-        "og:image": origin + head.picture,
+        "og:image": origin + preview.picture,
         "og:image:width": str(WIDTH),
         "og:image:height": str(HEIGHT),
-        "og:image:alt": f"{head.title}: {head.line}",
+        "og:image:alt": f"{preview.title}: {preview.line}",
     }
     lines = [
         f"<title>{escape(title)}</title>",
-        f'<meta name="description" content="{escape(head.line)}">',
+        f'<meta name="description" content="{escape(preview.line)}">',
         *(f'<meta property="{name}" content="{escape(value)}">' for name, value in properties.items()),
         '<meta name="twitter:card" content="summary_large_image">',
     ]

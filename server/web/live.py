@@ -17,11 +17,11 @@ from arena.server.edge.page_client import ConnectedClient
 class LiveData(Protocol):
     """Source of matches in progress and connected clients."""
 
-    async def view(self, match: str) -> View | None:
+    async def request_view(self, match: str) -> View | None:
         """Return the spectators' view of a match in progress; None if no such match is in progress."""
         ...
 
-    async def listing(self) -> Listing:
+    async def latest_listing(self) -> Listing:
         """Return the current matches and bots, or the last known ones if the core does not answer in time."""
         ...
 
@@ -29,7 +29,7 @@ class LiveData(Protocol):
         """Return the current matches and bots, or None if the core does not answer in time."""
         ...
 
-    def connected(self) -> list[ConnectedClient]:
+    def list_clients(self) -> list[ConnectedClient]:
         """Return the clients that are connected to this process."""
         ...
 
@@ -89,6 +89,6 @@ Progress = Callable[[str], EventProgress | None]
 """Function that returns the progress of an event; None for an event that this server does not play."""
 
 
-def no_event(_event: str) -> EventProgress | None:
+def report_no_event(_event: str) -> EventProgress | None:
     """Return None: the `Progress` of a server that plays no event."""
     return None

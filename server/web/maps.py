@@ -61,12 +61,12 @@ class MapInfo(Struct, frozen=True):
 
 
 @cache
-def maps_answer() -> Response:
+def answer_maps_request() -> Response:
     """Return an answer with all built-in maps."""
-    return responses.json(built_in_maps())
+    return responses.json_response(list_built_in_maps())
 
 
-def built_in_maps() -> list[MapInfo]:
+def list_built_in_maps() -> list[MapInfo]:
     """Return all built-in maps, in the order of their names."""
     measured, solved = read_measurements(README), read_solutions(README)
     maps = []
@@ -100,7 +100,7 @@ def read_measurements(readme: Path) -> dict[str, list[MapMeasurements]]:
         ("| map | nodes a move |", "plies, median"),
         ("| map | cap | goal | limit |", "plies"),
     ):
-        for row in _table_rows(text, head):
+        for row in _read_table_rows(text, head):
             name = row["map"] or name
             measured = MapMeasurements(row["nodes a move"], row["drawn"], row[plies], row["Maxie's share"])
             by_map.setdefault(name, []).append(measured)
@@ -111,14 +111,14 @@ def read_solutions(readme: Path) -> dict[str, MapSolution]:
     """Read the solution of each solved map from the table."""
     return {
         row["map"]: MapSolution(row["from the start"], row["longest win"], row["is the extra army fair?"])
-        for row in _table_rows(readme.read_text(encoding="utf-8"), "| map | boards in play |")
+        for row in _read_table_rows(readme.read_text(encoding="utf-8"), "| map | boards in play |")
     }
 
 
-def _table_rows(text: str, head: str) -> Iterator[dict[str, str]]:
-    """Yield the rows of the table whose first line begins with `head`, as dictionaries from column to cell."""
+def _read_table_rows(text: str, header: str) -> Iterator[dict[str, str]]:
+    """Yield the rows of the table whose first line begins with `header`, as dictionaries from column to cell."""
     lines = iter(text.splitlines())
-    names = next((_split_row(line) for line in lines if line.startswith(head)), [])
+    names = next((_split_row(line) for line in lines if line.startswith(header)), [])
     next(lines, "")
     for line in lines:
         if not line.startswith("|"):
@@ -131,7 +131,7 @@ def _split_row(line: str) -> list[str]:
 
 
 @lru_cache(maxsize=64)  # bounded, because clients may ask for any name
-def map_answer(name: str, *, gzip: bool) -> Response:
+def answer_map_request(name: str, *, gzip: bool) -> Response:
     """Return an answer with a built-in map's data for drawing, such as its land, which a match's setup lacks."""
     if name not in map_names():
         return responses.not_found(f"no built-in map is called {name!r:.80}")
@@ -145,8 +145,8 @@ def map_answer(name: str, *, gzip: bool) -> Response:
         "ferries": shipped_ferries(name),
         "setup": file.map.to_data(),
     }
-    plain = responses.json(whole, {"Vary": "Accept-Encoding"})
+    plain = responses.json_response(whole, {"Vary": "Accept-Encoding"})
     if not gzip:
         return plain
     headers = {**plain.headers, "Content-Encoding": "gzip"}
-    return responses.raw_json(compressor.compress(plain.body, 9, mtime=0), headers)
+    return responses.raw_json_response(compressor.compress(plain.body, 9, mtime=0), headers)

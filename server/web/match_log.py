@@ -21,11 +21,11 @@ from arena.server.store.finished import MIN_PREFIX
 from arena.server.store.invitations import load_owner
 from arena.server.store.journal.reader import (
     count_with_prefix,
-    find_started,
+    find_started_matches,
     load_events_of_match,
     unpack_events,
 )
-from arena.server.web.credentials import is_valid, parse_basic
+from arena.server.web.credentials import is_valid_secret, parse_basic
 
 MAX_PREFIX_MATCHES = 10_000
 """Number of matches at which a prefix shorter than `MIN_PREFIX` is refused as too short."""
@@ -57,7 +57,7 @@ class MatchLog(Struct, frozen=True):
         names: dict[Seat, str] = {"maxie": self.maxie, "minnie": self.minnie}
         return {seat for seat, name in names.items() if name == bot}
 
-    def for_bot(self, bot: str) -> MatchLog:
+    def filter_by_bot(self, bot: str) -> MatchLog:
         """Return the log without the other bot's actions. Raises LogNotFound if `bot` did not play."""
         seats = self.seats_of(bot)
         if not seats:
@@ -83,7 +83,7 @@ async def load_log(
     ):
         raise LogNotFound(f"too many matches begin with {match!r:.70}: give more of the id")
     try:
-        matches = await find_started(engine, match, player)
+        matches = await find_started_matches(engine, match, player)
     except GameError as error:
         raise LogNotFound(f"the log of the match cannot be shown: {error}") from None
     if not matches:
@@ -131,11 +131,11 @@ class MatchLogs:
         # Several replaying threads would only compete for the interpreter.
         self._threads = anyio.CapacityLimiter(1)
 
-    async def answer(self, match: str, authorization: str) -> Response:
+    async def answer_request(self, match: str, authorization: str) -> Response:
         """Return the log as JSON, for a player of the match or an admin."""
         name, secret = parse_basic(authorization)
         token = await tokens.find_token(self._engine, name)
-        has_token = token is not None and is_valid(token, secret)
+        has_token = token is not None and is_valid_secret(token, secret)
         free = self._anyone and token is None and not secret
         by_session = not (has_token or free)
         if by_session and not await tokens.has_session(self._engine, name, secret):
@@ -159,7 +159,7 @@ class MatchLogs:
             return responses.unauthorized(
                 f"that match began before this session of {name!r:.70}: give its token"
             )
-        return responses.json(log)
+        return responses.json_response(log)
 
     async def _load_log_for_owner(self, match: str, owner: str) -> MatchLog | None:
         """Return the log of a match that a bot of the owner played; None if there is no such match."""

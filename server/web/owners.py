@@ -22,12 +22,12 @@ from arena.server.store.database import Engine
 from arena.server.store.directives import owner_ban_reason
 from arena.server.store.events import NewRequest
 from arena.server.store.tokens import Token, TokenChange, TokenError
-from arena.server.web.credentials import is_valid, parse_basic, parse_bearer
+from arena.server.web.credentials import is_valid_secret, parse_basic, parse_bearer
 from arena.server.web.frames import Change, Prepared
 from arena.server.web.routes import RouteMatch
 
 
-class OwnBot(Struct, frozen=True):
+class OwnerBotEntry(Struct, frozen=True):
     """Bot as shown to its owner. Times are in the store's format."""
 
     name: str
@@ -36,7 +36,7 @@ class OwnBot(Struct, frozen=True):
     retired: str | None
 
 
-class OwnEvent(Struct, frozen=True):
+class OwnerEventEntry(Struct, frozen=True):
     """Unfinished event, as shown to an owner."""
 
     event: str
@@ -47,16 +47,16 @@ class OwnEvent(Struct, frozen=True):
     """Bots of the owner that have entered the event."""
 
 
-class OwnBots(Struct, frozen=True):
+class OwnerState(Struct, frozen=True):
     """Answer with the bots of an owner, the open invitation, and unfinished events."""
 
     owner: str
-    bots: list[OwnBot]
+    bots: list[OwnerBotEntry]
     left: int
     """Number of names that the owner may still register."""
     until: str
     """End time of the invitation; empty if none is open."""
-    events: list[OwnEvent]
+    events: list[OwnerEventEntry]
 
 
 class NewToken(Struct, frozen=True):
@@ -72,7 +72,7 @@ class Owners:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    async def answer(self, route_match: RouteMatch, authorization: str) -> Response | Prepared:
+    async def handle_request(self, route_match: RouteMatch, authorization: str) -> Response | Prepared:
         """Return the answer to a POST, and the change to make first, if there is one. An invalid secret gives status 401."""
         name = route_match.parameters.get("name", "")
         owner = await self._find_owner(route_match.route, authorization)
@@ -84,43 +84,45 @@ class Owners:
             return responses.unauthorized(why, ask=False)
         banned = await owner_ban_reason(self._engine, owner)
         if banned:
-            return responses.text(f"removed: {banned}", HTTPStatus.FORBIDDEN)
+            return responses.text_response(f"removed: {banned}", HTTPStatus.FORBIDDEN)
         try:
             if "event" in route_match.parameters:
                 to: EventAction = "enter" if route_match.route == "/api/me/enter" else "withdraw"
                 event = route_match.parameters["event"]
-                request = await self._new_request(to, event, owner, name)
+                request = await self._make_event_request(to, event, owner, name)
                 before = await self._load_bots(owner)
-                after = [_changed(each, to, name) if each.event == event else each for each in before.events]
-                return Prepared(responses.json(replace(before, events=after)), request)
+                after = [
+                    _change_entries(each, to, name) if each.event == event else each for each in before.events
+                ]
+                return Prepared(responses.json_response(replace(before, events=after)), request)
             if name:
                 change, token = await self._prepare_change(route_match.route, owner, name)
-                return Prepared(responses.json(NewToken(name, token)), change)
-            return responses.json(await self._load_bots(owner))
+                return Prepared(responses.json_response(NewToken(name, token)), change)
+            return responses.json_response(await self._load_bots(owner))
         except (TokenError, EventRefused) as error:
             return responses.conflict(str(error))
 
     async def _find_owner(self, route: str, authorization: str) -> str | None:
         if route == "/api/join":
-            return await invitations.invited_owner(self._engine, parse_bearer(authorization))
+            return await invitations.find_invited_owner(self._engine, parse_bearer(authorization))
         name, secret = parse_basic(authorization)
         token = await tokens.find_token(self._engine, name)
-        return token.owner if token is not None and is_valid(token, secret) else None
+        return token.owner if token is not None and is_valid_secret(token, secret) else None
 
-    async def _new_request(self, action: EventAction, event: str, owner: str, bot: str) -> NewRequest:
+    async def _make_event_request(self, action: EventAction, event: str, owner: str, bot: str) -> NewRequest:
         """Return the change that requests to enter an owner's bot in an event, or to withdraw it.
 
         Raises TokenError and EventRefused.
         """
         await self._require_own_bot(owner, bot)
-        unfinished = await events.unfinished_entries(self._engine)
+        unfinished = await events.load_unfinished_entries(self._engine)
         entries = next((each for each in unfinished if each.plan.event == event), None)
         if entries is None:
             raise EventRefused(f"no event {event!r:.70} is open or in progress")
-        if entries.phase == "open" and format_utc(entries.plan.closes) <= database.now():
+        if entries.phase == "open" and format_utc(entries.plan.closes) <= database.current_timestamp():
             raise EventRefused(f"the entries of {event} are closed: it is about to begin")
         if action == "enter":
-            return NewRequest(entries.server, await events.entry_request(self._engine, event, bot))
+            return NewRequest(entries.server, await events.make_entry_request(self._engine, event, bot))
         return NewRequest(entries.server, ControlEvent(event, action, bot))
 
     async def _require_own_bot(self, owner: str, name: str) -> Token:
@@ -134,29 +136,29 @@ class Owners:
         """Return the change of a name, and its new token; an empty token if the name is retired. Raises TokenError."""
         if route in ("/api/join", "/api/token/create"):
             return await invitations.check_new_name(self._engine, owner, name)
-        before, now = await self._require_own_bot(owner, name), database.now()
+        before, now = await self._require_own_bot(owner, name), database.current_timestamp()
         if route == "/api/token/revoke":
             return TokenChange(before, replace(before, revoked=now)), ""
-        token = tokens.new_token()
+        token = tokens.generate_token()
         return TokenChange(before, replace(before, hash=tokens.hash_token(token), rotated=now)), token
 
-    async def _load_bots(self, owner: str) -> OwnBots:
+    async def _load_bots(self, owner: str) -> OwnerState:
         line = await invitations.load_owner(self._engine, owner)
-        bots = [OwnBot(each.name, each.created, each.rotated, each.revoked) for each in line.bots]
+        bots = [OwnerBotEntry(each.name, each.created, each.rotated, each.revoked) for each in line.bots]
         names = {each.name for each in line.bots}
         coming = [
-            OwnEvent(
+            OwnerEventEntry(
                 each.plan.event,
                 each.phase,
                 format_utc(each.plan.begins),
                 [bot for bot in each.bots if bot in names and bot not in each.withdrawn],
             )
-            for each in await events.unfinished_entries(self._engine)
+            for each in await events.load_unfinished_entries(self._engine)
         ]
-        return OwnBots(owner, bots, line.left, line.until, coming)
+        return OwnerState(owner, bots, line.left, line.until, coming)
 
 
-def _changed(event: OwnEvent, action: EventAction, bot: str) -> OwnEvent:
+def _change_entries(event: OwnerEventEntry, action: EventAction, bot: str) -> OwnerEventEntry:
     """Return an event after a bot has entered it or was withdrawn."""
     others = [each for each in event.bots if each != bot]
     return replace(event, bots=[*others, bot] if action == "enter" else others)

@@ -33,7 +33,7 @@ from arena.server.web.routes import Route
 log = logging.getLogger("arena.pages")
 
 COMMAND = (sys.executable, "-P", "-m", "arena.server.web")
-AT_ONCE = 6
+MAX_PARALLEL_ANSWERS = 6
 """Number of answers that are made in parallel, in addition to one slow answer."""
 START_SECONDS = 120.0
 """Time limit of the start, in seconds."""
@@ -64,9 +64,9 @@ class PageProcess:
         self._progress = progress
         self._renames = renames
         self._clock = clock
-        self._quick, self._long = RequestQueue(AT_ONCE, clock), RequestQueue(1, clock)
-        self._starting: asyncio.Task[_Child] | None = None
-        self._child: _Child | None = None
+        self._quick, self._long = RequestQueue(MAX_PARALLEL_ANSWERS, clock), RequestQueue(1, clock)
+        self._starting: asyncio.Task[_PageChild] | None = None
+        self._child: _PageChild | None = None
         self._ready_at = 0.0
         """Earliest time of the next start, in seconds of the clock."""
         self._closed = False
@@ -79,28 +79,28 @@ class PageProcess:
         return None if self._child is None else self._child.process.pid
 
     async def ask(
-        self, question: PageRequest, address: str, route: Route, disconnected: Callable[[], bool]
+        self, request: PageRequest, address: str, route: Route, disconnected: Callable[[], bool]
     ) -> PageResponse | None:
         """Return the answer to a request; None if the client left before the request's turn. Raises ServerBusy."""
         end = self._clock.now() + route.seconds
-        turns = self._long if route.long else self._quick
+        turns = self._long if route.is_slow else self._quick
         try:
-            async with turns.slot(address, route.cost, route.seconds):
+            async with turns.wait_for_turn(address, route.cost, route.seconds):
                 if disconnected():
                     return None
                 seconds = end - self._clock.now()
-                child = await self._running()
+                child = await self._ensure_started()
                 self.questions += 1
-                return await child.ask(msgspec.structs.replace(question, seconds=seconds))
+                return await child.ask(msgspec.structs.replace(request, seconds=seconds))
         except TimeoutError:
             raise ServerBusy("too many requests: try again") from None
 
-    async def _running(self) -> _Child:
+    async def _ensure_started(self) -> _PageChild:
         """Return the process once it has started. The start goes on if the caller gives up. Raises ServerBusy."""
         if self._starting is None:
             if self._child is not None:
                 return self._child
-            if self._refuses():
+            if self._is_unavailable():
                 raise ServerBusy("the page process is unavailable: try again")
             self._starting = asyncio.create_task(self._start())
         try:
@@ -109,17 +109,17 @@ class PageProcess:
         except TimeoutError:
             raise ServerBusy("the page process is starting: try again") from None
 
-    async def _start(self) -> _Child:
+    async def _start(self) -> _PageChild:
         try:
             ours, theirs = socket.socketpair()
             with theirs:
                 # In a thread, because starting a process may take some milliseconds.
                 process = await anyio.to_thread.run_sync(partial(_start_process, theirs))
             reader, writer = await asyncio.open_connection(sock=ours)
-            self._child = child = _Child(process, writer)
+            self._child = child = _PageChild(process, writer)
             child.write(self._setup())
-            child.reading = asyncio.create_task(self._read(child, reader))
-            if self._refuses():  # closed meanwhile
+            child.reading = asyncio.create_task(self._read_messages(child, reader))
+            if self._is_unavailable():  # closed meanwhile
                 child.kill()
             with anyio.move_on_after(START_SECONDS) as late:
                 await child.ready.wait()
@@ -129,18 +129,18 @@ class PageProcess:
         finally:
             self._starting = None
 
-    def _refuses(self) -> bool:
+    def _is_unavailable(self) -> bool:
         return self._closed or self._clock.now() < self._ready_at
 
-    async def _read(self, child: _Child, reader: asyncio.StreamReader) -> None:
+    async def _read_messages(self, child: _PageChild, reader: asyncio.StreamReader) -> None:
         """Handle the child's messages until it ends."""
         try:
             while True:
                 message = _decode(await frames.read_frame(reader))
                 if isinstance(message, PageResponse):
-                    child.answered(message)
+                    child.deliver_answer(message)
                 elif isinstance(message, LiveRequest):
-                    child.start(self._answer_live(child, message))
+                    child.start_task(self._answer_live(child, message))
                 else:
                     child.ready.set()
         except (asyncio.IncompleteReadError, ConnectionError):
@@ -149,29 +149,29 @@ class PageProcess:
             self._child = None
             if not child.useful:
                 self._ready_at = self._clock.now() + PAUSE_SECONDS
-            child.end()
+            child.kill_and_fail_requests()
             if not self._closed:
                 with anyio.CancelScope(shield=True):
                     code = await anyio.to_thread.run_sync(child.process.wait)
                 log.warning("the page process ended (exit code %d): the next request starts another", code)
 
-    async def _answer_live(self, child: _Child, request: LiveRequest) -> None:
+    async def _answer_live(self, child: _PageChild, request: LiveRequest) -> None:
         """Answer the child's request for live data."""
         if request.clients:
             listing = await self._live.current_listing()
             response = LiveResponse(
                 request.number,
                 bots=None if listing is None else listing.bots,
-                connected=self._live.connected(),
+                connected=self._live.list_clients(),
                 renames=self._renames(),
             )
         elif request.event:
-            listing = await self._live.listing()
+            listing = await self._live.latest_listing()
             playing = sum(each.event == request.event for each in listing.matches)
             response = LiveResponse(request.number, None, playing, self._progress(request.event))
         else:
-            match = request.match or _hero_match(await self._live.listing())
-            response = LiveResponse(request.number, await self._live.view(match) if match else None)
+            match = request.match or _choose_hero_match(await self._live.latest_listing())
+            response = LiveResponse(request.number, await self._live.request_view(match) if match else None)
         child.write(response)
 
     def close(self) -> None:
@@ -183,7 +183,7 @@ class PageProcess:
             self._child.process.wait()
 
 
-class _Child:
+class _PageChild:
     """One run of the page process."""
 
     def __init__(self, process: subprocess.Popen[bytes], writer: asyncio.StreamWriter) -> None:
@@ -198,16 +198,16 @@ class _Child:
         self._open: dict[int, asyncio.Future[PageResponse]] = {}
         self._telling: set[asyncio.Task[None]] = set()
 
-    async def ask(self, question: PageRequest) -> PageResponse:
+    async def ask(self, request: PageRequest) -> PageResponse:
         """Send a request and return its answer. Raises ServerBusy if the process ends before its answer, and TimeoutError if it hangs."""
         if self._writer.is_closing():
             raise ServerBusy("the page process ended: try again")
         number = next(self._numbers)
         future: asyncio.Future[PageResponse] = asyncio.get_running_loop().create_future()
         self._open[number] = future
-        self.write(msgspec.structs.replace(question, number=number))
+        self.write(msgspec.structs.replace(request, number=number))
         try:
-            with anyio.fail_after(max(0.0, question.seconds) + OVERDUE_SECONDS):
+            with anyio.fail_after(max(0.0, request.seconds) + OVERDUE_SECONDS):
                 return await future
         except TimeoutError:
             self.kill()
@@ -220,16 +220,16 @@ class _Child:
         if not self._writer.is_closing():
             self._writer.write(frames.encode_frame(message))
 
-    def answered(self, reply: PageResponse) -> None:
+    def deliver_answer(self, reply: PageResponse) -> None:
         """Deliver an answer to the task that waits for it."""
         self.useful = True
         future = self._open.pop(reply.number, None)
         if future is not None and not future.done():
             future.set_result(reply)
 
-    def start(self, telling: Coroutine[Any, Any, None]) -> None:
+    def start_task(self, job: Coroutine[Any, Any, None]) -> None:
         """Start a task that is cancelled when the process ends."""
-        task = asyncio.create_task(telling)
+        task = asyncio.create_task(job)
         self._telling.add(task)
         task.add_done_callback(self._telling.discard)
 
@@ -238,7 +238,7 @@ class _Child:
         self._writer.close()
         self.process.kill()
 
-    def end(self) -> None:
+    def kill_and_fail_requests(self) -> None:
         """Kill the process, and fail all pending requests."""
         self.kill()
         for task in self._telling:
@@ -250,10 +250,10 @@ class _Child:
         self.ready.set()
 
 
-def _start_process(theirs: socket.socket) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(COMMAND, stdin=theirs.fileno(), stdout=subprocess.DEVNULL)  # noqa: S603  our own program
+def _start_process(child_socket: socket.socket) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(COMMAND, stdin=child_socket.fileno(), stdout=subprocess.DEVNULL)  # noqa: S603  our own program
 
 
-def _hero_match(listing: Listing) -> str:
+def _choose_hero_match(listing: Listing) -> str:
     """Return the match shown first on the start page; empty if no Riskless match is in progress."""
     return next((each.match for each in listing.matches if each.game == "riskless"), "")

@@ -30,16 +30,16 @@ from arena.server.edge.responses import Answer, Response
 from arena.server.edge.work import WorkBudget
 from arena.server.failed_logins import FailedLogins
 from arena.server.metrics import Metrics
-from arena.server.store.database import Engine, error_line
+from arena.server.store.database import Engine, describe_database_error
 from arena.server.store.events import MakeChange, NewRequest, RequestAnswer
 from arena.server.web import link_previews
 from arena.server.web.frames import PageRequest, PageResponse, PageSetup
-from arena.server.web.live import LiveData, Progress, no_event
+from arena.server.web.live import LiveData, Progress, report_no_event
 from arena.server.web.page_process import PageProcess
 from arena.server.web.renames import NameChanges, Renames
 from arena.server.web.request_queue import RequestQueue, ServerBusy
 from arena.server.web.routes import ROUTES, BadRequest, Route, RouteMatch, accepts_gzip, parse_target
-from arena.server.web.static import page_files
+from arena.server.web.static import load_page_files
 
 log = logging.getLogger("arena.pages")
 
@@ -54,14 +54,14 @@ CACHED_ANSWER_COST = 200
 """Cost of a cached answer, in µs."""
 HOST = re.compile(r"[A-Za-z0-9.:\[\]_-]{1,255}")
 """Pattern of a Host header that may be inserted into a page."""
-GONE = responses.text("nobody waits for this answer", HTTPStatus.REQUEST_TIMEOUT)
+CLIENT_GONE = responses.text_response("nobody waits for this answer", HTTPStatus.REQUEST_TIMEOUT)
 """Answer for a client that left before its turn. It is never sent."""
 
 Key = tuple[object, ...]
-Make = Callable[[], Awaitable[Answer]]
+MakeAnswer = Callable[[], Awaitable[Answer]]
 
 
-class About(Struct, frozen=True):
+class ServerInfo(Struct, frozen=True):
     """Description of the server on its pages."""
 
     program: str
@@ -79,15 +79,15 @@ class Pages:
 
     def __init__(
         self,
-        about: About,
+        info: ServerInfo,
         store: Engine,
         live: LiveData,
         metrics: Metrics,
         work: WorkBudget,
-        trouble: Callable[[], str],
+        outage_reason: Callable[[], str],
         *,
         make_change: MakeChange,
-        progress: Progress = no_event,
+        progress: Progress = report_no_event,
         origins: Collection[str] = (),
         clock: Clock = MONOTONIC,
     ) -> None:
@@ -95,12 +95,12 @@ class Pages:
 
         store: database whose URL is passed to the page process
         work: request budgets of addresses
-        trouble: returns the reason why no match can begin now; empty if matches can begin
+        outage_reason: returns the reason why no match can begin now; empty if matches can begin
         make_change: makes a change that the page process has prepared
         progress: returns the progress of an event played by this server
         origins: sites whose pages may read JSON answers; `*` for all
         """
-        self._about = about
+        self._about = info
         self._store = store.url.render_as_string(hide_password=False)
         self._make_prepared = make_change
         # A change locks the store exclusively, so one is made at a time.
@@ -110,25 +110,28 @@ class Pages:
         self._metrics_until = float("-inf")
         """Time until which the rendered metrics are used, in seconds of the clock."""
         self._work = work
-        self._trouble = trouble
+        self._trouble = outage_reason
         self._origins = frozenset(origins)
         self._clock = clock
-        self._files = page_files()
+        self._files = load_page_files()
         self.renames = Renames(self._store)
         """Renames by hosts, which `run` makes."""
-        self.process = PageProcess(self._setup, live, progress, self.renames.listing, clock)
+        self.process = PageProcess(self._make_setup, live, progress, self.renames.list_renames, clock)
         self._cache = AnswerCache()
         self._wrong = FailedLogins()
         """Failed logins, by address."""
         self._making: dict[Key, _PendingAnswer] = {}
-        head, page = link_previews.preview_html(link_previews.GENERAL, "", "/"), self._files.templates.page
+        head, page = (
+            link_previews.render_preview(link_previews.GENERAL, "", "/"),
+            self._files.templates.render_page,
+        )
         self._plain = {"index": page(head), "embed": page(head, embedded=True)}
         """Pages with a general title, used if the page process does not answer."""
-        self._description = responses.json(
+        self._description = responses.json_response(
             {
-                "program": about.program,
-                "anyone": about.anyone,
-                "guests": about.guests,
+                "program": info.program,
+                "anyone": info.anyone,
+                "guests": info.guests,
                 "games": sorted(KNOWN.names()),
                 "maps": map_names(),
                 "map": DEFAULT_MAP,
@@ -148,20 +151,20 @@ class Pages:
         """Discard all cached answers, for example after a directive of the host."""
         self._cache = AnswerCache()
 
-    def __call__(self, request: Request, address: str) -> Answer | Make:
+    def __call__(self, request: Request, address: str) -> Answer | MakeAnswer:
         """Return the answer to a request from `address`, or a function that makes it; None if there is no such page."""
-        answer = self._answer(request, address)
+        answer = self._find_answer(request, address)
         if not self._origins or request.method == "POST" or not request.path.startswith("/api/"):
             return answer
         if callable(answer):
             return partial(self._make_with_cors, answer, request)
-        return answer and self._with_cors(answer, request)
+        return answer and self._add_cors_headers(answer, request)
 
-    async def _make_with_cors(self, make: Make, request: Request) -> Answer:
-        answer = await make()
-        return answer and self._with_cors(answer, request)
+    async def _make_with_cors(self, make_answer: MakeAnswer, request: Request) -> Answer:
+        answer = await make_answer()
+        return answer and self._add_cors_headers(answer, request)
 
-    def _with_cors(self, answer: Response, request: Request) -> Response:
+    def _add_cors_headers(self, answer: Response, request: Request) -> Response:
         """Return an answer with CORS headers for the allowed origins.
 
         See https://fetch.spec.whatwg.org/#http-cors-protocol.
@@ -175,31 +178,33 @@ class Pages:
             headers["Access-Control-Allow-Origin"] = origin
         return replace(answer, headers=headers)
 
-    def _answer(self, request: Request, address: str) -> Answer | Make:
+    def _find_answer(self, request: Request, address: str) -> Answer | MakeAnswer:
         try:
             route_match = parse_target(request.path)
         except BadRequest as error:
             return responses.bad_request(str(error))
         if route_match is None:
-            return self._not_found_page(request)
+            return self._make_not_found_page(request)
         route = ROUTES[route_match.route]
-        if route.post or request.method == "POST":
-            return self._change(route_match, route, request, address)
+        if route.is_post or request.method == "POST":
+            return self._handle_post(route_match, route, request, address)
         accepts = request.headers.get_all("Accept-Encoding")
         gzip = accepts_gzip(accepts[0] if len(accepts) == 1 else ",".join(accepts))
-        if route.memory:
-            wait = self._work.spend(address, route.cost, self._clock.now())
+        if route.from_memory:
+            wait = self._work.try_spend(address, route.cost, self._clock.now())
             return (
-                responses.too_many_requests(wait) if wait > 0 else self._from_memory(route_match, gzip=gzip)
+                responses.too_many_requests(wait)
+                if wait > 0
+                else self._answer_from_memory(route_match, gzip=gzip)
             )
-        origin = self._origin(request) if route.page or route.absolute else ""
-        authorization = ",".join(request.headers.get_all("Authorization")) if route.personal else ""
+        origin = self._find_origin(request) if route.is_page or route.has_absolute_urls else ""
+        authorization = ",".join(request.headers.get_all("Authorization")) if route.is_personal else ""
         key = route_match.key, gzip, origin, authorization
         now = self._clock.now()
-        if authorization and (wait := self._wrong.seconds_refused(address, now)) > 0:
+        if authorization and (wait := self._wrong.refusal_seconds_left(address, now)) > 0:
             return responses.too_many_requests(wait)
         answer = self._cache.get(key, now)
-        wait = self._work.spend(
+        wait = self._work.try_spend(
             address, route.cost if answer is None else min(CACHED_ANSWER_COST, route.cost), now
         )
         if wait > 0:
@@ -209,12 +214,12 @@ class Pages:
             if making is None:
                 question = PageRequest(0, route_match, gzip, route.seconds, origin, authorization)
                 making = self._making[key] = _PendingAnswer()
-                making.task = asyncio.create_task(self._make(key, making, question, address, route))
-            making.disconnected.append(request.abandoned)
-            return partial(self._wait, making.task, request, address, secret=bool(authorization))
-        return _not_modified(answer, request)
+                making.task = asyncio.create_task(self._make_answer(key, making, question, address, route))
+            making.disconnected.append(request.is_abandoned)
+            return partial(self._wait_for_answer, making.task, request, address, secret=bool(authorization))
+        return _answer_not_modified(answer, request)
 
-    async def _wait(
+    async def _wait_for_answer(
         self, task: asyncio.Task[Response], request: Request, address: str, *, secret: bool
     ) -> Response:
         """Wait for a task that other requests may wait for too, and return its answer.
@@ -224,19 +229,21 @@ class Pages:
         answer = await asyncio.shield(task)
         if secret and answer.status is HTTPStatus.UNAUTHORIZED:
             self._wrong.record_failure(address, self._clock.now())
-        return _not_modified(answer, request)
+        return _answer_not_modified(answer, request)
 
-    def _change(
+    def _handle_post(
         self, route_match: RouteMatch, route: Route, request: Request, address: str
-    ) -> Response | Make:
+    ) -> Response | MakeAnswer:
         """Return the answer to a POST. Requests from pages of other sites are refused."""
-        if not (route.post and request.method == "POST"):
-            return responses.method_not_allowed("POST" if route.post else "GET, HEAD")
+        if not (route.is_post and request.method == "POST"):
+            return responses.method_not_allowed("POST" if route.is_post else "GET, HEAD")
         refusal = refuse_other_origin(request)
         if refusal is not None:
             return refusal
         now = self._clock.now()
-        wait = max(self._wrong.seconds_refused(address, now), self._work.spend(address, route.cost, now))
+        wait = max(
+            self._wrong.refusal_seconds_left(address, now), self._work.try_spend(address, route.cost, now)
+        )
         if wait > 0:
             return responses.too_many_requests(wait)
         return partial(self._make_change, route_match, route, request, address)
@@ -247,28 +254,28 @@ class Pages:
         secret = ",".join(request.headers.get_all("Authorization"))
         end = self._clock.now() + route.seconds
         try:
-            async with self._changes.slot(address, route.cost, route.seconds):
+            async with self._changes.wait_for_turn(address, route.cost, route.seconds):
                 now = self._clock.now()
-                if (wait := self._wrong.seconds_refused(address, now)) > 0:
+                if (wait := self._wrong.refusal_seconds_left(address, now)) > 0:
                     return responses.too_many_requests(wait)
                 with anyio.fail_after(end - now):
-                    answer = await self._carry_out(route_match, route, secret, request, address)
+                    answer = await self._request_and_make_change(route_match, route, secret, request, address)
                 if answer.status is HTTPStatus.UNAUTHORIZED:
                     self._wrong.record_failure(address, self._clock.now())
         except ServerBusy as busy:
-            return responses.text(str(busy), HTTPStatus.SERVICE_UNAVAILABLE)
+            return responses.text_response(str(busy), HTTPStatus.SERVICE_UNAVAILABLE)
         except BadRequest as error:
             return responses.bad_request(str(error))
         except Exception as error:
-            if error_line(error) is None and not isinstance(error, TimeoutError):
+            if describe_database_error(error) is None and not isinstance(error, TimeoutError):
                 raise
             log.error("the store does not answer: %s", str(error) or "it took too long")  # noqa: TRY400  one line, no stack
-            return responses.text(
+            return responses.text_response(
                 "the server cannot reach its store: try again", HTTPStatus.SERVICE_UNAVAILABLE
             )
         return answer
 
-    async def _carry_out(
+    async def _request_and_make_change(
         self, route_match: RouteMatch, route: Route, secret: str, request: Request, address: str
     ) -> Response:
         """Pass a request to the page process, make the change that it has prepared, and return the answer.
@@ -277,51 +284,51 @@ class Pages:
         """
         question = PageRequest(0, route_match, gzip=False, seconds=route.seconds, authorization=secret)
         while True:
-            reply = await self.process.ask(question, address, route, request.abandoned)
+            reply = await self.process.ask(question, address, route, request.is_abandoned)
             if reply is None or reply.change is None:
-                return self._as_response(reply, route_match)
+                return self._to_response(reply, route_match)
             if isinstance(reply.change, NameChanges):
                 for each in reply.change.changes:
                     self.renames.add(each)
-                return self._as_response(reply, route_match)
+                return self._to_response(reply, route_match)
             # A change of the store is waited for; a request to the core need not be.
             with anyio.CancelScope(shield=not isinstance(reply.change, NewRequest)):
                 done = await self._make_prepared(reply.change)
             if isinstance(done, RequestAnswer) and not done.done:
                 return responses.conflict(done.text)
             if done:
-                return self._as_response(reply, route_match)
+                return self._to_response(reply, route_match)
 
-    async def _make(
-        self, key: Key, making: _PendingAnswer, question: PageRequest, address: str, route: Route
+    async def _make_answer(
+        self, key: Key, pending: _PendingAnswer, request: PageRequest, address: str, route: Route
     ) -> Response:
         try:
-            reply = await self.process.ask(question, address, route, making.is_abandoned)
+            reply = await self.process.ask(request, address, route, pending.is_abandoned)
         except ServerBusy as busy:
-            if route.page:  # the plain page shows matches in progress too
-                return self._plain["embed" if question.route_match.route == "/embed/" else "index"]
-            return responses.text(str(busy), HTTPStatus.SERVICE_UNAVAILABLE)
+            if route.is_page:  # the plain page shows matches in progress too
+                return self._plain["embed" if request.route_match.route == "/embed/" else "index"]
+            return responses.text_response(str(busy), HTTPStatus.SERVICE_UNAVAILABLE)
         finally:
             del self._making[key]
-        answer = self._as_response(reply, question.route_match)
+        answer = self._to_response(reply, request.route_match)
         if reply is not None and reply.seconds > 0:
             self._cache.put(key, answer, self._clock.now() + reply.seconds)
         return answer
 
-    def _as_response(self, reply: PageResponse | None, route_match: RouteMatch) -> Response:
+    def _to_response(self, reply: PageResponse | None, route_match: RouteMatch) -> Response:
         """Return the page process's reply as an HTTP response, or GONE if there is none. Log the error that it reports."""
         if reply is None:
-            return GONE
+            return CLIENT_GONE
         if reply.fault:
             log.error("%s: %s", route_match.path, reply.fault)
-        return Response(HTTPStatus(reply.status), reply.kind, reply.body, reply.headers)
+        return Response(HTTPStatus(reply.status), reply.content_type, reply.body, reply.headers)
 
-    def _setup(self) -> PageSetup:
+    def _make_setup(self) -> PageSetup:
         """Return the first frame for the page process."""
         about = self._about
         return PageSetup(self._store, KNOWN.specs(), about.anyone, about.guests, self._files.templates)
 
-    def _origin(self, request: Request) -> str:
+    def _find_origin(self, request: Request) -> str:
         """Return the scheme and host of a request; empty if unknown."""
         host = ", ".join(request.headers.get_all("Host"))
         if not HOST.fullmatch(host):
@@ -329,28 +336,28 @@ class Pages:
         proxied = request.headers.get_all("X-Forwarded-Proto") == ["https"]
         return f"{'https' if self._about.secure or proxied else 'http'}://{host}"
 
-    def _not_found_page(self, request: Request) -> Response | None:
+    def _make_not_found_page(self, request: Request) -> Response | None:
         """Return the page with status 404 for a browser; None for any other client."""
-        kinds = [each.partition(";")[0] for each in request.words("Accept")]
+        kinds = [each.partition(";")[0] for each in request.list_header_values("Accept")]
         return replace(self._plain["index"], status=HTTPStatus.NOT_FOUND) if "text/html" in kinds else None
 
-    def _from_memory(self, route_match: RouteMatch, *, gzip: bool) -> Response | None:
+    def _answer_from_memory(self, route_match: RouteMatch, *, gzip: bool) -> Response | None:
         """Return an answer that needs no page process; None if there is no such file."""
         match route_match.route:
             case "/web/":
-                return self._files.file(route_match.rest, gzip=gzip)
+                return self._files.answer_file(route_match.rest, gzip=gzip)
             case "/sw.js":
-                return self._files.worker(gzip=gzip)
+                return self._files.answer_service_worker(gzip=gzip)
             case "/readyz":
                 why = self._trouble()
                 if not why:
-                    return responses.text("ready")
-                return responses.text(f"not ready: {why}", HTTPStatus.SERVICE_UNAVAILABLE)
+                    return responses.text_response("ready")
+                return responses.text_response(f"not ready: {why}", HTTPStatus.SERVICE_UNAVAILABLE)
             case "/metrics":
                 return self._metrics_answer()
             case "/api/about":
                 return self._description
-        return responses.text("ok")
+        return responses.text_response("ok")
 
     def _metrics_answer(self) -> Response:
         """Return the metrics. Rendering them takes up to 2 ms, so they are cached for `METRICS_SECONDS`."""
@@ -397,7 +404,7 @@ class AnswerCache:
             self._bytes -= len(self._answers.popitem(last=False)[1][1].body)
 
 
-def _not_modified(answer: Response, request: Request) -> Response:
+def _answer_not_modified(answer: Response, request: Request) -> Response:
     """Return the answer, with status 304 and no body if the client already has it."""
     if "ETag" not in answer.headers:
         return answer

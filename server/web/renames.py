@@ -16,7 +16,7 @@ import anyio
 import msgspec
 from msgspec import Struct
 
-from arena.server.processes.supervisor import supervised_command
+from arena.server.processes.supervisor import make_supervised_command
 from arena.server.store import renaming
 from arena.server.store.database import StoreError, open_store
 from arena.server.store.people import NameInUse
@@ -26,11 +26,11 @@ from arena.server.store.tokens import TokenError
 log = logging.getLogger("arena.pages")
 
 MODULE = "arena.server.web.renames"
-LISTED = 20
+MAX_LISTED = 20
 """Number of finished renames that a server process lists."""
 JOB = "ARENA_RENAME"
 """Environment variable of the child process with its job in JSON. Unlike arguments, other users cannot read it."""
-REFUSED = 3
+REFUSED_EXIT_CODE = 3
 """Exit code of the child process if the bot keeps its name; then its output is one line with the reason."""
 
 FAILED = "the server failed; its log says why"
@@ -81,7 +81,7 @@ class Renames:
         self._waiting.append(change)
         self._added.set()
 
-    def listing(self) -> list[Rename]:
+    def list_renames(self) -> list[Rename]:
         """Return the renames in progress and the latest finished ones, in the order of their requests."""
         return [Rename(each.name, each.other, problem) for each, problem in self._problems.items()]
 
@@ -92,16 +92,16 @@ class Renames:
             self._added = anyio.Event()
             while self._waiting:
                 change = self._waiting.popleft()
-                self._problems[change] = await self._rename(change)
+                self._problems[change] = await self._run_rename(change)
                 finished = [each for each, problem in self._problems.items() if problem is not None]
-                for each in finished[:-LISTED]:
+                for each in finished[:-MAX_LISTED]:
                     del self._problems[each]
 
-    async def _rename(self, change: NameChange) -> str:
+    async def _run_rename(self, change: NameChange) -> str:
         """Rename a bot in a child process, and return the reason why it keeps its name; empty after success."""
         job = msgspec.json.encode(_Job(self._store, change)).decode()
         # With a lower priority, the child would keep the store locked while others run.
-        command = supervised_command(sys.executable, "-P", "-m", MODULE, niceness=0)
+        command = make_supervised_command(sys.executable, "-P", "-m", MODULE, niceness=0)
         pipe = subprocess.PIPE
         try:
             process = await anyio.open_process(
@@ -115,22 +115,22 @@ class Renames:
                 raise ValueError("the output of the child is a pipe")
             output = b"".join([chunk async for chunk in process.stdout]).decode(errors="replace").strip()
             code = await process.wait()
-        if code in (0, REFUSED):
+        if code in (0, REFUSED_EXIT_CODE):
             return output
         log.error("the rename of %r failed (exit code %d): %s", change.name, code, output)
         return FAILED
 
 
-async def _child() -> None:
+async def _run_job() -> None:
     """Do the job of this process."""
     job = _decode_job(os.environ[JOB])
     try:
         async with open_store(job.store) as engine:
-            await renaming.rename(engine, job.change)
+            await renaming.rename_bot(engine, job.change)
     except (NameInUse, TokenError, StoreError) as error:
         sys.stdout.write(f"{error}\n")
-        sys.exit(REFUSED)
+        sys.exit(REFUSED_EXIT_CODE)
 
 
 if __name__ == "__main__":
-    anyio.run(_child)
+    anyio.run(_run_job)

@@ -29,17 +29,17 @@ class ServerBusy(Exception):
 class RequestQueue:
     """Fair queue that makes `at_once` answers in parallel. An address may have `per_address` waiting requests."""
 
-    def __init__(self, at_once: int, clock: Clock, per_address: int = MAX_WAITING_PER_ADDRESS) -> None:
-        self._at_once = at_once
+    def __init__(self, parallel: int, clock: Clock, per_address: int = MAX_WAITING_PER_ADDRESS) -> None:
+        self._at_once = parallel
         self._per_address = per_address
-        self._free = at_once
+        self._free = parallel
         self._clock = clock
         self._queue: OrderedDict[str, deque[anyio.Event]] = OrderedDict()
         """Waiting requests by address. The first address has the next turn."""
         self._waiting = 0
 
     @asynccontextmanager
-    async def slot(self, address: str, cost: int, seconds: float) -> AsyncIterator[None]:
+    async def wait_for_turn(self, address: str, cost: int, seconds: float) -> AsyncIterator[None]:
         """Wait up to `seconds` for a turn of the address, in which the block makes an answer. Raises ServerBusy.
 
         cost: maximum cost of the answer, in µs
@@ -54,7 +54,7 @@ class RequestQueue:
         try:
             yield
         finally:
-            self._clock.call_later(cost / 1e6 * self._at_once / SHARE, self._free_turn)
+            self._clock.call_later(cost / 1e6 * self._at_once / SHARE, self._pass_turn)
 
     async def _wait(self, key: str) -> None:
         if self._free > 0:
@@ -70,7 +70,7 @@ class RequestQueue:
             await mine.wait()
         except BaseException:
             if mine.is_set():  # its turn came at the same moment
-                self._free_turn()
+                self._pass_turn()
             else:
                 self._waiting -= 1
                 self._queue[key].remove(mine)
@@ -78,7 +78,7 @@ class RequestQueue:
                     del self._queue[key]
             raise
 
-    def _free_turn(self) -> None:
+    def _pass_turn(self) -> None:
         """Give the turn to the next waiting request, or make it free."""
         if not self._queue:
             self._free += 1

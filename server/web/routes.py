@@ -34,55 +34,55 @@ class Route(NamedTuple):
     """Parameters of the query, required ones with a `!`; None if the query is passed on unparsed."""
     seconds: float = 10.0
     """Time limit for an answer of the page process, in seconds."""
-    memory: bool = False
+    from_memory: bool = False
     """True if the answer comes from memory, without the page process."""
-    page: bool = False
+    is_page: bool = False
     """True for an HTML page, which is also served without the slash at the end of its path."""
-    long: bool = False
+    is_slow: bool = False
     """True if an answer takes long. Only one long answer is made at a time."""
-    personal: bool = False
+    is_personal: bool = False
     """True if the answer depends on the Authorization header."""
-    post: bool = False
+    is_post: bool = False
     """True for a POST route. The process that serves matches answers it if it changes the store."""
-    absolute: bool = False
+    has_absolute_urls: bool = False
     """True if the answer contains absolute addresses, as every page does, and so depends on the Host header."""
 
 
-def _post_route(parameters: str) -> Route:
+def _make_post_route(parameters: str) -> Route:
     """Return a route for POST. The time limit leaves time to wait for changes by other clients."""
-    return Route(10_000, parameters, seconds=30.0, personal=True, post=True)
+    return Route(10_000, parameters, seconds=30.0, is_personal=True, is_post=True)
 
 
 ROUTES: dict[str, Route] = {
-    "/": Route(3_500, page=True),
-    "/tv/": Route(2_000, page=True),
-    "/match/": Route(3_500, page=True),
-    "/embed/": Route(3_500, page=True),
-    "/bot/": Route(3_500, page=True),
-    "/event/": Route(3_500, page=True),
-    "/table/": Route(3_500, page=True),
-    "/play/": Route(2_000, page=True),
-    "/file/": Route(2_000, page=True),
-    "/maps/": Route(2_000, page=True),
-    "/versus/": Route(2_000, page=True),
-    "/search/": Route(2_000, page=True),
-    "/join/": Route(2_000, page=True),
-    "/me/": Route(2_000, page=True),
-    "/host/": Route(2_000, page=True),
-    "/picture/": Route(20_000, seconds=40.0, long=True),
-    "/film/": Route(200_000, seconds=40.0, long=True),
-    "/web/": Route(200, memory=True),
-    "/sw.js": Route(200, memory=True),
-    "/events.ics": Route(5_000, "", absolute=True),
-    "/healthz": Route(0, memory=True),
-    "/readyz": Route(0, memory=True),
-    "/metrics": Route(200, memory=True),
-    "/api/about": Route(200, memory=True),
+    "/": Route(3_500, is_page=True),
+    "/tv/": Route(2_000, is_page=True),
+    "/match/": Route(3_500, is_page=True),
+    "/embed/": Route(3_500, is_page=True),
+    "/bot/": Route(3_500, is_page=True),
+    "/event/": Route(3_500, is_page=True),
+    "/table/": Route(3_500, is_page=True),
+    "/play/": Route(2_000, is_page=True),
+    "/file/": Route(2_000, is_page=True),
+    "/maps/": Route(2_000, is_page=True),
+    "/versus/": Route(2_000, is_page=True),
+    "/search/": Route(2_000, is_page=True),
+    "/join/": Route(2_000, is_page=True),
+    "/me/": Route(2_000, is_page=True),
+    "/host/": Route(2_000, is_page=True),
+    "/picture/": Route(20_000, seconds=40.0, is_slow=True),
+    "/film/": Route(200_000, seconds=40.0, is_slow=True),
+    "/web/": Route(200, from_memory=True),
+    "/sw.js": Route(200, from_memory=True),
+    "/events.ics": Route(5_000, "", has_absolute_urls=True),
+    "/healthz": Route(0, from_memory=True),
+    "/readyz": Route(0, from_memory=True),
+    "/metrics": Route(200, from_memory=True),
+    "/api/about": Route(200, from_memory=True),
     "/api/game/": Route(10_000),
     "/api/map/": Route(2_000),
-    "/api/advice/": Route(250_000, seconds=40.0, long=True),
-    "/api/review": Route(200_000, seconds=100.0, long=True),
-    "/api/review/": Route(200_000, "", seconds=100.0, long=True),
+    "/api/advice/": Route(250_000, seconds=40.0, is_slow=True),
+    "/api/review": Route(200_000, seconds=100.0, is_slow=True),
+    "/api/review/": Route(200_000, "", seconds=100.0, is_slow=True),
     "/api/openings/": Route(60_000),
     "/api/records": Route(5_000, "before limit bot game event"),
     "/api/record/": Route(2_000, "download"),
@@ -95,15 +95,15 @@ ROUTES: dict[str, Route] = {
     "/api/event": Route(5_000, "name!"),
     "/api/bot": Route(5_000, "name!"),
     "/api/bot/": Route(5_000, ""),
-    "/api/log/": Route(20_000, personal=True),
-    "/api/join": _post_route("name"),
-    "/api/me": _post_route(""),
-    "/api/me/enter": _post_route("event! name!"),
-    "/api/me/withdraw": _post_route("event! name!"),
-    "/api/host": _post_route("do name owner to text"),
-    "/api/token/create": _post_route("name!"),
-    "/api/token/rotate": _post_route("name!"),
-    "/api/token/revoke": _post_route("name!"),
+    "/api/log/": Route(20_000, is_personal=True),
+    "/api/join": _make_post_route("name"),
+    "/api/me": _make_post_route(""),
+    "/api/me/enter": _make_post_route("event! name!"),
+    "/api/me/withdraw": _make_post_route("event! name!"),
+    "/api/host": _make_post_route("do name owner to text"),
+    "/api/token/create": _make_post_route("name!"),
+    "/api/token/rotate": _make_post_route("name!"),
+    "/api/token/revoke": _make_post_route("name!"),
 }
 """All routes, by path, or by a prefix that ends in a slash."""
 
@@ -182,7 +182,7 @@ def find_route(path: str) -> str | None:
         if (
             beginning in ROUTES
             and len(beginning) > 1
-            and (path.startswith(beginning) or ROUTES[beginning].page)
+            and (path.startswith(beginning) or ROUTES[beginning].is_page)
         ):
             return beginning
     return None

@@ -92,7 +92,7 @@ class Templates(Struct, frozen=True):
     """Directive for styles in the content security policy, with the digest of the inlined styles."""
     pages: dict[str, bytes]
 
-    def page(
+    def render_page(
         self,
         head: bytes = b"",
         first: bytes = b"",
@@ -122,7 +122,7 @@ class Templates(Struct, frozen=True):
             # Lets the browser request the modules before the page itself has arrived.
             "Link": f"</web/{self.digest}/{PAGES[page][1]}>; rel=modulepreload",
         }
-        return _file_answer(_make_file(page, html, level=6 if gzip else 0), headers, gzip=gzip)
+        return _make_file_answer(_compress_file(page, html, level=6 if gzip else 0), headers, gzip=gzip)
 
 
 class StaticFiles:
@@ -148,14 +148,14 @@ class StaticFiles:
             f"style-src 'self' 'sha256-{seal}'",
             {page: html.replace(DIGEST, self.digest.encode()) for page, html in pages.items()},
         )
-        self._worker = _make_file("sw.js", files.pop("sw.js", b"").replace(DIGEST, self.digest.encode()))
-        self._files = {name: _make_file(name, body) for name, body in files.items()}
+        self._worker = _compress_file("sw.js", files.pop("sw.js", b"").replace(DIGEST, self.digest.encode()))
+        self._files = {name: _compress_file(name, body) for name, body in files.items()}
 
-    def worker(self, *, gzip: bool) -> Response:
+    def answer_service_worker(self, *, gzip: bool) -> Response:
         """Return the service worker, whose path is above all others, because it handles requests for all of them."""
-        return _file_answer(self._worker, {**SECURITY_HEADERS, "Cache-Control": "no-cache"}, gzip=gzip)
+        return _make_file_answer(self._worker, {**SECURITY_HEADERS, "Cache-Control": "no-cache"}, gzip=gzip)
 
-    def file(self, path: str, *, gzip: bool) -> Response | None:
+    def answer_file(self, path: str, *, gzip: bool) -> Response | None:
         """Return the file at `DIGEST/name`; None if it does not exist, or if the digest is another version's."""
         digest, _, name = path.partition("/")
         content = self._files.get(name) if digest == self.digest else None
@@ -165,21 +165,21 @@ class StaticFiles:
         security = (
             SECURITY_HEADERS if content.kind.startswith(DOCUMENTS) else {"X-Content-Type-Options": "nosniff"}
         )
-        return _file_answer(content, {**security, "Cache-Control": FOREVER}, gzip=gzip)
+        return _make_file_answer(content, {**security, "Cache-Control": FOREVER}, gzip=gzip)
 
 
 @cache
-def page_files() -> StaticFiles:
+def load_page_files() -> StaticFiles:
     """Return the files of this server's page, loaded once per process. Raises OSError."""
     return StaticFiles()
 
 
-def _make_file(name: str, body: bytes, level: int = 9) -> _File:
+def _compress_file(name: str, body: bytes, level: int = 9) -> _File:
     packed = gzip.compress(body, level, mtime=0) if level and len(body) >= MIN_COMPRESSED_BYTES else None
     return _File(MEDIA_TYPES[Path(name).suffix], body, packed)
 
 
-def _file_answer(file: _File, headers: dict[str, str], *, gzip: bool) -> Response:
+def _make_file_answer(file: _File, headers: dict[str, str], *, gzip: bool) -> Response:
     headers = {**headers, "Vary": "Accept-Encoding"}
     if file.packed is not None and gzip:
         return Response(HTTPStatus.OK, file.kind, file.packed, {**headers, "Content-Encoding": "gzip"})

@@ -22,13 +22,19 @@ from arena.rating.pairing import Pairing
 from arena.rating.standings import to_csv
 from arena.server.edge import responses
 from arena.server.edge.responses import Response
-from arena.server.store.aggregates.event_tables import counted_matches
-from arena.server.store.aggregates.seasons import all_seasons
+from arena.server.store.aggregates.event_tables import count_finished_matches
+from arena.server.store.aggregates.seasons import read_seasons
 from arena.server.store.continuations import MAX_PLY, find_continuations
 from arena.server.store.database import Engine
 from arena.server.store.finished import PagePosition, find_record, load_record
 from arena.server.store.ladders import LadderPlan, find_plan
-from arena.server.store.queries import EventTable, bot_summary, due_matches, event_table, rating_tables
+from arena.server.store.queries import (
+    EventTable,
+    load_bot_summary,
+    load_due_matches,
+    load_event_table,
+    load_rating_tables,
+)
 from arena.server.store.search import (
     DRAWN,
     LOST,
@@ -86,7 +92,7 @@ class StorePages:
         self._engine = engine
         self._ask_live = ask_live
 
-    async def answer(self, route_match: RouteMatch, *, gzip: bool) -> Response:
+    async def handle_request(self, route_match: RouteMatch, *, gzip: bool) -> Response:
         """Return the answer to a request. Raises BadRequest."""
         parameters, name = route_match.parameters, route_match.name
         match route_match.route:
@@ -95,11 +101,11 @@ class StorePages:
             case "/api/search":
                 return await self._search_matches(parameters)
             case "/api/versus":
-                return responses.json(
+                return responses.json_response(
                     await load_scores(self._engine, parameters["bot"], parameters["opponent"])
                 )
             case "/api/record/":
-                return await self._send_record(name, gzip=gzip, download="download" in parameters)
+                return await self._answer_record(name, gzip=gzip, download="download" in parameters)
             case "/api/truth/":
                 return await self._list_move_qualities(name)
             case "/api/review/":
@@ -110,7 +116,7 @@ class StorePages:
             case "/api/table":
                 return await self._load_table(parameters)
             case "/api/table.csv":
-                return await self._table_csv(parameters["event"])
+                return await self._answer_table_csv(parameters["event"])
             case "/api/event":
                 return await self._load_event(parameters["name"])
         return await self._load_bot(name or parameters.get("name", ""))
@@ -124,7 +130,7 @@ class StorePages:
         if event and (parameters.get("bot") or game):
             raise BadRequest("event cannot be combined with bot or game: use /api/search for that")
         filter = SearchFilter(bot=parameters.get("bot", ""), game=game, event=event)
-        return responses.json(await search_matches(self._engine, filter, limit, before))
+        return responses.json_response(await search_matches(self._engine, filter, limit, before))
 
     async def _search_matches(self, parameters: Mapping[str, str]) -> Response:
         """Return the finished matches that fit all given terms, the newest first."""
@@ -146,9 +152,9 @@ class StorePages:
             opening = opening_match
         words = {name: parameters.get(name, "") for name in ("bot", "opponent", "map", "game", "event")}
         filter = SearchFilter(opening=opening, result=result, **words)
-        return responses.json(await search_matches(self._engine, filter, limit, before))
+        return responses.json_response(await search_matches(self._engine, filter, limit, before))
 
-    async def _send_record(self, match: str, *, gzip: bool, download: bool) -> Response:
+    async def _answer_record(self, match: str, *, gzip: bool, download: bool) -> Response:
         """Return the record of a finished match, found by its id or a unique prefix.
 
         download: True to let the browser save the record as a file
@@ -166,14 +172,14 @@ class StorePages:
         if gzip:
             headers["Content-Encoding"] = "gzip"
             body = await anyio.to_thread.run_sync(partial(compressor.compress, body, 6, mtime=0))
-        return responses.raw_json(body, headers)
+        return responses.raw_json_response(body, headers)
 
     async def _list_move_qualities(self, match: str) -> Response:
         """Return the quality of each move of a match on a solved map; null for a match on any other map."""
         line = await self._load_record(match)
         if line is None:
             return _match_not_found(match)
-        return responses.json(await anyio.to_thread.run_sync(true_moves, line))
+        return responses.json_response(await anyio.to_thread.run_sync(rate_moves_by_table, line))
 
     async def _list_continuations(self, map_name: str, query: str) -> Response:
         """Return the moves played from a position on a built-in map."""
@@ -189,7 +195,7 @@ class StorePages:
             raise BadRequest(str(error)) from None
         if position.ply > MAX_PLY:
             raise BadRequest(f"the explorer knows positions up to ply {MAX_PLY}, not ply {position.ply}")
-        return responses.json(await find_continuations(self._engine, game, position))
+        return responses.json_response(await find_continuations(self._engine, game, position))
 
     async def _load_record(self, match: str) -> str | None:
         return await load_record(self._engine, match) if MATCH_ID.fullmatch(match) else None
@@ -205,55 +211,58 @@ class StorePages:
             raise BadRequest("map needs tc: a rating is for one map and one time control")
         if not event:
             season = parameters.get("season", "")
-            if season and season not in await all_seasons(self._engine):
+            if season and season not in await read_seasons(self._engine):
                 return responses.not_found(f"no season is called {season!r:.80}")
-            return responses.json(
-                await rating_tables(self._engine, parameters.get("map", ""), time_control, season)
+            return responses.json_response(
+                await load_rating_tables(self._engine, parameters.get("map", ""), time_control, season)
             )
-        table = await self._event_table(event)
-        return responses.json(table) if table else _event_not_found(event)
+        table = await self._load_event_table(event)
+        return responses.json_response(table) if table else _event_not_found(event)
 
-    async def _table_csv(self, event: str) -> Response:
+    async def _answer_table_csv(self, event: str) -> Response:
         """Return the rows of an event's table as CSV."""
-        table = await self._event_table(event)
+        table = await self._load_event_table(event)
         if table is None:
             return _event_not_found(event)
         name = re.sub(r"[^A-Za-z0-9_.-]", "_", event)
         headers = {"Cache-Control": "no-store", "Content-Disposition": f'attachment; filename="{name}.csv"'}
         return Response(HTTPStatus.OK, "text/csv; charset=utf-8", to_csv(table.rows).encode(), headers)
 
-    async def _event_table(self, event: str) -> EventTable | None:
+    async def _load_event_table(self, event: str) -> EventTable | None:
         progress = (await self._ask_live(LiveRequest(event=event))).progress
         bots = None if progress is None else list(progress.bots)
-        return await event_table(self._engine, event, bots)
+        return await load_event_table(self._engine, event, bots)
 
     async def _load_event(self, event: str) -> Response:
         """Return the progress of an event: plan, next matches, and sequential test."""
         live = await self._ask_live(LiveRequest(event=event))
-        matches, ladder = await counted_matches(self._engine, event), await find_plan(self._engine, event)
+        matches, ladder = (
+            await count_finished_matches(self._engine, event),
+            await find_plan(self._engine, event),
+        )
         if matches is None and ladder is None and live.progress is None and not live.playing:
             return _event_not_found(event)
-        plan = live.progress or (None if ladder is None else _stored_progress(event, ladder))
+        plan = live.progress or (None if ladder is None else _progress_from_plan(event, ladder))
         if ladder is not None and ladder.plan.get("state", {}).get("phase") in ("running", "paused"):
-            pairings = await due_matches(self._engine, event, ladder)
-            due = [_due_match(each, ladder) for each in pairings[:MAX_DUE]]
-            plan = structs.replace(_stored_progress(event, ladder), due=due)
+            pairings = await load_due_matches(self._engine, event, ladder)
+            due = [_make_due_match(each, ladder) for each in pairings[:MAX_DUE]]
+            plan = structs.replace(_progress_from_plan(event, ladder), due=due)
         if plan is not None and len(plan.bots) > MAX_BOTS:
             plan = structs.replace(plan, bots=dict(list(plan.bots.items())[:MAX_BOTS]))
         over = ladder is not None and ladder.finished is not None and not live.playing
-        return responses.json(EventPage(event, plan, matches or 0, live.playing, over))
+        return responses.json_response(EventPage(event, plan, matches or 0, live.playing, over))
 
     async def _load_bot(self, name: str) -> Response:
         """Return the summary of a bot."""
-        summary = await bot_summary(self._engine, name) if len(name) <= 64 else None
+        summary = await load_bot_summary(self._engine, name) if len(name) <= 64 else None
         return (
-            responses.json(summary)
+            responses.json_response(summary)
             if summary
             else responses.not_found(f"no match of {name!r:.80} is finished")
         )
 
 
-def true_moves(line: str) -> list[SolvedMoveQuality] | None:
+def rate_moves_by_table(line: str) -> list[SolvedMoveQuality] | None:
     """Return the quality of each move of a record by the table of a solved map; None if there is no usable table.
 
     This takes about 0.1 ms per move.
@@ -281,7 +290,7 @@ def _parse_position(parameters: Mapping[str, str]) -> PagePosition | None:
     return time, match
 
 
-def _stored_progress(event: str, ladder: LadderPlan) -> EventProgress:
+def _progress_from_plan(event: str, ladder: LadderPlan) -> EventProgress:
     """Return the progress of an event that another process plays or has played, from its stored plan."""
     plan: Mapping[str, Any] = ladder.plan
     return EventProgress(
@@ -299,7 +308,7 @@ def _stored_progress(event: str, ladder: LadderPlan) -> EventProgress:
     )
 
 
-def _due_match(pairing: Pairing, ladder: LadderPlan) -> DueMatch:
+def _make_due_match(pairing: Pairing, ladder: LadderPlan) -> DueMatch:
     maps = ladder.plan.get("maps", ())
     map = str(maps[pairing.pair.start]) if maps else ""
     return DueMatch(pairing.maxie, pairing.minnie, map, pairing.pair.round + 1)

@@ -25,7 +25,7 @@ _REASONS = {
 """Texts for end reasons whose names are not clear enough."""
 
 
-def bot_title(name: str) -> str:
+def make_bot_title(name: str) -> str:
     """Return a bot's name as a title: House AlphaBeta for house-alphabeta; other names stay as they are."""
     engine = name.removeprefix("house-")
     if engine in ("", name):
@@ -34,35 +34,35 @@ def bot_title(name: str) -> str:
     return f"House {engine[0].upper()}{engine[1:]}"
 
 
-def bot_titles(players: Players) -> tuple[str, str]:
+def make_bot_titles(players: Players) -> tuple[str, str]:
     """Return the names of both players as titles, Maxie's first."""
-    return bot_title(players.maxie), bot_title(players.minnie)
+    return make_bot_title(players.maxie), make_bot_title(players.minnie)
 
 
-def map_title(name: str) -> str:
+def make_map_title(name: str) -> str:
     """Return a map's name as a title: Italy for italy, USA for usa."""
     if re.fullmatch(r"[a-z]{1,3}[0-9]*", name):
         return name.upper()
     return name if ":" in name else name[:1].upper() + name[1:]
 
 
-def event_title(name: str) -> str:
+def make_event_title(name: str) -> str:
     """Return an event's name as a title: Open pool for serve; other names stay as they are."""
     return "Open pool" if name == "serve" else name
 
 
-def match_title(game: str, map: str, time_control: str) -> str:
+def make_match_title(game: str, map: str, time_control: str) -> str:
     """Return the title of a match: its game, map and time control, separated by commas."""
-    title = map_title(map) if map and game == "riskless" else f"{GAMES.get(game, game)} {map}".strip()
+    title = make_map_title(map) if map and game == "riskless" else f"{GAMES.get(game, game)} {map}".strip()
     return ", ".join(each for each in (title, time_control) if each)
 
 
-def live_match_title(view: View) -> str:
+def make_live_match_title(view: View) -> str:
     """Return the title of a match in progress: its game, map and time control, separated by commas."""
-    return match_title(view.game, str(view.setup.get("map", "")), str(view.time_control))
+    return make_match_title(view.game, str(view.setup.get("map", "")), str(view.time_control))
 
 
-def result_title(players: Players, result: Result) -> str:
+def make_result_title(players: Players, result: Result) -> str:
     """Return the result of a match in a few words: the winner and the reason."""
     if result.reason is EndReason.SERVER_FAULT:
         return "void"
@@ -72,4 +72,4 @@ def result_title(players: Players, result: Result) -> str:
         else _REASONS.get(result.reason, result.reason.value.replace("_", " "))
     )
     winner = {"maxie": players.maxie, "minnie": players.minnie, None: ""}[result.winner]
-    return f"{bot_title(winner)} won: {why}" if winner else f"draw: {why}"
+    return f"{make_bot_title(winner)} won: {why}" if winner else f"draw: {why}"

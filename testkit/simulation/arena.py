@@ -13,14 +13,14 @@ from typing import Any
 from arena.server.edge.edge import Edge
 from arena.server.store import migrations
 from arena.server.store.journal.journal import Journal
-from testkit.simulation.bots import HABITS, ClientBot, Scripted, SimulatedBot
-from testkit.simulation.bus import Exchange
-from testkit.simulation.faults import Fault, draw, inject
-from testkit.simulation.network import Network
-from testkit.simulation.servers import RestartedServer, in_place, settings_of
-from testkit.simulation.store import Store
+from testkit.simulation.bots import HABITS, ClientBot, ScriptedBot, SimulatedBot
+from testkit.simulation.bus import SimulatedExchange
+from testkit.simulation.faults import Fault, draw_faults, inject_fault
+from testkit.simulation.network import SimulatedNetwork
+from testkit.simulation.servers import RestartedServer, make_settings, replace_machine
+from testkit.simulation.store import SimulatedStore
 from testkit.simulation.watch import InvariantMonitor, WatchedCore
-from testkit.simulation.world import SECOND, Failed, SimulatedProcess, World
+from testkit.simulation.world import SECOND, InvariantViolated, SimulatedProcess, World
 
 LOOK_NS = 10 * SECOND
 """Time between two checks of the objects in memory."""
@@ -63,7 +63,7 @@ class SimulationResult:
     faults: list[Fault] = field(default_factory=list)
     """Faults injected before the failure or the end."""
     story: list[str] = field(default_factory=list)
-    befallen: Counter[str] = field(default_factory=Counter)
+    fault_counts: Counter[str] = field(default_factory=Counter)
     matches: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
     moves: int = 0
@@ -77,67 +77,67 @@ class SimulatedArena:
 
     def __init__(self, plan: SimulationPlan) -> None:
         self.world = world = World(plan.seed)
-        world.network = Network(world)
-        dice = world.dice("arena")
+        world.network = SimulatedNetwork(world)
+        dice = world.random_generator("arena")
         cluster, place = dice.random() < 0.75, dice.randrange(len(CONTROLS))
         self.fast_clocks = dice.choice((0.0, 0.3))
         """Share of servers with fast clocks."""
         self.cluster = cluster if plan.cluster is None else plan.cluster
         control, self.move_seconds = CONTROLS[place if plan.control is None else plan.control]
-        self.settings, self.pool = {}, settings_of("all", control)[1]
+        self.settings, self.pool = {}, make_settings("all", control)[1]
         for role in ("edge", "core", "all"):
-            self.settings[role] = settings_of(role, control)[0]
-        self.store = Store(world)
-        self.exchange = Exchange(world)
+            self.settings[role] = make_settings(role, control)[0]
+        self.store = SimulatedStore(world)
+        self.exchange = SimulatedExchange(world)
         self.watch = InvariantMonitor(self)
-        self.store.committed, self.store.wrote = self.watch.committed, self.watch.wrote
+        self.store.committed, self.store.wrote = self.watch.record_commit, self.watch.record_write
         self.journals: dict[SimulatedProcess, Journal] = {}
         self.cores: dict[SimulatedProcess, WatchedCore] = {}
         self.edges: dict[SimulatedProcess, list[Edge]] = {}
         self.befallen: Counter[str] = Counter()
         self.frozen: set[str] = set()
         self._looks = 0
-        self.servers = self._servers(dice)
-        self.bots = self._bots(plan.bots)
+        self.servers = self._make_servers(dice)
+        self.bots = self._make_bots(plan.bots)
 
-    def _servers(self, dice: Random) -> list[RestartedServer]:
+    def _make_servers(self, rng: Random) -> list[RestartedServer]:
         if not self.cluster:
             return [RestartedServer(self, "host", "host")]
-        edges, cores = 1 + dice.randrange(3), 1 + dice.randrange(3)
+        edges, cores = 1 + rng.randrange(3), 1 + rng.randrange(3)
         return [RestartedServer(self, f"core{n}", "core") for n in range(1, cores + 1)] + [
             RestartedServer(self, f"edge{n}", "edge") for n in range(1, edges + 1)
         ]
 
-    def _bots(self, count: int) -> list[SimulatedBot]:
+    def _make_bots(self, count: int) -> list[SimulatedBot]:
         bots: list[SimulatedBot] = []
         for number in range(count):
             if number % 2 == 0:
                 bots.append(ClientBot(self, number))
             else:
-                bots.append(Scripted(self, number, HABITS[number // 2 % len(HABITS)]))
+                bots.append(ScriptedBot(self, number, HABITS[number // 2 % len(HABITS)]))
         return bots
 
     # what others ask
 
-    def think_seconds(self, dice: Random) -> float:
+    def draw_think_seconds(self, rng: Random) -> float:
         """Return the time for which an honest bot thinks."""
-        return dice.uniform(0.005, MAX_THINKING * self.move_seconds)
+        return rng.uniform(0.005, MAX_THINKING * self.move_seconds)
 
-    def habit(self, name: str) -> str:
+    def habit_of(self, name: str) -> str:
         """Return the misbehaviour of a bot, by its name."""
         return name.rpartition("-")[0]
 
-    def clients(self, process: SimulatedProcess) -> set[int]:
+    def list_clients(self, process: SimulatedProcess) -> set[int]:
         """Return the ids of the clients of a process's edges."""
         return {client for edge in self.edges.get(process, ()) for client in edge._clients}
 
-    def leads(self, server: RestartedServer) -> bool:
+    def is_leader(self, server: RestartedServer) -> bool:
         """Return True if a server's core leads."""
         return server.process.alive and server.process in self.journals
 
-    def ended(self, process: SimulatedProcess) -> None:
+    def record_process_end(self, process: SimulatedProcess) -> None:
         """Record the end of a server's process."""
-        self.exchange.forget(process)
+        self.exchange.drop_subscriptions(process)
         self.exchange.cut.discard(process.name)
         self.journals.pop(process, None)
         self.cores.pop(process, None)
@@ -146,31 +146,31 @@ class SimulatedArena:
     # the run
 
     def run(self, seconds: float, faults: Sequence[Fault]) -> None:
-        """Run the simulation until everything has ended. Raises Failed."""
+        """Run the simulation until everything has ended. Raises InvariantViolated."""
         world = self.world
-        with self.store.twin(self.store.engine).begin() as connection:
+        with self.store.make_writing_engine(self.store.engine).begin() as connection:
             migrations.create_tables(connection)
         for server in self.servers:
             server.start()
         for place, bot in enumerate(self.bots):
-            world.call_in(SECOND + place * SECOND // 20, bot.start)
+            world.call_after(SECOND + place * SECOND // 20, bot.start)
         for fault in faults:
-            world.call_at(fault.at, lambda fault=fault: inject(self, fault))  # type: ignore[misc]
+            world.call_at(fault.at, lambda fault=fault: inject_fault(self, fault))  # type: ignore[misc]
         self._run_until(round(seconds * SECOND))
-        world.tell("no more matches are wanted")
+        world.add_to_story("no more matches are wanted")
         for bot in self.bots:
             bot.leave()
         self._run_until(world.now + QUIET_NS, until_left=True)
         left = [bot.name for bot in self.bots if not bot.left]
-        self.watch.require(not left, f"bots that never come to an end: {left}")
+        self.watch.require_true(not left, f"bots that never come to an end: {left}")
         self._run_until(world.now + 60 * SECOND)
-        self.watch.look()
-        self.watch.final()
+        self.watch.check_memory()
+        self.watch.check_end_state()
 
     def _run_until(self, until: int, *, until_left: bool = False) -> None:
         while self.world.now < until and not (until_left and all(bot.left for bot in self.bots)):
             self.world.run(min(until, self.world.now + LOOK_NS))
-            self.watch.look()
+            self.watch.check_memory()
             self._looks += 1
             if self._looks % COLLECT_LOOKS == 0:
                 gc.collect()
@@ -192,7 +192,7 @@ def simulate(plan: SimulationPlan) -> SimulationResult:
     """Run a simulation. A violated invariant is reported in the outcome."""
     outcome = SimulationResult(plan)
     arena = SimulatedArena(plan)
-    drawn = draw(arena.world.dice("faults"), round(plan.seconds * SECOND))
+    drawn = draw_faults(arena.world.random_generator("faults"), round(plan.seconds * SECOND))
     if not arena.cluster:
         drawn = [
             each
@@ -206,16 +206,16 @@ def simulate(plan: SimulationPlan) -> SimulationResult:
         gc.freeze()  # what is there before the first run takes part in no collection of a run
     gc.disable()
     try:
-        with in_place(arena):
+        with replace_machine(arena):
             try:
                 arena.run(plan.seconds, faults)
-            except Failed as failed:
+            except InvariantViolated as failed:
                 outcome.failure = str(failed)
             finally:
                 arena.close()
     finally:
         outcome.faults = [each for each in faults if each.at <= arena.world.now]
-        outcome.story, outcome.befallen = arena.world.story, arena.befallen
+        outcome.story, outcome.fault_counts = arena.world.story, arena.befallen
         outcome.matches, outcome.reasons = len(arena.watch.finished), arena.watch.reasons
         outcome.moves, outcome.seconds = arena.watch.acknowledged, arena.world.seconds
         outcome.digest, outcome.steps = arena.world.digest, arena.world.steps

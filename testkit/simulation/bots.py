@@ -90,7 +90,7 @@ class SimulatedWorker:
         self._match = match
         self._report = report
         self._process: SimulatedProcess = process
-        self._dice = arena.world.dice("worker", process.name, match.id)
+        self._dice = arena.world.random_generator("worker", process.name, match.id)
         self._loop = asyncio.get_running_loop()
         self._loop.call_later(self._dice.uniform(0.001, 0.2), report, Prepared(match.id))
 
@@ -98,9 +98,9 @@ class SimulatedWorker:
         """Choose a move after a random time."""
         game = self._match.game
         move = self._dice.choice(game.moves(order.position))
-        self._loop.call_later(self._arena.think_seconds(self._dice), self._chosen, order, move)
+        self._loop.call_later(self._arena.draw_think_seconds(self._dice), self._report_move, order, move)
 
-    def _chosen(self, order: Choose, move: Any) -> None:
+    def _report_move(self, order: Choose, move: Any) -> None:
         self._report(MoveChosen(order.match, order.ply, move, None, self._process.now_ns() / 1e9))
 
     def cancel_move(self) -> None:
@@ -151,37 +151,41 @@ class ClientBot(SimulatedBot):
         super().__init__(arena, number)
         self.client: Client
 
-    def options(self) -> ClientSettings:
+    def make_settings(self) -> ClientSettings:
         """Return the client's options."""
         return ClientSettings(URL, self.name, matches=1 + self._number % 2, wait=1e6)
 
     async def _main(self) -> None:
-        options = self.options()
+        options = self.make_settings()
         make: Any = None  # a worker of the simulation's makes no bot
         self.client = Client(
-            make, options, on_status=lambda _line: None, on_problem=self._complain, clock=self.process.clock
+            make,
+            options,
+            on_status=lambda _line: None,
+            on_problem=self._handle_client_line,
+            clock=self.process.clock,
         )
         try:
             await self.client.run()
         except ClientError as error:
-            self.arena.watch.failed(f"{self.name} was refused: {error}")
+            self.arena.watch.raise_failure(f"{self.name} was refused: {error}")
         self.left = True
 
-    def _complain(self, line: str) -> None:
-        self.arena.watch.complained(self.name, line)
+    def _handle_client_line(self, line: str) -> None:
+        self.arena.watch.check_client_line(self.name, line)
 
     def leave(self) -> None:
         super().leave()
-        self.process.do(self.client.finish)
+        self.process.schedule(self.client.finish)
 
 
-class Scripted(SimulatedBot):
+class ScriptedBot(SimulatedBot):
     """Bot that plays random moves and misbehaves at times."""
 
     def __init__(self, arena: SimulatedArena, number: int, habit: str) -> None:
         self.habit = habit
         super().__init__(arena, number)
-        self.dice = arena.world.dice("bot", self.name)
+        self.dice = arena.world.random_generator("bot", self.name)
         self.session = ""
         self.games: dict[str, Any] = {}
         self.answers: dict[str, Move] = {}
@@ -200,7 +204,7 @@ class Scripted(SimulatedBot):
             except OSError:
                 pass
             else:
-                loop.call_later(WELCOME_NS / 1e9, self._give_up, self.wire)
+                loop.call_later(WELCOME_NS / 1e9, self._abandon_connection, self.wire)
                 wire = self.wire
                 await wire.over
                 # What the connection held up has been dropped with it.
@@ -212,21 +216,21 @@ class Scripted(SimulatedBot):
             return self.dice.uniform(1, AWAY_NS / 1e9)
         return self.dice.uniform(0.1, 1.5)
 
-    def _give_up(self, wire: ScriptedConnection) -> None:
+    def _abandon_connection(self, wire: ScriptedConnection) -> None:
         if not wire.welcomed:
             wire.transport.abort()
 
     # messages
 
-    def opened(self) -> None:
+    def send_hello(self) -> None:
         """Say hello."""
         role: Any = "spectator" if self.habit == "watcher" else "bot"
         quota = 0 if self.leaving else self.quota
         session = self.session
         if self.habit == "leaver" and self.dice.random() < 0.3 and not self.leaving:
             session, self.games, self.answers = "", {}, {}
-            self.arena.watch.forgot(self.name)
-        self.say(
+            self.arena.watch.record_lost_session(self.name)
+        self.send(
             Hello(
                 self.name,
                 role=role,
@@ -236,86 +240,86 @@ class Scripted(SimulatedBot):
             )
         )
 
-    def say(self, *messages: ClientMessage) -> None:
+    def send(self, *messages: ClientMessage) -> None:
         """Send messages in one write."""
         if self.wire is not None and self.wire.is_open:
             for each in messages:
-                self.arena.watch.said(self.name, each)
+                self.arena.watch.record_sent(self.name, each)
             self.wire.send(messages)
 
-    def hear(self, message: ServerMessage) -> None:
+    def handle_message(self, message: ServerMessage) -> None:
         """Handle a message."""
-        self.arena.watch.heard(self.name, message)
+        self.arena.watch.check_received(self.name, message)
         match message:
             case Welcome():
-                self._welcomed(message)
+                self._handle_welcome(message)
             case Start(match=match, game=game, setup=setup):
                 self.games.setdefault(match, make_game(game, setup))
-                self.say(Ready(match))
+                self.send(Ready(match))
                 if self.quota:
-                    self._count(match)
+                    self._count_match(match)
             case Turn() if message.match in self.games:
-                self._turn(message)
+                self._answer_turn(message)
             case End():
-                self._end(message.match)
+                self._handle_end(message.match)
             case Error(match=str(match)) if message.code == "no_such_match" and message.ply is None:
-                self._end(match)
+                self._handle_end(match)
             case Standing(quota=0):
                 self.settled = self.leaving
-                self._go_if_idle()
+                self._disconnect_if_idle()
             case Listing() if self.habit == "watcher":
-                self._look(message)
+                self._handle_listing(message)
             case View():
                 pass
 
-    def _welcomed(self, message: Welcome) -> None:
+    def _handle_welcome(self, message: Welcome) -> None:
         assert self.wire is not None
         self.wire.welcomed = True
         self.session = message.session
         if self.habit == "watcher":
-            self.say(Browse())
+            self.send(Browse())
             return
-        self.say(*(Ready(match) for match in self.games))
+        self.send(*(Ready(match) for match in self.games))
         if self.leaving:
-            self.say(Status(quota=0))
+            self.send(Status(quota=0))
         if self.habit == "slow":
-            self.say(Browse())
-            self._later(self.dice.uniform(2, 20), self._doze)
+            self.send(Browse())
+            self._call_later(self.dice.uniform(2, 20), self._pause_reading)
         if self.habit == "flood":
-            self._later(self.dice.uniform(5, 60), self._flood)
+            self._call_later(self.dice.uniform(5, 60), self._flood)
 
-    def _count(self, match: str) -> None:
+    def _count_match(self, match: str) -> None:
         """Count a match against the quota, and request more matches later."""
         if match in self.arena.watch.counted.setdefault(self.name, set()):
             return
         self.arena.watch.counted[self.name].add(match)
         self.quota = (self.quota or 1) - 1
         if not self.quota:
-            self._later(self.dice.uniform(5, 60), self._ask_more)
+            self._call_later(self.dice.uniform(5, 60), self._request_more_matches)
 
-    def _ask_more(self) -> None:
+    def _request_more_matches(self) -> None:
         if not self.leaving:
             self.quota = 2 + self.dice.randrange(4)
-            self.say(Status(quota=self.quota))
+            self.send(Status(quota=self.quota))
 
-    def _later(self, seconds: float, call: Callable[[], None]) -> None:
+    def _call_later(self, seconds: float, call: Callable[[], None]) -> None:
         wire = self.wire
 
-        def now() -> None:
+        def call_if_open() -> None:
             if self.wire is wire:
                 call()
 
-        self.arena.world.loop.call_later(seconds, now)
+        self.arena.world.loop.call_later(seconds, call_if_open)
 
-    def _end(self, match: str) -> None:
+    def _handle_end(self, match: str) -> None:
         self.games.pop(match, None)
         self.answers.pop(match, None)
-        self._go_if_idle()
+        self._disconnect_if_idle()
 
-    def _turn(self, turn: Turn) -> None:
+    def _answer_turn(self, turn: Turn) -> None:
         sent = self.answers.get(turn.match)
         if sent is not None and sent.ply == turn.ply:
-            self.say(sent)
+            self.send(sent)
             return
         game = self.games[turn.match]
         position = game.start()
@@ -323,7 +327,7 @@ class Scripted(SimulatedBot):
             position = game.play(position, game.move_from_data(move))
         choice = game.move_to_data(self.dice.choice(game.moves(position)))
         answer = self.answers[turn.match] = Move(turn.match, turn.ply, choice)
-        seconds = self.arena.think_seconds(self.dice)
+        seconds = self.arena.draw_think_seconds(self.dice)
         odd = self.dice.random() < 0.08 and not self.leaving
         if odd and self.habit == "never":
             return
@@ -331,73 +335,73 @@ class Scripted(SimulatedBot):
             seconds = self.arena.move_seconds - self.dice.uniform(0.05, 0.6)
         if odd and self.habit == "late":
             seconds += self.arena.move_seconds + self.dice.uniform(-0.5, 2)
-        self._later(seconds, partial(self._answer, answer, odd=odd))
+        self._call_later(seconds, partial(self._send_answer, answer, odd=odd))
 
-    def _answer(self, answer: Move, *, odd: bool) -> None:
+    def _send_answer(self, answer: Move, *, odd: bool) -> None:
         if self.answers.get(answer.match) is not answer:
             return
         if odd and self.habit == "illegal":
             answer = self.answers[answer.match] = Move(answer.match, answer.ply, 99)
         if odd and self.habit == "resigner":
-            self.say(Resign(answer.match))
+            self.send(Resign(answer.match))
         elif odd and self.habit == "leaver" and self.wire is not None:
-            self.say(answer)
+            self.send(answer)
             self.wire.transport.abort() if self.dice.random() < 0.5 else self.wire.transport.close()
         elif self.habit == "twice":
             other = Move(answer.match, answer.ply, (answer.move + 1) % 9) if odd else answer
-            self.say(answer, other)
+            self.send(answer, other)
         else:
-            self.say(answer)
+            self.send(answer)
 
     def _flood(self) -> None:
-        self.say(*(Ping() for _ in range(300)))
-        self._later(self.dice.uniform(20, 200), self._flood)
+        self.send(*(Ping() for _ in range(300)))
+        self._call_later(self.dice.uniform(20, 200), self._flood)
 
-    def _doze(self) -> None:
+    def _pause_reading(self) -> None:
         """Stop reading for a while."""
         assert self.wire is not None
         self.wire.transport.pause_reading()
-        self._later(self.dice.uniform(1, 30), self._wake)
+        self._call_later(self.dice.uniform(1, 30), self._resume_reading)
 
-    def _wake(self) -> None:
+    def _resume_reading(self) -> None:
         assert self.wire is not None
         self.wire.transport.resume_reading()
-        self._later(self.dice.uniform(5, 60), self._doze)
+        self._call_later(self.dice.uniform(5, 60), self._pause_reading)
 
-    def _look(self, listing: Listing) -> None:
+    def _handle_listing(self, listing: Listing) -> None:
         going_on = [each.match for each in listing.matches]
         for match in sorted(self.watching - set(going_on)):
             self.watching.discard(match)
         if self.leaving:
-            self._go()
+            self._disconnect()
         elif going_on and len(self.watching) < 4 and self.dice.random() < 0.5:
             match = self.dice.choice(going_on)
             self.watching.add(match)
-            self.say(Watch(match))
+            self.send(Watch(match))
         elif self.watching and self.dice.random() < 0.1:
             match = min(self.watching)
             self.watching.discard(match)
-            self.say(Unwatch(match))
+            self.send(Unwatch(match))
 
     # the end
 
     def leave(self) -> None:
         super().leave()
-        self.process.do(self._leave)
+        self.process.schedule(self._start_leaving)
 
-    def _leave(self) -> None:
+    def _start_leaving(self) -> None:
         self.quota = 0
         if self.habit == "watcher":
-            self._go()
+            self._disconnect()
             return
-        self.say(Status(quota=0))
+        self.send(Status(quota=0))
 
-    def _go_if_idle(self) -> None:
+    def _disconnect_if_idle(self) -> None:
         """Leave if the server has announced that it gives no more matches and none is in progress."""
         if self.settled and not self.games:
-            self._go()
+            self._disconnect()
 
-    def _go(self) -> None:
+    def _disconnect(self) -> None:
         self.left = True
         if self.wire is not None:
             self.wire.transport.close()
@@ -406,7 +410,7 @@ class Scripted(SimulatedBot):
 class ScriptedConnection(asyncio.Protocol):
     """Connection of a scripted bot."""
 
-    def __init__(self, bot: Scripted) -> None:
+    def __init__(self, bot: ScriptedBot) -> None:
         self.welcomed = False
         self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.transport: Any
@@ -428,15 +432,17 @@ class ScriptedConnection(asyncio.Protocol):
         self._library.receive_data(data)
         if before is State.CONNECTING and self._library.state is State.OPEN:
             self._bot.wire = self
-            self._bot.opened()
+            self._bot.send_hello()
         for event in self._library.events_received():
             if isinstance(event, Frame) and event.opcode is Opcode.BINARY:
                 try:
                     message = decode_server(bytes(event.data))
                 except DecodeError as error:
-                    self._bot.arena.watch.failed(f"{self._bot.name} was sent what is no message: {error}")
+                    self._bot.arena.watch.raise_failure(
+                        f"{self._bot.name} was sent what is no message: {error}"
+                    )
                     continue
-                self._bot.hear(message)
+                self._bot.handle_message(message)
         self._flush()
 
     def send(self, messages: Any) -> None:

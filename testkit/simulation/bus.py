@@ -16,7 +16,7 @@ MIN_NS = MS // 10
 """Shortest latency of a message."""
 
 
-class Exchange:
+class SimulatedExchange:
     """All subscriptions of a simulated world. Probabilities are per message."""
 
     def __init__(self, world: World, *, stalls: float = 0.005) -> None:
@@ -31,23 +31,23 @@ class Exchange:
         """Names of processes whose connections are cut."""
         self.carried = 0
         self._stalls = stalls
-        self._subscriptions: dict[str, list[tuple[Bus, Handler]]] = {}
+        self._subscriptions: dict[str, list[tuple[SimulatedBus, Handler]]] = {}
         self._last: dict[tuple[str, str], int] = {}
-        self._dice = world.dice("bus")
+        self._dice = world.random_generator("bus")
 
     @asynccontextmanager
-    async def open(self, process: SimulatedProcess) -> AsyncIterator[Bus]:
+    async def open_bus(self, process: SimulatedProcess) -> AsyncIterator[SimulatedBus]:
         """Open the connection of a process."""
         try:
-            yield Bus(self, process)
+            yield SimulatedBus(self, process)
         finally:
-            self.forget(process)
+            self.drop_subscriptions(process)
 
-    def subscribe(self, bus: Bus, subject: str, handler: Handler) -> None:
+    def subscribe(self, bus: SimulatedBus, subject: str, handler: Handler) -> None:
         """Pass all messages of a subject to `handler`."""
         self._subscriptions.setdefault(subject, []).append((bus, handler))
 
-    def forget(self, process: SimulatedProcess) -> None:
+    def drop_subscriptions(self, process: SimulatedProcess) -> None:
         """Drop the subscriptions of a process that has left."""
         for subject, subscribed in list(self._subscriptions.items()):
             left = [each for each in subscribed if each[0].process is not process]
@@ -56,16 +56,18 @@ class Exchange:
             else:
                 del self._subscriptions[subject]
 
-    def publish(self, sender: Bus, subject: str, payload: bytes) -> None:
+    def publish(self, sender: SimulatedBus, subject: str, payload: bytes) -> None:
         """Deliver a message to each subscriber, subject to faults."""
         dice = self._dice
         for receiver, handler in self._subscriptions.get(subject, ()):
             if not self.loss or dice.random() >= self.loss:
-                self._carry(sender, receiver, handler, payload)
+                self._deliver_later(sender, receiver, handler, payload)
             while self.repeats and dice.random() < self.repeats:
-                self._carry(sender, receiver, handler, payload)
+                self._deliver_later(sender, receiver, handler, payload)
 
-    def _carry(self, sender: Bus, receiver: Bus, handler: Handler, payload: bytes) -> None:
+    def _deliver_later(
+        self, sender: SimulatedBus, receiver: SimulatedBus, handler: Handler, payload: bytes
+    ) -> None:
         dice, way = self._dice, (sender.process.name, receiver.process.name)
         late = dice.randrange(150 * MS) if dice.random() < self._stalls else dice.randrange(2 * MS)
         at = max(self._last.get(way, 0) + 1, self.world.now + MIN_NS + late)
@@ -74,13 +76,13 @@ class Exchange:
         else:
             self._last[way] = at
         self.carried += 1
-        receiver.process.do(lambda: receiver.arrive(handler, payload), at)
+        receiver.process.schedule(lambda: receiver.deliver(handler, payload), at)
 
 
-class Bus:
+class SimulatedBus:
     """Connection of one process."""
 
-    def __init__(self, exchange: Exchange, process: SimulatedProcess) -> None:
+    def __init__(self, exchange: SimulatedExchange, process: SimulatedProcess) -> None:
         self.process = process
         self.room: int | None = None
         """Number of further messages that its buffer accepts; None for no limit."""
@@ -101,8 +103,8 @@ class Bus:
     async def subscribe(self, subject: str, handler: Handler) -> None:
         self._exchange.subscribe(self, subject, handler)
 
-    def arrive(self, handler: Handler, payload: bytes) -> None:
+    def deliver(self, handler: Handler, payload: bytes) -> None:
         """Deliver a message, unless the connection is cut."""
         if self.connected:
-            self._exchange.world.note(b"bus " + payload)
+            self._exchange.world.add_to_digest(b"bus " + payload)
             handler(payload)

@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from testkit.simulation.arena import SimulatedArena
     from testkit.simulation.servers import RestartedServer
 
-OF_SERVERS = ("kill", "freeze", "bus cut", "store cut", "split", "stop", "down", "upgrade")
-OF_STORE = ("away", "full", "stalled", "in doubt")
-OF_BUS = ("away", "lossy", "unordered")
-OF_BOTS = ("reset", "held", "frozen")
+SERVER_FAULTS = ("kill", "freeze", "bus cut", "store cut", "split", "stop", "down", "upgrade")
+STORE_FAULTS = ("away", "full", "stalled", "in doubt")
+BUS_FAULTS = ("away", "lossy", "unordered")
+BOT_FAULTS = ("reset", "held", "frozen")
 KINDS = (
-    *(f"server {kind}" for kind in OF_SERVERS),
-    *(f"store {kind}" for kind in OF_STORE),
-    *(f"bus {kind}" for kind in OF_BUS),
-    *(f"connection {kind}" for kind in OF_BOTS),
+    *(f"server {kind}" for kind in SERVER_FAULTS),
+    *(f"store {kind}" for kind in STORE_FAULTS),
+    *(f"bus {kind}" for kind in BUS_FAULTS),
+    *(f"connection {kind}" for kind in BOT_FAULTS),
 )
 LOSS = 0.02
 """Probability that a message is dropped, repeated or overtaken, on a faulty bus."""
@@ -36,58 +36,60 @@ class Fault:
     number: int
     at: int
     kind: str
-    who: int
+    target: int
     """Index of its target among the possible targets."""
-    ns: int
+    duration_ns: int
     """Time until the repair."""
 
     def __str__(self) -> str:
-        return f"at {self.at / SECOND:.3f} s {self.kind} for {self.ns / SECOND:.3f} s"
+        return f"at {self.at / SECOND:.3f} s {self.kind} for {self.duration_ns / SECOND:.3f} s"
 
 
-def draw(dice: random.Random, until: int, *, first: int = 10 * SECOND) -> list[Fault]:
+def draw_faults(rng: random.Random, until: int, *, first: int = 10 * SECOND) -> list[Fault]:
     """Draw the faults of a run."""
     faults: list[Fault] = []
     at = first
     while True:
-        at += round(dice.uniform(*PAUSE_SECONDS) * SECOND * (0.05 if dice.random() < 0.2 else 1))
+        at += round(rng.uniform(*PAUSE_SECONDS) * SECOND * (0.05 if rng.random() < 0.2 else 1))
         if at >= until:
             return faults
-        seconds = dice.uniform(0.05, 1.5) if dice.random() < 0.4 else dice.uniform(0.5, 7.0)
-        kind = dice.choice(KINDS)
-        faults.append(Fault(len(faults) + 1, at, kind, dice.randrange(1 << 16), round(seconds * SECOND)))
+        seconds = rng.uniform(0.05, 1.5) if rng.random() < 0.4 else rng.uniform(0.5, 7.0)
+        kind = rng.choice(KINDS)
+        faults.append(Fault(len(faults) + 1, at, kind, rng.randrange(1 << 16), round(seconds * SECOND)))
 
 
-def inject(arena: SimulatedArena, fault: Fault) -> None:
+def inject_fault(arena: SimulatedArena, fault: Fault) -> None:
     """Inject a fault now, and schedule its repair."""
     what, _, kind = fault.kind.partition(" ")
     mend: Callable[[], None] | None = None
     if what == "server":
-        server = _server(arena, fault)
-        arena.world.tell(f"{server.process.name}: {kind} for {fault.ns / SECOND:.3f} s [{fault.number}]")
-        mend = _of_server(arena, server, kind, fault.ns)
+        server = _choose_server(arena, fault)
+        arena.world.add_to_story(
+            f"{server.process.name}: {kind} for {fault.duration_ns / SECOND:.3f} s [{fault.number}]"
+        )
+        mend = _fail_server(arena, server, kind, fault.duration_ns)
     else:
-        arena.world.tell(f"{fault.kind} for {fault.ns / SECOND:.3f} s [{fault.number}]")
+        arena.world.add_to_story(f"{fault.kind} for {fault.duration_ns / SECOND:.3f} s [{fault.number}]")
         if what == "store":
-            mend = _of_store(arena, kind, fault.ns)
+            mend = _fail_store(arena, kind, fault.duration_ns)
         elif what == "bus":
-            mend = _of_bus(arena, kind)
+            mend = _fail_bus(arena, kind)
         else:
-            mend = _of_connection(arena, fault, kind)
+            mend = _fail_connection(arena, fault, kind)
     if mend is not None:
-        arena.world.call_in(fault.ns, mend)
+        arena.world.call_after(fault.duration_ns, mend)
     arena.befallen[fault.kind] += 1
 
 
-def _server(arena: SimulatedArena, fault: Fault) -> RestartedServer:
+def _choose_server(arena: SimulatedArena, fault: Fault) -> RestartedServer:
     """Return the server that a fault hits: the leader as often as all others together."""
-    leaders = [each for each in arena.servers if arena.leads(each)]
-    if leaders and fault.who % 2:
+    leaders = [each for each in arena.servers if arena.is_leader(each)]
+    if leaders and fault.target % 2:
         return leaders[0]
-    return arena.servers[fault.who // 2 % len(arena.servers)]
+    return arena.servers[fault.target // 2 % len(arena.servers)]
 
 
-def _of_server(
+def _fail_server(
     arena: SimulatedArena, server: RestartedServer, kind: str, ns: int
 ) -> Callable[[], None] | None:
     process, cut = server.process, arena.exchange.cut
@@ -109,11 +111,11 @@ def _of_server(
             cut.add(process.name)
             process.stored_cut = True
 
-            def join() -> None:
+            def resume_bus() -> None:
                 cut.discard(process.name)
                 process.stored_cut = False
 
-            return join
+            return resume_bus
         case "down":
             server.down = True
             server.stop()
@@ -123,7 +125,7 @@ def _of_server(
     return None
 
 
-def _of_store(arena: SimulatedArena, kind: str, ns: int) -> Callable[[], None] | None:
+def _fail_store(arena: SimulatedArena, kind: str, ns: int) -> Callable[[], None] | None:
     store = arena.store
     if kind == "stalled":
         store.stalled_until = arena.world.now + min(ns, 4 * SECOND)
@@ -133,7 +135,7 @@ def _of_store(arena: SimulatedArena, kind: str, ns: int) -> Callable[[], None] |
     return lambda: setattr(store, name, False)
 
 
-def _of_bus(arena: SimulatedArena, kind: str) -> Callable[[], None]:
+def _fail_bus(arena: SimulatedArena, kind: str) -> Callable[[], None]:
     exchange = arena.exchange
     if kind == "away":
         exchange.away = True
@@ -143,37 +145,39 @@ def _of_bus(arena: SimulatedArena, kind: str) -> Callable[[], None]:
         worse = 0.0, LOSS, LOSS
     exchange.loss, exchange.repeats, exchange.strays = worse
 
-    def mend() -> None:
+    def restore_bus() -> None:
         exchange.loss = exchange.repeats = exchange.strays = 0.0
 
-    return mend
+    return restore_bus
 
 
-def _of_connection(arena: SimulatedArena, fault: Fault, kind: str) -> Callable[[], None] | None:
+def _fail_connection(arena: SimulatedArena, fault: Fault, kind: str) -> Callable[[], None] | None:
     network = arena.world.network
     if not network.open:
         return None
     numbers = sorted(network.open)
-    some = {numbers[(fault.who + place * 7) % len(numbers)] for place in range(1 + fault.who % 4)}
+    some = {numbers[(fault.target + place * 7) % len(numbers)] for place in range(1 + fault.target % 4)}
     for number in sorted(some):
         client, server = network.open[number]
         if kind == "reset":
             client.reset()
         elif kind == "held":
             most = round(arena.move_seconds * SECOND * 0.2)
-            client.hold(arena.world.now + min(fault.ns, most))
+            client.stall_until(arena.world.now + min(fault.duration_ns, most))
         elif client.process.name not in arena.frozen:
             process = client.process
             process.freeze()
             arena.frozen.add(process.name)
 
-            def thaw(process=process) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+            def thaw_process(process=process) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
                 arena.frozen.discard(process.name)
                 process.thaw()
 
-            arena.world.call_in(min(fault.ns, round(arena.move_seconds * SECOND * 0.2)), thaw)
+            arena.world.call_after(
+                min(fault.duration_ns, round(arena.move_seconds * SECOND * 0.2)), thaw_process
+            )
         del server
     return None
 
 
-__all__ = ["KINDS", "MS", "Fault", "draw", "inject"]
+__all__ = ["KINDS", "MS", "Fault", "draw_faults", "inject_fault"]

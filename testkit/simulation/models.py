@@ -32,7 +32,7 @@ class SuspensionModel:
         self._forfeits: dict[str, list[str]] = {}
         self._until: dict[str, int] = {}
 
-    def close(self, record: Record, now: int) -> None:
+    def record_result(self, record: Record, now: int) -> None:
         """Record the end of a match."""
         result = record.result
         for seat, name in (("maxie", record.players.maxie), ("minnie", record.players.minnie)):
@@ -50,7 +50,7 @@ class SuspensionModel:
         """Pardon a bot that starts a new session."""
         self._until.pop(name, None)
 
-    def suspended(self, name: str, now: int) -> str:
+    def suspension_reason(self, name: str, now: int) -> str:
         """Return the reason for a bot's suspension; empty if it is not suspended."""
         return ", ".join(self._forfeits[name]) if now < self._until.get(name, 0) else ""
 
@@ -78,45 +78,47 @@ class TableModel:
         self._arrival = 0
         self._season = 1
 
-    def compare(self) -> None:
+    def compare_new_matches(self) -> None:
         """Count the matches that the store has counted since the last call, and compare the rows of their bots."""
         rows = self._raw.execute(NEWLY_COUNTED, (self._arrival,)).fetchall()
         order = self._watch.finished[self._counted :][: len(rows)]
         for match, (name, finished, self._arrival) in zip(order, rows, strict=True):
             record = match.record
             assert record is not None
-            self._watch.require(record.match == name, f"match {name:.8} is counted before {record.match:.8}")
+            self._watch.require_true(
+                record.match == name, f"match {name:.8} is counted before {record.match:.8}"
+            )
             if match.terms.rated:
-                self._count(record, datetime.fromisoformat(finished))
+                self._count_match(record, datetime.fromisoformat(finished))
         self._counted += len(rows)
         for match in order:
             assert match.record is not None
             for name in (match.record.players.maxie, match.record.players.minnie):
-                self._compare_line(name)
+                self._compare_row(name)
 
     def close_season(self) -> None:
         """Compare the rows of a season that has just been closed, and begin the next one."""
-        self.final()
+        self.compare_all_rows()
         self._season += 1
         self._lines.clear()
 
-    def final(self) -> None:
+    def compare_all_rows(self) -> None:
         """Compare all rows over all matches."""
-        self.compare()
+        self.compare_new_matches()
         finished = len(self._watch.finished)
-        self._watch.require(
+        self._watch.require_true(
             self._counted == finished, f"{self._counted} of {finished} matches are counted at the end"
         )
         [(lines,)] = self._raw.execute(
             "SELECT COUNT(*) FROM standings WHERE time_control = '' AND season = ?", (self._season,)
         )
-        self._watch.require(
+        self._watch.require_true(
             lines == len(self._lines), f"the table has {lines} bots, and {len(self._lines)} have played"
         )
         for name in self._lines:
-            self._compare_line(name)
+            self._compare_row(name)
 
-    def _compare_line(self, name: str) -> None:
+    def _compare_row(self, name: str) -> None:
         if name not in self._lines:
             return
         line = self._lines[name]
@@ -129,11 +131,11 @@ class TableModel:
         same = row is not None and all(
             isclose(*each, rel_tol=1e-5) for each in zip(row, expected, strict=True)
         )
-        self._watch.require(
+        self._watch.require_true(
             same, f"{name} has {row} in the table, and {expected} by its records ({', '.join(COLUMNS)})"
         )
 
-    def _count(self, record: Record, finished: datetime) -> None:
+    def _count_match(self, record: Record, finished: datetime) -> None:
         result, two = record.result, (record.players.maxie, record.players.minnie)
         key = (*two, str([each.move for each in record.moves]), result.winner, result.reason)
         if key in self._played:
@@ -141,7 +143,7 @@ class TableModel:
         self._played.add(key)
         lines = [self._lines.setdefault(name, TableRow()) for name in two]
         days = [max(0.0, (finished - (line.last or finished)).total_seconds() / 86_400) for line in lines]
-        before = [(line.mu, aged(line, passed)) for line, passed in zip(lines, days, strict=True)]
+        before = [(line.mu, deviation_after(line, passed)) for line, passed in zip(lines, days, strict=True)]
         away = result.reason in (EndReason.NO_SHOW, EndReason.DISCONNECT) and result.winner is None
         for line, seat, passed, own, other in zip(lines, SEATS, days, before, reversed(before), strict=True):
             line.last = finished
@@ -152,15 +154,15 @@ class TableModel:
             score = 0.5 if result.winner is None else float(result.winner == seat)
             line.counts[{1.0: "wins", 0.5: "draws", 0.0: "losses"}[score]] += 1
             line.counts["forfeits"] += score == 0 and result.reason in FORFEITS
-            rate(line, passed, score, *other)
+            rate_match(line, passed, score, *other)
 
 
-def aged(line: TableRow, days: float) -> float:
+def deviation_after(line: TableRow, days: float) -> float:
     """Return the deviation of a bot after some days without a match."""
     return min(sqrt(line.phi**2 + days * line.sigma**2), NEW_PHI)
 
 
-def rate(line: TableRow, days: float, score: float, mu_j: float, phi_j: float) -> None:
+def rate_match(line: TableRow, days: float, score: float, mu_j: float, phi_j: float) -> None:
     """Rate one match by the steps of Glickman's paper, with bisection for the volatility."""
     g = 1 / sqrt(1 + 3 * phi_j**2 / pi**2)
     e = 1 / (1 + exp(-g * (line.mu - mu_j)))
@@ -168,14 +170,14 @@ def rate(line: TableRow, days: float, score: float, mu_j: float, phi_j: float) -
     delta = v * g * (score - e)
     a = log(line.sigma**2)
 
-    def f(x: float) -> float:
+    def volatility_equation(x: float) -> float:
         spread = line.phi**2 + v + exp(x)
         return exp(x) * (delta**2 - spread) / (2 * spread**2) - (x - a) / 0.5**2
 
     low, high = a - 10, a + 10
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if f(middle) > 0 else (low, middle)
+        low, high = (middle, high) if volatility_equation(middle) > 0 else (low, middle)
     line.sigma = exp(low / 2)
-    line.phi = 1 / sqrt(1 / aged(line, days) ** 2 + 1 / v)
+    line.phi = 1 / sqrt(1 / deviation_after(line, days) ** 2 + 1 / v)
     line.mu += line.phi**2 * g * (score - e)

@@ -20,7 +20,7 @@ RECONNECTED = 40_000
 """First port of clients."""
 
 
-class Network:
+class SimulatedNetwork:
     """All listeners and connections of a simulated world."""
 
     def __init__(self, world: World) -> None:
@@ -29,7 +29,7 @@ class Network:
         self.open: dict[int, tuple[ConnectionEnd, ConnectionEnd]] = {}
         """Connections by number: the client's end and the server's end."""
         self._listeners: dict[int, Listener] = {}
-        self._dice = world.dice("network")
+        self._dice = world.random_generator("network")
 
     def listen(self, process: SimulatedProcess, factory: Callable[[], Any], port: int) -> Listener:
         """Listen on a port: 0 for any free port. Several processes may listen on the public port."""
@@ -40,15 +40,15 @@ class Network:
         listener = self._listeners[key] = Listener(self, key, process, factory, number)
         return listener
 
-    def close(self, listener: Listener) -> None:
+    def close_listener(self, listener: Listener) -> None:
         """Close a listener."""
         if self._listeners.get(listener.key) is listener:
             del self._listeners[listener.key]
 
-    def forget(self, process: SimulatedProcess) -> None:
+    def close_listeners_of(self, process: SimulatedProcess) -> None:
         """Close the listeners of a dead process."""
         for listener in [each for each in self._listeners.values() if each.process is process]:
-            self.close(listener)
+            self.close_listener(listener)
 
     def listeners(self, port: int) -> list[Listener]:
         """Return the listeners on a port."""
@@ -60,7 +60,7 @@ class Network:
         """Connect to a port. Raises ConnectionRefusedError."""
         self.connections += 1
         number = self.connections
-        dice = self.world.dice("connection", process.name, self.world.now)
+        dice = self.world.random_generator("connection", process.name, self.world.now)
         way = dice.randrange(200_000, 20 * MS)
         await asyncio.sleep(2 * way / 1e9)
         found = self.listeners(port)
@@ -74,7 +74,7 @@ class Network:
         client.peer, server.peer = server, client
         self.open[number] = client, server
         client.protocol = protocol = factory()
-        listener.process.do(lambda: server.accept(listener.factory), self.world.now + way)
+        listener.process.schedule(lambda: server.create_server_end(listener.factory), self.world.now + way)
         protocol.connection_made(client)
         return client, protocol
 
@@ -83,7 +83,12 @@ class Listener:
     """Listening port of a process. It is both asyncio's server object and its only socket."""
 
     def __init__(
-        self, network: Network, key: int, process: SimulatedProcess, factory: Callable[[], Any], port: int
+        self,
+        network: SimulatedNetwork,
+        key: int,
+        process: SimulatedProcess,
+        factory: Callable[[], Any],
+        port: int,
     ) -> None:
         self.key = key
         self.process = process
@@ -102,7 +107,7 @@ class Listener:
         return (self.process.address, self.port)
 
     def close(self) -> None:
-        self._network.close(self)
+        self._network.close_listener(self)
 
     async def wait_closed(self) -> None:
         pass
@@ -113,10 +118,10 @@ class ConnectionEnd(asyncio.Transport):
 
     def __init__(
         self,
-        network: Network,
+        network: SimulatedNetwork,
         number: int,
         process: SimulatedProcess,
-        dice: Any,
+        rng: Any,
         way: int,
         peername: tuple[str, int],
     ) -> None:
@@ -130,7 +135,7 @@ class ConnectionEnd(asyncio.Transport):
         self.bytes = 0
         self._network = network
         self._world = network.world
-        self._dice = dice
+        self._dice = rng
         self._way = way
         self._last = 0
         """Arrival time of its latest data."""
@@ -161,7 +166,7 @@ class ConnectionEnd(asyncio.Transport):
         if self._closing or self._ending or not self.process.alive or not data:
             return
         self._outgoing += data
-        self._pump()
+        self._send_window()
         if len(self._outgoing) > self._high and not self._choked:
             self._choked = True
             self.protocol.pause_writing()
@@ -185,7 +190,7 @@ class ConnectionEnd(asyncio.Transport):
     def write_eof(self) -> None:
         if not self._ending and not self._closing and self.process.alive:
             self._ending = True
-            self._pump()
+            self._send_window()
 
     def is_closing(self) -> bool:
         return self._closing
@@ -197,7 +202,7 @@ class ConnectionEnd(asyncio.Transport):
         if self._closing or not self.process.alive:
             return
         self._closing = self._ending = True
-        self._pump()
+        self._send_window()
 
     def abort(self) -> None:
         if not self._lost and self.process.alive:
@@ -212,7 +217,7 @@ class ConnectionEnd(asyncio.Transport):
     def resume_reading(self) -> None:
         if self._paused and not self._closing:
             self._paused = False
-            self._world.loop.call_soon(self._read)
+            self._world.loop.call_soon(self._deliver_received)
 
     def get_protocol(self) -> Any:
         return self.protocol
@@ -222,7 +227,7 @@ class ConnectionEnd(asyncio.Transport):
 
     # the way
 
-    def _pump(self) -> None:
+    def _send_window(self) -> None:
         """Send the data that fits into the window, followed by the end of the stream."""
         room = WINDOW - self._under_way
         if self._outgoing and room > 0:
@@ -235,44 +240,44 @@ class ConnectionEnd(asyncio.Transport):
             else:
                 self._piece, self._piece_at = data, self._world.now
                 piece = data
-                self.peer.process.do(lambda: self.peer.arrive(piece), self._next())
+                self.peer.process.schedule(lambda: self.peer.receive(piece), self._next_arrival())
         if self._ending and not self._outgoing:
             if not self._eof_sent:
                 self._eof_sent = True
-                self.peer.process.do(self.peer.arrive_eof, self._next())
+                self.peer.process.schedule(self.peer.receive_eof, self._next_arrival())
             if self._closing:
                 self._lose(None)
 
-    def _next(self) -> int:
+    def _next_arrival(self) -> int:
         """Return the arrival time of data sent now: never before earlier data."""
         late = self._dice.randrange(MS) if self._dice.random() > 0.01 else self._dice.randrange(200 * MS)
         at = max(self._world.now + self._way + late, self.held_until, self._last + 1)
         self._last = at
         return at  # type: ignore[no-any-return]
 
-    def accept(self, factory: Callable[[], Any]) -> None:
+    def create_server_end(self, factory: Callable[[], Any]) -> None:
         """Create the server's end. A connection that was reset before is made, and then lost, as by asyncio."""
         self.protocol = factory()
         self.protocol.connection_made(self)
         if self._reset_early is not None:
             self.lose(self._reset_early)
 
-    def arrive(self, data: bytearray) -> None:
+    def receive(self, data: bytearray) -> None:
         """Receive data from the peer."""
         if self._lost or self._closing:
-            self.peer._took(len(data))
+            self.peer._record_read(len(data))
             self._reset_peer()
             return
         self._unread += data
-        self._read()
+        self._deliver_received()
 
-    def arrive_eof(self) -> None:
+    def receive_eof(self) -> None:
         """Receive the end of the peer's stream."""
         if not self._lost:
             self._eof_unread = True
-            self._read()
+            self._deliver_received()
 
-    def _read(self) -> None:
+    def _deliver_received(self) -> None:
         if self._reading:
             return
         self._reading = True
@@ -292,36 +297,36 @@ class ConnectionEnd(asyncio.Transport):
             piece = bytes(self._unread[: len(buffer)])  # type: ignore[arg-type]
             del self._unread[: len(piece)]
             buffer[: len(piece)] = piece  # type: ignore[index]
-            self._note(piece)
+            self._record_piece(piece)
             self.protocol.buffer_updated(len(piece))
         else:
             piece = bytes(self._unread)
             self._unread.clear()
-            self._note(piece)
+            self._record_piece(piece)
             self.protocol.data_received(piece)
-        self.peer._took(len(piece))
+        self.peer._record_read(len(piece))
 
-    def _note(self, piece: bytes) -> None:
+    def _record_piece(self, piece: bytes) -> None:
         if not piece.startswith(b"GET "):  # its headers name the Python
-            self._world.note(b"%d %d " % (self.number, self.peer.bytes) + piece)
+            self._world.add_to_digest(b"%d %d " % (self.number, self.peer.bytes) + piece)
 
-    def _took(self, count: int) -> None:
+    def _record_read(self, count: int) -> None:
         """Record that the peer has read `count` bytes."""
         self._under_way -= count
         if (self._outgoing or self._choked) and not self._lost:
-            self.process.do(self._go_on, self._world.now + self._way)
+            self.process.schedule(self._resume_writing, self._world.now + self._way)
 
-    def _go_on(self) -> None:
+    def _resume_writing(self) -> None:
         if self._lost:
             return
-        self._pump()
+        self._send_window()
         if self._choked and len(self._outgoing) <= self._low:
             self._choked = False
             self.protocol.resume_writing()
 
     # the end
 
-    def die(self) -> None:
+    def end_with_process(self) -> None:
         """Die with the process: the operating system resets the connection."""
         self._closing = self._lost = True
         self._network.open.pop(self.number, None)
@@ -331,16 +336,18 @@ class ConnectionEnd(asyncio.Transport):
     def reset(self) -> None:
         """Reset the connection on both sides, as if a device between them failed."""
         for end in (self, self.peer):
-            end.process.do(lambda end=end: end.lose(ConnectionResetError(104, "Connection reset by peer")))  # type: ignore[misc]
+            end.process.schedule(
+                lambda end=end: end.lose(ConnectionResetError(104, "Connection reset by peer"))  # type: ignore[misc]
+            )
 
-    def hold(self, until: int) -> None:
+    def stall_until(self, until: int) -> None:
         """Stall the connection in both directions until a time."""
         self.held_until = self.peer.held_until = until
 
     def _reset_peer(self) -> None:
         peer = self.peer
-        peer.process.do(
-            lambda: peer.lose(ConnectionResetError(104, "Connection reset by peer")), self._next()
+        peer.process.schedule(
+            lambda: peer.lose(ConnectionResetError(104, "Connection reset by peer")), self._next_arrival()
         )
 
     def lose(self, error: Exception | None) -> None:

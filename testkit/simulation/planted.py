@@ -29,28 +29,28 @@ from testkit.simulation.watch import WatchedCore
 patch = mock.patch.object
 
 
-def second_writer() -> AbstractContextManager[Any]:
+def plant_second_writer() -> AbstractContextManager[Any]:
     """Let a core that has lost its lease continue to write, so that its events replace those of its successor."""
-    fenced = sqlite_writer.append_statement
+    fenced = sqlite_writer.make_append_statement
 
-    def unfenced(rows: int) -> str:
+    def append_without_lease(rows: int) -> str:
         before, _, after = fenced(rows).rpartition("AND number = ?")
         assert before
         return f"{before}AND ? > 0{after}"
 
-    return patch(sqlite_writer, "append_statement", unfenced)
+    return patch(sqlite_writer, "make_append_statement", append_without_lease)
 
 
-def lease_renewed_by_name() -> AbstractContextManager[Any]:
+def plant_lease_renewed_by_name() -> AbstractContextManager[Any]:
     """Let a core that was suspended renew a lease that another core has taken."""
 
-    def change(connection: sa.Connection, held: lease.Lease, values: dict[str, Any]) -> None:
+    def renew_by_name(connection: sa.Connection, held: lease.Lease, values: dict[str, Any]) -> None:
         connection.execute(sa.update(servers).where(servers.c.name == held.name).values(values))
 
-    return patch(lease, "_update", change)
+    return patch(lease, "_update", renew_by_name)
 
 
-def deadline_first() -> AbstractContextManager[Any]:
+def plant_deadline_first() -> AbstractContextManager[Any]:
     """Judge a deadline before the inputs that have already arrived."""
     handle = WatchedCore.handle
 
@@ -63,7 +63,7 @@ def deadline_first() -> AbstractContextManager[Any]:
     return patch(WatchedCore, "handle", broken)
 
 
-def frame_lost() -> AbstractContextManager[Any]:
+def plant_frame_lost() -> AbstractContextManager[Any]:
     """Ignore the loss of a frame between two processes."""
     take = IncomingStream.receive
 
@@ -77,7 +77,7 @@ def frame_lost() -> AbstractContextManager[Any]:
     return patch(IncomingStream, "receive", broken)
 
 
-def end_not_told() -> AbstractContextManager[Any]:
+def plant_end_not_sent() -> AbstractContextManager[Any]:
     """Never send the end of a match to a bot that was disconnected at that time."""
     handle = WatchedCore.handle
 
@@ -87,7 +87,7 @@ def end_not_told() -> AbstractContextManager[Any]:
     return patch(WatchedCore, "handle", broken)
 
 
-def session_not_kept() -> AbstractContextManager[Any]:
+def plant_session_not_stored() -> AbstractContextManager[Any]:
     """Do not store sessions durably, so that another core does not know them."""
     handle = WatchedCore.handle
 
@@ -97,7 +97,7 @@ def session_not_kept() -> AbstractContextManager[Any]:
     return patch(WatchedCore, "handle", broken)
 
 
-def answer_forgotten() -> AbstractContextManager[Any]:
+def plant_answer_not_resent() -> AbstractContextManager[Any]:
     """Let an edge resend neither answers to a new core nor turns to its bots."""
     send_turn = Session._send_turn
 
@@ -109,7 +109,7 @@ def answer_forgotten() -> AbstractContextManager[Any]:
     return patch(Session, "_send_turn", broken)
 
 
-def rated_twice() -> AbstractContextManager[Any]:
+def plant_rated_twice() -> AbstractContextManager[Any]:
     """Do not mark a match as counted if it is the first of several."""
     count = counting.count_batch
 
@@ -124,63 +124,63 @@ def rated_twice() -> AbstractContextManager[Any]:
     return patch(counting, "count_batch", broken)
 
 
-def suspended_paired() -> AbstractContextManager[Any]:
+def plant_suspended_paired() -> AbstractContextManager[Any]:
     """Pair suspended bots."""
-    return patch(Suspensions, "until", lambda _suspensions, _name: 0)
+    return patch(Suspensions, "suspended_until", lambda _suspensions, _name: 0)
 
 
-def topic_kept() -> AbstractContextManager[Any]:
+def plant_topic_kept() -> AbstractContextManager[Any]:
     """Keep topics without followers forever."""
     return patch(Edge, "forget_topic", lambda _edge, _topic: None)
 
 
-def quota_not_counted() -> AbstractContextManager[Any]:
+def plant_quota_not_counted() -> AbstractContextManager[Any]:
     """Do not count a match against the bots' quotas."""
     return patch(LobbyBot, "count_match", lambda _bot: None)
 
 
 @contextmanager
-def standstill_charged() -> Iterator[None]:
+def plant_stall_charged() -> Iterator[None]:
     """Charge a bot for the time during which its edge was stalled."""
     with patch(loop_lag, "STALL_NS", 1 << 63):
         yield
 
 
-def told_before_kept() -> AbstractContextManager[Any]:
+def plant_released_before_durable() -> AbstractContextManager[Any]:
     """Release effects before they are durable."""
     commit = Journal.commit
     under_way: list[asyncio.Task[None]] = []
 
-    async def soon(journal: Journal, effects: Any) -> None:
+    async def commit_later(journal: Journal, effects: Any) -> None:
         with suppress(Exception):
             await commit(journal, effects)
 
-    async def broken(journal: Journal, effects: Any) -> None:
-        under_way.append(asyncio.get_running_loop().create_task(soon(journal, list(effects))))
+    async def release_first(journal: Journal, effects: Any) -> None:
+        under_way.append(asyncio.get_running_loop().create_task(commit_later(journal, list(effects))))
 
-    return patch(Journal, "commit", broken)
+    return patch(Journal, "commit", release_first)
 
 
 PLANTED = {
-    "second-writer": second_writer,
-    "lease-renewed-by-name": lease_renewed_by_name,
-    "deadline-first": deadline_first,
-    "frame-lost": frame_lost,
-    "end-not-told": end_not_told,
-    "session-not-kept": session_not_kept,
-    "answer-forgotten": answer_forgotten,
-    "rated-twice": rated_twice,
-    "suspended-paired": suspended_paired,
-    "topic-kept": topic_kept,
-    "quota-not-counted": quota_not_counted,
-    "standstill-charged": standstill_charged,
-    "told-before-kept": told_before_kept,
+    "second-writer": plant_second_writer,
+    "lease-renewed-by-name": plant_lease_renewed_by_name,
+    "deadline-first": plant_deadline_first,
+    "frame-lost": plant_frame_lost,
+    "end-not-told": plant_end_not_sent,
+    "session-not-kept": plant_session_not_stored,
+    "answer-forgotten": plant_answer_not_resent,
+    "rated-twice": plant_rated_twice,
+    "suspended-paired": plant_suspended_paired,
+    "topic-kept": plant_topic_kept,
+    "quota-not-counted": plant_quota_not_counted,
+    "standstill-charged": plant_stall_charged,
+    "told-before-kept": plant_released_before_durable,
 }
 """Defects by name."""
 
 
 @contextmanager
-def planted(name: str) -> Iterator[None]:
+def plant_defect(name: str) -> Iterator[None]:
     """Plant a defect for the block; none if the name is empty."""
     with PLANTED[name]() if name else nullcontext():
         yield
@@ -190,10 +190,10 @@ MAX_SEEDS = 30
 """Number of seeds tried for a defect."""
 
 
-def hunt(name: str, first: int = 1) -> SimulationResult:
-    """Plant a defect, and return the first failing run among seeds from `first` on; the last run if none fails."""
-    with planted(name):
-        for seed in range(first, first + MAX_SEEDS):
+def find_failing_seed(name: str, first_seed: int = 1) -> SimulationResult:
+    """Plant a defect, and return the first failing run among seeds from `first_seed` on; the last run if none fails."""
+    with plant_defect(name):
+        for seed in range(first_seed, first_seed + MAX_SEEDS):
             outcome = simulate(SimulationPlan(seed, 120, 16))
             if outcome.failure:
                 break

@@ -31,7 +31,14 @@ from arena.server.edge import pings
 from arena.server.edge.limits import HostLimits
 from arena.server.loop_lag import INTERVAL_NS, LoopLag
 from arena.server.processes.identity import ProcessIdentity as Identity
-from arena.server.settings import MatchSettings, PoolSettings, Role, ServerSettings, Settings, StoreSettings
+from arena.server.settings import (
+    MatchSettings,
+    PoolSettings,
+    ProcessRole,
+    ServerSettings,
+    Settings,
+    StoreSettings,
+)
 from arena.server.shell import shell as shell_module
 from arena.server.shell.house import NO_HOUSE
 from arena.server.store import database, lease
@@ -41,7 +48,7 @@ from arena.server.store.journal.journal import Journal, open_journal
 from testkit.simulation.bots import SimulatedWorker
 from testkit.simulation.network import PUBLIC
 from testkit.simulation.watch import WatchedCore, WatchedEdge
-from testkit.simulation.world import EPOCH_NS, FAST_PPM, SECOND, Failed, SimulatedProcess
+from testkit.simulation.world import EPOCH_NS, FAST_PPM, SECOND, InvariantViolated, SimulatedProcess
 
 if TYPE_CHECKING:
     from testkit.simulation.arena import SimulatedArena
@@ -52,10 +59,10 @@ AGAIN_NS = 700_000_000
 """Time from the end of a server's process to its next start."""
 
 
-def settings_of(role: str, control: str) -> tuple[Settings, Pool]:
+def make_settings(role: str, control: str) -> tuple[Settings, Pool]:
     """Return the settings of all servers of a world, and the pool's matches."""
     settings = Settings(
-        server=ServerSettings(port=PUBLIC, name=SHARD, anyone=True, role=Role(role)),
+        server=ServerSettings(port=PUBLIC, name=SHARD, anyone=True, role=ProcessRole(role)),
         pool=PoolSettings(concurrency=64),
         matches=MatchSettings(grace_seconds=GRACE_SECONDS, adjudicate="none"),
         store=StoreSettings(url="sqlite:///simulation.db"),
@@ -77,7 +84,7 @@ class RestartedServer:
         self.process: SimulatedProcess
         self.down = False
         """True while the server must stay down."""
-        self._dice = arena.world.dice("server", name)
+        self._dice = arena.world.random_generator("server", name)
         self._upgraded: anyio.Event
         self._patience_s = 0.0
 
@@ -93,8 +100,8 @@ class RestartedServer:
     def kill(self) -> None:
         """Kill the process."""
         self.process.kill()
-        self.arena.ended(self.process)
-        self._again()
+        self.arena.record_process_end(self.process)
+        self._restart_later()
 
     def stop(self) -> None:
         """Stop the process gracefully."""
@@ -103,21 +110,21 @@ class RestartedServer:
     def upgrade(self, seconds: float) -> None:
         """Let the matches end for at most `seconds`, and then stop the process gracefully."""
         self._patience_s = seconds
-        self.process.do(self._upgraded.set)
+        self.process.schedule(self._upgraded.set)
 
     def restart(self) -> None:
         """Restart the server after downtime."""
         self.down = False
-        self._start_again()
+        self._start_if_down()
 
-    def _again(self) -> None:
+    def _restart_later(self) -> None:
         process = self.process
         process.kill()
-        self.arena.ended(process)
+        self.arena.record_process_end(process)
         if not self.down:
-            self.arena.world.call_in(AGAIN_NS + self._dice.randrange(SECOND), self._start_again)
+            self.arena.world.call_after(AGAIN_NS + self._dice.randrange(SECOND), self._start_if_down)
 
-    def _start_again(self) -> None:
+    def _start_if_down(self) -> None:
         if not self.down and not self.process.alive:
             self.start()
 
@@ -127,14 +134,14 @@ class RestartedServer:
         except asyncio.CancelledError:
             pass
         except (StoreError, Superseded) as error:
-            self.arena.world.note(f"{process.name} ends: {error}")
-        except Failed:
+            self.arena.world.add_to_digest(f"{process.name} ends: {error}")
+        except InvariantViolated:
             raise
         except BaseException as error:
-            if not isinstance(error, Exception) or database.error_line(error) is None:
-                raise Failed(f"{process.name} ended by {type(error).__name__}: {error}") from error
+            if not isinstance(error, Exception) or database.describe_database_error(error) is None:
+                raise InvariantViolated(f"{process.name} ended by {type(error).__name__}: {error}") from error
         # The end of the process is not one of its own calls.
-        self.arena.world.call_in(1, lambda: self._again() if process is self.process else None)
+        self.arena.world.call_after(1, lambda: self._restart_later() if process is self.process else None)
 
     async def _serve(self) -> None:
         settings, pool, clock = self.arena.settings, self.arena.pool, self.process.clock
@@ -164,11 +171,11 @@ class StallLag(LoopLag):
     def start(self) -> None:
         pass
 
-    def begin(self, at: int) -> None:
+    def begin_stall(self, at: int) -> None:
         """Note that the process was frozen at `at`, half an interval before the next measurement."""
         self.due = at + INTERVAL_NS // 2
 
-    def end(self) -> None:
+    def end_stall(self) -> None:
         """Measure."""
         self._measure()
 
@@ -190,84 +197,84 @@ class NoPages:
 
 
 @contextmanager
-def in_place(arena: SimulatedArena) -> Iterator[None]:
+def replace_machine(arena: SimulatedArena) -> Iterator[None]:
     """Replace the machine by the simulated world within the block."""
     world, store = arena.world, arena.store
 
-    def running() -> SimulatedProcess:
+    def running_process() -> SimulatedProcess:
         process = world.process
         assert process is not None, "no process runs"
         return process
 
-    def engine(_url: str, **_options: object) -> Any:
+    def make_engine(_url: str, **_options: object) -> Any:
         return store.engine
 
     @asynccontextmanager
-    async def journal(*given: Any, **named: Any) -> AsyncIterator[Journal]:
+    async def open_simulated_journal(*given: Any, **named: Any) -> AsyncIterator[Journal]:
         async with open_journal(*given, **named) as opened:
-            arena.journals[running()] = opened
+            arena.journals[running_process()] = opened
             yield opened
 
     async def close_engine(_engine: object) -> None:
         pass
 
-    async def inline(call: Callable[..., Any], *given: Any, **_options: Any) -> Any:
+    async def run_inline(call: Callable[..., Any], *given: Any, **_options: Any) -> Any:
         return call(*given)
 
-    def lag(clock: Clock, observe: Callable[[float], None]) -> StallLag:
+    def make_stall_lag(clock: Clock, observe: Callable[[float], None]) -> StallLag:
         stall_lag = StallLag(clock, observe)
-        running().stalls.append(stall_lag)
+        running_process().stalls.append(stall_lag)
         return stall_lag
 
-    bytes_dice = world.dice("bytes")
+    bytes_dice = world.random_generator("bytes")
 
-    def edge(*given: Any, **named: Any) -> WatchedEdge:
-        return WatchedEdge(arena.watch, running(), *given, **named)
+    def make_edge(*given: Any, **named: Any) -> WatchedEdge:
+        return WatchedEdge(arena.watch, running_process(), *given, **named)
 
-    def core(*given: Any) -> WatchedCore:
-        return WatchedCore(arena.watch, running(), *given)
+    def make_core(*given: Any) -> WatchedCore:
+        return WatchedCore(arena.watch, running_process(), *given)
 
-    def bot_heard(frame: bytes) -> Any:
+    def decode_and_record(frame: bytes) -> Any:
         message = decode_server(frame)
-        arena.watch.heard(running().name, message)
+        arena.watch.check_received(running_process().name, message)
         return message
 
-    def bot_said(message: Any) -> bytes:
-        arena.watch.said(running().name, message)
+    def encode_and_record(message: Any) -> bytes:
+        arena.watch.record_sent(running_process().name, message)
         return encode(message)
 
     replaced: list[tuple[Any, str, Any]] = [
-        (host, "make_engine", engine),
-        (roles, "make_engine", engine),
+        (host, "make_engine", make_engine),
+        (roles, "make_engine", make_engine),
         (host, "close_engine", close_engine),
         (roles, "close_engine", close_engine),
-        (host, "open_journal", journal),
-        (host, "Edge", edge),
-        (host, "LoopLag", lag),
+        (host, "open_journal", open_simulated_journal),
+        (host, "Edge", make_edge),
+        (host, "LoopLag", make_stall_lag),
         (host, "Pages", NoPages),
         (host, "time", SimpleNamespace(time_ns=lambda: EPOCH_NS + world.now)),
-        (roles, "_open_bus", lambda _settings: arena.exchange.open(running())),
-        (shell_module, "Core", core),
+        (roles, "_open_bus", lambda _settings: arena.exchange.open_bus(running_process())),
+        (shell_module, "Core", make_core),
         (pings, "getrandbits", bytes_dice.getrandbits),
-        (sqlite_writer, "WriterThread", store.worker),
-        (database, "blocking_engine", store.twin),
-        (database, "now", store.wall),
+        (sqlite_writer, "WriterThread", store.make_writer_thread),
+        (database, "make_blocking_engine", store.make_writing_engine),
+        (database, "current_timestamp", store.wall_time),
         (lease, "is_gone", lambda _process: False),
-        (lease, "this_process", lambda: Identity(running().name, 1, "", "")),
+        (lease, "identify_this_process", lambda: Identity(running_process().name, 1, "", "")),
         (secrets, "token_bytes", lambda count=32: bytes_dice.randbytes(count)),
         (secrets, "token_urlsafe", lambda count=32: bytes_dice.randbytes(count).hex()),
         (secrets, "randbelow", bytes_dice.randrange),
         (random, "getrandbits", bytes_dice.getrandbits),
         (random, "uniform", bytes_dice.uniform),
         (email.utils, "formatdate", lambda **_given: "Mon, 21 Sep 2026 14:13:20 GMT"),
-        (anyio.to_thread, "run_sync", inline),
+        (anyio.to_thread, "run_sync", run_inline),
         (
             bot_client,
             "Worker",
             lambda _make, match, report, _clock: SimulatedWorker(arena, match, report),
         ),
-        (bot_client, "decode_server", bot_heard),
-        (bot_client, "encode", bot_said),
+        (bot_client, "decode_server", decode_and_record),
+        (bot_client, "encode", encode_and_record),
         (bot_client, "schedule_hang_check", lambda *_given: None),
     ]
     with ExitStack() as stack:

@@ -12,22 +12,22 @@ MAX_RUNS = 40
 """Limit on the number of runs."""
 
 
-def kind_of(failure: str) -> str:
+def generalize_failure(failure: str) -> str:
     """Return a failure without details that differ between runs: names, numbers and ids."""
     return re.sub(r"[0-9a-f]{8,}|[a-z]+-\d+|\d+(\.\d+)*", "…", failure.partition(":")[0])
 
 
-def shrink(
+def reduce_failure(
     failed: SimulationResult, run: Callable[[SimulationPlan], SimulationResult] = simulate
 ) -> SimulationResult:
     """Return a run of the same seed with the same failure and as few faults as possible."""
-    kind, best, runs = kind_of(failed.failure), failed, 0
+    kind, best, runs = generalize_failure(failed.failure), failed, 0
 
-    def fails(numbers: Sequence[int]) -> bool:
+    def still_fails(numbers: Sequence[int]) -> bool:
         nonlocal best, runs
         runs += 1
         result = run(replace(failed.plan, only=tuple(numbers)))
-        if kind_of(result.failure) != kind:
+        if generalize_failure(result.failure) != kind:
             return False
         best = result
         return True
@@ -38,7 +38,7 @@ def shrink(
         place = 0
         while place < len(numbers) and runs < MAX_RUNS:
             rest = numbers[:place] + numbers[place + size :]
-            if fails(rest):
+            if still_fails(rest):
                 numbers = rest
             else:
                 place += size

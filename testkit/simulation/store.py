@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from arena.server.store import database, sqlite
 from arena.server.store.journal.sqlite_writer import SqliteWriter
-from arena.server.store.lease import reacquire
+from arena.server.store.lease import reacquire_lease
 from testkit.simulation.world import EPOCH_NS, MS, SimulatedProcess, World
 
 DAY_NS = 86_400 * 1_000_000_000
@@ -25,13 +25,13 @@ UNIX_DAY = 2440587.5
 """Julian day of 1970-01-01."""
 
 
-class Store:
+class SimulatedStore:
     """Single database of all processes of a world."""
 
     _count = 0
 
     def __init__(self, world: World) -> None:
-        Store._count += 1
+        SimulatedStore._count += 1
         self.world = world
         self.away = False
         self.full = False
@@ -42,8 +42,8 @@ class Store:
         """Called with the changes and the lease of each successful commit."""
         self.wrote: Callable[[SimulatedProcess, int], None] = lambda _process, _number: None
         """Called after each other transaction, with the fencing number under which it should have written."""
-        self._name = f"file:/simulation-{Store._count}?vfs=memdb"
-        self._dice = world.dice("store")
+        self._name = f"file:/simulation-{SimulatedStore._count}?vfs=memdb"
+        self._dice = world.random_generator("store")
         self.raw = self._connect()
         """Connection of an observer. The database exists as long as it is open."""
         self.engine = self._make_engine()
@@ -60,8 +60,8 @@ class Store:
             process = self.world.process
             if process is not None:
                 stalled = max(0, self.stalled_until - self.world.now)
-                await asyncio.sleep((stalled + self.latency_ns()) / 1e9)
-                self.reach(process)
+                await asyncio.sleep((stalled + self.draw_latency_ns()) / 1e9)
+                self.require_reachable(process)
             return InlineConnection(self._connect())
 
         engine = create_async_engine(
@@ -72,13 +72,13 @@ class Store:
         )
 
         @sa.event.listens_for(engine.sync_engine, "connect")
-        def _note(_connection: Any, record: Any) -> None:
+        def _register_connection(_connection: Any, record: Any) -> None:
             record.info[sqlite.DEADLINE] = sqlite.QueryDeadline()
 
         return engine
 
-    def twin(self, _engine: AsyncEngine) -> sa.Engine:
-        """Return an engine for writing, in place of `database.blocking_engine`."""
+    def make_writing_engine(self, _engine: AsyncEngine) -> sa.Engine:
+        """Return an engine for writing, in place of `database.make_blocking_engine`."""
         twin = sa.create_engine("sqlite://", creator=self._connect, poolclass=sa.NullPool)
 
         @sa.event.listens_for(twin, "begin")
@@ -87,31 +87,31 @@ class Store:
 
         return twin
 
-    def wall(self) -> str:
-        """Return the wall clock time of the running process, in place of `database.now`."""
+    def wall_time(self) -> str:
+        """Return the wall clock time of the running process, in place of `database.current_timestamp`."""
         process = self.world.process
         now = (
             self.world.now if process is None else self.world.now + self.world.now * process.ppm // 1_000_000
         )
-        return database.timestamp(datetime.fromtimestamp((EPOCH_NS + now) / 1e9, UTC))
+        return database.format_timestamp(datetime.fromtimestamp((EPOCH_NS + now) / 1e9, UTC))
 
     # what fails
 
-    def latency_ns(self) -> int:
+    def draw_latency_ns(self) -> int:
         """Return the latency of one call that does not wait for others."""
         return self._dice.randrange(MS // 5, 3 * MS)
 
-    def reach(self, process: SimulatedProcess) -> None:
+    def require_reachable(self, process: SimulatedProcess) -> None:
         """Raise the driver's error if a process cannot reach the database."""
         if self.away or process.stored_cut:
             raise sqlite3.OperationalError("unable to open database file")
 
-    def number(self, name: str) -> int:
+    def fencing_number(self, name: str) -> int:
         """Return the fencing number of a name."""
         row = self.raw.execute("SELECT number FROM servers WHERE name = ?", (name,)).fetchone()
         return 0 if row is None else int(row[0])
 
-    def worker(self, _name: str) -> SimulatedWriterThread:
+    def make_writer_thread(self, _name: str) -> SimulatedWriterThread:
         """Return the object that makes the writer's calls, in place of its thread."""
         return SimulatedWriterThread(self)
 
@@ -123,7 +123,7 @@ class Store:
 class SimulatedWriterThread:
     """Thread of a writer, as calls in its process: the first does the work, the second reports the result."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: SimulatedStore) -> None:
         process = store.world.process
         assert process is not None
         self.waiting = 0
@@ -135,19 +135,19 @@ class SimulatedWriterThread:
         future = asyncio.get_running_loop().create_future()
         self.waiting += 1
         store = self._store
-        self._free_at = max(store.world.now, store.stalled_until, self._free_at) + store.latency_ns()
-        self._process.do(partial(self._run, future, work), self._free_at)
+        self._free_at = max(store.world.now, store.stalled_until, self._free_at) + store.draw_latency_ns()
+        self._process.schedule(partial(self._run, future, work), self._free_at)
         return future
 
     def _run(self, future: asyncio.Future[Any], work: Callable[[], Any]) -> None:
         result, error = None, None
         store, process = self._store, self._process
-        inner = _inner(work)
+        inner = _unwrap_call(work)
         kind = getattr(getattr(inner, "func", inner), "__func__", None)
         writes = kind in (SqliteWriter._commit, SqliteWriter._write)
         try:
             if kind is not sa.Connection.close:
-                store.reach(process)
+                store.require_reachable(process)
             if writes and store.full:
                 raise sqlite3.OperationalError("database or disk is full")  # noqa: TRY301  as the driver raises it
             result = work()
@@ -155,21 +155,21 @@ class SimulatedWriterThread:
             error = raised
         else:
             if writes:
-                self._look(kind, inner)
+                self._notify_observer(kind, inner)
             if writes and store.doubtful:
                 error = sqlite3.OperationalError("disk I/O error")
-        tell = partial(self._tell, future, result, error)
-        self._process.do(tell, store.world.now + store._dice.randrange(MS // 10, MS))
+        tell = partial(self._deliver_result, future, result, error)
+        self._process.schedule(tell, store.world.now + store._dice.randrange(MS // 10, MS))
 
-    def _look(self, kind: object, work: Any) -> None:
+    def _notify_observer(self, kind: object, work: Any) -> None:
         store, process = self._store, self._process
         if kind is SqliteWriter._commit:
             store.committed(process, *work.args)
         else:
             [inner] = work.args
-            store.wrote(process, int(getattr(inner, "func", None) is reacquire))
+            store.wrote(process, int(getattr(inner, "func", None) is reacquire_lease))
 
-    def _tell(self, future: asyncio.Future[Any], result: Any, error: Exception | None) -> None:
+    def _deliver_result(self, future: asyncio.Future[Any], result: Any, error: Exception | None) -> None:
         self.waiting -= 1
         if future.done():
             return
@@ -182,7 +182,7 @@ class SimulatedWriterThread:
         pass
 
 
-def _inner(work: Any) -> Any:
+def _unwrap_call(work: Any) -> Any:
     """Return the writer's own function from a submitted call."""
     while getattr(getattr(work, "func", None), "__func__", None) is SqliteWriter._run_with_wait:
         [work] = work.args

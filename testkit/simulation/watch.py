@@ -37,7 +37,7 @@ from arena.server.store.lease import Lease
 from arena.server.store.packing import unpack_record
 from testkit.simulation.bots import HONEST
 from testkit.simulation.models import SuspensionModel, TableModel
-from testkit.simulation.world import MS, SECOND, Failed, Ordered, SimulatedProcess
+from testkit.simulation.world import MS, SECOND, InvariantViolated, OrderedSet, SimulatedProcess
 
 if TYPE_CHECKING:
     from testkit.simulation.arena import SimulatedArena
@@ -78,7 +78,7 @@ class MatchAccount:
 
 
 class InvariantMonitor:
-    """Accounting of one arena. Every broken promise raises Failed."""
+    """Accounting of one arena. Every broken promise raises InvariantViolated."""
 
     def __init__(self, arena: SimulatedArena) -> None:
         self.arena = arena
@@ -108,61 +108,61 @@ class InvariantMonitor:
         self._resigned: set[tuple[str, str]] = set()
         self._tables = TableModel(self, arena.store.raw)
 
-    def failed(self, what: str) -> None:
-        """Raise Failed."""
+    def raise_failure(self, reason: str) -> None:
+        """Raise InvariantViolated."""
         world = self.arena.world
-        world.failure = world.failure or what
-        raise Failed(what)
+        world.failure = world.failure or reason
+        raise InvariantViolated(reason)
 
-    def require(self, holds: bool, what: str) -> None:
-        """Raise Failed unless `holds` is true."""
+    def require_true(self, holds: bool, reason: str) -> None:
+        """Raise InvariantViolated unless `holds` is true."""
         if not holds:
-            self.failed(what)
+            self.raise_failure(reason)
 
     # the store
 
-    def committed(self, process: SimulatedProcess, changes: Changes, lease: Lease) -> None:
+    def record_commit(self, process: SimulatedProcess, changes: Changes, lease: Lease) -> None:
         """Record the changes of a durable commit."""
-        self._fenced(process, lease.number - self.arena.journals[process].lease.number)
+        self._check_fence(process, lease.number - self.arena.journals[process].lease.number)
         for row in changes.opened:
             if row["match"] not in self.matches:
                 self.matches[row["match"]] = MatchAccount(terms_from_json(row["terms"]), self.arena.world.now)
         for match, seq, text in changes.events:
-            self._append(match, seq, text)
+            self._check_append(match, seq, text)
         for row in changes.closed:
-            self._close(row)
+            self._check_close(row)
 
-    def wrote(self, process: SimulatedProcess, ahead: int) -> None:
+    def record_write(self, process: SimulatedProcess, fence: int) -> None:
         """Record a transaction other than a commit: its counted matches are in the tables."""
-        self._fenced(process, ahead)
-        self._tables.compare()
+        self._check_fence(process, fence)
+        self._tables.compare_new_matches()
 
-    def _fenced(self, process: SimulatedProcess, ahead: int) -> None:
+    def _check_fence(self, process: SimulatedProcess, fence: int) -> None:
         """Check that only the holder of the server's name wrote."""
         journal = self.arena.journals.get(process)
         if journal is None:
             return  # the name is being taken
-        number, held = self.arena.store.number(journal.lease.name), journal.lease.number + ahead
-        self.require(
+        number, held = self.arena.store.fencing_number(journal.lease.name), journal.lease.number + fence
+        self.require_true(
             number == held, f"{process} wrote under number {held}, while the name has number {number}"
         )
 
-    def _append(self, name: str, seq: int, text: str) -> None:
+    def _check_append(self, name: str, seq: int, text: str) -> None:
         match = self.matches.get(name)
         if match is None:
-            self.failed(f"an event of match {name:.8} is kept before the match has begun")
+            self.raise_failure(f"an event of match {name:.8} is kept before the match has begun")
             return
         known = match.events.get(seq)
         if known is not None:
-            self.require(known == text, f"event {seq} of match {name:.8} was written twice, and differs")
+            self.require_true(known == text, f"event {seq} of match {name:.8} was written twice, and differs")
             return
-        self.require(match.record is None, f"event {seq} of match {name:.8} is kept after its end")
+        self.require_true(match.record is None, f"event {seq} of match {name:.8} is kept after its end")
         match.events[seq] = text
         for _, event in from_journal(text):
             if isinstance(event, Moved):
-                self._moved(name, match, event)
+                self._check_move(name, match, event)
 
-    def _moved(self, name: str, match: MatchAccount, event: Moved) -> None:
+    def _check_move(self, name: str, match: MatchAccount, event: Moved) -> None:
         if event.ply == len(match.moves) and event.move in range(9):
             position = match.terms.game.start()
             for ply in range(event.ply):
@@ -170,25 +170,25 @@ class InvariantMonitor:
             if event.move in match.terms.game.moves(position):
                 match.moves[event.ply] = event.move
 
-    def _close(self, row: dict[str, Any]) -> None:
+    def _check_close(self, row: dict[str, Any]) -> None:
         match = self.matches[row["match"]]
         record = from_line(unpack_record(row["packed"]))
         if match.record is not None:
-            self.require(match.record == record, f"match {record.match:.8} has ended twice, and differs")
+            self.require_true(match.record == record, f"match {record.match:.8} has ended twice, and differs")
             return
         match.record, match.closed = record, self.arena.world.now
         self.finished.append(match)
         self.reasons[record.result.reason.value] += 1
         moves = [each.move for each in record.moves]
         late = record.result.reason is EndReason.TIMEOUT
-        self.require(
+        self.require_true(
             moves == [match.moves.get(ply) for ply in range(len(moves))]
             and len(match.moves) - len(moves) in (0, int(late)),
             f"match {record.match:.8} has other moves in its record than in its journal",
         )
-        self._judge(match, record)
+        self._check_end(match, record)
 
-    def _judge(self, match: MatchAccount, record: Record) -> None:
+    def _check_end(self, match: MatchAccount, record: Record) -> None:
         """Check the end reason of a match."""
         game, reason = match.terms.game, record.result.reason
         position = game.start()
@@ -199,40 +199,40 @@ class InvariantMonitor:
         if outcome is not None:
             winner = None if outcome.winner is None else str(outcome.winner)
             same = reason.value == outcome.word and (record.result.winner or None) == winner
-            self.require(same, f"{name} is over by {outcome.word}, and ended {told}")
+            self.require_true(same, f"{name} is over by {outcome.word}, and ended {told}")
             return
         if reason is EndReason.SERVER_FAULT:
             held_up = record.result.detail.startswith("a flag fell, but the server was held up")
             frozen = self.arena.befallen["server freeze"] > 0
-            self.require(held_up and frozen, f"{name} ended {told}")
+            self.require_true(held_up and frozen, f"{name} ended {told}")
             return
         players = {"maxie": record.players.maxie, "minnie": record.players.minnie}
         losers = [bot for seat, bot in players.items() if seat != record.result.winner]
         if reason is EndReason.RESIGNATION:
             asked = any((bot, record.match) in self._resigned for bot in losers)
-            self.require(asked, f"{name} ended {told}")
+            self.require_true(asked, f"{name} ended {told}")
             return
-        self.require(reason in FORFEITS, f"{name} goes on by the rules, and ended {told}")
+        self.require_true(reason in FORFEITS, f"{name} goes on by the rules, and ended {told}")
         for bot in losers:
-            habit = self.arena.habit(bot)
-            self.require(reason in ALLOWED.get(habit, ()), f"{name} was lost by {bot} {told}")
+            habit = self.arena.habit_of(bot)
+            self.require_true(reason in ALLOWED.get(habit, ()), f"{name} was lost by {bot} {told}")
         if reason is EndReason.TIMEOUT:
-            self._judge_flag(record, f"{name} was lost by {losers[0]} {told}")
+            self._check_timeout(record, f"{name} was lost by {losers[0]} {told}")
 
-    def _judge_flag(self, record: Record, told: str) -> None:
+    def _check_timeout(self, record: Record, detail: str) -> None:
         answered = self._in_time.get((record.match, len(record.moves)))
         if answered is not None:
             process, client, at = answered
-            gone = not process.alive or client not in self.arena.clients(process)
-            self.require(gone, f"{told}; but its edge had the answer at {at / SECOND:.3f} s, in time")
+            gone = not process.alive or client not in self.arena.list_clients(process)
+            self.require_true(gone, f"{detail}; but its edge had the answer at {at / SECOND:.3f} s, in time")
 
     # edges and the core
 
-    def turn_sent(self, process: SimulatedProcess, sent: TurnSent, ran: int) -> None:
+    def record_turn_sent(self, process: SimulatedProcess, sent: TurnSent, ran: int) -> None:
         """Record a turn that an edge has written. `ran`: time for which its clock had already run."""
         self._turns[sent.client, sent.match] = sent.ply, self.arena.world.now, process.stood_ns, ran
 
-    def answered(self, process: SimulatedProcess, said: MessageReceived) -> None:
+    def record_answer(self, process: SimulatedProcess, said: MessageReceived) -> None:
         """Record an answer that an edge passes to the core."""
         assert isinstance(said.message, Move)
         match = self.matches.get(said.message.match)
@@ -242,32 +242,32 @@ class InvariantMonitor:
         if ply == said.message.ply:
             took = self.arena.world.now - at - (process.stood_ns - stood) + ran
             most = took + took // 100 + CHARGED_NS
-            self.require(
+            self.require_true(
                 said.spent <= most,
                 f"an answer of ply {ply} of match {said.message.match:.8} took {took / MS:.1f} ms without the"
                 f" standstills of its edge, which counts {said.spent / MS:.1f} ms",
             )
-        allowed = match.terms.control("maxie").base_ms + match.terms.margin_ms
+        allowed = match.terms.time_control_of("maxie").base_ms + match.terms.margin_ms
         if said.spent <= allowed * MS:
             key = said.message.match, said.message.ply
             self._in_time.setdefault(key, (process, said.client, self.arena.world.now))
 
-    def handled(self, core: WatchedCore, now: int, effects: Sequence[Effect]) -> None:
+    def check_effects(self, core: WatchedCore, now: int, effects: Sequence[Effect]) -> None:
         """Check the effects of an input of a core."""
         suspensions = core.suspensions
         for effect in effects:
             if type(effect) is OpenMatch:
                 for name in (effect.terms.players.maxie, effect.terms.players.minnie):
-                    why = suspensions.suspended(name, now)
-                    self.require(not why, f"{name} is given a match, and is suspended: {why}")
+                    why = suspensions.suspension_reason(name, now)
+                    self.require_true(not why, f"{name} is given a match, and is suspended: {why}")
             elif type(effect) is CloseMatch:
-                suspensions.close(effect.record, now)
+                suspensions.record_result(effect.record, now)
             elif type(effect) is SaveSession:
                 suspensions.pardon(effect.name)
 
     # bots
 
-    def said(self, name: str, message: Any) -> None:
+    def record_sent(self, name: str, message: Any) -> None:
         """Record a message sent by a bot."""
         if isinstance(message, Move):
             self._said.setdefault((name, message.match, message.ply), []).append(message.move)
@@ -278,144 +278,148 @@ class InvariantMonitor:
         elif isinstance(message, Status) and message.quota is not UNSET and name in self._allowed:
             self._allowed[name] = max(self._allowed[name], message.quota)
 
-    def heard(self, name: str, message: Any) -> None:
+    def check_received(self, name: str, message: Any) -> None:
         """Check a message to a bot: it must not reveal anything that is not durable."""
         match message:
             case Accepted(match=match, ply=ply):
-                self._heard_accepted(name, match, ply)
+                self._check_accepted(name, match, ply)
             case Welcome():
                 self._welcomed[name] = self.arena.world.now
-                self._allow(name, self._hello.get(name))
+                self._set_allowance(name, self._hello.get(name))
             case Start(match=match):
-                self._heard_start(name, match)
+                self._check_start(name, match)
             case Standing(quota=quota):
-                self._allow(name, quota)
+                self._set_allowance(name, quota)
             case End():
-                self._heard_end(name, message)
-            case Error() if self.arena.habit(name) in HONEST and message.code not in REFUSED:
-                self.failed(f"{name} is told {message.code.value}: {message.detail}")
+                self._check_received_end(name, message)
+            case Error() if self.arena.habit_of(name) in HONEST and message.code not in REFUSED:
+                self.raise_failure(f"{name} is told {message.code.value}: {message.detail}")
 
-    def _allow(self, name: str, quota: int | None) -> None:
+    def _set_allowance(self, name: str, quota: int | None) -> None:
         if quota is None:
             self._allowed.pop(name, None)
         else:
             self._allowed[name] = quota
 
-    def _heard_start(self, name: str, match: str) -> None:
-        self.require(match in self.matches, f"{name} is told of match {match:.8}, which is not kept")
+    def _check_start(self, name: str, match: str) -> None:
+        self.require_true(match in self.matches, f"{name} is told of match {match:.8}, which is not kept")
         started = self._started.setdefault(name, {})
         if match in started or (name, match) in self._ends:
             return
         started[match] = None
         left = self._allowed.get(name)
         if left is not None and self.matches[match].opened > self._welcomed[name]:
-            self.require(left > 0, f"{name} is given match {match:.8}, and takes no more")
+            self.require_true(left > 0, f"{name} is given match {match:.8}, and takes no more")
             self._allowed[name] = left - 1
 
-    def _heard_accepted(self, name: str, match: str, ply: int) -> None:
+    def _check_accepted(self, name: str, match: str, ply: int) -> None:
         sent = self._said.get((name, match, ply))
         kept = self.matches[match].moves.get(ply) if match in self.matches else None
         if sent is None:
-            self.failed(f"{name} is told that ply {ply} of match {match:.8} is accepted, and never sent it")
+            self.raise_failure(
+                f"{name} is told that ply {ply} of match {match:.8} is accepted, and never sent it"
+            )
             return
-        self.require(kept in sent, f"{name}: ply {ply} of match {match:.8} is acknowledged, and not kept")
+        self.require_true(
+            kept in sent, f"{name}: ply {ply} of match {match:.8} is acknowledged, and not kept"
+        )
         self._accepted[name, match, ply] = kept
         self.acknowledged += 1
 
-    def _heard_end(self, name: str, end: End) -> None:
+    def _check_received_end(self, name: str, end: End) -> None:
         match = self.matches.get(end.match)
         record = None if match is None else match.record
         if record is None:
-            self.failed(f"{name} is told the end of match {end.match:.8}, which is not kept")
+            self.raise_failure(f"{name} is told the end of match {end.match:.8}, which is not kept")
             return
         told = (end.winner, end.reason, list(end.moves))
         kept = (record.result.winner, record.result.reason, [each.move for each in record.moves])
-        self.require(told == kept, f"{name} is told another end of match {end.match:.8} than is kept")
+        self.require_true(told == kept, f"{name} is told another end of match {end.match:.8} than is kept")
         for ply, move in enumerate(kept[2]):
             accepted = self._accepted.pop((name, end.match, ply), move)
-            self.require(
+            self.require_true(
                 accepted == move, f"{name}: ply {ply} of match {end.match:.8} is not what was acknowledged"
             )
             self._said.pop((name, end.match, ply), None)
         self._ends[name, end.match] = told
         self._started.get(name, {}).pop(end.match, None)
 
-    def forgot(self, name: str) -> None:
+    def record_lost_session(self, name: str) -> None:
         """Record that a bot has forgotten its session, and with it its matches."""
         self._started.pop(name, None)
 
-    def complained(self, name: str, line: str) -> None:
+    def check_client_line(self, name: str, line: str) -> None:
         """Check a line that the real client prints for its owner."""
         self.complaints[line.partition(":")[0][:60]] += 1
         del name
 
     # now and then, and at the end
 
-    def look(self) -> None:
+    def check_memory(self) -> None:
         """Check that the number of objects in memory is bounded by the number of connections, bots and matches."""
         for server in self.arena.servers:
             process = server.process
             if not process.alive:
                 continue
             for edge in self.arena.edges.get(process, ()):
-                self._look_at_edge(process, edge)
+                self._check_edge_memory(process, edge)
             core = self.arena.cores.get(process)
             if core is not None:
-                self._look_at_core(process, core)
+                self._check_core_memory(process, core)
 
-    def _look_at_edge(self, process: SimulatedProcess, edge: Edge) -> None:
+    def _check_edge_memory(self, process: SimulatedProcess, edge: Edge) -> None:
         most = len(self.arena.bots) + 2 * len(process.ends)
-        self._bound(process, "connections of its edge", len(edge.connections), most)
-        self._bound(process, "clients of its edge", len(edge._clients), len(edge.connections) + 1)
+        self._require_bound(process, "connections of its edge", len(edge.connections), most)
+        self._require_bound(process, "clients of its edge", len(edge._clients), len(edge.connections) + 1)
         following = {
             topic
             for connection in edge.connections
             if getattr(connection, "session", None) is not None
             for topic in connection.session._topics  # type: ignore[union-attr]
         }
-        self._bound(process, "topics of its edge", len(edge._topics), len(following))
+        self._require_bound(process, "topics of its edge", len(edge._topics), len(following))
 
-    def _look_at_core(self, process: SimulatedProcess, core: Core) -> None:
+    def _check_core_memory(self, process: SimulatedProcess, core: Core) -> None:
         lobby, bots = core._lobby, len(self.arena.bots)
-        self._bound(process, "bots of its core", len(lobby.bots), bots)
-        self._bound(process, "clients of its core", len(lobby.clients), 4 * bots + 8)
-        self._bound(process, "deadlines of its core", len(lobby.deadlines), 3 * bots + 8)
-        self._bound(process, "matches of its core", core.matches, bots)
+        self._require_bound(process, "bots of its core", len(lobby.bots), bots)
+        self._require_bound(process, "clients of its core", len(lobby.clients), 4 * bots + 8)
+        self._require_bound(process, "deadlines of its core", len(lobby.deadlines), 3 * bots + 8)
+        self._require_bound(process, "matches of its core", core.match_count, bots)
 
-    def _bound(self, process: SimulatedProcess, what: str, count: int, most: int) -> None:
-        self.require(count <= most, f"{process} holds {count} {what}: more than {most}")
+    def _require_bound(self, process: SimulatedProcess, kind: str, count: int, limit: int) -> None:
+        self.require_true(count <= limit, f"{process} holds {count} {kind}: more than {limit}")
 
-    def close_season(self) -> None:
+    def check_season(self) -> None:
         """Check the tables of a season that has just been closed."""
         self._tables.close_season()
 
-    def final(self) -> None:
+    def check_end_state(self) -> None:
         """Check that every match has ended, and that its end was sent and counted."""
         left = [name for name, match in self.matches.items() if match.record is None]
-        self.require(not left, f"{len(left)} matches never end: {left[:3]}")
+        self.require_true(not left, f"{len(left)} matches never end: {left[:3]}")
         for name, matches in self._started.items():
             untold = list(matches)
-            self.require(
+            self.require_true(
                 not untold, f"{name} was never told the end of {len(untold)} matches, as {untold[:1]}"
             )
         for (name, match, ply), move in self._accepted.items():
             record = self.matches[match].record
             kept = None if record is None or len(record.moves) <= ply else record.moves[ply].move
-            self.require(
+            self.require_true(
                 kept == move, f"{name}: ply {ply} of match {match:.8} is acknowledged, and not in the record"
             )
-        self._tables.final()
+        self._tables.compare_all_rows()
         for server in self.arena.servers:
             core = self.arena.cores.get(server.process)
             if server.process.alive and core is not None:
-                held = len(core._lobby.bots), len(core._lobby.clients), core.matches
-                self.require(
+                held = len(core._lobby.bots), len(core._lobby.clients), core.match_count
+                self.require_true(
                     held == (0, 0, 0), f"{server.process} holds {held} bots, clients and matches at the end"
                 )
             for edge in self.arena.edges.get(server.process, ()):
                 if server.process.alive:
                     counts = len(edge.connections), len(edge._clients), len(edge._topics)
-                    self.require(
+                    self.require_true(
                         counts == (0, 0, 0),
                         f"{server.process} holds {counts} connections, clients and topics at the end",
                     )
@@ -424,15 +428,15 @@ class InvariantMonitor:
 class WatchedCore(Core):
     """Core whose effects are checked."""
 
-    def __init__(self, watch: InvariantMonitor, process: SimulatedProcess, *given: Any) -> None:
+    def __init__(self, monitor: InvariantMonitor, process: SimulatedProcess, *given: Any) -> None:
         super().__init__(*given)
         self.suspensions = SuspensionModel()
-        self._account = watch
-        watch.arena.cores[process] = self
+        self._account = monitor
+        monitor.arena.cores[process] = self
 
-    def handle(self, given: Input, now: int) -> list[Effect]:
-        effects = super().handle(given, now)
-        self._account.handled(self, now, effects)
+    def handle(self, input: Input, now: int) -> list[Effect]:
+        effects = super().handle(input, now)
+        self._account.check_effects(self, now, effects)
         return effects
 
 
@@ -441,18 +445,18 @@ class WatchedEdge(Edge):
 
     def __init__(
         self,
-        watch: InvariantMonitor,
+        monitor: InvariantMonitor,
         process: SimulatedProcess,
         number: int,
         core: CorePort,
         *given: Any,
         **named: Any,
     ) -> None:
-        super().__init__(number, Tap(watch, process, core, self), *given, **named)
-        self.connections = Ordered()  # type: ignore[assignment]
+        super().__init__(number, CoreTap(monitor, process, core, self), *given, **named)
+        self.connections = OrderedSet()  # type: ignore[assignment]
         self.ran: dict[tuple[int, str], int] = {}
         """Time for which the clock of each turn had run before delivery, by client and match."""
-        watch.arena.edges.setdefault(process, []).append(self)
+        monitor.arena.edges.setdefault(process, []).append(self)
 
     def deliver(self, messages: Sequence[Downward]) -> None:
         for each in messages:
@@ -461,22 +465,22 @@ class WatchedEdge(Edge):
         super().deliver(messages)
 
 
-class Tap:
+class CoreTap:
     """Core as seen by a watched edge."""
 
     def __init__(
-        self, watch: InvariantMonitor, process: SimulatedProcess, core: CorePort, edge: WatchedEdge
+        self, monitor: InvariantMonitor, process: SimulatedProcess, core: CorePort, edge: WatchedEdge
     ) -> None:
         self._edge = edge
-        self._watch = watch
+        self._watch = monitor
         self._process = process
         self._core = core
 
     def submit(self, message: Upward) -> None:
         """Pass a message on."""
         if type(message) is MessageReceived and type(message.message) is Move:
-            self._watch.answered(self._process, message)
+            self._watch.record_answer(self._process, message)
         elif type(message) is TurnSent:
             ran = self._edge.ran.pop((message.client, message.match), 0)
-            self._watch.turn_sent(self._process, message, ran)
+            self._watch.record_turn_sent(self._process, message, ran)
         self._core.submit(message)

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from arena.clock import Clock
 
 if TYPE_CHECKING:
-    from testkit.simulation.network import ConnectionEnd, Network
+    from testkit.simulation.network import ConnectionEnd, SimulatedNetwork
 
 MS = 1_000_000
 SECOND = 1_000 * MS
@@ -39,7 +39,7 @@ FOREVER_S = 1e12
 """Time beyond which a timer is never due."""
 
 
-class Failed(Exception):
+class InvariantViolated(Exception):
     """Raised when an invariant does not hold; the message is one line."""
 
 
@@ -50,12 +50,12 @@ class World:
         self.seed = seed
         self.now = 0
         """Time since the start, in ns."""
-        self.network: Network
+        self.network: SimulatedNetwork
         self.process: SimulatedProcess | None = None
         """Process that is currently running."""
         self.dead: list[tuple[SimulatedProcess, set[asyncio.Task[Any]]]] = []
         """Dead processes. They are kept because garbage collection of their tasks would resume coroutines."""
-        self.loop = Loop(self)
+        self.loop = SimulatedLoop(self)
         self.story: list[str] = []
         self.steps = 0
         self.failure = ""
@@ -65,7 +65,7 @@ class World:
         self._count = 0
         self._digest = hashlib.blake2b(digest_size=16)
 
-    def dice(self, *purpose: object) -> random.Random:
+    def random_generator(self, *purpose: object) -> random.Random:
         """Return the random generator for one purpose."""
         return random.Random(":".join(map(str, (self.seed, *purpose))))
 
@@ -74,16 +74,16 @@ class World:
         """Time since the start, in seconds."""
         return self.now / SECOND
 
-    def note(self, what: str | bytes) -> None:
+    def add_to_digest(self, occurrence: str | bytes) -> None:
         """Add an occurrence to the digest of the run."""
-        data = what.encode() if isinstance(what, str) else what
+        data = occurrence.encode() if isinstance(occurrence, str) else occurrence
         self._digest.update(b"%d:%d:" % (self.now, len(data)))
         self._digest.update(data)
 
-    def tell(self, what: str) -> None:
+    def add_to_story(self, line: str) -> None:
         """Add a line to the story of the run."""
-        self.story.append(f"{self.seconds:.3f} s: {what}")
-        self.note(what)
+        self.story.append(f"{self.seconds:.3f} s: {line}")
+        self.add_to_digest(line)
 
     @property
     def digest(self) -> str:
@@ -97,18 +97,18 @@ class World:
         self._count += 1
         heapq.heappush(self._heap, (max(at, self.now), self._count, process, call))
 
-    def call_in(self, ns: int, call: Callable[[], object]) -> None:
+    def call_after(self, ns: int, call: Callable[[], object]) -> None:
         """Schedule a call outside of all processes, in `ns` ns."""
         self.call_at(self.now + ns, call)
 
     def run(self, until: int) -> None:
-        """Run until a time. Raises Failed."""
+        """Run until a time. Raises InvariantViolated."""
         self.loop.run(partial(self._run, until))
         if self.failure:
-            raise Failed(self.failure)
+            raise InvariantViolated(self.failure)
 
     def run_for(self, ns: int) -> None:
-        """Run for `ns` ns. Raises Failed."""
+        """Run for `ns` ns. Raises InvariantViolated."""
         self.run(self.now + ns)
 
     def _run(self, until: int) -> None:
@@ -152,12 +152,14 @@ class SimulatedProcess:
         self.started_at = world.now
         self.clock = Clock(self.now_ns, lambda: 0)
         self.main: asyncio.Task[Any] | None = None
-        self.stalls: list[Stall] = []
+        self.stalls: list[StallObserver] = []
         """Measurements of the lag of its event loop."""
         self.tasks = weakref.WeakSet[asyncio.Task[Any]]()
         self.ready: deque[Callable[[], object]] = deque()
         """Calls of the current time."""
-        self._offset = world.dice("clock", name, world.now).randrange(1_000 * SECOND, 100_000 * SECOND)
+        self._offset = world.random_generator("clock", name, world.now).randrange(
+            1_000 * SECOND, 100_000 * SECOND
+        )
         self._frozen: list[Callable[[], object]] | None = None
         self._frozen_at = 0
         self._context = Context()
@@ -189,16 +191,16 @@ class SimulatedProcess:
 
         def begin() -> None:
             self.main = asyncio.get_running_loop().create_task(main)
-            self.main.add_done_callback(self._ended)
+            self.main.add_done_callback(self._handle_main_end)
 
-        self.do(begin)
+        self.schedule(begin)
 
-    def _ended(self, main: asyncio.Task[Any]) -> None:
+    def _handle_main_end(self, main: asyncio.Task[Any]) -> None:
         error = None if main.cancelled() else main.exception()
         if error is not None:
-            self.failed("it ended by an error", error)
+            self.fail_run("it ended by an error", error)
 
-    def do(self, call: Callable[[], object], at: int | None = None) -> None:
+    def schedule(self, call: Callable[[], object], at: int | None = None) -> None:
         """Schedule a call in this process, now or at a time: later if it is frozen then, never if it is dead."""
         self.world.call_at(self.world.now if at is None else at, call, self)
 
@@ -211,24 +213,26 @@ class SimulatedProcess:
             return
         self.ready.extend(calls)
         self.world.process = self
-        self._context.run(self._go_on)
+        self._context.run(self._run_ready_calls)
         self.world.process = None
 
-    def _go_on(self) -> None:
+    def _run_ready_calls(self) -> None:
         ready, world = self.ready, self.world
         while ready:
             world.steps += 1
             try:
                 ready.popleft()()
             except Exception as error:  # noqa: BLE001  told as an event loop tells it
-                self.failed("an error in a callback", error)
+                self.fail_run("an error in a callback", error)
 
-    def failed(self, what: str, error: BaseException | None) -> None:
+    def fail_run(self, reason: str, error: BaseException | None) -> None:
         """End the run because of an error in this process."""
         if self.alive and not self.world.failure:
             trace = "" if error is None else "".join(traceback.format_exception(error))
             self.world.failure = (
-                str(error) if isinstance(error, Failed) else f"{self.name}: {what}\n{trace}".rstrip()
+                str(error)
+                if isinstance(error, InvariantViolated)
+                else f"{self.name}: {reason}\n{trace}".rstrip()
             )
 
     def freeze(self) -> None:
@@ -242,11 +246,11 @@ class SimulatedProcess:
             return
         self.stood_ns += self.world.now - self._frozen_at
         waited, self._frozen = self._frozen, None
-        waited.sort(key=lambda call: isinstance(call, Timer))
+        waited.sort(key=lambda call: isinstance(call, ProcessTimer))
         for stall in self.stalls:
-            stall.begin(self.now_ns() - (self.world.now - self._frozen_at))
-            waited.append(stall.end)
-        self.world.call_in(0, lambda: self.run(*waited))
+            stall.begin_stall(self.now_ns() - (self.world.now - self._frozen_at))
+            waited.append(stall.end_stall)
+        self.world.call_after(0, lambda: self.run(*waited))
 
     def kill(self) -> None:
         """Kill the process. The operating system resets its connections."""
@@ -257,28 +261,28 @@ class SimulatedProcess:
         self.ready.clear()
         self.world.dead.append((self, set(self.tasks)))
         for end in list(self.ends):
-            end.die()
-        self.world.network.forget(self)
+            end.end_with_process()
+        self.world.network.close_listeners_of(self)
 
     def stop(self) -> None:
         """Stop the main task gracefully."""
         if self.alive:
-            self.do(lambda: self.main is not None and self.main.cancel())
+            self.schedule(lambda: self.main is not None and self.main.cancel())
 
 
-class Stall(Protocol):
+class StallObserver(Protocol):
     """Measurement of the lag of a process, which is told when the process was frozen."""
 
-    def begin(self, at: int) -> None:
+    def begin_stall(self, at: int) -> None:
         """Note that the process was frozen at `at`, by its own clock."""
         ...
 
-    def end(self) -> None:
+    def end_stall(self) -> None:
         """Note that the calls that had waited are done."""
         ...
 
 
-class Call:
+class ProcessCall:
     """Call of a process, in place of asyncio's handle."""
 
     __slots__ = ("_arguments", "_callback", "_context")
@@ -301,7 +305,7 @@ class Call:
         return self._callback is None
 
 
-class Timer(Call):
+class ProcessTimer(ProcessCall):
     """Call scheduled at a time."""
 
     __slots__ = ("_when",)
@@ -317,7 +321,7 @@ class Timer(Call):
         return self._when
 
 
-class Loop(asyncio.SelectorEventLoop):
+class SimulatedLoop(asyncio.SelectorEventLoop):
     """Event loop of all processes. It supports in-memory connections, but no threads."""
 
     def __init__(self, world: World) -> None:
@@ -348,7 +352,7 @@ class Loop(asyncio.SelectorEventLoop):
         return 0.0 if process is None else process.now_ns() / 1e9
 
     def call_soon(self, callback: Any, *args: Any, context: Context | None = None) -> Any:  # type: ignore[override]
-        call, process = Call(callback, args, context), self._world.process
+        call, process = ProcessCall(callback, args, context), self._world.process
         if process is not None:
             process.ready.append(call)
         return call
@@ -363,7 +367,7 @@ class Loop(asyncio.SelectorEventLoop):
     def call_at(  # type: ignore[override]
         self, when: float, callback: Any, *args: Any, context: Context | None = None
     ) -> Any:
-        timer, process = Timer(when, callback, args, context), self._world.process
+        timer, process = ProcessTimer(when, callback, args, context), self._world.process
         if process is not None and when < FOREVER_S:
             self._world.call_at(process.world_time(round(when * 1e9)) + 1, timer, process)
         return timer
@@ -386,7 +390,7 @@ class Loop(asyncio.SelectorEventLoop):
 
     def call_exception_handler(self, context: Any) -> None:
         if self._world.process is not None:
-            self._world.process.failed(context.get("message"), context.get("exception"))
+            self._world.process.fail_run(context.get("message"), context.get("exception"))
 
     # connections
 
@@ -401,7 +405,7 @@ class Loop(asyncio.SelectorEventLoop):
         return await self._world.network.connect(self._world.process, protocol_factory, port)
 
 
-class Ordered(dict[Any, None]):
+class OrderedSet(dict[Any, None]):
     """Set in insertion order: the order of memory addresses would differ between runs."""
 
     def add(self, member: Any) -> None:

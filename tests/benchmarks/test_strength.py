@@ -7,7 +7,14 @@ from pathlib import Path
 
 from arena.lab.variants import HELD_OUT, load_variant
 from arena.maps.mapfile import parse_map_file
-from benchmarks.engine.strength import ROOT, Score, map_text, play_pairs, side, together
+from benchmarks.engine.strength import (
+    ROOT,
+    PairScore,
+    add_scores,
+    checkout_engine_spec,
+    map_to_toml,
+    play_pairs,
+)
 from testkit.parts import skip_without
 
 skip_without("numba")
@@ -16,22 +23,29 @@ skip_without("numba")
 def test_a_map_that_is_written_is_read_as_it_was() -> None:
     for name in HELD_OUT:
         map = load_variant(name)
-        assert parse_map_file(map_text(map), "variant", "variant.toml").map == replace(map, name="variant"), (
-            name
-        )
+        assert parse_map_file(map_to_toml(map), "variant", "variant.toml").map == replace(
+            map, name="variant"
+        ), name
 
 
 def test_the_pairs_of_all_maps_are_added_up() -> None:
-    whole = together([Score((1, 0, 2, 0, 3), 1), Score((0, 1, 0, 4, 0), 2)])
-    assert whole == Score((1, 1, 2, 4, 3), 3)
+    whole = add_scores([PairScore((1, 0, 2, 0, 3), 1), PairScore((0, 1, 0, 4, 0), 2)])
+    assert whole == PairScore((1, 1, 2, 4, 3), 3)
 
 
 def test_an_engine_of_a_checkout_plays_and_beats_a_random_one(tmp_path: Path) -> None:
     # This checkout stands for another one.
     other = tmp_path / "earlier"
     other.symlink_to(ROOT)
-    score = play_pairs("m2:cap=30", side(ROOT, "greedy"), side(other, "random"), "60/move", 2, 1)
-    assert score == Score((0, 0, 0, 0, 2), 0)
+    score = play_pairs(
+        "m2:cap=30",
+        checkout_engine_spec(ROOT, "greedy"),
+        checkout_engine_spec(other, "random"),
+        "60/move",
+        2,
+        1,
+    )
+    assert score == PairScore((0, 0, 0, 0, 2), 0)
 
 
 RESIGNS = """
@@ -48,5 +62,12 @@ def test_the_code_of_a_checkout_plays_and_not_that_of_this_one(tmp_path: Path) -
     for package in (folder, folder.parent, folder.parents[1]):
         (package / "__init__.py").touch()
     (folder / "isolated.py").write_text(RESIGNS, encoding="utf-8")
-    score = play_pairs("m2:cap=30", side(ROOT, "random"), side(tmp_path, "greedy"), "60/move", 2, 1)
-    assert score == Score((0, 0, 0, 0, 2), 0)
+    score = play_pairs(
+        "m2:cap=30",
+        checkout_engine_spec(ROOT, "random"),
+        checkout_engine_spec(tmp_path, "greedy"),
+        "60/move",
+        2,
+        1,
+    )
+    assert score == PairScore((0, 0, 0, 0, 2), 0)

@@ -18,8 +18,8 @@ from arena.bots.api.bot import Clock, assign_match, request_move
 from arena.bots.api.options import BadSpec
 from arena.bots.engines.container import container_engine
 from arena.protocol.codes import EndReason
-from arena.protocol.record import read
-from testkit.parts import requires
+from arena.protocol.record import read_records
+from testkit.parts import mark_requires
 from tests.bots.command_line import ARENA, arena
 from tests.bots.engines.programs import LONG, MATCH
 from tests.bots.engines.test_submission import zipped
@@ -27,7 +27,7 @@ from tests.docker.compose import ROOT, docker, wait_for
 
 HOSTILE = (Path(__file__).parent / "hostile_bot.py").read_text(encoding="utf-8")
 
-pytestmark = [pytest.mark.timeout(900), requires("docker")]
+pytestmark = [pytest.mark.timeout(900), mark_requires("docker")]
 
 
 @pytest.fixture(scope="module")
@@ -132,7 +132,7 @@ def test_a_ladder_goes_on_whatever_its_boxes_do(tmp_path: Path, image: str) -> N
     result = arena("ladder", file, "--record", record)
     assert result.code == 0, result
     endings: defaultdict[str, set[EndReason]] = defaultdict(set)
-    for each in read(record):
+    for each in read_records(record):
         (box,) = {each.players.maxie, each.players.minnie} - {"greedy"}
         winner = each.players.maxie if each.result.winner == "maxie" else each.players.minnie
         assert winner == "greedy", each

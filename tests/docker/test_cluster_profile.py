@@ -15,10 +15,10 @@ from urllib.request import urlopen
 import pytest
 
 from arena.protocol.record import Record, from_line
-from testkit.parts import requires
+from testkit.parts import mark_requires
 from tests.docker.compose import ROOT, assert_replays, docker, stand_in, wait_for
 
-pytestmark = [pytest.mark.timeout(900), requires("docker")]
+pytestmark = [pytest.mark.timeout(900), mark_requires("docker")]
 
 HERE = Path(__file__).parent
 IMAGES = {

@@ -20,13 +20,13 @@ import msgspec
 import pytest
 
 from arena.protocol.codes import EndReason
-from arena.protocol.record import Record, read
-from testkit.parts import requires
+from arena.protocol.record import Record, read_records
+from testkit.parts import mark_requires
 from tests.docker.compose import ANY_PORT, Compose, assert_replays, compose_project, docker, wait_for
 
 pytestmark = [
     pytest.mark.timeout(900),  # the first build installs all dependencies
-    requires("docker"),
+    mark_requires("docker"),
 ]
 
 SOMEBODY = 12345
@@ -93,7 +93,7 @@ def exit_codes(compose: Compose) -> dict[str, int]:
 
 
 def records(folder: Path) -> list[Record]:
-    return list(read(folder / "results" / "ladder.jsonl"))
+    return list(read_records(folder / "results" / "ladder.jsonl"))
 
 
 def lines_of_server(output: str) -> list[str]:

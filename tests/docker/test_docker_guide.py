@@ -10,8 +10,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from arena.protocol.record import read
-from testkit.parts import requires
+from arena.protocol.record import read_records
+from testkit.parts import mark_requires
 from tests.bots.command_line import arena
 from tests.docker.compose import ANY_PORT, ROOT, Compose, compose_project, docker
 
@@ -20,7 +20,7 @@ COMPOSE = (ROOT / "docker-compose.yml").read_text(encoding="utf-8")
 OWN, GPU = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
 DOCKERFILES = re.findall(r"```dockerfile\n(.*?)```", PAGE, re.DOTALL)
 
-in_docker = [pytest.mark.timeout(900), requires("docker")]
+in_docker = [pytest.mark.timeout(900), mark_requires("docker")]
 
 
 def test_the_variables_are_those_of_the_compose_file_with_their_defaults() -> None:
@@ -88,7 +88,7 @@ class TestInDocker:
             assert limits.split() == [str(2**30), "true"]
         finally:
             docker("image", "rm", "--force", "my-bot")
-        played = list(read(tmp_path / "results" / "ladder.jsonl"))
+        played = list(read_records(tmp_path / "results" / "ladder.jsonl"))
         assert {record.players.maxie for record in played} == {"greedy", "my_bot"}
         assert all(record.result.reason.value in ("line", "board_full") for record in played)
 

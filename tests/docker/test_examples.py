@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from arena.protocol.record import read
-from testkit.parts import requires
+from arena.protocol.record import read_records
+from testkit.parts import mark_requires
 from tests.docker.compose import ANY_PORT, ROOT, assert_replays, docker
 
 FOLDER = ROOT / "examples" / "docker"
 IMAGES = ("my-python-bot", "my-c-bot")
 
-pytestmark = [pytest.mark.timeout(900), requires("docker")]
+pytestmark = [pytest.mark.timeout(900), mark_requires("docker")]
 
 
 def test_a_container_for_each_bot(tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ def test_a_container_for_each_bot(tmp_path: Path) -> None:
     finally:
         compose("down", "--volumes", "--timeout", "5")
         docker("image", "rm", "--force", *IMAGES)
-    played = list(read(results / "ladder.jsonl"))
+    played = list(read_records(results / "ladder.jsonl"))
     for record in played:
         assert_replays(record)
     names = Counter(name for record in played for name in (record.players.maxie, record.players.minnie))

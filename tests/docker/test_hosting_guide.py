@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from testkit.parts import requires
-from testkit.project import files
+from testkit.parts import mark_requires
+from testkit.project import list_files
 from tests.docker.compose import ROOT, docker, token_in
 from tests.docs.hosting_guide import Block, sections
 
 pytestmark = [
     pytest.mark.timeout(900),
-    requires("docker"),
+    mark_requires("docker"),
 ]
 
 SOURCES = "/srv/riskless-arena"
@@ -118,7 +118,7 @@ def sources() -> bytes:
     """Return the files of the project as a tar archive."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as tar:
-        for name in files():
+        for name in list_files():
             # A link to a folder is part of the package, as arena/server is.
             tar.add(ROOT / name, name)
     return packed.getvalue()

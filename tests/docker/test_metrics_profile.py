@@ -12,11 +12,11 @@ from urllib.request import urlopen
 
 import pytest
 
-from testkit.parts import requires
+from testkit.parts import mark_requires
 from tests.docker.compose import ANY_PORT, ROOT, Compose, compose_project, docker, stand_in, wait_for
 
 pytestmark = [
-    requires("docker"),
+    mark_requires("docker"),
 ]
 
 IMAGES: dict[str, str] = dict(

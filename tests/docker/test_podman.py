@@ -17,7 +17,7 @@ import pytest
 from arena.bots.api.bot import Clock, assign_match, request_move
 from arena.bots.api.options import BadSpec
 from arena.bots.engines.container import container_engine
-from testkit.parts import requires, skip_without
+from testkit.parts import mark_requires, skip_without
 from tests.bots.engines.programs import LONG, MATCH
 from tests.bots.engines.test_submission import zipped
 
@@ -27,7 +27,7 @@ read turn; echo '{"move": 4}'
 read end
 """
 
-pytestmark = requires("podman")
+pytestmark = mark_requires("podman")
 
 
 @pytest.fixture

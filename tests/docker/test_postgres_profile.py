@@ -19,14 +19,14 @@ import pytest
 from websockets.sync.client import connect
 
 from arena.protocol.record import from_line
-from testkit.parts import requires
+from testkit.parts import mark_requires
 from testkit.wire import SUBPROTOCOL
 from tests.bots.command_line import ARENA, arena, environment
 from tests.docker.compose import ROOT, assert_replays, docker, stand_in, token_in
 from tests.docs.hosting_guide import Block, sections
 
 pytestmark = [
-    requires("docker"),
+    mark_requires("docker"),
 ]
 
 IMAGE = "postgres:17"

@@ -28,8 +28,8 @@ from arena.server.store import tokens
 from arena.server.store.aggregates.closing import close_season
 from arena.server.store.database import transaction_writer
 from arena.server.store.events import send_request
-from arena.server.store.invitations import invite
-from arena.server.store.ladders import claim
+from arena.server.store.invitations import create_invitations
+from arena.server.store.ladders import claim_ladder
 from arena.server.web.analysis import analyse_position, review_match
 from arena.server.web.live import DueMatch, EventProgress, SprtProgress
 from arena.server.web.routes import ROUTES, find_route, parse_target
@@ -163,7 +163,7 @@ async def play(host: Host) -> str:
     """Play a match of a knockout, one of a Swiss, and a rated one on a solved map. Return the id of that."""
     requests = []
     for format in ("knockout", "swiss"):
-        async with claim(host.engine, "ladder", format, "auto", PLAN | {"format": format}) as ladder:
+        async with claim_ladder(host.engine, "ladder", format, "auto", PLAN | {"format": format}) as ladder:
             schedule = Schedule(ladder.uid.hex, make_format(format, ["anna", "bert"], 1, 1, 1))
             first = schedule.startable()[0]
             terms = replace(
@@ -240,15 +240,17 @@ async def test_every_answer_has_the_fields_that_the_guide_tells() -> None:
             "/api/join?name=NAME": ["/api/join?name=lion"],
         }
         assert asked.keys() == guide.questions.keys()
-        code = (await invite(host.engine, ["anna"], 2, 3600))["anna"]
-        basic = base64.b64encode(f"anna:{await tokens.create(host.engine, 'anna', 'bot')}".encode()).decode()
-        await tokens.create(host.engine, "dora", "bot")
+        code = (await create_invitations(host.engine, ["anna"], 2, 3600))["anna"]
+        basic = base64.b64encode(
+            f"anna:{await tokens.create_token(host.engine, 'anna', 'bot')}".encode()
+        ).decode()
+        await tokens.create_token(host.engine, "dora", "bot")
         admin = base64.b64encode(
-            f"root:{await tokens.create(host.engine, 'root', 'admin')}".encode()
+            f"root:{await tokens.create_token(host.engine, 'root', 'admin')}".encode()
         ).decode()
         for question, targets in asked.items():
             for target in targets:
-                method = "POST" if ROUTES[find_route(target.partition("?")[0]) or ""].post else "GET"
+                method = "POST" if ROUTES[find_route(target.partition("?")[0]) or ""].is_post else "GET"
                 secret = f"Bearer {code}" if target.startswith("/api/join") else f"Basic {basic}"
                 secret = f"Basic {admin}" if target.startswith("/api/host") else secret
                 status, _, body = await get(host, target, method, Authorization=secret)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from typer.core import TyperGroup
 
-from arena.cli import build, load
+from arena.cli import build_cli, load_command
 from tests.docs.pages import FENCED, PAGES, spans, text_of
 
 BEFORE = re.compile(r"^(?:[A-Z_]+=\S+ |sudo -u \S+ |docker compose .* exec -T \S+ )*arena ")
@@ -41,8 +41,8 @@ NAMED = [
 def command_of(words: list[str]) -> tuple[Any, list[str]]:
     """Return the command that the words begin with, and the words after its name. Raises KeyError."""
     if words[0].startswith("-"):
-        return build(), words
-    command, rest = load(words[0]), words[1:]
+        return build_cli(), words
+    command, rest = load_command(words[0]), words[1:]
     while isinstance(command, TyperGroup) and rest:
         command, rest = command.commands[rest[0]], rest[1:]
     return command, rest

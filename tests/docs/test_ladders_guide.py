@@ -12,8 +12,8 @@ import pytest
 
 from arena.games.riskless import Riskless
 from arena.maps.loader import load_map
-from arena.protocol.record import read
-from testkit.parts import requires
+from arena.protocol.record import read_records
+from testkit.parts import mark_requires
 from tests.bots.command_line import arena
 from tests.bots.engines.programs import HONEST
 from tests.bots.engines.test_submission import zipped
@@ -58,12 +58,12 @@ def test_openings_are_made_and_played(tmp_path: Path, monkeypatch: pytest.Monkey
         ", ".join(
             board.move_to_text(board.move_from_data(each.move)) for each in record.moves if each.opening
         )
-        for record in read(tmp_path / "played.jsonl")
+        for record in read_records(tmp_path / "played.jsonl")
     }
     assert played == set(openings)
 
 
-@requires("docker")
+@mark_requires("docker")
 def test_bots_of_strangers_play_in_boxes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (ladder,) = (block for block in FENCED.findall(PAGE) if block.startswith("# boxes.toml"))

@@ -13,7 +13,7 @@ from urllib.request import urlopen
 import anyio
 import anyio.to_thread
 
-from testkit.forked import Forked
+from testkit.forked import ForkedCommand
 from tests.bots.command_line import Result
 
 PATIENCE_SECONDS = 200
@@ -23,7 +23,7 @@ PATIENCE_SECONDS = 200
 class Running:
     """A command that was started, and the file of what it says."""
 
-    process: Forked
+    process: ForkedCommand
     file: Path
 
     @property
@@ -54,7 +54,7 @@ def running(*arguments: str, folder: Path) -> Iterator[Running]:
     """Yield the command as a process, which does not outlive the block."""
     file = folder / f"{arguments[0]}-{time.monotonic_ns()}.said"
     file.touch()
-    process = Forked(*arguments, cwd=folder, stdout=file, stderr=file)
+    process = ForkedCommand(*arguments, cwd=folder, stdout=file, stderr=file)
     try:
         yield Running(process, file)
     finally:
@@ -65,7 +65,7 @@ def running(*arguments: str, folder: Path) -> Iterator[Running]:
 def arena(*arguments: str, folder: Path, env: Mapping[str, str] | None = None) -> Result:
     """Return the command as a process of its own, to its end."""
     out, err = (folder / f"{arguments[0]}-{time.monotonic_ns()}.{which}" for which in ("out", "err"))
-    code = Forked(*arguments, cwd=folder, env=env, stdout=out, stderr=err).wait(PATIENCE_SECONDS)
+    code = ForkedCommand(*arguments, cwd=folder, env=env, stdout=out, stderr=err).wait(PATIENCE_SECONDS)
     return Result(out.read_text(encoding="utf-8"), err.read_text(encoding="utf-8"), code)
 
 

@@ -23,8 +23,8 @@ from arena.protocol.codes import EndReason
 from arena.protocol.record import Record
 from arena.server.store.database import open_store
 from testkit.crash import KillableServer
-from testkit.forked import Forked
-from testkit.stored import records_of
+from testkit.forked import ForkedCommand
+from testkit.stored import load_records
 from tests.bots.command_line import ARENA, environment
 from tests.e2e.commands import until_matches_are_played
 
@@ -62,9 +62,9 @@ class LivingBot:
         self._said.touch()
         self._results.touch()
         words = ["bot", str(folder / "steady.py"), "--url", url, "--name", name, *options]
-        self.process: Forked | subprocess.Popen[bytes]
+        self.process: ForkedCommand | subprocess.Popen[bytes]
         if not imports:
-            self.process = Forked(
+            self.process = ForkedCommand(
                 *words, cwd=folder, env=environment(), stdout=self._results, stderr=self._said
             )
             return
@@ -113,7 +113,7 @@ async def until(count: int, bot: LivingBot) -> None:
 
 async def finished_records(server: KillableServer) -> list[Record]:
     async with open_store(server.database) as engine:
-        return await records_of(engine, "serve")
+        return await load_records(engine, "serve")
 
 
 def score_line(records: list[Record], name: str) -> str:

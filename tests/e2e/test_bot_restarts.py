@@ -10,7 +10,7 @@ import pytest
 
 from arena.protocol.codes import FORFEITS
 from testkit.crash import KillableServer
-from testkit.forked import Forked
+from testkit.forked import ForkedCommand
 from tests.bots.command_line import environment
 from tests.e2e.test_bot_life import PATIENCE_SECONDS, finished_records
 from tests.games.own import EXAMPLES
@@ -43,7 +43,7 @@ class Deployed:
         self.said = self.folder / "said"
         self._options = options
         self._starts = 0
-        self.process: Forked
+        self.process: ForkedCommand
 
     def start(self, version: str) -> None:
         """Start a version of the bot's file."""
@@ -51,7 +51,7 @@ class Deployed:
         # and was written in the same second.
         self._starts += 1
         (self.folder / "steady.py").write_text(VERSION.replace("VERSION", version) + "\n" * self._starts)
-        self.process = Forked(
+        self.process = ForkedCommand(
             *("bot", str(self.folder / "bot.toml"), *self._options),
             cwd=self.folder.parent,
             env=environment(),
@@ -124,7 +124,7 @@ async def test_a_token_proves_the_name_where_the_file_is_gone(tmp_path: Path) ->
     server = KillableServer(tmp_path, 1, "--game", "riskless", "--map", "path4")
     ada, bob = (Deployed(tmp_path, server.url, name) for name in ("ada", "bob"))
     token = tmp_path / "made"
-    forked = Forked(
+    forked = ForkedCommand(
         "token", "create", "ada", "--db", server.database, cwd=tmp_path, stdout=token, stderr=token
     )
     assert forked.wait(PATIENCE_SECONDS) == 0

@@ -51,7 +51,7 @@ async def playing(host: Host, url: str = "", **bots: BotFactory) -> AsyncIterato
     async with anyio.create_task_group() as tasks:
         for name, client in clients.items():
             tasks.start_soon(client.run)
-            assert await host.wait_connected(name, 150)
+            assert await host.wait_until_connected(name, 150)
         yield clients
         for client in clients.values():
             client.stop()

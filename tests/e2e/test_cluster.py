@@ -19,14 +19,22 @@ import pytest
 
 from arena.protocol.record import Record
 from arena.server.store.database import open_store
-from testkit.cluster import Cluster, Member, running_cluster
-from testkit.cluster_faults import KINDS, ClusterFaults, end, in_progress, play_out, players_of, rounds
+from testkit.cluster import Cluster, ClusterMember, run_cluster
+from testkit.cluster_faults import (
+    KINDS,
+    FaultInjector,
+    finish_matches,
+    inject_faults,
+    list_matches_in_progress,
+    make_players,
+    stop_cluster,
+)
 from testkit.crash import CrashResult, compare_with_store
-from testkit.nats_server import NatsServer, running_nats
-from testkit.node import with_packages
-from testkit.parts import program
+from testkit.nats_server import NatsServer, run_nats
+from testkit.node import copy_with_packages
+from testkit.parts import find_program
 from testkit.players import RandomPlayer
-from testkit.stored import records_of
+from testkit.stored import load_records
 from tests.e2e.trail import trails
 from tests.server.databases import Postgresql
 
@@ -43,7 +51,7 @@ pytestmark = [
 
 @pytest.fixture
 def nats() -> Iterator[NatsServer]:
-    with running_nats() as server:
+    with run_nats() as server:
         yield server
 
 
@@ -52,7 +60,7 @@ async def cluster(
     folder: Path, nats: NatsServer, postgresql: Postgresql, url: str, *words: str, edges: int = 2
 ) -> AsyncIterator[Cluster]:
     database = urlsplit(url).path[1:]
-    async with running_cluster(edges, 2, folder, nats, postgresql.folder, database, *words) as made:
+    async with run_cluster(edges, 2, folder, nats, postgresql.folder, database, *words) as made:
         yield made
 
 
@@ -71,12 +79,12 @@ async def test_deaths_under_play_cost_nobody_anything(
 ) -> None:
     dice = random.Random(7)
     async with cluster(tmp_path, nats, postgresql, postgresql_database, *words) as made:
-        players = players_of(made.edges, 12, lambda: random.uniform(0.02, 0.4))
-        deaths = ClusterFaults(made, nats, lambda: postgresql.processes, dice)
-        report = await rounds(deaths, players, dice.sample(kinds, len(kinds)))
+        players = make_players(made.edges, 12, lambda: random.uniform(0.02, 0.4))
+        deaths = FaultInjector(made, nats, lambda: postgresql.processes, dice)
+        report = await inject_faults(deaths, players, dice.sample(kinds, len(kinds)))
     faults = report.outcome.faults
-    assert faults == [], await trails(postgresql_database, faults, made.logs())
-    assert [each for each in report.deaths if each.stuck] == []
+    assert faults == [], await trails(postgresql_database, faults, made.list_logs())
+    assert [each for each in report.injected if each.stuck] == []
     assert report.outcome.acknowledged > 50
 
 
@@ -85,7 +93,7 @@ async def test_everything_is_restarted_under_play_and_no_bot_comes_in_more_than_
 ) -> None:
     async with cluster(tmp_path, nats, postgresql, postgresql_database, *ITALY) as made:
         old = made.edges
-        new = [await made.add("edge") for _ in old]
+        new = [await made.add_member("edge") for _ in old]
         for each in new:
             await each.wait_ready()
         players = [
@@ -93,7 +101,7 @@ async def test_everything_is_restarted_under_play_and_no_bot_comes_in_more_than_
                 old[number % 2].url,
                 f"bot {number}",
                 lambda: random.uniform(0.02, 0.3),
-                elsewhere=(new[number % 2].url,),
+                other_urls=(new[number % 2].url,),
             )
             for number in range(12)
         ]
@@ -115,10 +123,10 @@ async def test_everything_is_restarted_under_play_and_no_bot_comes_in_more_than_
                 task.cancel()
         assert {each.connections for each in players} == {2}
         outcome = CrashResult()
-        await play_out(players, made.database)
-        await end(made, outcome)
+        await finish_matches(players, made.database)
+        await stop_cluster(made, outcome)
     await compare_with_store(postgresql_database, players, set(), outcome)
-    assert outcome.faults == [], await trails(postgresql_database, outcome.faults, made.logs())
+    assert outcome.faults == [], await trails(postgresql_database, outcome.faults, made.list_logs())
 
 
 async def acknowledged(players: Sequence[RandomPlayer], more: int) -> None:
@@ -130,9 +138,9 @@ async def acknowledged(players: Sequence[RandomPlayer], more: int) -> None:
 
 
 @contextmanager
-def entrance(folder: Path, edges: Sequence[Member]) -> Iterator[str]:
+def entrance(folder: Path, edges: Sequence[ClusterMember]) -> Iterator[str]:
     """Yield the nginx of the profile `cluster` on a free port of this machine, before these edges; where bots come in."""
-    found = program("nginx")
+    found = find_program("nginx")
     assert found is not None
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
@@ -208,7 +216,9 @@ async def test_a_client_in_another_language_plays_on_and_never_learns_of_it(
 ) -> None:
     """The client has one address, behind which one edge is stopped, another one dies, and the core dies."""
     (tmp_path / "js").mkdir()
-    script = await asyncio.to_thread(with_packages, Path(__file__).with_name("newcomer.js"), tmp_path / "js")
+    script = await asyncio.to_thread(
+        copy_with_packages, Path(__file__).with_name("newcomer.js"), tmp_path / "js"
+    )
     clients: list[Newcomer] = []
     words = (*TICTACTOE, "--set=server.proxies=127.0.0.1")
     async with cluster(tmp_path, nats, postgresql, postgresql_database, *words) as made:
@@ -222,7 +232,7 @@ async def test_a_client_in_another_language_plays_on_and_never_learns_of_it(
             await wait_for_moves(clients, 20)
             first.start()
             await first.wait_ready()
-            leader = await made.wait_leader()
+            leader = await made.wait_for_leader()
             for dead in (leader, second):
                 await asyncio.to_thread(dead.kill)
                 await wait_for_moves(clients, 20)
@@ -231,7 +241,9 @@ async def test_a_client_in_another_language_plays_on_and_never_learns_of_it(
             await wait_for_moves(clients, 20)
             codes = [await asyncio.to_thread(each.finish) for each in clients]
             async with asyncio.timeout(100):
-                while await in_progress(made.database):  # the last record is written before its end is told
+                while await list_matches_in_progress(
+                    made.database
+                ):  # the last record is written before its end is told
                     await asyncio.sleep(0.1)
         finally:
             for each in clients:
@@ -239,13 +251,13 @@ async def test_a_client_in_another_language_plays_on_and_never_learns_of_it(
             await asyncio.to_thread(held.__exit__, None, None, None)
     assert codes == [0] * len(clients)
     async with open_store(postgresql_database) as engine:
-        records = {each.match: each for each in await records_of(engine, "serve")}
+        records = {each.match: each for each in await load_records(engine, "serve")}
     for each in clients:
         compare(each.told(), records)
     wrong = [
         match for match, each in records.items() if each.result.reason.value not in ("line", "board_full")
     ]
-    files = [*made.logs(), *(each.output for each in clients)]
+    files = [*made.list_logs(), *(each.output for each in clients)]
     assert wrong == [], await trails(postgresql_database, wrong, files)
     assert sum(each.count("closed") for each in clients) >= 2, "some were thrown out"
 

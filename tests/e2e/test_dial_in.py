@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from arena.protocol.record import read
+from arena.protocol.record import read_records
 from tests.bots.command_line import arena
 from tests.e2e.commands import running
 
@@ -43,7 +43,7 @@ def test_bots_dial_in_play_and_end_with_the_ladder(tmp_path: Path) -> None:
             results = [each.output() for each in (first, second, third)]
             assert [each.returncode for each in (first, second, third)] == [0, 0, 0], results
     names = {"random", "random-2", "greedy"}
-    played = list(read(tmp_path / "record.jsonl"))
+    played = list(read_records(tmp_path / "record.jsonl"))
     assert len(played) == 6
     assert {record.players.maxie for record in played} == names
     rows = msgspec.json.decode((tmp_path / "table.json").read_bytes())["table"]

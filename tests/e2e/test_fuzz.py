@@ -5,18 +5,18 @@ from __future__ import annotations
 import random
 
 from arena.protocol.codes import Code
-from testkit.fuzz import frames, fuzz
+from testkit.fuzz import generate_frames, run_fuzzer
 
 
 async def test_random_and_mutated_frames_disturb_nobody() -> None:
     random.seed(3)
-    outcome = await fuzz(2000, live_share=20)
+    outcome = await run_fuzzer(2000, live_share=20)
     assert not outcome.faults
-    assert outcome.beside.total() >= 1
+    assert outcome.honest_end_reasons.total() >= 1
     assert outcome.decoded > 0
     assert set(outcome.refused) >= {Code.BAD_MESSAGE, Code.UNKNOWN_TYPE, Code.TOO_LARGE}
 
 
 def test_the_same_seed_gives_the_same_frames() -> None:
-    one, other = frames(7), frames(7)
+    one, other = generate_frames(7), generate_frames(7)
     assert [next(one) for _ in range(100)] == [next(other) for _ in range(100)]

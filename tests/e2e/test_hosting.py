@@ -25,15 +25,15 @@ import pytest
 from websockets.sync.client import connect
 
 from arena.protocol.codes import Code
-from testkit.forked import Forked
-from testkit.parts import program, requires
+from testkit.forked import ForkedCommand
+from testkit.parts import find_program, mark_requires
 from testkit.wire import SUBPROTOCOL
 from tests.bots.command_line import arena, environment
 from tests.docs.hosting_guide import sections
 from tests.e2e import commands
 
 pytestmark = pytest.mark.usefixtures("loaded_commands")
-NGINX = program("nginx")
+NGINX = find_program("nginx")
 NAME = "localhost"
 """Stands here for arena.example, which nobody on this machine knows."""
 TLS = [block.commands.replace("arena.example", NAME) for block in sections()["5. TLS"]]
@@ -53,7 +53,7 @@ def serving(folder: Path, *options: str) -> Iterator[Server]:
     log = folder / "serve.log"
     log.touch()
     words = ("serve", "--port", "0", "--set=house.engines=none", "--log", "json", *options)
-    process = Forked(*words, cwd=folder, env=environment(), stdout=log, stderr=log)
+    process = ForkedCommand(*words, cwd=folder, env=environment(), stdout=log, stderr=log)
     try:
         end = time.monotonic() + 150
         while not (found := re.search(r"^listening on wss?://\S+:(\d+)$", log.read_text(), re.MULTILINE)):
@@ -95,7 +95,7 @@ def certificate(tmp_path: Path) -> tuple[Path, Path]:
     return chain, key
 
 
-@requires("openssl")
+@mark_requires("openssl")
 def test_a_bot_comes_by_tls_and_believes_no_certificate_but_a_known_one(
     certificate: tuple[Path, Path], tmp_path: Path
 ) -> None:
@@ -109,7 +109,9 @@ def test_a_bot_comes_by_tls_and_believes_no_certificate_but_a_known_one(
         assert unknown.code == 1
         assert "certificate verify failed" in unknown.stderr
         assert unknown.stderr.count("\n") == 1
-        bot = Forked(*words, cwd=tmp_path, env=environment(ARENA_TOKEN=token, SSL_CERT_FILE=str(chain)))
+        bot = ForkedCommand(
+            *words, cwd=tmp_path, env=environment(ARENA_TOKEN=token, SSL_CERT_FILE=str(chain))
+        )
         try:
             end = time.monotonic() + 150
             while "\narena_bots 1.0\n" not in get(f"https://{NAME}:{server.port}/metrics", chain)[1]:
@@ -195,8 +197,8 @@ def hello(port: int, trust: Path, source: str, name: str, token: str, **headers:
         return answer
 
 
-@requires("openssl")
-@requires("nginx")
+@mark_requires("openssl")
+@mark_requires("nginx")
 def test_nginx_passes_bots_on_with_their_own_addresses_and_keeps_the_metrics(
     certificate: tuple[Path, Path], tmp_path: Path
 ) -> None:

@@ -20,7 +20,7 @@ import pytest
 from arena.server.cluster.bus import BusError
 from arena.server.cluster.nats import open_nats
 from testkit.nats_server import NatsServer
-from testkit.parts import requires
+from testkit.parts import mark_requires
 from tests.docs.hosting_guide import PAGE, sections
 
 BLOCKS = sections()["11. Many servers, one arena"]
@@ -31,7 +31,7 @@ PASSWORD = "b" * 48
 class GuidesNats(NatsServer):
     """A NATS by the guide's own configuration, at a free port."""
 
-    def configuration(self) -> str:
+    def make_configuration(self) -> str:
         (text,) = re.findall(
             r"nats-server\.conf >/dev/null <<END\n(.*?)^END$", NATS, re.MULTILINE | re.DOTALL
         )
@@ -62,8 +62,8 @@ async def guides_nats(folder: Path) -> AsyncIterator[NatsServer]:
         await asyncio.to_thread(server.kill)
 
 
-@requires("nats")
-@requires("openssl")
+@mark_requires("nats")
+@mark_requires("openssl")
 async def test_servers_come_by_tls_with_a_password_and_nobody_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 from arena.protocol import record as records
-from testkit.kills import KilledEvent
+from testkit.kills import LadderEvent
 from tests.server.fleets import ROOT, all_gone, bot
 
 
@@ -34,27 +34,27 @@ def test_a_killed_event_ends_as_if_it_had_never_been_killed(mark: str, tmp_path:
     (tmp_path / "ladder.toml").write_text(
         f'event = "kills"\ngame = "tictactoe"\ntime_control = "60+1"\nrounds = {ROUNDS}\nopenings = 3\n{bots}'
     )
-    event = KilledEvent(tmp_path, ("ladder.toml",))
-    unbroken = event.play("unbroken")
+    event = LadderEvent(tmp_path, ("ladder.toml",))
+    unbroken = event.play_to_end("unbroken")
     dice = Random(1)
     kept: set[str] = set()
     for _ in range(KILLS):
-        event.kill("killed", dice.uniform(0, 0.05))
-        now = event.finished("killed")
+        event.continue_and_kill("killed", dice.uniform(0, 0.05))
+        now = event.load_finished_matches("killed")
         assert kept < now, "nothing is lost, and it goes on"
         kept = now
         assert all_gone(mark), "bots die with their ladder"
-    told = event.play("killed")
+    told = event.play_to_end("killed")
     assert told["table"] == unbroken["table"]
-    everything = event.finished("killed")
+    everything = event.load_finished_matches("killed")
     assert len(everything) == told["matches"] == 2 * ROUNDS
-    lines = [record.match for record in records.read(tmp_path / "killed.jsonl")]
+    lines = [record.match for record in records.read_records(tmp_path / "killed.jsonl")]
     assert len(lines) == len(set(lines))
     assert set(lines) == everything
     # Once more: there is nothing left to do. And with another plan it does not go on.
-    assert event.play("killed")["table"] == unbroken["table"]
+    assert event.play_to_end("killed")["table"] == unbroken["table"]
     other = subprocess.run(
-        event.command("killed", "--rounds", "7", "--seed", "2"),
+        event.make_command("killed", "--rounds", "7", "--seed", "2"),
         cwd=tmp_path,
         capture_output=True,
         text=True,

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from arena.cores import cores
+from arena.cores import usable_cores
 from arena.protocol import record as records
 from arena.protocol.codes import FORFEITS, EndReason
 from arena.protocol.timecontrol import TimeOdds
@@ -80,7 +80,7 @@ def test_a_ladder_with_no_more_than_a_game(mark: str, tmp_path: Path) -> None:
     )
     assert result.returncode == 0, result.stderr
     [file] = tmp_path.glob("ladder-*.jsonl")
-    played = list(records.read(file))
+    played = list(records.read_records(file))
     assert result.stderr.splitlines()[-1] == f"20 matches are in {file.name}"
     # Where other tests have the cores, time may be lost, and a match that the server was late for is played again.
     played = [record for record in played if record.result.reason is not EndReason.SERVER_FAULT]
@@ -103,7 +103,7 @@ def test_the_example_ladder(mark: str, tmp_path: Path) -> None:
     data: dict[str, Any] = json.loads(result.stdout)
     assert (data["event"], data["matches"], data["played"], data["void"]) == ("example", 6, 6, 0)
     assert {row["bot"] for row in data["table"]} == {"greedy", "four-plies", "mine"}
-    played = list(records.read(tmp_path / "r.jsonl"))
+    played = list(records.read_records(tmp_path / "r.jsonl"))
     assert {(record.setup["map"], record.time_control) for record in played} == {("path4", "0.05/move")}
     assert all_gone(mark)
 
@@ -137,7 +137,9 @@ def test_a_signal_stops_at_once_and_keeps_finished_matches(
         assert process.returncode == 130
         assert not processes_of(mark)
     # On a busy machine a match may be void, which counts for nobody, and lines below the table say what was lost.
-    matches = [each for each in records.read(record) if each.result.reason is not EndReason.SERVER_FAULT]
+    matches = [
+        each for each in records.read_records(record) if each.result.reason is not EndReason.SERVER_FAULT
+    ]
     assert record.read_bytes().endswith(b"\n")
     _, _, *rows = [line.split("|") for line in told.splitlines() if line.startswith("|")]
     assert [int(row[3]) for row in rows] == [len(matches)] * 2
@@ -149,7 +151,7 @@ def test_kill_9_leaves_no_process_and_whole_lines(mark: str, tmp_path: Path) -> 
         os.kill(process.pid, signal.SIGKILL)
         process.wait(150)
         assert all_gone(mark)
-    assert len(list(records.read(record))) >= 5
+    assert len(list(records.read_records(record))) >= 5
     assert record.read_bytes().endswith(b"\n")
 
 
@@ -195,7 +197,7 @@ def test_a_match_tells_the_difference_and_its_error(mark: str, tmp_path: Path) -
     page = (tmp_path / "m.html").read_text()
     assert "SPRT: H1 accepted" in page
     assert f"{strong['elo']:+z.0f}" in page
-    for each in records.read(tmp_path / "m.jsonl"):
+    for each in records.read_records(tmp_path / "m.jsonl"):
         seat = "maxie" if each.players.maxie == "weak" else "minnie"
         assert (each.time_control, each.time_odds) == ("0.02/move", TimeOdds(**{seat: "1+0.1"}))
         assert {each.players.maxie, each.players.minnie} == {"strong", "weak"}
@@ -218,7 +220,7 @@ def test_jamboree_searches_with_the_cores_of_the_machine(mark: str, tmp_path: Pa
     )
     result = arena("match", "jamboree", "alphabeta", *options, folder=tmp_path)
     assert result.code == 0, result
-    engines_of_matches = [record.engines for record in records.read(tmp_path / "r.jsonl")]
+    engines_of_matches = [record.engines for record in records.read_records(tmp_path / "r.jsonl")]
     threads = {
         (each.name, each.threads)
         for engines in engines_of_matches
@@ -226,7 +228,7 @@ def test_jamboree_searches_with_the_cores_of_the_machine(mark: str, tmp_path: Pa
         for each in (engines.maxie, engines.minnie)
         if each
     }
-    assert threads == {("jamboree", min(8, len(cores()))), ("alphabeta", 1)}
+    assert threads == {("jamboree", min(8, len(usable_cores()))), ("alphabeta", 1)}
     assert all_gone(mark)
 
 

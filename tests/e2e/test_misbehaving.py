@@ -122,12 +122,12 @@ async def misbehave(
         for name in ("beside a", "beside b"):
             await stack.enter_async_context(honest(host.url, name, host.issue_token(name)))
         for name in ("honest", "beside a", "beside b"):
-            assert await host.wait_connected(name, 100)
+            assert await host.wait_until_connected(name, 100)
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(play_beside(host))
             peer = tasks.create_task(run_peer(host, script, *arguments))
             if connects:
-                assert await host.wait_connected("peer", 100)
+                assert await host.wait_until_connected("peer", 100)
             else:
                 await peer
             record = await host.play(spec("peer", "honest", control))

@@ -16,7 +16,7 @@ from arena.server.edge import admission
 from arena.server.edge.limits import HostLimits
 from arena.server.host import open_host
 from arena.server.settings import private_settings
-from testkit.horde import attack
+from testkit.horde import run_attack
 from tests.e2e.test_misbehaving import PAUSE_SECONDS, PLENTY, run_peer, spec
 from tests.peers.honest import honest
 
@@ -104,7 +104,7 @@ async def attack_until_refused(kind: str, url: str) -> None:
     """Let eight clients of one address come back until they were cut off more often than once each, and are refused."""
     cut = 0
     while cut <= 8 or not await is_refused(url):
-        cut += (await attack(kind, url, "127.0.0.2", 8, 3.5)).lost
+        cut += (await run_attack(kind, url, "127.0.0.2", 8, 3.5)).lost
 
 
 async def is_refused(url: str) -> bool:

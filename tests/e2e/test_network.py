@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from arena.protocol.codes import EndReason
-from testkit.cable import Cable, NoCable, laid
+from testkit.cable import Cable, CableUnavailable, open_cable
 from testkit.parts import skip_without
 
 PLAYED = {EndReason.LINE, EndReason.BOARD_FULL}
@@ -18,9 +18,9 @@ PLAYED = {EndReason.LINE, EndReason.BOARD_FULL}
 @pytest.fixture
 def cable(tmp_path: Path) -> Iterator[Cable]:
     try:
-        with laid(tmp_path) as made:
+        with open_cable(tmp_path) as made:
             yield made
-    except NoCable as why:
+    except CableUnavailable as why:
         skip_without("namespaces", str(why))
 
 
@@ -28,28 +28,28 @@ def cable(tmp_path: Path) -> Iterator[Cable]:
 def line(tmp_path: Path) -> Iterator[Cable]:
     """Yield a bad line to the server."""
     try:
-        with laid(tmp_path, between=True) as made:
+        with open_cable(tmp_path, with_line=True) as made:
             yield made
-    except NoCable as why:
+    except CableUnavailable as why:
         skip_without("namespaces", str(why))
 
 
 def test_packets_that_are_lost_for_a_second_cost_no_match(cable: Cable) -> None:
-    cable.play("60+1", 6, 0.1)
-    before = len(cable.wait(3))
-    cable.cut()
+    cable.start_server_and_bots("60+1", 6, 0.1)
+    before = len(cable.wait_for_matches(3))
+    cable.cut_line()
     time.sleep(1)
-    cable.mend()
-    assert {each.result.reason for each in cable.wait(before + 6)} <= PLAYED
+    cable.restore_line()
+    assert {each.result.reason for each in cable.wait_for_matches(before + 6)} <= PLAYED
 
 
 def test_behind_a_cable_that_stays_cut_the_flag_falls_on_who_was_to_move(cable: Cable) -> None:
-    cable.play("2+0", 2, 0.5)
-    before = len(cable.wait(1))
-    cable.cut()
+    cable.start_server_and_bots("2+0", 2, 0.5)
+    before = len(cable.wait_for_matches(1))
+    cable.cut_line()
     # One may be over as the cable is cut, or void where the server itself had no core; the next one never begins.
     for count in range(before, before + 9):
-        lost = cable.wait(count + 1)[count]
+        lost = cable.wait_for_matches(count + 1)[count]
         if lost.result.reason not in {*PLAYED, EndReason.SERVER_FAULT}:
             break
     if lost.result.reason is EndReason.TIMEOUT:
@@ -59,43 +59,43 @@ def test_behind_a_cable_that_stays_cut_the_flag_falls_on_who_was_to_move(cable: 
 
 
 def test_a_storm_of_bots_that_were_all_reset_comes_back_and_plays_on(cable: Cable) -> None:
-    cable.play("60+1", 40, 0.3)
-    cable.wait(20)
+    cable.start_server_and_bots("60+1", 40, 0.3)
+    cable.wait_for_matches(20)
     for _ in range(3):
-        cable.reset()
+        cable.reset_connections()
         time.sleep(0.3)
-    if not cable.wait_log(": back from", 40):
+    if not cable.wait_for_log(": back from", 40):
         skip_without("namespaces", "this kernel does not reset connections for ss -K")
-    before = len(cable.records())
-    played = cable.wait(before + 40)
+    before = len(cable.list_records())
+    played = cable.wait_for_matches(before + 40)
     assert {each.result.reason for each in played} <= PLAYED
     assert len({each.match for each in played}) == len(played)
 
 
 def test_pieces_that_are_late_and_lost_cost_no_match(line: Cable) -> None:
-    line.play("60+1", 10, 0.1)
-    before = len(line.wait(5))
-    line.order("delay", "0.1", "0.08")
-    line.order("drop", "0.1", "0.3")
-    played = line.wait(before + 15)
+    line.start_server_and_bots("60+1", 10, 0.1)
+    before = len(line.wait_for_matches(5))
+    line.send_command("delay", "0.1", "0.08")
+    line.send_command("drop", "0.1", "0.3")
+    played = line.wait_for_matches(before + 15)
     assert {each.result.reason for each in played} <= PLAYED
 
 
 def test_bots_of_half_open_connections_come_back_and_play_on(line: Cable) -> None:
-    line.play("60+1", 10, 0.3)
-    line.wait(5)
-    assert line.order("vanish") >= 10, "the server is told of nothing"
-    assert line.wait_log(": back from", 10), "each takes the place of its dead connection"
-    before = len(line.records())
-    played = line.wait(before + 10)
+    line.start_server_and_bots("60+1", 10, 0.3)
+    line.wait_for_matches(5)
+    assert line.send_command("vanish") >= 10, "the server is told of nothing"
+    assert line.wait_for_log(": back from", 10), "each takes the place of its dead connection"
+    before = len(line.list_records())
+    played = line.wait_for_matches(before + 10)
     assert {each.result.reason for each in played} <= PLAYED
 
 
 def test_with_silent_connections_the_player_to_move_loses(line: Cable) -> None:
-    line.play("2+0", 4, 0.5, "--set=pool.ready_seconds=2")
-    known = {each.match for each in line.wait(2)}
-    line.order("freeze")
-    ended = [each for each in line.wait(len(known) + 4) if each.match not in known]
+    line.start_server_and_bots("2+0", 4, 0.5, "--set=pool.ready_seconds=2")
+    known = {each.match for each in line.wait_for_matches(2)}
+    line.send_command("freeze")
+    ended = [each for each in line.wait_for_matches(len(known) + 4) if each.match not in known]
     # One may be void where the server itself had no core.
     losses = [each for each in ended if each.result.reason not in {*PLAYED, EndReason.SERVER_FAULT}]
     assert losses, "at most two were over as the line froze"

@@ -16,7 +16,7 @@ from arena.ladder.cluster_worker import PairJob, play_pair
 from arena.ladder.plan import BotPlan
 from arena.maps.setup import make_game_on_map
 from arena.match.terms import Terms, to_json
-from arena.protocol.record import from_line, read
+from arena.protocol.record import from_line, read_records
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players
 from arena.rating.pairing import Pair
@@ -75,7 +75,7 @@ def test_played_matches_can_be_read_again(tmp_path: Path) -> None:
     )
     assert "6 matches are in kept" in result
     (records,) = (tmp_path / "kept").glob("*.jsonl")
-    played = list(read(records))
+    played = list(read_records(records))
     assert {record.game for record in played} == {"nim"}
     assert {record.result.reason.value for record in played} == {"the_last_one"}
     assert {record.result.detail for record in played} == {"the last one"}

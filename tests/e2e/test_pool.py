@@ -12,8 +12,8 @@ import pytest
 
 from arena.server.store.database import open_store
 from testkit.crash import KillableServer
-from testkit.forked import Forked
-from testkit.stored import records_of
+from testkit.forked import ForkedCommand
+from testkit.stored import load_records
 
 pytestmark = pytest.mark.usefixtures("loaded_commands")
 
@@ -28,7 +28,7 @@ async def play_on_server(folder: Path, *options: str, matches: int) -> str:
         bots = []
         for name, engine in (("ada", "greedy"), ("bob", "minimax:depth=2")):
             options = ("--url", server.url, "--name", name, "--games", str(matches))
-            bots.append(Forked("bot", engine, *options, cwd=folder))
+            bots.append(ForkedCommand("bot", engine, *options, cwd=folder))
             stack.callback(bots[-1].kill)
         for bot in bots:
             assert await anyio.to_thread.run_sync(bot.wait) == 0
@@ -39,7 +39,7 @@ async def play_on_server(folder: Path, *options: str, matches: int) -> str:
 async def test_ten_matches_are_ten_distinct_games_in_pairs_with_the_seats_swapped(tmp_path: Path) -> None:
     store = await play_on_server(tmp_path, "--map", "m2", "--set=pool.openings=shipped", matches=10)
     async with open_store(store) as engine:
-        records = await records_of(engine, "serve")
+        records = await load_records(engine, "serve")
     games = {repr((record.players, [each.move for each in record.moves])) for record in records}
     assert len(games) == len(records) == 10
     records.sort(key=lambda record: record.started)

@@ -15,8 +15,8 @@ from urllib.request import urlopen
 
 import pytest
 
-from testkit.forked import Forked
-from testkit.parts import requires
+from testkit.forked import ForkedCommand
+from testkit.parts import mark_requires
 from tests.bots.command_line import environment
 from tests.e2e.commands import arena
 
@@ -34,7 +34,7 @@ maps = ["m1"]
 class Server:
     """A running `arena serve arena.toml`."""
 
-    process: Forked
+    process: ForkedCommand
     file: Path
     log: Path
 
@@ -59,7 +59,7 @@ def serving(folder: Path, text: str, *options: str) -> Iterator[Server]:
     file.write_text(text)
     log.touch()
     words = ("serve", "arena.toml", *options)
-    process = Forked(*words, cwd=folder, env=environment(), stdout=log, stderr=log)
+    process = ForkedCommand(*words, cwd=folder, env=environment(), stdout=log, stderr=log)
     try:
         yield Server(process, file, log)
         process.send_signal(signal.SIGTERM)
@@ -85,7 +85,7 @@ def test_a_file_of_five_lines_hosts_and_its_reloadable_settings_are_followed(tmp
             "a restart is needed for server.port"
         )
         bots = [
-            Forked("bot", "random", "--name", name, "--url", url, "--games", "1", cwd=tmp_path)
+            ForkedCommand("bot", "random", "--name", name, "--url", url, "--games", "1", cwd=tmp_path)
             for name in ("anna", "bert")
         ]
         assert [bot.wait(200) for bot in bots] == [0, 0]
@@ -116,7 +116,7 @@ def test_options_override_later_changes_of_the_file(tmp_path: Path) -> None:
         assert server.wait(r"settings read again: (.*)").startswith("applied pool.margin_ms; a restart")
 
 
-@requires("openssl")
+@mark_requires("openssl")
 def test_a_new_certificate_is_shown_to_who_comes_from_then_on(tmp_path: Path) -> None:
     def make(name: str) -> None:
         words = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", f"/CN={name}"]
@@ -138,7 +138,7 @@ def test_without_a_file_sighup_ends_a_server_as_any_program(tmp_path: Path) -> N
     log = tmp_path / "log"
     log.touch()
     words = ("serve", "--port", "0", "--set=house.engines=none")
-    process = Forked(*words, cwd=tmp_path, env=environment(), stdout=log, stderr=log)
+    process = ForkedCommand(*words, cwd=tmp_path, env=environment(), stdout=log, stderr=log)
     try:
         Server(process, tmp_path, log).wait(r"(listening)")
         process.send_signal(signal.SIGHUP)

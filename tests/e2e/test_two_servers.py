@@ -16,11 +16,11 @@ from websockets.exceptions import ConnectionClosed
 from arena.protocol.codec import encode
 from arena.protocol.messages import Hello
 from arena.protocol.record import to_line
-from arena.server.store.database import open_store, sqlite_file
+from arena.server.store.database import open_store, parse_sqlite_path
 from testkit.crash import CrashResult, KillableServer, compare_with_store
-from testkit.forked import Forked
+from testkit.forked import ForkedCommand
 from testkit.players import RandomPlayer
-from testkit.stored import records_of
+from testkit.stored import load_records
 from testkit.wire import SUBPROTOCOL
 from tests.e2e.commands import running
 
@@ -84,7 +84,7 @@ async def test_kills_and_takeovers_in_any_order_lose_no_move_and_change_no_recor
             for each, name in (("first", "north"), ("second", "north"), ("other", "south"))
         )
         players = [
-            RandomPlayer(url, f"{name} {number}", lambda: dice.uniform(0.005, 0.1), elsewhere=elsewhere)
+            RandomPlayer(url, f"{name} {number}", lambda: dice.uniform(0.005, 0.1), other_urls=elsewhere)
             for url, name, elsewhere in ((first.url, "n", (second.url,)), (other.url, "s", ()))
             for number in range(4)
         ]
@@ -103,7 +103,7 @@ async def test_kills_and_takeovers_in_any_order_lose_no_move_and_change_no_recor
                     await other.wait_listening()
                 elif what == "freeze":
                     assert first.process is not None
-                    await freeze(first.process, sqlite_file(database))
+                    await freeze(first.process, parse_sqlite_path(database))
                     second.start()
                     await second.wait_listening()
                     first.process.send_signal(signal.SIGCONT)
@@ -126,7 +126,7 @@ async def test_kills_and_takeovers_in_any_order_lose_no_move_and_change_no_recor
     assert outcome.acknowledged > 100
 
 
-async def freeze(process: Forked, file: Path | None) -> None:
+async def freeze(process: ForkedCommand, file: Path | None) -> None:
     """Let a process stand still, but not in the middle of a change of an SQLite file.
 
     Nobody else can write until that one ends; PostgreSQL ends the transaction of one that stands still.
@@ -151,7 +151,7 @@ def can_be_changed(file: Path) -> bool:
 async def lines(database: str) -> dict[str, str]:
     """Return the records in a store, as lines."""
     async with open_store(database) as engine:
-        return {each.match: to_line(each) for each in await records_of(engine, "serve")}
+        return {each.match: to_line(each) for each in await load_records(engine, "serve")}
 
 
 def servers(folder: Path, stack: ExitStack) -> tuple[KillableServer, KillableServer]:

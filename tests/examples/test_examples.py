@@ -11,9 +11,9 @@ import msgspec
 import pytest
 
 from arena.protocol.codes import EndReason
-from arena.protocol.record import read
-from testkit.node import with_packages
-from testkit.parts import requires, skip_without
+from arena.protocol.record import read_records
+from testkit.node import copy_with_packages
+from testkit.parts import mark_requires, skip_without
 from tests.bots.command_line import ARENA, environment
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -34,7 +34,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return bot.js in a folder of its own, with its two packages."""
-    return with_packages(EXAMPLES / "bot.js", tmp_path_factory.mktemp("js"))
+    return copy_with_packages(EXAMPLES / "bot.js", tmp_path_factory.mktemp("js"))
 
 
 def ladder(folder: Path, game: str, bots: dict[str, list[str]]) -> None:
@@ -55,7 +55,7 @@ def ladder(folder: Path, game: str, bots: dict[str, list[str]]) -> None:
         timeout=500,
     )
     assert result.returncode == 0, result.stderr
-    records = list(read(folder / "record.jsonl"))
+    records = list(read_records(folder / "record.jsonl"))
     count = len(bots) + 1
     assert len(records) == count * (count - 1)
     by_the_rules = {EndReason.LINE, EndReason.BOARD_FULL, EndReason.ELIMINATION, EndReason.ARMIES}
@@ -72,7 +72,7 @@ def test_javascript_and_c(game: str, script: Path, compiled: Path, tmp_path: Pat
     )
 
 
-@requires("perl")
+@mark_requires("perl")
 def test_python_and_perl(tmp_path: Path) -> None:
     perl = shlex.join(["perl", str(EXAMPLES / "bot.pl")])
     bots = {

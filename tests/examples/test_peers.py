@@ -20,13 +20,13 @@ from arena.bots.search.values import WIN
 from arena.games.core import AnyGame
 from arena.maps.setup import make_game_on_map
 from arena.protocol.timecontrol import TimeControl
-from testkit.parts import requires, skip_without
+from testkit.parts import mark_requires, skip_without
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 PACKAGES = [
-    pytest.param("easyai_bot.py", marks=requires("easyai")),
-    pytest.param("openspiel_bot.py", marks=requires("openspiel")),
+    pytest.param("easyai_bot.py", marks=mark_requires("easyai")),
+    pytest.param("openspiel_bot.py", marks=mark_requires("openspiel")),
 ]
 
 

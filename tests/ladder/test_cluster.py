@@ -236,7 +236,7 @@ async def test_the_same_event_as_on_one_machine_also_when_a_worker_dies(tmp_path
     assert matches_by_place(there) == matches_by_place(here)
     assert make_standings(there.bots, there.records) == make_standings(here.bots, here.records)
     assert len(there.played) == there.total_matches == 12
-    written = list(records.read(tmp_path / "there.jsonl"))
+    written = list(records.read_records(tmp_path / "there.jsonl"))
     for each in written:
         verify(each)
     with closing(sqlite3.connect(tmp_path / "arena.db")) as store:
@@ -309,7 +309,7 @@ async def test_a_program_by_lines_of_json_has_the_time_of_its_own(shared: Cluste
         EndReason.LINE,
         EndReason.BOARD_FULL,
     }
-    for each in records.read(tmp_path / "record.jsonl"):
+    for each in records.read_records(tmp_path / "record.jsonl"):
         own = TimeOdds(**{"maxie" if each.players.maxie == "lines" else "minnie": "900+30"})
         assert (each.time_control, each.time_odds) == ("120+0", own)
     clocks = [int(line) for line in (tmp_path / "clocks").read_text().split()]

@@ -2,7 +2,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from arena.cores import cores
+from arena.cores import usable_cores
 from arena.ladder.plan import BotPlan
 from tests.ladder.test_play import ladder
 from tests.server.fleets import bot
@@ -12,8 +12,8 @@ def test_concurrency_follows_the_cores_but_not_beyond_the_matches(tmp_path: Path
     few = ladder(tmp_path / "r", bot("a"), bot("b"), concurrency=9)
     assert (few.total_matches, few.concurrency) == (2, 2)
     many = ladder(tmp_path / "r", bot("a"), bot("b"), rounds=500)
-    assert (many.total_matches, many.concurrency) == (1000, len(cores()))
-    assert cores()
+    assert (many.total_matches, many.concurrency) == (1000, len(usable_cores()))
+    assert usable_cores()
 
 
 def test_what_an_event_is_known_by_tells_which_openings_it_has(tmp_path: Path) -> None:

@@ -34,10 +34,10 @@ class Lobby:
         self.names = set(names)
         self._changed = asyncio.Event()
 
-    def players_of(self, _game: str) -> set[str]:
+    def list_players_of(self, _game: str) -> set[str]:
         return set(self.names)
 
-    async def wait_change(self) -> None:
+    async def wait_for_change(self) -> None:
         await self._changed.wait()
 
     def comes(self, *names: str) -> None:

@@ -33,7 +33,7 @@ class Watch:
 
     def match_played(self, ladder: Ladder, record: Record) -> None:
         assert ladder.record is not None
-        on_file = list(records.read(ladder.record))
+        on_file = list(records.read_records(ladder.record))
         assert on_file[-1] == record == ladder.records[-1]
         self.on_file.append(len(on_file))
 
@@ -76,7 +76,7 @@ async def test_adjudicated_matches_have_valid_records(tmp_path: Path) -> None:
     finished_ladder.plan = replace(finished_ladder.plan, adjudication=rules)
     with anyio.fail_after(500):
         await run_ladder(finished_ladder, Watch(), database=url, restart_policy=QUICK)
-    finished = list(records.read(file))
+    finished = list(records.read_records(file))
     assert len(finished) == 2
     for record in finished:
         verify(record)
@@ -92,7 +92,7 @@ async def test_records_are_added_to_a_file(tmp_path: Path) -> None:
     for _ in range(2):
         with anyio.fail_after(500):
             await run_ladder(ladder(file, bot("a"), bot("b")), Watch(), restart_policy=QUICK)
-    assert len(list(records.read(file))) == 4
+    assert len(list(records.read_records(file))) == 4
 
 
 def in_store(database: Path) -> dict[str, str | None]:
@@ -112,7 +112,7 @@ async def test_an_event_that_is_over_is_only_told_again(tmp_path: Path) -> None:
             await run_ladder(finished_ladder, Watch(), database=f"sqlite:///{database}", restart_policy=QUICK)
         tables.append(make_standings(finished_ladder.bots, finished_ladder.records))
     assert tables[0] == tables[1]
-    written = [record.match for record in records.read(file)]
+    written = [record.match for record in records.read_records(file)]
     assert len(written) == len(set(written)) == 2
     assert set(in_store(database)) == set(written)
 
@@ -148,7 +148,7 @@ async def test_an_event_that_was_stopped_goes_on(tmp_path: Path) -> None:
     assert len(kept) == 18
     assert None not in kept.values()
     # The new file has those of before too.
-    assert {record.match for record in records.read(tmp_path / "2.jsonl")} == set(kept)
+    assert {record.match for record in records.read_records(tmp_path / "2.jsonl")} == set(kept)
 
 
 async def test_another_plan_is_refused_in_one_line(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from arena.ladder.record_file import RecordFile
-from arena.protocol.record import read, to_line
+from arena.protocol.record import read_records, to_line
 from tests.server.matches import record
 
 
@@ -13,7 +13,7 @@ def test_missing_records_are_added_once(tmp_path: Path) -> None:
         file.append_missing([one, two, three])
     with RecordFile(path) as file:
         file.append_missing([one, two, three])
-    assert [each.match for each in read(path)] == ["2", "1", "3"]
+    assert [each.match for each in read_records(path)] == ["2", "1", "3"]
 
 
 def test_a_torn_last_line_is_cut_off(tmp_path: Path) -> None:
@@ -22,7 +22,7 @@ def test_a_torn_last_line_is_cut_off(tmp_path: Path) -> None:
     path.write_text(f"{line}\n{line[:30]}", encoding="utf-8")
     with RecordFile(path) as file:
         file.write(record("2"))
-    assert [each.match for each in read(path)] == ["1", "2"]
+    assert [each.match for each in read_records(path)] == ["1", "2"]
 
 
 def test_an_empty_file_goes_again(tmp_path: Path) -> None:

@@ -145,7 +145,7 @@ async def test_a_ladder_file_on_a_machine_with_16_cores(tmp_path: Path) -> None:
         # What a bot then gets is what it asks for.
         infos = [EngineInfo(name, {}, asked[name]) for name in names]
         given = terms.with_engines(*infos)
-        assert [given.threads("maxie"), given.threads("minnie")] == [asked[name] for name in names]
+        assert [given.max_threads("maxie"), given.max_threads("minnie")] == [asked[name] for name in names]
     weights = [
         sum(max(each.thread_limits.maxie or 0, each.thread_limits.minnie or 0) for each in some)
         for some in table.together

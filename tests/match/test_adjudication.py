@@ -23,7 +23,7 @@ from arena.protocol.messages import End
 from arena.protocol.record import BadRecord, Record, RecordedMove, from_line, to_line
 from arena.protocol.values import Thinking
 from arena.server.core.effects import OpenMatch
-from arena.server.store.database import open_store, reading
+from arena.server.store.database import open_query_connection, open_store
 from arena.server.store.journal.journal import open_journal
 from arena.server.store.schema import matches
 from tests.server.matches import game_of, record, terms
@@ -111,7 +111,7 @@ def refereed(
     for event in (MatchOpened(), PlayerReady(MAXIE), PlayerReady(MINNIE)):
         handle(event)
     for move, value in moves:
-        if referee.over:
+        if referee.is_over:
             break
         handle(TurnStarted(referee.ply))
         handle(Moved(referee.mover, referee.ply, move, None if value is None else Thinking(value=value)))
@@ -188,6 +188,6 @@ async def test_the_store_keeps_the_rules(database: str) -> None:
             replace(terms(), match=str(n) * 32, adjudication=rules) for n, rules in ((1, WIN), (2, None))
         ]
         await journal.commit([OpenMatch(each, "2026-11-20T12:00:00Z") for each in wanted])
-        async with reading(engine) as connection:
+        async with open_query_connection(engine) as connection:
             rows = (await connection.execute(matches.select().order_by(matches.c.match))).all()
         assert [from_json(row.terms).adjudication for row in rows] == [WIN, None]

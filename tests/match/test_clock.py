@@ -20,15 +20,15 @@ def test_a_move_within_clock_and_margin_is_charged_and_credited(
             clock.spend(player, spent * MS)
         return
     after = clock.spend(player, spent * MS)
-    assert after.left(player) == (max(0, base - spent) + increment) * MS
-    assert after.left(player.opponent) == clock.left(player.opponent)
+    assert after.time_left_ns(player) == (max(0, base - spent) + increment) * MS
+    assert after.time_left_ns(player.opponent) == clock.time_left_ns(player.opponent)
 
 
 @given(st.lists(st.tuples(players, st.integers(0, 300)), max_size=30))
 def test_no_clock_is_ever_negative(moves: list[tuple[Player, int]]) -> None:
     clock = MatchClock.start(TimeControl(200, 10), 100)
     for player, spent in moves:
-        if spent * MS <= clock.allowed(player):
+        if spent * MS <= clock.max_move_ns(player):
             clock = clock.spend(player, spent * MS)
         seen = clock.to_clocks(player, spent * MS)
         assert min(clock.maxie, clock.minnie, seen.maxie_ms, seen.minnie_ms) >= 0
@@ -57,15 +57,17 @@ def test_with_time_odds_each_clock_goes_as_if_both_players_had_its_control(
     }
     for ply, ms in enumerate(spent):
         player = list(Player)[ply % 2]
-        took = min(ms * MS, both.allowed(player))
+        took = min(ms * MS, both.max_move_ns(player))
         both, alone[player] = both.spend(player, took), alone[player].spend(player, took)
-        assert {each: both.left(each) for each in Player} == {each: alone[each].left(each) for each in Player}
+        assert {each: both.time_left_ns(each) for each in Player} == {
+            each: alone[each].time_left_ns(each) for each in Player
+        }
 
 
 def test_the_margin_is_not_time_to_think_with() -> None:
     clock = MatchClock.start(TimeControl(1000, 0), 100).spend(Player.MAXIE, 1050 * MS)
-    assert clock.left(Player.MAXIE) == 0
-    assert clock.allowed(Player.MAXIE) == 100 * MS
+    assert clock.time_left_ns(Player.MAXIE) == 0
+    assert clock.max_move_ns(Player.MAXIE) == 100 * MS
 
 
 def test_shown_clocks_run_only_for_the_mover_and_round_down() -> None:
@@ -94,8 +96,10 @@ def test_in_a_bounded_match_no_player_spends_more_than_the_bound_and_a_margin_pe
     bounded, free = MatchClock.start(control, margin, total), MatchClock.start(control, margin)
     spent = dict.fromkeys(Player, 0)
     for number, (player, takes) in enumerate(moves, 1):
-        assert bounded.left(player) == min(free.left(player), max(0, total - spent[player]) * MS)
-        if takes * MS > bounded.allowed(player):
+        assert bounded.time_left_ns(player) == min(
+            free.time_left_ns(player), max(0, total - spent[player]) * MS
+        )
+        if takes * MS > bounded.max_move_ns(player):
             with pytest.raises(ValueError, match="time spent must be"):
                 bounded.spend(player, takes * MS)
             return

@@ -19,9 +19,9 @@ def test_a_credit_is_within_lag_spent_and_budget_and_the_budget_within_its_cap(
     budget = LagBudget()
     for lag, spent in each:
         credited, after = budget.credit(lag, spent)
-        assert 0 <= credited <= min(lag, spent, budget.left)
-        assert credited in (lag, spent, budget.left)
-        assert after.left == min(CAP, budget.left - credited + REFILL)
+        assert 0 <= credited <= min(lag, spent, budget.left_ns)
+        assert credited in (lag, spent, budget.left_ns)
+        assert after.left_ns == min(CAP, budget.left_ns - credited + REFILL)
         budget = after
 
 

@@ -16,16 +16,16 @@ READY, GRACE = 1000 * MS, 5000 * MS
 
 def make_readiness(*, ready: int = 1000, grace: int = 5000) -> Readiness:
     readiness = Readiness(terms(ready=ready, grace=grace))
-    readiness.ask(7)
+    readiness.record_request(7)
     return readiness
 
 
 def test_nobody_is_ready_and_no_time_runs_before_the_players_are_asked() -> None:
     readiness = Readiness(terms())
     assert not readiness.mark_ready(MAXIE)
-    readiness.resume(3)
-    readiness.reconnect(MAXIE, 4)
-    assert (readiness.started, readiness.deadline, readiness.missing) == (False, None, [MAXIE, MINNIE])
+    readiness.await_reconnections(3)
+    readiness.record_reconnection(MAXIE, 4)
+    assert (readiness.was_requested, readiness.deadline, readiness.missing) == (False, None, [MAXIE, MINNIE])
 
 
 def test_a_player_is_ready_once_and_not_after_it_is_forgotten() -> None:
@@ -40,21 +40,21 @@ def test_a_player_is_ready_once_and_not_after_it_is_forgotten() -> None:
 def test_after_a_restart_an_absent_player_has_its_grace_and_then_the_whole_ready_time() -> None:
     made = make_readiness()
     made.mark_ready(MINNIE)
-    made.resume(100)
-    made.reconnect(MINNIE, 100)
+    made.await_reconnections(100)
+    made.record_reconnection(MINNIE, 100)
     assert made.deadline == 100 + GRACE
-    made.reconnect(MAXIE, 90 + GRACE)
+    made.record_reconnection(MAXIE, 90 + GRACE)
     assert made.deadline == 90 + GRACE + READY
     # Who goes and comes by itself after that gets nothing anew.
-    made.reconnect(MAXIE, 95 + GRACE)
+    made.record_reconnection(MAXIE, 95 + GRACE)
     assert made.deadline == 90 + GRACE + READY
 
 
 def test_the_disconnection_of_a_ready_player_does_not_lengthen_the_wait() -> None:
     made = make_readiness()
     made.mark_ready(MAXIE)
-    made.resume(100)
-    made.reconnect(MINNIE, 200)
+    made.await_reconnections(100)
+    made.record_reconnection(MINNIE, 200)
     assert MAXIE in made.awaited
     assert made.deadline == 200 + READY
 
@@ -74,10 +74,10 @@ def test_nobody_has_less_time_than_it_was_told_since_it_could_be_asked_last(
     for what, player, later in happens:
         now += later * MS
         if what == "away":
-            made.resume(now)
+            made.await_reconnections(now)
             away, since = set(Player), dict.fromkeys(Player, now)
         else:
-            made.reconnect(player, now)
+            made.record_reconnection(player, now)
             if player in away:
                 away.discard(player)
                 since[player] = now

@@ -177,7 +177,7 @@ def test_stale_and_early_moves_are_told_so_and_the_match_goes_on(event: Moved, c
     assert error.code is code
     assert error.ply == event.ply
     assert referee.ply == 1
-    assert not referee.over
+    assert not referee.is_over
 
 
 def test_a_move_before_both_are_ready_is_refused() -> None:
@@ -191,7 +191,7 @@ def test_too_many_faults_lose() -> None:
     referee = started_referee()
     for _ in range(MAX_FAULTS):
         referee.handle(Moved(MINNIE, 5, 4), 1)
-    assert not referee.over
+    assert not referee.is_over
     effects = referee.handle(Moved(MINNIE, 5, 4), 1)
     assert messages_to(effects, MINNIE, Error)[0].code is Code.TOO_MANY_FAULTS
     assert referee.result is not None
@@ -323,7 +323,7 @@ def test_whatever_happens_a_match_has_a_deadline_until_it_ends_once_and_both_are
         if isinstance(event, PlayerReady | Moved | PlayerReconnected):
             referee.handle(TurnStarted(referee.ply), now)
         ends += [each for each in effects if isinstance(each, Notify) and isinstance(each.message, End)]
-        assert referee.over == (referee.next_deadline is None)
+        assert referee.is_over == (referee.next_deadline is None)
     while (deadline := referee.next_deadline) is not None:
         now = max(now, deadline)
         effects = referee.handle(DeadlinePassed(), now)

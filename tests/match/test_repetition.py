@@ -83,7 +83,7 @@ def refereed(given: Terms, moves: list[list[int]]) -> tuple[Referee, list[tuple[
     for event in BEGINNING:
         handle(event)
     for move in moves:
-        if referee.over:
+        if referee.is_over:
             break
         handle(TurnStarted(referee.ply))
         handle(Moved(referee.mover, referee.ply, move))

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from arena.games.catalogue import KNOWN, make_game
 from arena.games.core import Player
 from arena.maps.setup import make_game_on_map
-from arena.match.replay import has_moved, mean_cpu_ms, movers, summary, verify
+from arena.match.replay import has_moved, list_movers, mean_cpu_ms, summarize_record, verify
 from arena.protocol.codes import EndReason
 from arena.protocol.record import BadRecord, RecordedMove, Result
 from arena.protocol.values import Seat, Thinking
@@ -100,7 +100,7 @@ def test_a_match_of_legal_moves_is_believed_and_a_longer_shorter_or_stolen_one_i
         moves.append(game.move_to_data(move))
         position = game.successor(position, move)
     winner: Seat | None = outcome.winner.value if outcome.winner else None
-    match_record = record(moves=moves, winner=winner, reason=EndReason.of(outcome.word), game="riskless")
+    match_record = record(moves=moves, winner=winner, reason=EndReason.parse(outcome.word), game="riskless")
     verify(match_record)
     twice = [*match_record.moves, RecordedMove(moves[-1], 1.0)]
     with pytest.raises(BadRecord, match="over already"):
@@ -136,9 +136,11 @@ def test_each_ply_is_told_with_its_figures() -> None:
     record, _ = random_record(GAMES["tictactoe"], 1)
     replay = verify(record)
     first = replay.game.move_to_text(record.moves[0].move)
-    assert replay.move_line(1) == f"ply 0: maxie (one) plays {first}, 1.5 ms, depth 2, value 3, 1,234 nodes"
-    assert replay.move_line(0) == f"match id: {summary(record)}"
-    assert "one (maxie) - two (minnie), tictactoe, 1/move: " in summary(record)
+    assert (
+        replay.describe_move(1) == f"ply 0: maxie (one) plays {first}, 1.5 ms, depth 2, value 3, 1,234 nodes"
+    )
+    assert replay.describe_move(0) == f"match id: {summarize_record(record)}"
+    assert "one (maxie) - two (minnie), tictactoe, 1/move: " in summarize_record(record)
 
 
 @pytest.mark.parametrize(
@@ -171,7 +173,7 @@ def test_the_moves_of_a_game_whose_player_moves_again_are_those_of_that_player(s
         game = make_game(KNOWN.register(str(EXAMPLES / "dots.py")), {"columns": 2, "rows": 2})
         played, positions = random_record(game, seed)
         seats = [game.player(position) for position in positions[:-1]]
-        assert movers(played) == seats
+        assert list_movers(played) == seats
         assert any(a is b for a, b in pairwise(seats)), (
             "somebody closes a box before the end, and moves again"
         )

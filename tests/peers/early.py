@@ -1,16 +1,16 @@
 """Moves before the match has begun and before its turn has come; when it is its turn, plays on as it should."""
 
-from testkit.wire import Wire, arguments, free_cell
+from testkit.wire import ProtocolPeer, find_free_cell, read_arguments
 
-wire = Wire(*arguments())
-start = wire.hear("start")
+wire = ProtocolPeer(*read_arguments())
+start = wire.receive_type("start")
 match = start["match"]
-wire.say(type="move", match=match, ply=0, move=4)
-wire.hear("error")
-wire.say(type="ready", match=match)
-while (message := wire.hear("turn", "end"))["type"] == "turn":
-    ply, cell = message["ply"], free_cell(message["moves"])
-    wire.say(type="move", match=match, ply=ply, move=cell)
+wire.send(type="move", match=match, ply=0, move=4)
+wire.receive_type("error")
+wire.send(type="ready", match=match)
+while (message := wire.receive_type("turn", "end"))["type"] == "turn":
+    ply, cell = message["ply"], find_free_cell(message["moves"])
+    wire.send(type="move", match=match, ply=ply, move=cell)
     # Not of its next turn: the opponent may have answered by the time that the server reads this.
-    wire.say(type="move", match=match, ply=ply + 4, move=8)
+    wire.send(type="move", match=match, ply=ply + 4, move=8)
 wire.socket.close()

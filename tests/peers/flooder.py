@@ -2,13 +2,13 @@
 
 from websockets.exceptions import ConnectionClosed
 
-from testkit.wire import Wire, arguments, report
+from testkit.wire import ProtocolPeer, print_report, read_arguments
 
-wire = Wire(*arguments())
+wire = ProtocolPeer(*read_arguments())
 sent = 0
 try:
     while sent < 200_000:
-        wire.say(type="ready", match="no such match")
+        wire.send(type="ready", match="no such match")
         sent += 1
 except (ConnectionClosed, OSError):
     pass
@@ -17,4 +17,4 @@ try:
         wire.socket.recv(timeout=500)
 except (ConnectionClosed, OSError):
     pass
-report(type="closed", code=wire.socket.close_code, reason=wire.socket.close_reason, sent=sent)
+print_report(type="closed", code=wire.socket.close_code, reason=wire.socket.close_reason, sent=sent)

@@ -1,9 +1,9 @@
 """Sends bytes that mean nothing as its move."""
 
-from testkit.wire import Wire, arguments
+from testkit.wire import ProtocolPeer, read_arguments
 
-wire = Wire(*arguments())
-wire.begin()
-wire.hear("turn")
+wire = ProtocolPeer(*read_arguments())
+wire.begin_match()
+wire.receive_type("turn")
 wire.socket.send(b"\xc1\xff\x00garbage")
-wire.listen()
+wire.print_until_end()

@@ -5,23 +5,25 @@ from contextlib import suppress
 
 import msgpack
 
-from testkit.bare import frame, hear, say, shake_hands
-from testkit.wire import arguments, report
+from testkit.bare import make_masked_frame, open_websocket, receive_frame, send_message
+from testkit.wire import print_report, read_arguments
 
-url, name, token = arguments()
-bare = shake_hands(url)
-say(bare, type="hello", name=name, token=token)
+url, name, token = read_arguments()
+bare = open_websocket(url)
+send_message(bare, type="hello", name=name, token=token)
 try:
     while True:
-        opcode, payload = hear(bare)
+        opcode, payload = receive_frame(bare)
         if opcode != 2:
             break
         message = msgpack.unpackb(payload)
-        report(**message)
+        print_report(**message)
         if message["type"] == "start":
-            say(bare, type="ready", match=message["match"])
+            send_message(bare, type="ready", match=message["match"])
         elif message["type"] == "turn":
-            whole = frame(msgpack.packb({"type": "move", "match": message["match"], "ply": 0, "move": 4}))
+            whole = make_masked_frame(
+                msgpack.packb({"type": "move", "match": message["match"], "ply": 0, "move": 4})
+            )
             bare.sendall(whole[: len(whole) // 2])
             if sys.argv[4] == "drop":
                 break

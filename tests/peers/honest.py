@@ -11,7 +11,7 @@ from typing import Any
 import msgpack
 from websockets.asyncio.client import ClientConnection, connect
 
-from testkit.wire import SUBPROTOCOL, free_cell
+from testkit.wire import SUBPROTOCOL, find_free_cell
 
 
 @dataclass
@@ -35,7 +35,7 @@ class Honest:
                     await socket.send(msgpack.packb({"type": "ready", "match": message["match"]}))
                 case "turn":
                     answer = {key: message[key] for key in ("match", "ply")}
-                    answer |= {"type": "move", "move": free_cell(message["moves"])}
+                    answer |= {"type": "move", "move": find_free_cell(message["moves"])}
                     await socket.send(msgpack.packb(answer))
 
 

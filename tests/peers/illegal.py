@@ -2,12 +2,12 @@
 
 import sys
 
-from testkit.wire import Wire, arguments, free_cell
+from testkit.wire import ProtocolPeer, find_free_cell, read_arguments
 
-wire = Wire(*arguments())
-wire.begin()
-turn = wire.hear("turn")
-wire.say(type="move", match=turn["match"], ply=turn["ply"], move=free_cell(turn["moves"]))
-turn = wire.hear("turn")
-wire.say(type="move", match=turn["match"], ply=turn["ply"], move=int(sys.argv[4]))
-wire.listen()
+wire = ProtocolPeer(*read_arguments())
+wire.begin_match()
+turn = wire.receive_type("turn")
+wire.send(type="move", match=turn["match"], ply=turn["ply"], move=find_free_cell(turn["moves"]))
+turn = wire.receive_type("turn")
+wire.send(type="move", match=turn["match"], ply=turn["ply"], move=int(sys.argv[4]))
+wire.print_until_end()

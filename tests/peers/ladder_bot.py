@@ -19,7 +19,7 @@ import sys
 import time
 from pathlib import Path
 
-from testkit.wire import Wire, free_cell
+from testkit.wire import ProtocolPeer, find_free_cell
 
 
 def first_time(file: str) -> bool:
@@ -49,17 +49,19 @@ def main(mode: str, file: str) -> None:
                 sys.stdout.write(f"{number} {'x' * 5000}\n")
             sys.stdout.write("y" * 100_000)
             sys.exit(3)
-    wire = Wire(os.environ["ARENA_URL"], os.environ["ARENA_NAME"], os.environ["ARENA_TOKEN"])
+    wire = ProtocolPeer(os.environ["ARENA_URL"], os.environ["ARENA_NAME"], os.environ["ARENA_TOKEN"])
     while True:
-        message = wire.hear("start", "turn")
+        message = wire.receive_type("start", "turn")
         if message["type"] == "start":
-            wire.say(type="ready", match=message["match"])
+            wire.send(type="ready", match=message["match"])
             continue
         if mode == "crash-once" and first_time(file):
             raise RuntimeError("a bug in the bot")
         if mode == "freeze-once" and first_time(file):
             os.kill(os.getpid(), signal.SIGSTOP)
-        wire.say(type="move", match=message["match"], ply=message["ply"], move=free_cell(message["moves"]))
+        wire.send(
+            type="move", match=message["match"], ply=message["ply"], move=find_free_cell(message["moves"])
+        )
 
 
 if __name__ == "__main__":

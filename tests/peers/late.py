@@ -5,15 +5,15 @@ The first move may itself be what shows a busy server that the flag fell; only t
 
 import time
 
-from testkit.wire import Wire, arguments, free_cell
+from testkit.wire import ProtocolPeer, find_free_cell, read_arguments
 
-wire = Wire(*arguments())
-start = wire.begin()
-turn = wire.hear("turn")
+wire = ProtocolPeer(*read_arguments())
+start = wire.begin_match()
+turn = wire.receive_type("turn")
 time.sleep((start["time_control"]["base_ms"] + start["margin_ms"]) / 1000 + 0.05)
-late = {"type": "move", "match": turn["match"], "ply": turn["ply"], "move": free_cell(turn["moves"])}
-wire.say(**late)
-wire.hear("end")
-wire.say(**late)
-wire.hear("error")
+late = {"type": "move", "match": turn["match"], "ply": turn["ply"], "move": find_free_cell(turn["moves"])}
+wire.send(**late)
+wire.receive_type("end")
+wire.send(**late)
+wire.receive_type("error")
 wire.socket.close()

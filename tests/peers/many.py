@@ -5,9 +5,9 @@ import sys
 from http.client import HTTPConnection
 from urllib.parse import urlsplit
 
-from testkit.wire import arguments, report
+from testkit.wire import print_report, read_arguments
 
-url, _, _ = arguments()
+url, _, _ = read_arguments()
 address = urlsplit(url)
 sockets = []
 for _attempt in range(int(sys.argv[4])):
@@ -31,4 +31,4 @@ def alive(each: socket.socket) -> bool:
         return False
 
 
-report(type="left", left=sum(map(alive, sockets)))
+print_report(type="left", left=sum(map(alive, sockets)))

@@ -4,25 +4,25 @@ import time
 
 import msgpack
 
-from testkit.bare import frame, hear, say, shake_hands
-from testkit.wire import arguments, report
+from testkit.bare import make_masked_frame, open_websocket, receive_frame, send_message
+from testkit.wire import print_report, read_arguments
 
 SECONDS = 25
 
-url, name, token = arguments()
-bare = shake_hands(url, receive_buffer=4096)
-say(bare, type="hello", name=name, token=token)
+url, name, token = read_arguments()
+bare = open_websocket(url, receive_buffer=4096)
+send_message(bare, type="hello", name=name, token=token)
 kind = ""
 while kind != "turn":
-    message = msgpack.unpackb(hear(bare)[1])
-    report(**message)
+    message = msgpack.unpackb(receive_frame(bare)[1])
+    print_report(**message)
     kind = message["type"]
     if kind == "start":
-        say(bare, type="ready", match=message["match"])
-unknown = frame(b"\x81\xa4type\xa4noon") * 100
+        send_message(bare, type="ready", match=message["match"])
+unknown = make_masked_frame(b"\x81\xa4type\xa4noon") * 100
 end = time.monotonic() + SECONDS
 try:
     while time.monotonic() < end:
         bare.sendall(unknown)
 except OSError as error:
-    report(type="cut", error=type(error).__name__)
+    print_report(type="cut", error=type(error).__name__)

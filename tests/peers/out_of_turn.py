@@ -4,14 +4,14 @@ from contextlib import suppress
 
 from websockets.exceptions import ConnectionClosed
 
-from testkit.wire import Wire, arguments
+from testkit.wire import ProtocolPeer, read_arguments
 
-wire = Wire(*arguments())
-start = wire.begin()
-turn = wire.hear("turn")
-wire.say(type="move", match=start["match"], ply=turn["ply"], move=4)
-wire.hear("accepted")
+wire = ProtocolPeer(*read_arguments())
+start = wire.begin_match()
+turn = wire.receive_type("turn")
+wire.send(type="move", match=start["match"], ply=turn["ply"], move=4)
+wire.receive_type("accepted")
 with suppress(ConnectionClosed):
     for _ in range(20):
-        wire.say(type="move", match=start["match"], ply=turn["ply"] + 1, move=0)
-wire.listen()
+        wire.send(type="move", match=start["match"], ply=turn["ply"] + 1, move=0)
+wire.print_until_end()

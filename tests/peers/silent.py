@@ -1,7 +1,7 @@
 """Says hello and is ready, and then never moves."""
 
-from testkit.wire import Wire, arguments
+from testkit.wire import ProtocolPeer, read_arguments
 
-wire = Wire(*arguments())
-wire.begin()
-wire.listen()
+wire = ProtocolPeer(*read_arguments())
+wire.begin_match()
+wire.print_until_end()

@@ -5,9 +5,9 @@ import sys
 import time
 from urllib.parse import urlsplit
 
-from testkit.wire import arguments, report
+from testkit.wire import print_report, read_arguments
 
-url, _, _ = arguments()
+url, _, _ = read_arguments()
 count, seconds = int(sys.argv[4]), float(sys.argv[5])
 address = urlsplit(url)
 request = f"GET / HTTP/1.1\r\nHost: {address.netloc}\r\nUpgrade: websocket\r\nX-Slow: ".encode()
@@ -23,4 +23,4 @@ while sockets and time.monotonic() < end:
         except OSError:
             sockets.remove(each)
     time.sleep(0.05)
-report(type="cut", cut=count - len(sockets), of=count)
+print_report(type="cut", cut=count - len(sockets), of=count)

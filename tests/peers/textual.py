@@ -2,10 +2,10 @@
 
 import json
 
-from testkit.wire import Wire, arguments
+from testkit.wire import ProtocolPeer, read_arguments
 
-wire = Wire(*arguments())
-wire.begin()
-turn = wire.hear("turn")
+wire = ProtocolPeer(*read_arguments())
+wire.begin_match()
+turn = wire.receive_type("turn")
 wire.socket.send(json.dumps({"type": "move", "match": turn["match"], "ply": turn["ply"], "move": 4}))
-wire.listen()
+wire.print_until_end()

@@ -1,5 +1,5 @@
 """Hears of its match and never says that it is ready."""
 
-from testkit.wire import Wire, arguments
+from testkit.wire import ProtocolPeer, read_arguments
 
-Wire(*arguments()).listen()
+ProtocolPeer(*read_arguments()).print_until_end()

@@ -15,8 +15,8 @@ from arena.protocol.record import (
     RecordedMove,
     Result,
     from_line,
-    read,
-    read_numbered,
+    read_numbered_records,
+    read_records,
     to_line,
 )
 from arena.protocol.values import Players, Thinking
@@ -77,8 +77,8 @@ def test_the_format_is_the_one_that_is_promised() -> None:
 def test_a_file_is_read_line_by_line_and_empty_lines_are_passed(tmp_path: Path) -> None:
     file = tmp_path / "ladder.jsonl"
     file.write_text(f"{to_line(EXAMPLE)}\n\n{to_line(EXAMPLE)}", encoding="utf-8")
-    assert list(read(file)) == [EXAMPLE, EXAMPLE]
-    assert list(read_numbered(file)) == [(1, EXAMPLE), (3, EXAMPLE)]
+    assert list(read_records(file)) == [EXAMPLE, EXAMPLE]
+    assert list(read_numbered_records(file)) == [(1, EXAMPLE), (3, EXAMPLE)]
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_a_file_is_read_line_by_line_and_empty_lines_are_passed(tmp_path: Path) 
 def test_a_bad_line_is_named_by_its_file_and_number(tmp_path: Path, bad: bytes) -> None:
     file = tmp_path / "ladder.jsonl"
     file.write_bytes(to_line(EXAMPLE).encode() + b"\n" + bad + b"\n")
-    lines = read(file)
+    lines = read_records(file)
     assert next(lines) == EXAMPLE
     with pytest.raises(
         BadRecord, match=r"ladder\.jsonl, line 2: not a valid arena-record/1 record: "
@@ -108,7 +108,7 @@ def test_a_bad_line_is_named_by_its_file_and_number(tmp_path: Path, bad: bytes) 
 
 def test_a_file_that_is_not_there_is_an_os_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
-        next(read(tmp_path / "none.jsonl"))
+        next(read_records(tmp_path / "none.jsonl"))
 
 
 def test_a_repetition_is_known_by_the_detail_of_an_adjudicated_match() -> None:

@@ -12,11 +12,11 @@ from typing import get_args
 from msgspec import structs
 
 from arena.protocol.messages import ClientMessage, Message, ServerMessage
-from arena.protocol.schema import schema
+from arena.protocol.schema import build_schema
 
 
 def test_every_message_is_there_with_its_fields_and_its_tag() -> None:
-    parts = schema()["$defs"]
+    parts = build_schema()["$defs"]
     for kind in get_args(Message):
         fields = {field.encode_name for field in structs.fields(kind)}
         assert set(parts[kind.__name__]["properties"]) == fields | {"type"}
@@ -24,13 +24,13 @@ def test_every_message_is_there_with_its_fields_and_its_tag() -> None:
 
 
 def test_each_side_is_told_apart() -> None:
-    parts = schema()["$defs"]
+    parts = build_schema()["$defs"]
     assert len(parts["from_client"]["oneOf"]) == len(get_args(ClientMessage))
     assert len(parts["from_server"]["oneOf"]) == len(get_args(ServerMessage))
 
 
 def test_every_reference_leads_somewhere() -> None:
-    whole = schema()
+    whole = build_schema()
     found = set(re.findall(r'"#/\$defs/([A-Za-z_]+)"', json.dumps(whole)))
     assert found
     assert found <= set(whole["$defs"])

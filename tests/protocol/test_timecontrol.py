@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.protocol.messages import Challenge
-from arena.protocol.timecontrol import MAX_MS, BadTimeControl, TimeControl, duration_in_words, parse_duration
+from arena.protocol.timecontrol import MAX_MS, BadTimeControl, TimeControl, format_duration, parse_duration
 from tests.protocol.strategies import time_controls
 
 
@@ -79,7 +79,7 @@ def test_anything_else_is_refused_with_a_valid_example(text: str) -> None:
 @given(st.floats(0, 10**7))
 def test_the_text_is_exact_to_the_last_unit(seconds: float) -> None:
     units = {"s": 1.0, "min": 60.0, "h": 3600.0}
-    parts = re.findall(r"([0-9.]+) (s|min|h)", duration_in_words(seconds))
+    parts = re.findall(r"([0-9.]+) (s|min|h)", format_duration(seconds))
     last = 0.06 if seconds < 1 else units[parts[-1][1]]
     assert abs(sum(float(number) * units[unit] for number, unit in parts) - seconds) <= last
 

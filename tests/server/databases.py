@@ -21,7 +21,7 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from testkit.parts import missing, postgresql_folder
+from testkit.parts import find_postgresql_folder, missing_reason
 
 START_SECONDS = 150
 EMPTYING = """
@@ -231,7 +231,7 @@ def postgresql_template(run_folder: Path) -> Path:
 @pytest.fixture(scope="session")
 def shared_postgresql(postgresql_template: Path) -> Iterator[Postgresql | None]:
     """Yield the PostgreSQL that all tests share; None where there is none, so that tests on SQLite run all the same."""
-    binaries = postgresql_folder()
+    binaries = find_postgresql_folder()
     if binaries is None:
         yield None
         return
@@ -242,9 +242,9 @@ def shared_postgresql(postgresql_template: Path) -> Iterator[Postgresql | None]:
 @pytest.fixture(scope="session")
 def stopped_postgresql(postgresql_template: Path) -> Iterator[Postgresql]:
     """Yield the PostgreSQL of those that stop it: made once, as that takes longer than to start it; it runs for one test at a time."""
-    binaries = postgresql_folder()
+    binaries = find_postgresql_folder()
     if binaries is None:
-        pytest.skip(str(missing("postgresql")))
+        pytest.skip(str(missing_reason("postgresql")))
     with made_postgresql(binaries, template=postgresql_template) as server:
         yield server
 
@@ -256,7 +256,7 @@ def stopped_postgresql(postgresql_template: Path) -> Iterator[Postgresql]:
 def postgresql(shared_postgresql: Postgresql | None) -> Postgresql:
     """Return the shared PostgreSQL; skips the test where there is none."""
     if shared_postgresql is None:
-        pytest.skip(str(missing("postgresql")))
+        pytest.skip(str(missing_reason("postgresql")))
     return shared_postgresql
 
 
@@ -298,6 +298,6 @@ async def database(
         yield f"sqlite:///{tmp_path / 'arena.db'}"
         return
     if shared_postgresql is None:
-        pytest.skip(str(missing("postgresql")))
+        pytest.skip(str(missing_reason("postgresql")))
     async with _database(shared_postgresql) as url:
         yield url

@@ -9,15 +9,15 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from arena.match.events import Event, MatchOpened, TurnStarted
 from arena.match.terms import Terms
 from arena.protocol.record import Record
-from arena.server.core.effects import Append, CloseMatch, OpenMatch
-from arena.server.processes.identity import ProcessIdentity, this_process
+from arena.server.core.effects import AppendEvent, CloseMatch, OpenMatch
+from arena.server.processes.identity import ProcessIdentity, identify_this_process
 from arena.server.store import lease, schema
 from arena.server.store.lease import LEASE_SECONDS, Lease
 from tests.server.matches import terms
 
 MATCH = "m" * 32
 STARTED = "2026-11-20T12:00:00Z"
-ELSEWHERE = replace(this_process(), host="elsewhere", place="another machine")
+ELSEWHERE = replace(identify_this_process(), host="elsewhere", place="another machine")
 """A process of another machine: nobody can see from here whether it has ended."""
 
 
@@ -34,8 +34,8 @@ def happens(
     match: str = MATCH,
     at: int | None = None,
     turn: tuple[int, TurnStarted] | None = None,
-) -> Append:
-    return Append(match, seq, seq if at is None else at, event or MatchOpened(), turn)
+) -> AppendEvent:
+    return AppendEvent(match, seq, seq if at is None else at, event or MatchOpened(), turn)
 
 
 def ends(record: Record, *, rated: bool = False) -> CloseMatch:

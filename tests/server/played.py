@@ -24,7 +24,7 @@ from arena.match.referee import SEATS, Referee
 from arena.protocol.codes import EndReason
 from arena.protocol.record import FORMAT, Record, Result
 from arena.protocol.values import Players
-from arena.server.core.effects import Append, CloseMatch, OpenMatch
+from arena.server.core.effects import AppendEvent, CloseMatch, OpenMatch
 from arena.server.store import schema
 from arena.server.store.journal.changes import Durable
 from arena.server.store.journal.journal import open_journal
@@ -91,7 +91,7 @@ async def keep(
     for seq, (at, each) in enumerate(happened):
         referee.handle(each, at)
         if journaled:
-            effects.append(Append(agreed.match, seq, at, each, None))
+            effects.append(AppendEvent(agreed.match, seq, at, each, None))
     result = referee.result
     record = Record(
         FORMAT,

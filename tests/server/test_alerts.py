@@ -27,7 +27,7 @@ from arena.server.roles import add_core_metric, add_edge_metric
 from arena.server.settings import private_settings
 from arena.server.store.database import open_store
 from arena.server.store.journal.journal import open_journal
-from testkit.simulation.bus import Exchange
+from testkit.simulation.bus import SimulatedExchange
 from testkit.simulation.world import SECOND
 from testkit.virtual_time import CLOCK, VirtualLoop
 from tests.docs.pages import ROOT
@@ -127,12 +127,12 @@ class Watch:
 
 
 @pytest.fixture
-def exchange() -> Iterator[Exchange]:
+def exchange() -> Iterator[SimulatedExchange]:
     with exchanging(1) as exchange:
         yield exchange
 
 
-def test_a_core_that_leads_no_more(exchange: Exchange) -> None:
+def test_a_core_that_leads_no_more(exchange: SimulatedExchange) -> None:
     metrics = Metrics()
     core, edge = NotingCore(exchange, fence=1), NotingEdge(exchange, 5)
     add_edge_metric(metrics, edge.link)
@@ -147,7 +147,7 @@ def test_a_core_that_leads_no_more(exchange: Exchange) -> None:
     assert not watch.fires("ArenaWithoutCore")
 
 
-def test_an_edge_that_is_gone(exchange: Exchange) -> None:
+def test_an_edge_that_is_gone(exchange: SimulatedExchange) -> None:
     metrics = Metrics()
     core, edges = NotingCore(exchange, fence=1), [NotingEdge(exchange, number) for number in (5, 6)]
     add_core_metric(metrics, core.link)
@@ -179,7 +179,7 @@ async def test_a_store_that_takes_its_time(tmp_path: Path) -> None:
 async def test_a_loop_that_is_held_up() -> None:
     metrics = Metrics()
     lag = LoopLag(CLOCK, metrics.loop_seconds.observe)
-    lag.add_need(lambda: True)
+    lag.measure_while(lambda: True)
     lag.start()
     watch = Watch(metrics)
     await asyncio.sleep(1)
@@ -216,7 +216,7 @@ async def test_a_match_that_is_void_by_a_fault_of_the_server() -> None:
 
 def test_bots_that_forfeit_again_and_again() -> None:
     arena, metrics = Arena(pool=replace(POOL, ready_ms=200)), Metrics()
-    metrics.suspended.set_function(lambda: arena.core.suspended_count(arena.now))
+    metrics.suspended.set_function(lambda: arena.core.count_suspended(arena.now))
     watch = Watch(metrics)
     arena.enter("anna")
     arena.enter("bert")

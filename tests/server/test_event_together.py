@@ -11,14 +11,14 @@ import msgspec
 import pytest
 
 from arena.bots.client.settings import ClientSettings
-from arena.match.terms import setup_of_game
+from arena.match.terms import encode_game
 from arena.protocol.timecontrol import TimeControl
 from arena.server.core.event_state import EventPlan
 from arena.server.core.inputs import AnnounceEvent, ControlEvent
 from arena.server.core.settings import PoolGame
 from testkit.simulation.arena import SimulatedArena, SimulationPlan
 from testkit.simulation.bots import URL, ClientBot
-from testkit.simulation.servers import SHARD, in_place
+from testkit.simulation.servers import SHARD, replace_machine
 from testkit.simulation.world import EPOCH_NS, SECOND
 from tests.server.matches import game_of
 
@@ -32,14 +32,14 @@ class Entrant(ClientBot):
     """The product's client, which enters the cup."""
 
     def start(self) -> None:
-        self.arena.world.call_in(4 * SECOND, super().start)  # once the event is announced
+        self.arena.world.call_after(4 * SECOND, super().start)  # once the event is announced
 
-    def options(self) -> ClientSettings:
+    def make_settings(self) -> ClientSettings:
         return ClientSettings(URL, self.name, event="cup", pool=False, wait=1e6)
 
 
 def ask(arena: SimulatedArena, request: AnnounceEvent | ControlEvent) -> None:
-    text = msgspec.json.encode(request, enc_hook=setup_of_game).decode()
+    text = msgspec.json.encode(request, enc_hook=encode_game).decode()
     arena.store.raw.execute("INSERT INTO requests (server, request) VALUES (?, ?)", (SHARD, text))
 
 
@@ -62,7 +62,7 @@ def play(bots: int, kills: tuple[int, ...], **changes: object) -> dict[str, Any]
         arena.world.call_at(second * SECOND, arena.servers[0].kill)
     hook, sys.unraisablehook = sys.unraisablehook, lambda _given: None
     try:
-        with in_place(arena):
+        with replace_machine(arena):
             try:
                 arena.run(280, ())
                 row = arena.store.raw.execute("SELECT plan, finished FROM ladders").fetchone()

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.server.failed_logins import PAUSE_SECONDS, FailedLogins, address_key, pause_within
+from arena.server.failed_logins import PAUSE_SECONDS, FailedLogins, address_key, choose_pause
 
 
 def failed_logins() -> FailedLogins:
@@ -15,29 +15,29 @@ def test_the_last_allowed_guess_shuts_the_door_for_the_pause() -> None:
     logins = failed_logins()
     for at in (0, 1):
         logins.record_failure("10.0.0.1", at)
-        assert logins.seconds_refused("10.0.0.1", at) == 0
+        assert logins.refusal_seconds_left("10.0.0.1", at) == 0
     logins.record_failure("10.0.0.1", 2)
-    assert logins.seconds_refused("10.0.0.1", 2) == 300
-    assert logins.seconds_refused("10.0.0.1", 301.5) == 0.5
-    assert logins.seconds_refused("10.0.0.1", 302) == 0
+    assert logins.refusal_seconds_left("10.0.0.1", 2) == 300
+    assert logins.refusal_seconds_left("10.0.0.1", 301.5) == 0.5
+    assert logins.refusal_seconds_left("10.0.0.1", 302) == 0
 
 
 def test_slow_mistakes_are_forgiven() -> None:
     logins = failed_logins()
     for at in range(0, 3000, 30):
         logins.record_failure("10.0.0.1", at)
-        assert logins.seconds_refused("10.0.0.1", at) == 0 or at % 60 == 0
+        assert logins.refusal_seconds_left("10.0.0.1", at) == 0 or at % 60 == 0
     logins = failed_logins()
     for at in range(0, 6000, 60):
         logins.record_failure("10.0.0.1", at)
-        assert logins.seconds_refused("10.0.0.1", at) == 0
+        assert logins.refusal_seconds_left("10.0.0.1", at) == 0
 
 
 def test_others_are_not_refused() -> None:
     logins = failed_logins()
     for _ in range(3):
         logins.record_failure("10.0.0.1", 0)
-    assert logins.seconds_refused("10.0.0.2", 0) == 0
+    assert logins.refusal_seconds_left("10.0.0.2", 0) == 0
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_within_any_window_nobody_gets_more_guesses_than_allowed(tries: list[tup
     for number, passed in tries:
         now += passed
         address = f"10.0.0.{number}"
-        if logins.seconds_refused(address, now) == 0:
+        if logins.refusal_seconds_left(address, now) == 0:
             logins.record_failure(address, now)
             allowed.setdefault(address, []).append(now)
     for times in allowed.values():
@@ -83,9 +83,9 @@ def test_however_many_come_the_memory_is_bounded(numbers: list[int]) -> None:
 
 @given(st.floats(0.001, 3600))
 def test_an_address_is_open_again_while_the_matches_of_its_bots_wait(grace: float) -> None:
-    assert 0 < pause_within(grace) < grace
-    assert pause_within(grace) <= PAUSE_SECONDS
+    assert 0 < choose_pause(grace) < grace
+    assert choose_pause(grace) <= PAUSE_SECONDS
 
 
 def test_without_a_grace_an_address_is_closed_for_the_usual_time() -> None:
-    assert pause_within(0) == PAUSE_SECONDS
+    assert choose_pause(0) == PAUSE_SECONDS

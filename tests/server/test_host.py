@@ -45,7 +45,7 @@ from arena.server.settings import private_settings
 from arena.server.store.database import StoreError
 from arena.server.store.journal.reader import load_events_of_match
 from arena.server.store.retention import Retention
-from testkit.stored import records_of
+from testkit.stored import load_records
 from tests.server.matches import game_of, spec, terms
 from tests.server.peer import Peer, dial, enter
 
@@ -72,7 +72,7 @@ async def test_two_bots_play_a_match_to_its_end(host: Host) -> None:
     assert record.result.reason is ends[0].reason
     assert record.players.maxie == "anna"
     assert record.time_control == "600+1"
-    assert await records_of(host.engine, "test") == [record]
+    assert await load_records(host.engine, "test") == [record]
 
 
 @pytest.mark.parametrize("watched", [False, True])
@@ -218,7 +218,7 @@ async def test_a_match_waits_until_both_bots_can_take_it(host: Host) -> None:
             tasks.start_soon(play_in, host, records, "anna", "bert")
         first = await anna.hear(Start)
         await anyio.wait_all_tasks_blocked()
-        bot = host.core.shell.core.bot("anna")
+        bot = host.core.shell.core.find_bot("anna")
         assert bot is not None
         assert list(bot.matches) == [first.match]
         await anna.say(Ready(first.match))
@@ -276,7 +276,7 @@ async def test_a_named_store_keeps_the_matches(tmp_path: Path) -> None:
     async with open_host(private_settings(database=url)) as host:
         record = await host.play(spec("anna", "bert", ready=10))
     async with open_host(private_settings(database=url)) as host:
-        assert await records_of(host.engine, "test") == [record]
+        assert await load_records(host.engine, "test") == [record]
 
 
 async def test_leaving_tells_who_is_connected() -> None:
@@ -291,7 +291,7 @@ async def test_a_cancelled_host_still_commits_arrived_messages(tmp_path: Path) -
     url = f"sqlite:///{tmp_path / 'arena.db'}"
     result = Result("maxie", EndReason.RESIGNATION)
     kept = terms()
-    record = kept.record("2026-11-20T12:00:00Z", [], result)
+    record = kept.make_record("2026-11-20T12:00:00Z", [], result)
     with anyio.fail_after(500):
         with anyio.CancelScope() as scope:
             async with open_host(private_settings(database=url)) as host, anyio.create_task_group() as tasks:
@@ -300,7 +300,7 @@ async def test_a_cancelled_host_still_commits_arrived_messages(tmp_path: Path) -
                 scope.cancel()
                 await anyio.sleep_forever()
         async with open_host(private_settings(database=url)) as again:
-            assert await records_of(again.engine, record.event) == [record]
+            assert await load_records(again.engine, record.event) == [record]
 
 
 async def test_a_page_of_another_site_may_connect_only_where_no_token_is_needed() -> None:

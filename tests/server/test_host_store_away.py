@@ -20,8 +20,8 @@ from arena.protocol.record import Record
 from arena.server.host import Host, open_host
 from arena.server.settings import private_settings
 from arena.server.store.database import open_store
-from arena.server.store.journal.load import load
-from testkit.stored import records_of
+from arena.server.store.journal.load import load_restart_state
+from testkit.stored import load_records
 from tests.server.databases import Postgresql
 from tests.server.matches import game_of, spec
 from tests.server.peer import Peer, enter
@@ -120,7 +120,7 @@ async def test_no_match_is_void_and_no_clock_runs_while_the_store_is_away(
             while len(records) < len(pairs):
                 await anyio.sleep(0.02)
         assert await ready(host) == (200, "ready\n")
-        kept = await records_of(host.engine, "test")
+        kept = await load_records(host.engine, "test")
         assert {each.match: each for each in kept} == {each.match: each for each in records}
     for record in records:
         assert record.result.reason not in FORFEITS | {EndReason.SERVER_FAULT}
@@ -157,7 +157,7 @@ async def test_matches_go_on_from_the_store_where_that_was_away_for_longer_than_
         record = await host.play(asked)
         assert record.result.reason not in FORFEITS | {EndReason.SERVER_FAULT}
         assert len(record.moves) > PLY + 1
-        assert await records_of(host.engine, "test") == [record]
+        assert await load_records(host.engine, "test") == [record]
 
 
 async def test_a_server_that_is_stopped_while_its_store_is_away_goes_on_with_its_matches_later(
@@ -184,5 +184,5 @@ async def test_a_server_that_is_stopped_while_its_store_is_away_goes_on_with_its
         assert monotonic() - began < 300, "nobody waits for a store that is away"
     await asyncio.to_thread(own_postgresql.start)
     async with open_store(url) as engine:
-        (kept,) = (await load(engine, "", "test")).matches
+        (kept,) = (await load_restart_state(engine, "", "test")).matches
     assert sum(type(event) is Moved for _, event in kept.events) == PLY

@@ -30,11 +30,11 @@ from arena.server.core.inputs import AnnounceEvent, ControlEvent
 from arena.server.core.settings import PoolGame
 from arena.server.store import migrations
 from arena.server.store.aggregates.closing import close_season
-from arena.server.store.invitations import invite, invited_owner
+from arena.server.store.invitations import create_invitations, find_invited_owner
 from testkit.simulation import watch
 from testkit.simulation.arena import SimulatedArena, SimulationPlan
 from testkit.simulation.bots import URL, ClientBot
-from testkit.simulation.servers import in_place
+from testkit.simulation.servers import replace_machine
 from testkit.simulation.world import EPOCH_NS, SECOND, SimulatedProcess
 from tests.server.command_line import run
 from tests.server.matches import game_of
@@ -82,7 +82,7 @@ class Student(ClientBot):
         self.token = ""
         self.event = ""
 
-    def options(self) -> ClientSettings:
+    def make_settings(self) -> ClientSettings:
         return ClientSettings(URL, self.name, self.token, event=self.event, pool=not self.event, wait=1e6)
 
     def come(self, event: str) -> None:
@@ -102,7 +102,7 @@ class Semester(SimulatedArena):
 
     def open(self) -> None:
         """Create the store, start the server, and let the owners register their bots by invitation."""
-        with self.store.twin(self.store.engine).begin() as connection:
+        with self.store.make_writing_engine(self.store.engine).begin() as connection:
             migrations.create_tables(connection)
         self.servers[0].start()
         self.world.run_for(2 * SECOND)
@@ -111,9 +111,9 @@ class Semester(SimulatedArena):
         self.until(lambda: all(each.token for each in self.students), 60)
 
     async def _register(self) -> None:
-        codes = await invite(self.store.engine, OWNERS, 2, 14 * 24 * 3600)
+        codes = await create_invitations(self.store.engine, OWNERS, 2, 14 * 24 * 3600)
         for each in self.students:
-            owner = await invited_owner(self.store.engine, codes[each.owner])
+            owner = await find_invited_owner(self.store.engine, codes[each.owner])
             assert owner == each.owner
             each.token = await register_name(self.store.engine, owner, each.name)
 
@@ -145,7 +145,7 @@ class Semester(SimulatedArena):
         server.down = True
         server.stop()
         self.until(lambda: not server.process.alive, 60)
-        self.watch.look()
+        self.watch.check_memory()
         gc.collect()
 
     def announce(self, event: str, format: str, rounds: int, **changes: Any) -> None:
@@ -285,13 +285,13 @@ def semester(arena: Semester) -> list[tuple[Any, ...]]:
 
     arena.evening(6, students[:6])
     arena.world.run_for(40 * SECOND)
-    with arena.store.twin(arena.store.engine).begin() as connection:
+    with arena.store.make_writing_engine(arena.store.engine).begin() as connection:
         close_season(connection, "autumn")
-    arena.watch.close_season()
+    arena.watch.check_season()
     closed = arena.standings(1)
     arena.world.run_for(40 * SECOND)
     arena.night()
-    arena.watch.final()
+    arena.watch.check_end_state()
     return closed
 
 
@@ -316,7 +316,7 @@ def play_week(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Week:
     monkeypatch.setitem(watch.ALLOWED, "quitter", frozenset({EndReason.NO_SHOW}))
     monkeypatch.setattr(sys, "unraisablehook", lambda _given: None)  # processes are killed amid their tasks
     arena = Semester()
-    with in_place(arena):
+    with replace_machine(arena):
         try:
             closed = semester(arena)
             check_matches(arena)

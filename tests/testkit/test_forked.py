@@ -10,7 +10,7 @@ from subprocess import TimeoutExpired
 
 import pytest
 
-from testkit.forked import Forked
+from testkit.forked import ForkedCommand
 
 pytestmark = pytest.mark.usefixtures("loaded_commands")
 
@@ -21,7 +21,7 @@ ENDLESS = ("bot", "random", "--url", "ws://127.0.0.1:9", "--wait", "600")
 def test_output_is_appended_to_its_files(tmp_path: Path) -> None:
     out, err = tmp_path / "out", tmp_path / "err"
     for words in (("--version",), ("--version",), ("nonsense",)):
-        process = Forked(*words, cwd=tmp_path, stdout=out, stderr=err)
+        process = ForkedCommand(*words, cwd=tmp_path, stdout=out, stderr=err)
         assert process.wait(30) == process.returncode == (2 if words == ("nonsense",) else 0)
     assert out.read_text() == 2 * f"arena {metadata.version('riskless-arena')}\n"
     assert err.read_text().startswith("arena: ")
@@ -30,17 +30,17 @@ def test_output_is_appended_to_its_files(tmp_path: Path) -> None:
 
 def test_it_is_in_its_folder_and_has_its_environment(tmp_path: Path) -> None:
     here = Path.cwd()
-    assert Forked("new", "mine.py", cwd=tmp_path).wait(30) == 0
+    assert ForkedCommand("new", "mine.py", cwd=tmp_path).wait(30) == 0
     assert (tmp_path / "mine.py").exists()
     err = tmp_path / "err"
     variables = {**os.environ, "ARENA_URL": "nonsense"}
-    assert Forked("bot", "random", cwd=tmp_path, env=variables, stderr=err).wait(30) == 2
+    assert ForkedCommand("bot", "random", cwd=tmp_path, env=variables, stderr=err).wait(30) == 2
     assert "'nonsense' is not a server URL" in err.read_text()
     assert (Path.cwd(), os.environ.get("ARENA_URL")) == (here, None)
 
 
 def test_a_signal_ends_it(tmp_path: Path) -> None:
-    process = Forked(*ENDLESS, cwd=tmp_path)
+    process = ForkedCommand(*ENDLESS, cwd=tmp_path)
     assert process.poll() is None
     assert process.pid != os.getpid()
     with pytest.raises(TimeoutExpired):

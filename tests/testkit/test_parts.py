@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import pytest
 
-from testkit.parts import PARTS, Part, missing, told_of
+from testkit.parts import PARTS, MachinePart, describe_missing_parts, missing_reason
 
 pytest_plugins = ["pytester"]
 
 LACKED = """
 import testkit.parts
-from testkit.parts import Part, requires, skip_without
+from testkit.parts import MachinePart, mark_requires, skip_without
 import pytest
 
-testkit.parts.PARTS["nginx"] = Part("a proxy", "install nginx", lambda: False)
-testkit.parts.PARTS["gcc"] = Part("the example in C", "install gcc", lambda: False)
-testkit.parts.PARTS["perl"] = Part("the example in Perl", "install perl", lambda: True)
+testkit.parts.PARTS["nginx"] = MachinePart("a proxy", "install nginx", lambda: False)
+testkit.parts.PARTS["gcc"] = MachinePart("the example in C", "install gcc", lambda: False)
+testkit.parts.PARTS["perl"] = MachinePart("the example in Perl", "install perl", lambda: True)
 
-@requires("nginx")
+@mark_requires("nginx")
 def test_one(): pass
 
-@requires("nginx")
+@mark_requires("nginx")
 def test_two(): pass
 
-@requires("perl")
+@mark_requires("perl")
 def test_three(): pass
 
 @pytest.fixture
@@ -55,7 +55,8 @@ def test_a_test_that_needs_a_part_is_slow_unless_it_is_a_smoke_test(pytester: py
     pytester.makeini("[pytest]\nmarkers = needs\n slow\n smoke\naddopts = -m 'not slow'")
     pytester.makepyfile(
         LACKED.replace(
-            '@requires("nginx")\ndef test_two', '@requires("nginx")\n@pytest.mark.smoke\ndef test_two'
+            '@mark_requires("nginx")\ndef test_two',
+            '@mark_requires("nginx")\n@pytest.mark.smoke\ndef test_two',
         )
     )
     ran = pytester.runpytest_subprocess("-p", "no:cacheprovider")
@@ -65,15 +66,15 @@ def test_a_test_that_needs_a_part_is_slow_unless_it_is_a_smoke_test(pytester: py
 
 
 def test_a_run_that_lacks_nothing_tells_nothing() -> None:
-    assert not list(told_of(["", "another reason", "this needs a reason"]))
+    assert not list(describe_missing_parts(["", "another reason", "this needs a reason"]))
 
 
 @pytest.mark.parametrize("of", PARTS.items(), ids=PARTS)
 def test_a_missing_part_is_reported_with_its_reason(
-    of: tuple[str, Part], monkeypatch: pytest.MonkeyPatch
+    of: tuple[str, MachinePart], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     part, known = of
-    monkeypatch.setitem(PARTS, part, Part(known.tested, known.remedy, lambda: True))
-    assert missing(part) is None
-    monkeypatch.setitem(PARTS, part, Part(known.tested, known.remedy, lambda: False))
-    assert len(list(told_of([f"Skipped: {missing(part)}"] * 3))) == 1
+    monkeypatch.setitem(PARTS, part, MachinePart(known.tested, known.remedy, lambda: True))
+    assert missing_reason(part) is None
+    monkeypatch.setitem(PARTS, part, MachinePart(known.tested, known.remedy, lambda: False))
+    assert len(list(describe_missing_parts([f"Skipped: {missing_reason(part)}"] * 3))) == 1

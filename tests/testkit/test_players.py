@@ -35,7 +35,7 @@ async def test_a_player_learns_of_the_end_that_it_missed() -> None:
                     await bert.send(encode(Ready(terms.match)))
             playing.cancel()
             while host.is_connected("anna"):
-                await host.wait_change()
+                await host.wait_for_change()
             await bert.send(encode(Resign(terms.match)))
             await match
             playing = tasks.create_task(anna.run())

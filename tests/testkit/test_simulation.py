@@ -7,15 +7,15 @@ import asyncio
 import pytest
 
 from testkit.simulation.arena import SimulatedArena, SimulationPlan, simulate
-from testkit.simulation.network import PUBLIC, Network
-from testkit.simulation.planted import PLANTED, planted
-from testkit.simulation.servers import in_place
+from testkit.simulation.network import PUBLIC, SimulatedNetwork
+from testkit.simulation.planted import PLANTED, plant_defect
+from testkit.simulation.servers import replace_machine
 from testkit.simulation.world import SECOND, SimulatedProcess, World
 
 
 def test_whatever_the_simulation_replaces_is_there() -> None:
     arena = SimulatedArena(SimulationPlan(1, 0, bots=0))
-    with in_place(arena):
+    with replace_machine(arena):
         pass
     arena.world.close()
     arena.store.close()
@@ -23,7 +23,7 @@ def test_whatever_the_simulation_replaces_is_there() -> None:
 
 @pytest.mark.parametrize("name", PLANTED)
 def test_whatever_a_planted_defect_replaces_is_there(name: str) -> None:
-    with planted(name):
+    with plant_defect(name):
         pass
 
 
@@ -48,7 +48,7 @@ class NotingProtocol(asyncio.Protocol):
 def test_a_connection_that_is_reset_before_it_is_accepted_is_made_and_lost() -> None:
     """As by asyncio, which finds the reset when it reads. Otherwise a server would keep such a connection forever."""
     world = World(1)
-    world.network = network = Network(world)
+    world.network = network = SimulatedNetwork(world)
     server, client = SimulatedProcess(world, "server"), SimulatedProcess(world, "client")
     accepted = NotingProtocol()
     network.listen(server, lambda: accepted, PUBLIC)

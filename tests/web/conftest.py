@@ -4,7 +4,15 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect
 
-from testkit.browser import PATIENCE, RUNNING, Arena, arena, chromium, new_context, wait
+from testkit.browser import (
+    PATIENCE,
+    RUNNING_ARENAS,
+    BrowserArena,
+    new_context,
+    open_chromium,
+    run_arena,
+    wait_until,
+)
 
 expect.set_options(timeout=PATIENCE * 700)
 
@@ -14,7 +22,9 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
     """Add what the running servers and bots have said to the report of a failed test."""
     report = yield
     if report.failed:
-        report.sections += [(f"arena {number}", each.report()) for number, each in enumerate(RUNNING)]
+        report.sections += [
+            (f"arena {number}", each.describe_state()) for number, each in enumerate(RUNNING_ARENAS)
+        ]
     return report
 
 
@@ -24,7 +34,7 @@ def browser(loaded_commands: None) -> Iterator[Browser]:
 
     Servers and bots are forked from what is there by then, so that no test is the first to start it.
     """
-    with chromium() as running:
+    with open_chromium() as running:
         yield running
 
 
@@ -98,14 +108,14 @@ def faults_of(page: Page) -> list[str]:
 
 
 @pytest.fixture(scope="package")
-def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
     """A server to which nobody connects: for the start page of such a one, and for what the page does by itself."""
-    with arena(tmp_path_factory.mktemp("empty")) as running:
+    with run_arena(tmp_path_factory.mktemp("empty")) as running:
         yield running
 
 
 @pytest.fixture
-def timed(empty: Arena, browser: Browser) -> Iterator[Page]:
+def timed(empty: BrowserArena, browser: Browser) -> Iterator[Page]:
     """A page whose clock is the test's, on a server where nobody plays. All pages of a context have one clock."""
     context = new_context(browser)
     page = context.new_page()
@@ -116,7 +126,7 @@ def timed(empty: Arena, browser: Browser) -> Iterator[Page]:
     assert not faults
 
 
-def stop_clock(page: Page, empty: Arena) -> None:
+def stop_clock(page: Page, empty: BrowserArena) -> None:
     """Open the start page, and let its time go on only when the test says so."""
     page.clock.install(time="2026-01-01T00:00:00")
     page.goto(empty.url)
@@ -125,11 +135,11 @@ def stop_clock(page: Page, empty: Arena) -> None:
 
 
 @pytest.fixture(scope="package")
-def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
+def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
     """A server on which some matches were played and rated."""
-    with arena(tmp_path_factory.mktemp("played"), "--map", "path4", "--tc", "60/move") as running:
-        running.bot("greedy", matches=2)  # one of them against whoever challenges it
-        running.dawdler("random", 0.005)
-        wait(lambda: len(running.ask("records")["matches"]) >= 4, 3 * PATIENCE)
-        running.slow_down()
+    with run_arena(tmp_path_factory.mktemp("played"), "--map", "path4", "--tc", "60/move") as running:
+        running.connect_bot("greedy", matches=2)  # one of them against whoever challenges it
+        running.connect_slow_bot("random", 0.005)
+        wait_until(lambda: len(running.fetch_json("records")["matches"]) >= 4, 3 * PATIENCE)
+        running.slow_down_bots()
         yield running

@@ -27,7 +27,7 @@ from arena.maps.setup import make_game_on_map
 from arena.protocol.codes import EndReason
 from arena.protocol.record import FORMAT, Record, RecordedMove, Result, to_line
 from arena.protocol.values import Players, Thinking
-from testkit.browser import Arena, arena, chromium, wait
+from testkit.browser import BrowserArena, open_chromium, run_arena, wait_until
 
 TABLET = {"width": 1180, "height": 800}
 PHONE_SIZE = (390, 780)
@@ -174,35 +174,37 @@ def main() -> None:
     wanted = set(given.only or NAMES)
     expect.set_options(timeout=PATIENCE_MS)
     given.folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="arena-") as work, chromium() as browser:
+    with tempfile.TemporaryDirectory(prefix="arena-") as work, open_chromium() as browser:
         folder = Path(work)
         if "film-tv" in wanted:
             (folder / "film").mkdir()
-            with arena(folder / "film", "--map", "world", "--tc", "60/move") as running:
+            with run_arena(folder / "film", "--map", "world", "--tc", "60/move") as running:
                 for name, depth in (("Boudica", 4), ("Sun-Tzu", 3)):
-                    running.bot(f"alphabeta:depth={depth}", name)
+                    running.connect_bot(f"alphabeta:depth={depth}", name)
                 film(running, browser, given.folder)
         if wanted & {*PLAYED, *BUSY}:
-            with arena(folder, "--map", "world", "--tc", "60/move", "--set=pool.concurrency=8") as running:
+            with run_arena(
+                folder, "--map", "world", "--tc", "60/move", "--set=pool.concurrency=8"
+            ) as running:
                 for engine in ("alphabeta:depth=4", "greedy"):
-                    running.bot(engine, matches=4)
-                running.dawdler("marvin", 0.6, matches=8)
+                    running.connect_bot(engine, matches=4)
+                running.connect_slow_bot("marvin", 0.6, matches=8)
                 played(running, browser, given.folder, wanted)
         if given.all or wanted & {*MADE, *QUIET}:
             (folder / "quiet").mkdir()
-            with arena(folder / "quiet", "--set=pool.matchmaker=false", private=False) as running:
+            with run_arena(folder / "quiet", "--set=pool.matchmaker=false", private=False) as running:
                 quiet(running, browser, given.folder, folder, wanted)
                 if given.all:
                     maps(running, browser, given.folder)
 
 
-def played(running: Arena, browser: Browser, folder: Path, wanted: set[str]) -> None:
+def played(running: BrowserArena, browser: Browser, folder: Path, wanted: set[str]) -> None:
     """Show a server with matches in progress."""
     if wanted & {"page-live", "page-phone"}:
         live(running, browser, folder, wanted)
-    wait(lambda: len(running.ask("records")["matches"]) >= 3, seconds=240)
-    wait(lambda: len(running.ask("table")["standings"]) == 3, seconds=240)
-    match = max(running.ask("records")["matches"], key=lambda each: each["plies"])["match"]
+    wait_until(lambda: len(running.fetch_json("records")["matches"]) >= 3, seconds=240)
+    wait_until(lambda: len(running.fetch_json("table")["standings"]) == 3, seconds=240)
+    match = max(running.fetch_json("records")["matches"], key=lambda each: each["plies"])["match"]
     for name, (address, sign) in GUIDES.items():
         if f"page-{name}" in wanted:
             page = view(browser, TABLET, f"{running.url}{address}")
@@ -213,7 +215,7 @@ def played(running: Arena, browser: Browser, folder: Path, wanted: set[str]) -> 
             sheet(running, browser, replace(each, address=each.address.format(match=match)), folder)
 
 
-def quiet(running: Arena, browser: Browser, folder: Path, work: Path, wanted: set[str]) -> None:
+def quiet(running: BrowserArena, browser: Browser, folder: Path, work: Path, wanted: set[str]) -> None:
     """Show a server to which only its own bots are connected."""
     file = work / "usa.jsonl"
     file.write_text(to_line(made_up("usa")) + "\n", encoding="utf-8")
@@ -236,7 +238,7 @@ def view(browser: Browser, size: dict[str, int], address: str, scheme: str = "li
     return page
 
 
-def live(running: Arena, browser: Browser, folder: Path, wanted: set[str]) -> None:
+def live(running: BrowserArena, browser: Browser, folder: Path, wanted: set[str]) -> None:
     """A match in progress, on a tablet and in the dark on a phone."""
     page = view(browser, TABLET, running.url)
     page.locator(".card.live", has_text="alphabeta").first.click()
@@ -250,7 +252,7 @@ def live(running: Arena, browser: Browser, folder: Path, wanted: set[str]) -> No
         shoot(phone, folder / "page-phone.png")
 
 
-def film(running: Arena, browser: Browser, folder: Path) -> None:
+def film(running: BrowserArena, browser: Browser, folder: Path) -> None:
     """Arena TV, on a page whose time goes on from picture to picture, so that each is as late as it says."""
     page = browser.new_page(viewport=FILM)
     page.set_default_timeout(PATIENCE_MS)
@@ -277,7 +279,7 @@ def film(running: Arena, browser: Browser, folder: Path) -> None:
     )
 
 
-def sheet(running: Arena, browser: Browser, shown: View, folder: Path) -> None:
+def sheet(running: BrowserArena, browser: Browser, shown: View, folder: Path) -> None:
     """Draw one view in every theme and size, in one picture."""
     pictures = []
     size, scheme = LOOKS["1440-light"]
@@ -306,7 +308,7 @@ def sheet(running: Arena, browser: Browser, shown: View, folder: Path) -> None:
     page.close()
 
 
-def play(running: Arena, browser: Browser, folder: Path) -> None:
+def play(running: BrowserArena, browser: Browser, folder: Path) -> None:
     """A person's move against the house, its targets shown."""
     page = view(browser, TABLET, running.url)
     page.get_by_role("link", name="Play against House Greedy").click()
@@ -320,7 +322,7 @@ def play(running: Arena, browser: Browser, folder: Path) -> None:
     shoot(page, folder / "page-play.png")
 
 
-def maps(running: Arena, browser: Browser, folder: Path) -> None:
+def maps(running: BrowserArena, browser: Browser, folder: Path) -> None:
     """Every built-in map in every look, in the middle of a match."""
     for name in map_names():
         file = folder / f"{name}.jsonl"

@@ -16,7 +16,7 @@ from PIL import Image
 from playwright.sync_api import Page, expect
 
 from arena.protocol.record import to_line
-from testkit.browser import Arena, arena, wait
+from testkit.browser import BrowserArena, run_arena, wait_until
 from tests.web.screenshots import made_up
 
 COLOURS = """() => {
@@ -35,12 +35,12 @@ HEARD = """() => {
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
-    with arena(tmp_path_factory.mktemp("comfort"), "--map", "m2", "--tc", "60/move") as running:
-        running.dawdler("ann", 0.02)
-        running.dawdler("bob", 0.02)
-        wait(lambda: running.ask("records")["matches"])
-        running.slow_down()
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
+    with run_arena(tmp_path_factory.mktemp("comfort"), "--map", "m2", "--tc", "60/move") as running:
+        running.connect_slow_bot("ann", 0.02)
+        running.connect_slow_bot("bob", 0.02)
+        wait_until(lambda: running.fetch_json("records")["matches"])
+        running.slow_down_bots()
         yield running
 
 
@@ -59,7 +59,7 @@ def contrast(one: list[float], other: list[float]) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-def test_light_or_dark_is_chosen_and_kept_and_both_have_contrast(served: Arena, page: Page) -> None:
+def test_light_or_dark_is_chosen_and_kept_and_both_have_contrast(served: BrowserArena, page: Page) -> None:
     page.goto(f"{served.url}#/play")
     found = {}
     for theme in ("light", "dark"):
@@ -98,7 +98,12 @@ GREYS = """() => [...document.querySelectorAll('.area-of, .cell')].map((area) =>
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(("game", "map_name"), [("riskless", "italy"), ("tictactoe", ""), ("hexapawn", "")])
 def test_a_grey_picture_tells_whose_a_territory_is(
-    empty: Arena, page: Page, tmp_path: Path, game: str, map_name: str, scheme: Literal["light", "dark"]
+    empty: BrowserArena,
+    page: Page,
+    tmp_path: Path,
+    game: str,
+    map_name: str,
+    scheme: Literal["light", "dark"],
 ) -> None:
     page.set_viewport_size({"width": 1440, "height": 900})
     page.emulate_media(color_scheme=scheme)
@@ -140,8 +145,8 @@ WATCH_TONES = """() => {
 }"""
 
 
-def test_armies_travel_as_long_as_one_likes_and_less_at_speed(served: Arena, page: Page) -> None:
-    match = served.ask("records")["matches"][-1]["match"]
+def test_armies_travel_as_long_as_one_likes_and_less_at_speed(served: BrowserArena, page: Page) -> None:
+    match = served.fetch_json("records")["matches"][-1]["match"]
     page.goto(f"{served.url}match/{match}/0")
     expect(page.locator(".told")).to_have_text("The start")
     page.evaluate(WATCH_TRAVEL)
@@ -169,8 +174,8 @@ def test_armies_travel_as_long_as_one_likes_and_less_at_speed(served: Arena, pag
     assert slow == took
 
 
-def test_a_move_is_heard_where_sound_is_switched_on(served: Arena, page: Page) -> None:
-    match = served.ask("records")["matches"][-1]["match"]
+def test_a_move_is_heard_where_sound_is_switched_on(served: BrowserArena, page: Page) -> None:
+    match = served.fetch_json("records")["matches"][-1]["match"]
     page.goto(f"{served.url}match/{match}/0")
     expect(page.locator(".told")).to_have_text("The start")
     page.evaluate(WATCH_TONES)
@@ -186,12 +191,12 @@ def test_a_move_is_heard_where_sound_is_switched_on(served: Arena, page: Page) -
     assert page.evaluate("tones.length") == count + 1
 
 
-def test_armies_that_do_not_travel_are_there_at_once(served: Arena, page: Page) -> None:
+def test_armies_that_do_not_travel_are_there_at_once(served: BrowserArena, page: Page) -> None:
     page.goto(f"{served.url}#/play")
     page.get_by_role("button", name="Settings").click()
     page.get_by_label("Pace").select_option("0")
     page.get_by_role("button", name="Close").click()
-    match = served.ask("records")["matches"][-1]["match"]
+    match = served.fetch_json("records")["matches"][-1]["match"]
     page.goto(f"{served.url}#/match/{match}/0")
     expect(page.locator(".told")).to_have_text("The start")
     page.keyboard.press("ArrowRight")
@@ -199,8 +204,8 @@ def test_armies_that_do_not_travel_are_there_at_once(served: Arena, page: Page) 
     expect(page.locator(".told")).to_contain_text("Move 1")
 
 
-def test_every_view_has_a_title_of_its_own(served: Arena, page: Page) -> None:
-    match = served.ask("records")["matches"][-1]
+def test_every_view_has_a_title_of_its_own(served: BrowserArena, page: Page) -> None:
+    match = served.fetch_json("records")["matches"][-1]
     titles = {
         "": "Riskless Arena: watch and play",
         "#/play": "Play · Riskless Arena",
@@ -220,13 +225,13 @@ def test_every_view_has_a_title_of_its_own(served: Arena, page: Page) -> None:
         expect(page).to_have_title(title)
 
 
-def test_a_match_of_bots_does_not_flood_who_listens(served: Arena, page: Page) -> None:
+def test_a_match_of_bots_does_not_flood_who_listens(served: BrowserArena, page: Page) -> None:
     page.goto(served.url)
     page.locator(".card.live").first.click()
     expect(page.locator(".moves li").nth(3)).to_be_visible()
     page.evaluate(HEARD)
     count = page.locator(".moves li").count()
-    with served.hurry(0.02):
+    with served.speed_up_bots(0.02):
         ended = page.get_by_role("link", name="Same opening")
         expect(page.locator(".moves li").nth(count + 20).or_(ended).first).to_be_visible()
     heard = page.evaluate("window.heard")
@@ -235,8 +240,8 @@ def test_a_match_of_bots_does_not_flood_who_listens(served: Arena, page: Page) -
     )
 
 
-def test_territories_come_by_tab_as_one_reads(served: Arena, page: Page) -> None:
-    match = served.ask("records")["matches"][-1]["match"]
+def test_territories_come_by_tab_as_one_reads(served: BrowserArena, page: Page) -> None:
+    match = served.fetch_json("records")["matches"][-1]["match"]
     page.goto(f"{served.url}#/match/{match}")
     expect(page.locator(".map .spot").first).to_be_visible()
     places = page.evaluate("""() => [...document.querySelectorAll('.map .spot')].map((each) => {

@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Dialog, Error, Page, expect
 
 from arena.protocol.record import to_line
-from testkit.browser import Arena, arena, new_context, wait
+from testkit.browser import BrowserArena, new_context, run_arena, wait_until
 from tests.web.conftest import faults_of
 from tests.web.screenshots import made_up
 from tests.web.wire import Guest, against
@@ -22,15 +22,15 @@ OVER = re.compile("wins|Draw|Void")
 
 
 @pytest.fixture(scope="module")
-def idle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
+def idle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
     """A server whose bot waits for challenges and takes its time over moves, and which waits long for who is gone."""
     settings = ("--set=pool.matchmaker=false", "--set=matches.grace_seconds=300")
-    with arena(tmp_path_factory.mktemp("idle"), *settings) as running:
-        running.dawdler("random", 0.3, matches=20)
+    with run_arena(tmp_path_factory.mktemp("idle"), *settings) as running:
+        running.connect_slow_bot("random", 0.3, matches=20)
         yield running
 
 
-def begin(page: Page, arena: Arena, name: str, game: str = "riskless", map: str = "path4") -> str:
+def begin(page: Page, arena: BrowserArena, name: str, game: str = "riskless", map: str = "path4") -> str:
     """Begin a match as Maxie; its id."""
     page.goto(arena.url)
     page.get_by_role("link", name="Play against random").click()
@@ -62,12 +62,12 @@ def resign(page: Page) -> None:
     expect(page.get_by_role("button", name="Rematch")).to_be_visible()
 
 
-def goes_on(arena: Arena, match: str) -> None:
+def goes_on(arena: BrowserArena, match: str) -> None:
     """Nothing of the match has ended: there is no record of it."""
-    assert match not in {each["match"] for each in arena.ask("records?limit=50")["matches"]}
+    assert match not in {each["match"] for each in arena.fetch_json("records?limit=50")["matches"]}
 
 
-def test_a_match_has_its_own_address_and_a_reload_comes_back_to_it(idle: Arena, page: Page) -> None:
+def test_a_match_has_its_own_address_and_a_reload_comes_back_to_it(idle: BrowserArena, page: Page) -> None:
     match = begin(page, idle, "ada-reloads")
     click_a_move(page)
     status(page, "Your turn")
@@ -83,7 +83,7 @@ def test_a_match_has_its_own_address_and_a_reload_comes_back_to_it(idle: Arena, 
     resign(page)
 
 
-def test_a_reload_while_the_opponent_thinks_comes_back_to_the_move(idle: Arena, page: Page) -> None:
+def test_a_reload_while_the_opponent_thinks_comes_back_to_the_move(idle: BrowserArena, page: Page) -> None:
     with against(idle, page, "thinker", "tictactoe") as (guest, match):
         page.locator(".cell").nth(0).click()
         guest.hear("turn")
@@ -96,7 +96,7 @@ def test_a_reload_while_the_opponent_thinks_comes_back_to_the_move(idle: Arena, 
         resign(page)
 
 
-def test_back_links_and_the_bar_lead_away_and_back(idle: Arena, page: Page) -> None:
+def test_back_links_and_the_bar_lead_away_and_back(idle: BrowserArena, page: Page) -> None:
     match = begin(page, idle, "ada-wanders")
     page.go_back()
     bar = page.get_by_role("region", name="Your match")
@@ -115,7 +115,7 @@ def test_back_links_and_the_bar_lead_away_and_back(idle: Arena, page: Page) -> N
     resign(page)
 
 
-def test_leaving_the_page_warns_while_a_match_goes_on(idle: Arena, page: Page) -> None:
+def test_leaving_the_page_warns_while_a_match_goes_on(idle: BrowserArena, page: Page) -> None:
     asked: list[str] = []
 
     def stay(dialog: Dialog) -> None:
@@ -135,7 +135,9 @@ def test_leaving_the_page_warns_while_a_match_goes_on(idle: Arena, page: Page) -
     assert asked == ["beforeunload"], "nothing is lost any more"
 
 
-def test_a_second_tab_takes_the_match_over_and_the_first_takes_it_back(idle: Arena, page: Page) -> None:
+def test_a_second_tab_takes_the_match_over_and_the_first_takes_it_back(
+    idle: BrowserArena, page: Page
+) -> None:
     match = begin(page, idle, "ada-doubles")
     second = page.context.new_page()
     second.goto(idle.url)
@@ -160,7 +162,7 @@ def test_a_second_tab_takes_the_match_over_and_the_first_takes_it_back(idle: Are
     status(second, OVER)
 
 
-def test_the_address_of_the_match_in_a_new_tab_is_the_match(idle: Arena, page: Page) -> None:
+def test_the_address_of_the_match_in_a_new_tab_is_the_match(idle: BrowserArena, page: Page) -> None:
     match = begin(page, idle, "ada-copies")
     second = page.context.new_page()
     second.goto(f"{idle.url}#/match/{match}")
@@ -170,7 +172,7 @@ def test_the_address_of_the_match_in_a_new_tab_is_the_match(idle: Arena, page: P
     resign(second)
 
 
-def test_a_tab_that_crashed_comes_back(idle: Arena, mortal: Page) -> None:
+def test_a_tab_that_crashed_comes_back(idle: BrowserArena, mortal: Page) -> None:
     begin(mortal, idle, "ada-crashes")
     click_a_move(mortal)
     crash(mortal)
@@ -190,7 +192,7 @@ def crash(page: Page) -> None:
         page.goto("chrome://crash")  # which is never there
 
 
-def test_a_hostile_challenger_changes_nothing(idle: Arena, page: Page) -> None:
+def test_a_hostile_challenger_changes_nothing(idle: BrowserArena, page: Page) -> None:
     match = begin(page, idle, "ada-challenged")
     url = idle.url.replace("http", "ws", 1)
     with Guest.at(url, "mallory", "127.0.0.9") as mallory:
@@ -208,7 +210,9 @@ def test_a_hostile_challenger_changes_nothing(idle: Arena, page: Page) -> None:
     resign(page)
 
 
-def test_an_opponent_that_is_gone_is_told_with_the_seconds_until_one_wins(idle: Arena, page: Page) -> None:
+def test_an_opponent_that_is_gone_is_told_with_the_seconds_until_one_wins(
+    idle: BrowserArena, page: Page
+) -> None:
     url = idle.url.replace("http", "ws", 1)
     gone = re.compile(r"^Opponent disconnected; you win in [1-9]\d* s\.")
     with Guest.at(url, "dropper", "127.0.0.8") as dropper:
@@ -232,7 +236,7 @@ def test_an_opponent_that_is_gone_is_told_with_the_seconds_until_one_wins(idle: 
         resign(page)
 
 
-def test_resigning_asks_once(idle: Arena, page: Page) -> None:
+def test_resigning_asks_once(idle: BrowserArena, page: Page) -> None:
     match = begin(page, idle, "ada-doubts")
     page.get_by_role("button", name="Resign", exact=True).click()
     expect(page.get_by_role("button", name="Yes, resign")).to_be_visible()
@@ -244,7 +248,7 @@ def test_resigning_asks_once(idle: Arena, page: Page) -> None:
     resign(page)
 
 
-def test_who_looks_back_in_ones_own_turn_plays_nothing(idle: Arena, page: Page) -> None:
+def test_who_looks_back_in_ones_own_turn_plays_nothing(idle: BrowserArena, page: Page) -> None:
     begin(page, idle, "ada-looks")
     click_a_move(page)
     status(page, "Your turn")
@@ -262,7 +266,7 @@ def test_who_looks_back_in_ones_own_turn_plays_nothing(idle: Arena, page: Page) 
     resign(page)
 
 
-def test_ones_own_move_is_on_the_board_at_once(idle: Arena, page: Page) -> None:
+def test_ones_own_move_is_on_the_board_at_once(idle: BrowserArena, page: Page) -> None:
     begin(page, idle, "ada-sees")
     server = idle.pid
     os.kill(server, signal.SIGSTOP)  # so that whatever is seen comes from the page alone
@@ -286,9 +290,9 @@ def test_a_server_that_is_gone_is_told_within_two_seconds_with_what_happens_next
     page = context.new_page()
     faults = faults_of(page)
     page.clock.install()
-    with arena(tmp_path, "--set=pool.matchmaker=false") as running:
-        running.dawdler("random", 0.1)
-        wait(lambda: len(running.ask("about")) > 0)
+    with run_arena(tmp_path, "--set=pool.matchmaker=false") as running:
+        running.connect_slow_bot("random", 0.1)
+        wait_until(lambda: len(running.fetch_json("about")) > 0)
         match = begin(page, running, "ada-waits")
         click_a_move(page)
         status(page, "Your turn")
@@ -306,7 +310,7 @@ def test_a_server_that_is_gone_is_told_within_two_seconds_with_what_happens_next
         status(page, "Your move is saved and will be sent again")
         expect(page.locator(".fault-bar")).to_be_hidden()  # it is said once
         if how is signal.SIGKILL:
-            running.serve()
+            running.start_server()
         else:
             os.kill(running.pid, signal.SIGCONT)
         status(page, re.compile(f"Your turn|{OVER.pattern}"))
@@ -325,26 +329,26 @@ def pause(page: Page) -> None:
             return True
         return False
 
-    wait(paused)
+    wait_until(paused)
 
 
 def test_a_page_whose_server_was_upgraded_reloads_itself_into_the_match(tmp_path: Path, page: Page) -> None:
-    with arena(tmp_path, "--set=pool.matchmaker=false") as running:
-        running.dawdler("random", 0.1)
+    with run_arena(tmp_path, "--set=pool.matchmaker=false") as running:
+        running.connect_slow_bot("random", 0.1)
         begin(page, running, "ada-upgrades")
         old = digest(page)
         click_a_move(page)
         status(page, "Your turn")
         running.stop_server()
         running.upgrade_page()
-        running.serve()
+        running.start_server()
         page.wait_for_function(f"() => !document.querySelector('script[type=module]').src.includes('{old}')")
         status(page, re.compile(f"Your turn|{OVER.pattern}"))
         assert digest(page) != old
 
 
 def test_a_page_that_would_lose_a_file_says_that_it_is_an_old_one_and_stays(
-    idle: Arena, page: Page, tmp_path: Path
+    idle: BrowserArena, page: Page, tmp_path: Path
 ) -> None:
     file = tmp_path / "one.jsonl"
     file.write_text(to_line(made_up("m1")) + "\n", encoding="utf-8")
@@ -375,7 +379,7 @@ def digest(page: Page) -> str:
 
 
 def test_no_click_is_dead_while_the_server_is_away(tmp_path: Path, page: Page) -> None:
-    with arena(tmp_path, "--set=pool.matchmaker=false", bots=("random",)) as running:
+    with run_arena(tmp_path, "--set=pool.matchmaker=false", bots=("random",)) as running:
         page.goto(running.url)
         expect(page.locator(".bots .name").first).to_be_visible()
         running.kill_server()
@@ -386,15 +390,15 @@ def test_no_click_is_dead_while_the_server_is_away(tmp_path: Path, page: Page) -
             # a view that this browser already has is shown, with what it could not load
             expect(page.get_by_role("heading", level=1)).to_have_text(re.compile(f"Not loaded yet|{view}"))
         page.get_by_role("link", name="Tables", exact=True).click()
-        running.serve()
+        running.start_server()
         expect(away).to_be_hidden()
         expect(page.get_by_role("heading", level=1)).to_have_text("Tables")
         expect(page.get_by_text("No rated match has finished yet.")).to_be_visible()
 
 
 def test_a_match_of_a_name_with_a_token_is_found_again_in_a_fresh_tab(tmp_path: Path, mortal: Page) -> None:
-    with arena(tmp_path, "--set=pool.matchmaker=false", private=False) as running:
-        token = running.token("ada")
+    with run_arena(tmp_path, "--set=pool.matchmaker=false", private=False) as running:
+        token = running.create_token("ada")
         mortal.goto(f"{running.url}#/play/house-greedy")
         mortal.get_by_text("Advanced").click()
         mortal.get_by_label("Your name", exact=True).fill("ada")
@@ -420,7 +424,7 @@ def test_a_match_of_a_name_with_a_token_is_found_again_in_a_fresh_tab(tmp_path: 
         assert storage(mortal.context, running) == {}
 
 
-def storage(context: BrowserContext, running: Arena) -> dict[str, str]:
+def storage(context: BrowserContext, running: BrowserArena) -> dict[str, str]:
     """Return the stored matches that a new tab would find."""
     tab = context.new_page()
     tab.goto(running.url)

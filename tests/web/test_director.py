@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from arena.maps.setup import make_game_on_map
-from testkit.browser import SHIFTS, Arena, arena, new_context, wait
+from testkit.browser import SHIFTS, BrowserArena, new_context, run_arena, wait_until
 from tests.web.conftest import stop_clock
 from tests.web.wire import Guest
 
@@ -84,12 +84,12 @@ STORY = f"""async ([setup, moves, continents, result]) => {{ {FROM}
 
 
 @pytest.fixture(scope="module")
-def hasty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
+def hasty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
     """A server whose bots play a hundred moves a second."""
-    with arena(tmp_path_factory.mktemp("hasty"), "--map", "italy", "--tc", "60/move") as running:
-        running.dawdler("ann", 0.01, 2)
-        running.dawdler("bob", 0.01, 2)
-        wait(lambda: running.ask("records")["matches"])
+    with run_arena(tmp_path_factory.mktemp("hasty"), "--map", "italy", "--tc", "60/move") as running:
+        running.connect_slow_bot("ann", 0.01, 2)
+        running.connect_slow_bot("bob", 0.01, 2)
+        wait_until(lambda: running.fetch_json("records")["matches"])
         yield running
 
 
@@ -153,7 +153,7 @@ def test_a_match_is_tense_while_its_chances_are_even_or_have_just_changed(timed:
 
 def test_of_two_matches_the_closer_one_is_chosen(browser: Browser, tmp_path: Path) -> None:
     with (
-        arena(tmp_path, "--set=pool.matchmaker=false") as running,
+        run_arena(tmp_path, "--set=pool.matchmaker=false") as running,
         ExitStack() as stack,
     ):
         url = running.url.replace("http", "ws", 1)
@@ -204,7 +204,7 @@ def test_turning_points_are_told_in_a_sentence_each(timed: Page) -> None:
 
 
 def test_with_reduced_motion_the_board_changes_only_when_it_is_asked_to(
-    empty: Arena, browser: Browser
+    empty: BrowserArena, browser: Browser
 ) -> None:
     context = new_context(browser, reduced_motion="reduce")
     page = context.new_page()
@@ -221,9 +221,9 @@ def test_with_reduced_motion_the_board_changes_only_when_it_is_asked_to(
 
 
 def test_a_finished_match_opens_at_its_start_tells_its_end_last_and_is_reviewed(
-    hasty: Arena, page: Page
+    hasty: BrowserArena, page: Page
 ) -> None:
-    match = next(each for each in hasty.ask("records?limit=20")["matches"] if each["result"]["winner"])
+    match = next(each for each in hasty.fetch_json("records?limit=20")["matches"] if each["result"]["winner"])
     winner = match["players"][match["result"]["winner"]]
     page.goto(f"{hasty.url}match/{match['match']}")
     expect(page.locator(".told")).to_have_text(re.compile(r"^Move (?!1,)\d+,"))  # it plays by itself
@@ -241,7 +241,7 @@ def test_a_finished_match_opens_at_its_start_tells_its_end_last_and_is_reviewed(
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
 def test_bots_that_hurry_are_watched_and_nothing_on_the_page_moves_away(
-    hasty: Arena, page: Page, width: int, height: int
+    hasty: BrowserArena, page: Page, width: int, height: int
 ) -> None:
     page.set_viewport_size({"width": width, "height": height})
     page.add_init_script(SHIFTS)
@@ -254,17 +254,17 @@ def test_bots_that_hurry_are_watched_and_nothing_on_the_page_moves_away(
         seen.add(stage.locator(".map").get_attribute("aria-label"))
         return len(seen) >= 8
 
-    wait(moves)
+    wait_until(moves)
     assert page.evaluate("shifted") < 0.05
 
 
 def test_four_boards_show_four_matches_or_as_many_as_there_are(
-    hasty: Arena, empty: Arena, page: Page
+    hasty: BrowserArena, empty: BrowserArena, page: Page
 ) -> None:
     page.goto(f"{empty.url}tv/4")  # nobody has ever played there: one match comes with the page
     expect(page.locator(".tv .stage").filter(visible=True)).to_have_count(1)
     expect(page.locator(".tv .stage .map")).to_have_count(1)
-    wait(lambda: len(hasty.ask("records")["matches"]) >= 4)  # two at once are live
+    wait_until(lambda: len(hasty.fetch_json("records")["matches"]) >= 4)  # two at once are live
     page.goto(f"{hasty.url}tv/4")
     expect(page.locator(".tv .stage").filter(visible=True)).to_have_count(4)
     expect(page.locator(".tv .stage .map").nth(3)).to_be_visible()
@@ -278,9 +278,9 @@ def test_four_boards_show_four_matches_or_as_many_as_there_are(
     ("width", "height", "seen"), [(360, 640, 1), (390, 844, 2), (768, 1024, 4), (844, 390, 2)]
 )
 def test_four_boards_fit_a_small_window_or_come_by_a_swipe(
-    hasty: Arena, page: Page, width: int, height: int, seen: int
+    hasty: BrowserArena, page: Page, width: int, height: int, seen: int
 ) -> None:
-    wait(lambda: len(hasty.ask("records")["matches"]) >= 4)
+    wait_until(lambda: len(hasty.fetch_json("records")["matches"]) >= 4)
     page.set_viewport_size({"width": width, "height": height})
     page.goto(f"{hasty.url}tv/4")
     boards = page.locator(".tv .stage-board")
@@ -304,7 +304,9 @@ def test_four_boards_fit_a_small_window_or_come_by_a_swipe(
 
 
 @pytest.mark.parametrize("address", ["", "tv"])
-def test_on_a_phone_on_its_side_all_of_the_stage_is_in_sight(empty: Arena, page: Page, address: str) -> None:
+def test_on_a_phone_on_its_side_all_of_the_stage_is_in_sight(
+    empty: BrowserArena, page: Page, address: str
+) -> None:
     for width, height in ((844, 390), (667, 375)):
         page.set_viewport_size({"width": width, "height": height})
         page.goto(f"{empty.url}{address}")

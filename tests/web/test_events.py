@@ -9,8 +9,8 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 
 from arena.server.core.settings import OPEN_EVENT
-from testkit.browser import PATIENCE, arena
-from testkit.forked import Forked
+from testkit.browser import PATIENCE, run_arena
+from testkit.forked import ForkedCommand
 from tests.web.wire import Guest
 
 
@@ -20,9 +20,9 @@ def test_a_knockout_has_its_champion_and_its_bracket_and_a_swiss_its_points(
     bots = [word for name in ("greedy", "random", "minimax:depth=2") for word in ("--bot", name)]
     for format in ("knockout", "swiss"):
         words = ("ladder", "--game", "tictactoe", "--tc", "60/move", "--rounds", "1", "--format", format)
-        ladder = Forked(*words, "--event", format, "--db", "sqlite:///arena.db", *bots, cwd=tmp_path)
+        ladder = ForkedCommand(*words, "--event", format, "--db", "sqlite:///arena.db", *bots, cwd=tmp_path)
         assert ladder.wait(2 * PATIENCE) == 0
-    with arena(tmp_path) as running:
+    with run_arena(tmp_path) as running:
         page.goto(f"{running.url}event/knockout")
         rows = page.locator("table.standing tbody tr")
         expect(rows.first).to_contain_text("champion")
@@ -48,7 +48,7 @@ def test_a_knockout_has_its_champion_and_its_bracket_and_a_swiss_its_points(
 
 def test_an_event_with_more_matches_than_boards_says_so_and_leads_to_all(tmp_path: Path, page: Page) -> None:
     options = ("--game", "tictactoe", "--tc", "600+0", "--set", "pool.concurrency=20")
-    with arena(tmp_path, *options) as running, ExitStack() as stack:
+    with run_arena(tmp_path, *options) as running, ExitStack() as stack:
         url = running.url.replace("http", "ws", 1)
         guests = [stack.enter_context(Guest.at(url, f"bot-{number}", "127.0.0.1")) for number in range(10)]
         for guest in guests:

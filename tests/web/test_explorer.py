@@ -15,7 +15,7 @@ from playwright.sync_api import Locator, Page, expect
 from arena.maps.setup import make_game_on_map
 from arena.protocol.record import to_line
 from arena.server.web.analysis import REVIEW_SECONDS
-from testkit.browser import Arena, arena, wait
+from testkit.browser import BrowserArena, run_arena, wait_until
 from tests.match.recorded import random_record
 from tests.web.screenshots import made_up
 
@@ -24,15 +24,15 @@ ANSWER_MS = 1000 * (REVIEW_SECONDS + 10)
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
     """A server where guests may play the house, and where all tests may ask as much as they like."""
     budget = "--set=limits.work_ms_per_second=1000"
-    with arena(tmp_path_factory.mktemp("explorer"), budget, private=False) as running:
+    with run_arena(tmp_path_factory.mktemp("explorer"), budget, private=False) as running:
         yield running
 
 
 @pytest.fixture
-def shown(served: Arena, page: Page, tmp_path: Path) -> Page:
+def shown(served: BrowserArena, page: Page, tmp_path: Path) -> Page:
     file = tmp_path / "one.jsonl"
     file.write_text(to_line(made_up("path4")) + "\n", encoding="utf-8")
     page.goto(f"{served.url}#/file")
@@ -75,7 +75,7 @@ def test_moves_of_ones_own_are_tried_and_the_match_is_as_it_was(shown: Page) -> 
 
 
 def test_a_battle_is_foretold_with_the_replies_that_threaten(
-    served: Arena, page: Page, tmp_path: Path
+    served: BrowserArena, page: Page, tmp_path: Path
 ) -> None:
     start = [["maxie", 5], ["minnie", 3], ["minnie", 9]]
     setup = {
@@ -121,7 +121,7 @@ def test_an_engine_says_what_it_thinks_and_its_line_is_followed(shown: Page) -> 
         )
         return "alphabeta" in told.inner_text()
 
-    wait(answered, 500)  # on a busy machine the engine may take too long, and is asked again
+    wait_until(answered, 500)  # on a busy machine the engine may take too long, and is asked again
     expect(told).to_have_text(
         re.compile(r"alphabeta, \d+ plies: value .*→.*Next best: .*→.*Solved: a "),
         use_inner_text=True,
@@ -133,14 +133,14 @@ def test_an_engine_says_what_it_thinks_and_its_line_is_followed(shown: Page) -> 
 
 
 @pytest.fixture(scope="module")
-def judged(served: Arena, tmp_path_factory: pytest.TempPathFactory) -> str:
+def judged(served: BrowserArena, tmp_path_factory: pytest.TempPathFactory) -> str:
     """A finished match of moves by chance in the server's store; its id."""
     record, _ = random_record(make_game_on_map("riskless", "italy"), 3, 12)
     file = tmp_path_factory.mktemp("judged") / "one.jsonl"
     file.write_text(
         to_line(replace(record, match="judged", started="2026-01-01T00:00:00Z")) + "\n", encoding="utf-8"
     )
-    served.command("import", str(file))
+    served.run_command("import", str(file))
     return "judged"
 
 
@@ -153,19 +153,19 @@ def analyse(page: Page) -> Locator:
         expect(told).to_have_text(re.compile("Accuracy|took too long|try again"), timeout=ANSWER_MS)
         return "Accuracy" in told.inner_text()
 
-    wait(answered, 500)
+    wait_until(answered, 500)
     return told
 
 
 def test_a_finished_match_is_analysed_and_a_better_move_is_played_out(
-    served: Arena, judged: str, page: Page
+    served: BrowserArena, judged: str, page: Page
 ) -> None:
     for width, height in ((390, 780), (1280, 900)):
         page.set_viewport_size({"width": width, "height": height})
         page.goto(f"{served.url}match/{judged}/1")
         expect(page.get_by_role("button", name="Analyse", exact=True)).to_be_in_viewport(ratio=1)
     told = analyse(page)
-    review = served.ask(f"review/{judged}")
+    review = served.fetch_json(f"review/{judged}")
     shares = [round(review["players"][seat]["accuracy"]) for seat in ("maxie", "minnie")]
     expect(told).to_have_text(f"Accuracy: Blue {shares[0]} %, Orange {shares[1]} %")
     marks = [each["mark"] for each in review["moves"]]
@@ -192,7 +192,7 @@ def test_a_finished_match_is_analysed_and_a_better_move_is_played_out(
 
 @pytest.mark.parametrize(("game", "seed", "plies"), [("riskless", 3, 12), ("tictactoe", 5, 4)])
 def test_a_file_of_ones_own_is_analysed(
-    served: Arena, page: Page, tmp_path: Path, game: str, seed: int, plies: int
+    served: BrowserArena, page: Page, tmp_path: Path, game: str, seed: int, plies: int
 ) -> None:
     record, _ = random_record(make_game_on_map(game, "italy"), seed, plies)
     file = tmp_path / "one.jsonl"
@@ -210,14 +210,14 @@ def test_a_file_of_ones_own_is_analysed(
 
 @pytest.mark.parametrize("width", [1280, 390])
 def test_what_was_played_from_a_position_is_told_and_tried(
-    served: Arena, judged: str, page: Page, width: int
+    served: BrowserArena, judged: str, page: Page, width: int
 ) -> None:
     page.set_viewport_size({"width": width, "height": 780})
     page.goto(f"{served.url}match/{judged}/0")
     page.get_by_text("Openings", exact=True).click()
     opening = page.locator(".openings")
-    moves = [each["move"] for each in served.ask(f"record/{judged}")["moves"]]
-    names = served.ask("map/italy")["setup"]["territories"]
+    moves = [each["move"] for each in served.fetch_json(f"record/{judged}")["moves"]]
+    names = served.fetch_json("map/italy")["setup"]["territories"]
     for ply, (source, target) in enumerate(moves[:2], 1):
         text = f"{names[source]} → {names[target]}"
         row = opening.locator("tbody tr").filter(has_text=text)
@@ -228,7 +228,7 @@ def test_what_was_played_from_a_position_is_told_and_tried(
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_nobody_is_advised_while_playing(served: Arena, page: Page) -> None:
+def test_nobody_is_advised_while_playing(served: BrowserArena, page: Page) -> None:
     page.goto(f"{served.url}#/play/house-greedy")
     page.locator("[name=map][value=path4]").check()  # other tests count the matches on Italy
     page.get_by_role("button", name="Start the match").click()

@@ -11,8 +11,17 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from arena.maps.loader import map_names
-from testkit.browser import PATIENCE, Arena, arena, ending, fetch_json, new_context, wait, write_slow_bot
-from testkit.forked import Forked
+from testkit.browser import (
+    PATIENCE,
+    BrowserArena,
+    fetch_json,
+    new_context,
+    read_end,
+    run_arena,
+    wait_until,
+    write_slow_bot,
+)
+from testkit.forked import ForkedCommand
 
 
 def rows(url: str) -> list[Any]:
@@ -33,13 +42,15 @@ def ladder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     command += ["--sprt", "elo0=0,elo1=1", "--event", "cup", "--openings", "0"]
     log = folder / "log"
     log.touch()
-    process = Forked(*command, cwd=folder, stdout=log, stderr=log)
+    process = ForkedCommand(*command, cwd=folder, stdout=log, stderr=log)
     try:
-        told = wait(lambda: re.search(r"watch it at ((http\S+)event/cup)\n", log.read_text()), 3 * PATIENCE)
-        wait(lambda: len(rows(f"{told[2]}api/table?event=cup")) == 2, 3 * PATIENCE)
+        told = wait_until(
+            lambda: re.search(r"watch it at ((http\S+)event/cup)\n", log.read_text()), 3 * PATIENCE
+        )
+        wait_until(lambda: len(rows(f"{told[2]}api/table?event=cup")) == 2, 3 * PATIENCE)
         yield told[1]
     except BaseException as error:
-        error.add_note(ending(log))
+        error.add_note(read_end(log))
         raise
     finally:
         process.terminate()
@@ -64,7 +75,7 @@ def test_an_event_is_watched_at_the_address_that_it_prints(ladder: str, page: Pa
     expect(page.locator(".viewer")).to_be_visible()
 
 
-def test_ratings_are_chosen_by_map_time_control_and_season(played: Arena, page: Page) -> None:
+def test_ratings_are_chosen_by_map_time_control_and_season(played: BrowserArena, page: Page) -> None:
     def table(matches: int, deviation: int) -> dict[str, object]:
         row = {"game": "riskless", "bot": "greedy", "rating": 1720.4, "deviation": deviation}
         row |= {"matches": matches, "won": matches, "drawn": 0, "lost": 0, "forfeits": 0, "crash": 0}
@@ -94,7 +105,7 @@ def test_ratings_are_chosen_by_map_time_control_and_season(played: Arena, page: 
     expect(cells.nth(4)).to_have_text("30")
 
 
-def test_a_cell_of_a_cross_table_leads_to_all_matches_of_the_two(played: Arena, page: Page) -> None:
+def test_a_cell_of_a_cross_table_leads_to_all_matches_of_the_two(played: BrowserArena, page: Page) -> None:
     page.goto(f"{played.url}table")
     page.locator("table.cross td a").first.click()
     expect(page.get_by_role("heading", level=1)).to_contain_text(" against ")
@@ -102,8 +113,8 @@ def test_a_cell_of_a_cross_table_leads_to_all_matches_of_the_two(played: Arena, 
     expect(page.locator(".card").first).to_be_visible()
 
 
-def test_matches_are_found_by_what_is_remembered_of_them(played: Arena, page: Page) -> None:
-    winner = played.ask("records")["matches"][0]["result"]["winner"]
+def test_matches_are_found_by_what_is_remembered_of_them(played: BrowserArena, page: Page) -> None:
+    winner = played.fetch_json("records")["matches"][0]["result"]["winner"]
     result, told = (winner, " won: ") if winner else ("drawn", "draw: ")
     page.goto(f"{played.url}search")
     page.get_by_label("Bot", exact=True).fill("greedy")
@@ -119,7 +130,7 @@ def test_matches_are_found_by_what_is_remembered_of_them(played: Arena, page: Pa
     expect(page.locator(".card").first).to_contain_text(told)
 
 
-def test_a_search_goes_on_page_by_page(played: Arena, page: Page) -> None:
+def test_a_search_goes_on_page_by_page(played: BrowserArena, page: Page) -> None:
     page.route(
         "**/api/search?*", lambda route: route.continue_(url=route.request.url.replace("limit=24", "limit=2"))
     )
@@ -131,14 +142,14 @@ def test_a_search_goes_on_page_by_page(played: Arena, page: Page) -> None:
     assert len(set(links)) == 4
 
 
-def test_the_matches_of_the_same_opening_are_one_press_away(played: Arena, page: Page) -> None:
-    match = played.ask("records")["matches"][-1]["match"]
+def test_the_matches_of_the_same_opening_are_one_press_away(played: BrowserArena, page: Page) -> None:
+    match = played.fetch_json("records")["matches"][-1]["match"]
     page.goto(f"{played.url}match/{match}")
     page.get_by_role("link", name="Same opening").click()
     expect(page.locator(f'.card[href="/match/{match}"]')).to_be_visible()
 
 
-def test_every_map_has_its_picture_and_what_is_known_of_it(played: Arena, page: Page) -> None:
+def test_every_map_has_its_picture_and_what_is_known_of_it(played: BrowserArena, page: Page) -> None:
     page.goto(f"{played.url}maps")
     expect(page.locator(".maps .card")).to_have_count(len(map_names()))
     expect(page.locator(".maps .mini-board:has(svg)")).to_have_count(len(map_names()))
@@ -155,7 +166,7 @@ def test_every_map_has_its_picture_and_what_is_known_of_it(played: Arena, page: 
 
 
 def test_a_challenge_that_is_open_is_taken_by_another_person(tmp_path: Path, browser: Browser) -> None:
-    with arena(tmp_path, "--set=pool.matchmaker=false") as running:
+    with run_arena(tmp_path, "--set=pool.matchmaker=false") as running:
         one, two = (new_context(browser) for _ in range(2))
         first, second = one.new_page(), two.new_page()
         for page, name in ((first, "ada"), (second, "bob")):

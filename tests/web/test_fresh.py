@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page
 
-from testkit.browser import Arena
+from testkit.browser import BrowserArena
 
 KEPT = """() => {
   const before = [localStorage.getItem('kept'), sessionStorage.getItem('kept'), document.cookie];
@@ -17,7 +17,7 @@ KEPT = """() => {
 
 
 @pytest.mark.parametrize("turn", ["first", "second"])
-def test_nothing_is_kept_from_the_test_before(empty: Arena, page: Page, turn: str) -> None:
+def test_nothing_is_kept_from_the_test_before(empty: BrowserArena, page: Page, turn: str) -> None:
     page.goto(f"{empty.url}healthz")
     assert page.evaluate(KEPT) == [None, None, ""]
     assert page.evaluate(KEPT) == ["yes", "yes", "kept=yes"]

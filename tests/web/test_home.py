@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 from arena import maps
 from arena.maps.chance import winning_chance
 from arena.protocol.record import to_line
-from testkit.browser import Arena, arena, new_context, until_live, wait
+from testkit.browser import BrowserArena, new_context, run_arena, wait_until, wait_until_live
 from tests.web.screenshots import made_up
 
 BUSY = """() => { const board = document.querySelector('.small-board');
@@ -70,31 +70,31 @@ COMPARED = """() => {
 
 
 @pytest.fixture(scope="module")
-def slow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
+def slow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
     """A server on which two bots play long matches on a map that comes with the project."""
-    with arena(tmp_path_factory.mktemp("slow"), "--map", "path4", "--tc", "60/move") as running:
-        running.dawdler("ann", 0.5)
-        running.dawdler("bob", 0.5)
+    with run_arena(tmp_path_factory.mktemp("slow"), "--map", "path4", "--tc", "60/move") as running:
+        running.connect_slow_bot("ann", 0.5)
+        running.connect_slow_bot("bob", 0.5)
         yield running
 
 
 @pytest.fixture(scope="module")
-def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
+def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
     """A server on which two bots play matches of at most twenty moves, one after the other."""
     folder = tmp_path_factory.mktemp("busy")
     path4 = (Path(maps.__file__).parent / "path4.toml").read_text(encoding="utf-8")
     (folder / "brief.toml").write_text(path4.replace("ply_limit = 200", "ply_limit = 20"), encoding="utf-8")
-    with arena(folder, "--map", "brief.toml", "--tc", "60/move") as running:
-        running.dawdler("ann", 0.2)
-        running.dawdler("bob", 0.2)
-        wait(lambda: running.ask("records")["matches"])
+    with run_arena(folder, "--map", "brief.toml", "--tc", "60/move") as running:
+        running.connect_slow_bot("ann", 0.2)
+        running.connect_slow_bot("bob", 0.2)
+        wait_until(lambda: running.fetch_json("records")["matches"])
         yield running
 
 
-def test_a_live_match_is_on_the_large_board_and_then_the_next(busy: Arena, page: Page) -> None:
+def test_a_live_match_is_on_the_large_board_and_then_the_next(busy: BrowserArena, page: Page) -> None:
     page.goto(busy.url)
     stage = page.locator(".stage")
-    until_live(page, "Live · Brief")
+    wait_until_live(page, "Live · Brief")
     expect(stage.locator(".map .spot[data-owner=maxie]").first).to_be_visible()
     expect(stage.locator(".share-of", has_text=re.compile(r"^\d+ %$")).first).to_be_visible()
     first = stage.get_by_role("link", name="Open match").get_attribute("href")
@@ -106,7 +106,7 @@ def test_a_live_match_is_on_the_large_board_and_then_the_next(busy: Arena, page:
 
 
 def test_before_any_script_has_come_a_match_is_shown_as_the_scripts_draw_it(
-    slow: Arena, browser: Browser, page: Page
+    slow: BrowserArena, browser: Browser, page: Page
 ) -> None:
     context = new_context(browser, java_script_enabled=False)
     still = context.new_page()
@@ -118,26 +118,28 @@ def test_before_any_script_has_come_a_match_is_shown_as_the_scripts_draw_it(
         return still.locator(".stage.first .map .spot").count() == 4 and share.count() > 0
 
     def same() -> dict[str, list[bool]]:
-        wait(live)
+        wait_until(live)
         page.goto(slow.url)
         expect(page.locator(".stage:not(.first) .map .area-of").first).to_be_visible()
         found: dict[str, list[bool]] = page.evaluate(SAME_PLACES, still.content())
         return found
 
     # Once more where the match had ended before the second look.
-    wait(lambda: same() == {name: [True] for name in ("spots", "areas", "coast", "ferries", "roads", "size")})
+    wait_until(
+        lambda: same() == {name: [True] for name in ("spots", "areas", "coast", "ferries", "roads", "size")}
+    )
     context.close()
 
 
-def test_a_card_of_a_live_match_has_a_board_that_is_drawn(busy: Arena, page: Page) -> None:
+def test_a_card_of_a_live_match_has_a_board_that_is_drawn(busy: BrowserArena, page: Page) -> None:
     page.goto(busy.url)
     expect(page.locator(".card.live .small-board").first).to_be_visible()
     page.locator(".small-board").first.scroll_into_view_if_needed()
     page.wait_for_function(f"document.querySelector('.small-board') && ({BUSY})()")
 
 
-def test_who_leads_is_told_with_what_is_played_now(busy: Arena, page: Page) -> None:
-    wait(lambda: busy.ask("table")["standings"])
+def test_who_leads_is_told_with_what_is_played_now(busy: BrowserArena, page: Page) -> None:
+    wait_until(lambda: busy.fetch_json("table")["standings"])
     page.goto(busy.url)
     expect(page.locator(".panel", has_text="Leaders").locator("tbody tr")).to_have_count(2)
     expect(page.locator(".panel h2", has_text="Now: Open pool")).to_be_visible()
@@ -145,7 +147,7 @@ def test_who_leads_is_told_with_what_is_played_now(busy: Arena, page: Page) -> N
     expect(page.get_by_role("heading", name="Open pool", exact=True)).to_be_visible()
 
 
-def test_on_an_empty_server_a_recorded_match_plays(empty: Arena, page: Page) -> None:
+def test_on_an_empty_server_a_recorded_match_plays(empty: BrowserArena, page: Page) -> None:
     page.goto(empty.url)
     stage = page.locator(".stage:not(.first)")
     expect(stage.locator(".map .spot[data-owner=minnie]").first).to_be_visible()
@@ -161,7 +163,7 @@ def test_on_an_empty_server_a_recorded_match_plays(empty: Arena, page: Page) -> 
     assert stage.locator(".map").get_attribute("aria-label") == held
 
 
-def test_riskless_is_told_in_moving_pictures_that_can_be_stopped(empty: Arena, page: Page) -> None:
+def test_riskless_is_told_in_moving_pictures_that_can_be_stopped(empty: BrowserArena, page: Page) -> None:
     page.goto(empty.url)
     primer = page.locator(".primer")
     primer.scroll_into_view_if_needed()
@@ -175,7 +177,7 @@ def test_riskless_is_told_in_moving_pictures_that_can_be_stopped(empty: Arena, p
     expect(primer.locator(".spot[data-owner=minnie]")).to_have_count(0)
 
 
-def test_what_a_stranger_needs_is_in_sight_at_once(empty: Arena, page: Page) -> None:
+def test_what_a_stranger_needs_is_in_sight_at_once(empty: BrowserArena, page: Page) -> None:
     for width, height in ((1440, 900), (1280, 720), (390, 780)):
         page.set_viewport_size({"width": width, "height": height})
         page.goto(empty.url)
@@ -188,7 +190,7 @@ def test_what_a_stranger_needs_is_in_sight_at_once(empty: Arena, page: Page) -> 
             assert right <= width, (sign, width)
 
 
-def test_with_reduced_motion_nothing_starts_by_itself(empty: Arena, page: Page) -> None:
+def test_with_reduced_motion_nothing_starts_by_itself(empty: BrowserArena, page: Page) -> None:
     page.emulate_media(reduced_motion="reduce")
     page.goto(empty.url)
     primer = page.locator(".primer")
@@ -213,7 +215,7 @@ def test_many_boards_that_move_are_drawn_in_few_pictures_and_as_if_each_were_dra
     assert found["different"] < 0.005, "of the pixels, by more than what lies between two borders"
 
 
-def test_the_chance_in_the_page_is_that_of_its_scripts(empty: Arena, page: Page) -> None:
+def test_the_chance_in_the_page_is_that_of_its_scripts(empty: BrowserArena, page: Page) -> None:
     page.goto(empty.url)
     cases = [
         (ahead, name, goal)
@@ -224,13 +226,13 @@ def test_the_chance_in_the_page_is_that_of_its_scripts(empty: Arena, page: Page)
     assert found == pytest.approx([winning_chance(*case) for case in cases])
 
 
-def test_a_match_that_ends_leaves_its_card_where_it_is(busy: Arena, page: Page) -> None:
+def test_a_match_that_ends_leaves_its_card_where_it_is(busy: BrowserArena, page: Page) -> None:
     page.goto(busy.url)
     card = page.locator(".card.live").first
-    place = wait(card.bounding_box)  # between two matches there is none
+    place = wait_until(card.bounding_box)  # between two matches there is none
     first = card.get_attribute("href")
     page.wait_for_function(
         "(first) => document.querySelector('.card.live').getAttribute('href') !== first", arg=first
     )
     assert page.locator(".card.live").count() == 1
-    assert wait(card.bounding_box) == place
+    assert wait_until(card.bounding_box) == place

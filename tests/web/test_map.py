@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from arena.maps.setup import make_game_on_map
 from arena.protocol.record import to_line
-from testkit.browser import Arena, new_context
+from testkit.browser import BrowserArena, new_context
 from tests.web.screenshots import made_up
 
 MEASURED = """() => {
@@ -58,7 +58,7 @@ FIGHTS = """async () => {
 }"""
 
 
-def shown(page: Page, empty: Arena, file: Path, name: str) -> None:
+def shown(page: Page, empty: BrowserArena, file: Path, name: str) -> None:
     """Show the middle of a match on a map."""
     file.write_text(to_line(made_up(name)) + "\n", encoding="utf-8")
     page.goto(f"{empty.url}#/file")
@@ -80,7 +80,7 @@ def overlap(one: list[float], other: list[float]) -> bool:
 @pytest.mark.parametrize("name", ["usa", "world", "m2"])
 @pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 780)])
 def test_names_figures_and_targets_are_large_enough_and_figures_hide_no_name(
-    empty: Arena, page: Page, tmp_path: Path, name: str, width: int, height: int
+    empty: BrowserArena, page: Page, tmp_path: Path, name: str, width: int, height: int
 ) -> None:
     page.set_viewport_size({"width": width, "height": height})
     shown(page, empty, tmp_path / "one.jsonl", name)
@@ -95,7 +95,9 @@ def test_names_figures_and_targets_are_large_enough_and_figures_hide_no_name(
         page.get_by_role("button", name="Larger").click()
 
 
-def test_the_board_alone_fills_the_screen_and_leaves_it(empty: Arena, page: Page, tmp_path: Path) -> None:
+def test_the_board_alone_fills_the_screen_and_leaves_it(
+    empty: BrowserArena, page: Page, tmp_path: Path
+) -> None:
     shown(page, empty, tmp_path / "one.jsonl", "m2")
     page.locator("body").click(position={"x": 2, "y": 2})
     page.keyboard.press("f")
@@ -105,7 +107,7 @@ def test_the_board_alone_fills_the_screen_and_leaves_it(empty: Arena, page: Page
 
 
 def test_what_is_told_of_a_fight_hides_no_name_and_no_figure(
-    empty: Arena, page: Page, tmp_path: Path
+    empty: BrowserArena, page: Page, tmp_path: Path
 ) -> None:
     page.set_viewport_size({"width": 1440, "height": 900})
     shown(page, empty, tmp_path / "one.jsonl", "usa")
@@ -114,7 +116,9 @@ def test_what_is_told_of_a_fight_hides_no_name_and_no_figure(
     assert found["hidden"] <= 0.1 * found["fights"], "where there is no room anywhere"
 
 
-def test_a_map_is_zoomed_by_the_wheel_and_moved_by_dragging(empty: Arena, page: Page, tmp_path: Path) -> None:
+def test_a_map_is_zoomed_by_the_wheel_and_moved_by_dragging(
+    empty: BrowserArena, page: Page, tmp_path: Path
+) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
     shown(page, empty, tmp_path / "one.jsonl", "usa")
     place = page.locator(".zoomed")
@@ -156,7 +160,7 @@ IS_WHOLE = """() => {
 
 @pytest.mark.parametrize("name", ["usa", "world", "m2"])
 def test_a_whole_map_is_in_sight_on_a_laptop_and_a_tablet(
-    empty: Arena, page: Page, tmp_path: Path, name: str
+    empty: BrowserArena, page: Page, tmp_path: Path, name: str
 ) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
     shown(page, empty, tmp_path / "one.jsonl", name)
@@ -171,7 +175,7 @@ def test_a_whole_map_is_in_sight_on_a_laptop_and_a_tablet(
 
 @pytest.mark.parametrize("name", ["usa", "world"])
 def test_a_whole_map_is_in_sight_in_ones_own_match_after_each_change_of_the_window(
-    empty: Arena, page: Page, name: str
+    empty: BrowserArena, page: Page, name: str
 ) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
     page.goto(f"{empty.url}table")
@@ -185,7 +189,7 @@ def test_a_whole_map_is_in_sight_in_ones_own_match_after_each_change_of_the_wind
             assert telling["y"] + telling["height"] <= height
 
 
-def test_two_fingers_zoom(empty: Arena, browser: Browser, tmp_path: Path) -> None:
+def test_two_fingers_zoom(empty: BrowserArena, browser: Browser, tmp_path: Path) -> None:
     context = new_context(browser, viewport={"width": 390, "height": 780}, has_touch=True)
     page = context.new_page()
     shown(page, empty, tmp_path / "one.jsonl", "usa")
@@ -213,7 +217,7 @@ def test_two_fingers_zoom(empty: Arena, browser: Browser, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("name", ["usa", "world", "italy"])
 def test_every_territory_has_its_land_and_who_holds_it_is_seen_there(
-    empty: Arena, page: Page, tmp_path: Path, name: str
+    empty: BrowserArena, page: Page, tmp_path: Path, name: str
 ) -> None:
     shown(page, empty, tmp_path / "one.jsonl", name)
     expect(page.locator(".area-of")).to_have_count(len(made_up(name).setup["territories"]))
@@ -232,7 +236,7 @@ LAND = """async (setup) => {
 
 @pytest.mark.parametrize(("width", "covered"), [(390, False), (1280, True)])
 def test_on_a_small_picture_no_mark_covers_whose_a_territory_is(
-    empty: Arena, page: Page, width: int, covered: bool
+    empty: BrowserArena, page: Page, width: int, covered: bool
 ) -> None:
     page.set_viewport_size({"width": width, "height": 780})
     page.goto(f"{empty.url}maps/world")
@@ -244,7 +248,7 @@ def test_on_a_small_picture_no_mark_covers_whose_a_territory_is(
 
 @pytest.mark.parametrize("name", ["ring:12", "grid:4x5", "world"])
 def test_a_map_without_land_is_given_what_is_nearest_to_each_place(
-    empty: Arena, page: Page, name: str
+    empty: BrowserArena, page: Page, name: str
 ) -> None:
     """Points all over the picture lie on the land of the place that is nearest to them, if that is near, and nowhere else."""
     page.goto(empty.url)
@@ -272,7 +276,9 @@ def test_a_map_without_land_is_given_what_is_nearest_to_each_place(
         assert owners == ([v] if near < radius else [])
 
 
-def test_a_generated_map_shows_who_holds_what_as_land(empty: Arena, page: Page, tmp_path: Path) -> None:
+def test_a_generated_map_shows_who_holds_what_as_land(
+    empty: BrowserArena, page: Page, tmp_path: Path
+) -> None:
     shown(page, empty, tmp_path / "one.jsonl", "ring:12")
     expect(page.locator(".area-of")).to_have_count(12)
     held = page.locator(".spot[data-owner=maxie]").count()
@@ -302,7 +308,7 @@ REPLAY = """async (line) => {
 
 @pytest.mark.parametrize("name", ["usa", "world", "m2"])
 def test_the_controls_and_the_story_of_a_replay_are_in_sight_with_its_board(
-    empty: Arena, page: Page, name: str
+    empty: BrowserArena, page: Page, name: str
 ) -> None:
     page.goto(f"{empty.url}table")
     page.evaluate(REPLAY, to_line(made_up(name)))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from testkit.browser import Arena, arena, new_context
+from testkit.browser import BrowserArena, new_context, run_arena
 
 VIEWS = (
     "",
@@ -31,15 +31,15 @@ AWAY = "The server does not answer. Reconnecting…"
 
 
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[Arena]:
+def served(tmp_path: Path) -> Iterator[BrowserArena]:
     settings = ("--set=pool.matchmaker=false", "--set=matches.grace_seconds=300")
-    with arena(tmp_path, "--map", "path4", "--tc", "60/move", *settings) as running:
-        running.dawdler("random", 0.1)
+    with run_arena(tmp_path, "--map", "path4", "--tc", "60/move", *settings) as running:
+        running.connect_slow_bot("random", 0.1)
         yield running
 
 
 @pytest.fixture
-def installed(served: Arena, browser: Browser) -> Iterator[Page]:
+def installed(served: BrowserArena, browser: Browser) -> Iterator[Page]:
     """A page in a browser that has kept it."""
     context = new_context(browser)
     page = context.new_page()
@@ -55,7 +55,7 @@ def test_a_browser_may_install_the_page(installed: Page) -> None:
 
 
 def test_every_view_opens_without_the_server_says_so_once_and_goes_on_when_it_is_back(
-    served: Arena, installed: Page
+    served: BrowserArena, installed: Page
 ) -> None:
     served.kill_server()
     for address in VIEWS:
@@ -65,13 +65,13 @@ def test_every_view_opens_without_the_server_says_so_once_and_goes_on_when_it_is
         assert installed.evaluate(SAID) == [AWAY], address
     installed.goto(served.url)
     expect(installed.get_by_text(AWAY)).to_be_visible()
-    served.serve()
+    served.start_server()
     expect(installed.get_by_text(AWAY)).to_be_hidden()
     expect(installed.locator(".stage .map .area-of").first).to_be_visible()
 
 
 def test_ones_own_match_says_once_that_the_server_is_away_also_after_a_reload(
-    served: Arena, installed: Page
+    served: BrowserArena, installed: Page
 ) -> None:
     installed.goto(f"{served.url}play/random")
     installed.get_by_role("button", name="Start the match").click()
@@ -83,6 +83,6 @@ def test_ones_own_match_says_once_that_the_server_is_away_also_after_a_reload(
     installed.reload()
     expect(installed.get_by_text(AWAY, exact=True)).to_be_visible()
     assert installed.evaluate(SAID) == [AWAY]
-    served.serve()
+    served.start_server()
     expect(installed.locator(".viewer .status")).to_contain_text("Your turn")
     assert installed.evaluate(SAID) == []

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Error, Page, expect
 
-from testkit.browser import PATIENCE, arena, wait
+from testkit.browser import PATIENCE, run_arena, wait_until
 from tests.games.own import EXAMPLES, nim
 
 METHODS = """    size = 9
@@ -45,12 +45,12 @@ def play_out(page: Page, choice: str) -> None:
                 legal.first.click(timeout=5000)
         return over.is_visible()
 
-    wait(is_over, 3 * PATIENCE)
+    wait_until(is_over, 3 * PATIENCE)
 
 
 def test_connect_four_is_played_with_the_mouse_and_seen_again(tmp_path: Path, page: Page) -> None:
     spec = f"{EXAMPLES / 'connect4.py'}:ConnectFour"
-    with arena(tmp_path, "--game", spec, "--set=house.engines=greedy", private=False) as running:
+    with run_arena(tmp_path, "--game", spec, "--set=house.engines=greedy", private=False) as running:
         begin(page, running.url, "connect4")
         expect(page.locator(".viewer h1")).to_contain_text("connect4")
         expect(page.get_by_text("up is good for Maxie; in points")).to_be_visible()
@@ -64,7 +64,7 @@ def test_connect_four_is_played_with_the_mouse_and_seen_again(tmp_path: Path, pa
         expect(page.locator(".declared [data-owner=minnie]")).to_have_count(1)
         play_out(page, "[data-target]")
         expect(page.locator(".status").first).to_contain_text("four in a row")
-        record = wait(lambda: running.ask("records?game=connect4")["matches"])[0]
+        record = wait_until(lambda: running.fetch_json("records?game=connect4")["matches"])[0]
         assert record["result"]["reason"] == "four_in_a_row"
         page.goto(f"{running.url}#/match/{record['match']}")
         page.get_by_role("button", name="Last move").click()
@@ -82,7 +82,7 @@ def test_connect_four_is_played_with_the_mouse_and_seen_again(tmp_path: Path, pa
     ids=["points and lines", "text"],
 )
 def test_other_boards(changes: tuple[tuple[str, str], ...], choice: str, tmp_path: Path, page: Page) -> None:
-    with arena(
+    with run_arena(
         tmp_path, "--game", str(nim(tmp_path, *changes)), "--set=house.engines=greedy", private=False
     ) as running:
         begin(page, running.url, "nim")

@@ -10,13 +10,13 @@ from pathlib import Path
 
 from playwright.sync_api import Page, Route, expect
 
-from testkit.browser import arena, wait
+from testkit.browser import run_arena, wait_until
 from tests.bots.command_line import arena as command
 
 
 def test_a_person_takes_a_name_connects_a_bot_and_looks_after_it(tmp_path: Path, page: Page) -> None:
     database = f"sqlite:///{tmp_path / 'arena.db'}"
-    with arena(tmp_path, "--map", "path4", "--tc", "60/move", private=False) as running:
+    with run_arena(tmp_path, "--map", "path4", "--tc", "60/move", private=False) as running:
         opponent = offline("token", "create", "lion", "--db", database)
         words = ("invite", "ada", "--bots", "2", "--url", running.url, "--db", database)
         link = re.search(r"http://\S+/join/\S+", offline(*words))
@@ -37,8 +37,8 @@ def test_a_person_takes_a_name_connects_a_bot_and_looks_after_it(tmp_path: Path,
         assert token not in page.url
 
         for bot, secret in {"tiger": token, "lion": opponent.split()[-1]}.items():
-            running.bot("random", bot, token=secret)
-        wait(lambda: finished(tmp_path / "arena.db", "tiger") >= 1)
+            running.connect_bot("random", bot, token=secret)
+        wait_until(lambda: finished(tmp_path / "arena.db", "tiger") >= 1)
         page.get_by_role("link", name="Your bots").click()
         tiger = page.get_by_role("region", name="tiger")
         expect(tiger).to_be_visible()
@@ -85,7 +85,7 @@ def test_a_person_takes_a_name_connects_a_bot_and_looks_after_it(tmp_path: Path,
 
 def test_a_host_sees_who_is_connected_and_bans_and_tells_all(tmp_path: Path, page: Page) -> None:
     database = f"sqlite:///{tmp_path / 'arena.db'}"
-    with arena(tmp_path, bots=("random",)) as running:
+    with run_arena(tmp_path, bots=("random",)) as running:
         token = offline("token", "create", "tower", "--role", "admin", "--db", database).split()[-1]
         page.goto(f"{running.url}host")
         page.get_by_label("Admin name").fill("tower")
@@ -118,7 +118,7 @@ def test_a_host_sees_who_is_connected_and_bans_and_tells_all(tmp_path: Path, pag
 
 def test_a_host_renames_a_bot_and_takes_it_back(tmp_path: Path, page: Page) -> None:
     database = f"sqlite:///{tmp_path / 'arena.db'}"
-    with arena(tmp_path) as running:
+    with run_arena(tmp_path) as running:
         token = offline("token", "create", "tower", "--role", "admin", "--db", database).split()[-1]
         offline("token", "create", "wolf", "--owner", "ada", "--db", database)
         page.goto(f"{running.url}host")

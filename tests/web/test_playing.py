@@ -13,22 +13,22 @@ from playwright.sync_api import Browser, Error, Page, expect
 
 from arena.maps.setup import make_game_on_map
 from arena.server.core.settings import HOUSE_MATCHES
-from testkit.browser import PATIENCE, Arena, arena, new_context, wait
+from testkit.browser import PATIENCE, BrowserArena, new_context, run_arena, wait_until
 from tests.web.wire import Guest, against
 
 
 @pytest.fixture(scope="module")
-def idle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
+def idle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
     """A server whose bot waits for challenges."""
-    with arena(tmp_path_factory.mktemp("idle"), "--set=pool.matchmaker=false") as running:
-        running.bot("random", matches=20)
+    with run_arena(tmp_path_factory.mktemp("idle"), "--set=pool.matchmaker=false") as running:
+        running.connect_bot("random", matches=20)
         yield running
 
 
 @pytest.fixture(scope="module")
-def fresh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
+def fresh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
     """A server as `arena serve` starts it, to which nobody has connected."""
-    with arena(tmp_path_factory.mktemp("fresh"), "--map", "path4", private=False) as running:
+    with run_arena(tmp_path_factory.mktemp("fresh"), "--map", "path4", private=False) as running:
         yield running
 
 
@@ -38,7 +38,7 @@ def resign(page: Page) -> None:
     expect(page.get_by_role("link", name="New match")).to_be_visible()
 
 
-def begin(page: Page, arena: Arena, game: str, map: str = "path4") -> None:
+def begin(page: Page, arena: BrowserArena, game: str, map: str = "path4") -> None:
     page.goto(arena.url)
     page.get_by_role("link", name="Play against random").click()
     page.get_by_label("Game").select_option(game)
@@ -59,12 +59,12 @@ def play_out(page: Page) -> None:
                 (target if target.count() else source).first.click(timeout=5000)
         return over.is_visible()
 
-    wait(is_over, 3 * PATIENCE)
+    wait_until(is_over, 3 * PATIENCE)
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 780)])
 def test_whoever_plays_has_all_that_is_needed_in_sight(
-    idle: Arena, page: Page, width: int, height: int
+    idle: BrowserArena, page: Page, width: int, height: int
 ) -> None:
     page.set_viewport_size({"width": width, "height": height})
     begin(page, idle, "riskless", "usa")
@@ -78,7 +78,9 @@ def test_whoever_plays_has_all_that_is_needed_in_sight(
     resign(page)
 
 
-def test_two_clicks_from_the_start_page_of_a_fresh_server_to_a_whole_game(fresh: Arena, page: Page) -> None:
+def test_two_clicks_from_the_start_page_of_a_fresh_server_to_a_whole_game(
+    fresh: BrowserArena, page: Page
+) -> None:
     page.goto(fresh.url)
     page.get_by_role("link", name="Play against House Greedy").click()
     page.get_by_role("button", name="Start the match").click()
@@ -89,12 +91,12 @@ def test_two_clicks_from_the_start_page_of_a_fresh_server_to_a_whole_game(fresh:
     page.get_by_label("Game").select_option("tictactoe")
     page.get_by_role("button", name="Start the match").click()
     play_out(page)
-    record = wait(lambda: fresh.ask("records?game=tictactoe")["matches"])[0]
+    record = wait_until(lambda: fresh.fetch_json("records?game=tictactoe")["matches"])[0]
     assert record["result"]["reason"] in {"line", "board_full"}
     assert record["players"]["minnie"] == "house-greedy"
 
 
-def test_a_guest_is_asked_for_a_token_only_where_it_needs_one(fresh: Arena, page: Page) -> None:
+def test_a_guest_is_asked_for_a_token_only_where_it_needs_one(fresh: BrowserArena, page: Page) -> None:
     page.goto(f"{fresh.url}#/play/house-alphabeta")
     page.get_by_text("Advanced").click()
     token = page.get_by_label("Token")
@@ -108,7 +110,7 @@ def test_a_guest_is_asked_for_a_token_only_where_it_needs_one(fresh: Arena, page
     resign(page)
 
 
-def test_whoever_waits_for_a_place_is_told_how_many_are_before(fresh: Arena, page: Page) -> None:
+def test_whoever_waits_for_a_place_is_told_how_many_are_before(fresh: BrowserArena, page: Page) -> None:
     url = fresh.url.replace("http", "ws", 1)
     with ExitStack() as stack:
         playing = []
@@ -140,10 +142,12 @@ def test_whoever_waits_for_a_place_is_told_how_many_are_before(fresh: Arena, pag
         resign(page)
 
 
-def test_a_whole_game_by_clicks_and_a_rematch_with_the_seats_swapped(idle: Arena, page: Page) -> None:
+def test_a_whole_game_by_clicks_and_a_rematch_with_the_seats_swapped(idle: BrowserArena, page: Page) -> None:
     begin(page, idle, "tictactoe")
     play_out(page)
-    record = wait(lambda: [e for e in idle.ask("records?game=tictactoe")["matches"] if e["plies"] >= 5])[0]
+    record = wait_until(
+        lambda: [e for e in idle.fetch_json("records?game=tictactoe")["matches"] if e["plies"] >= 5]
+    )[0]
     assert record["result"]["reason"] in {"line", "board_full"}
     page.get_by_role("button", name="Rematch").click()
     expect(page.locator(".player[data-owner=maxie] .name")).to_have_text("random")
@@ -151,7 +155,9 @@ def test_a_whole_game_by_clicks_and_a_rematch_with_the_seats_swapped(idle: Arena
     expect(page.locator(".status").first).to_contain_text(": ")
 
 
-def test_a_premove_is_sent_with_the_turn_and_dropped_where_it_is_illegal(idle: Arena, page: Page) -> None:
+def test_a_premove_is_sent_with_the_turn_and_dropped_where_it_is_illegal(
+    idle: BrowserArena, page: Page
+) -> None:
     status, premove = page.locator(".status").first, page.locator("[data-premove]")
     cell = page.locator(".cell")
     with against(idle, page, "patient", "tictactoe") as (guest, match):
@@ -184,7 +190,7 @@ def test_a_premove_is_sent_with_the_turn_and_dropped_where_it_is_illegal(idle: A
 
 
 @pytest.mark.parametrize("keys", [False, True])
-def test_a_premove_on_a_map_is_two_clicks_or_keys(idle: Arena, page: Page, keys: bool) -> None:
+def test_a_premove_on_a_map_is_two_clicks_or_keys(idle: BrowserArena, page: Page, keys: bool) -> None:
     rules: Any = make_game_on_map("riskless", "path4")
     with against(idle, page, f"patient-{keys}", "riskless") as (guest, match):
         page.locator("[data-source]").first.click()
@@ -209,7 +215,7 @@ def test_a_premove_on_a_map_is_two_clicks_or_keys(idle: Arena, page: Page, keys:
         resign(page)
 
 
-def test_hexapawn_by_keys_alone(idle: Arena, page: Page) -> None:
+def test_hexapawn_by_keys_alone(idle: BrowserArena, page: Page) -> None:
     begin(page, idle, "hexapawn")
     page.locator("[data-source]").first.press("Enter")
     page.locator("[data-target]").first.press("Enter")
@@ -218,7 +224,7 @@ def test_hexapawn_by_keys_alone(idle: Arena, page: Page) -> None:
     expect(page.get_by_role("button", name="Rematch")).to_be_visible()
 
 
-def test_a_name_that_is_taken_is_told(idle: Arena, page: Page) -> None:
+def test_a_name_that_is_taken_is_told(idle: BrowserArena, page: Page) -> None:
     page.goto(f"{idle.url}#/play/random")
     page.get_by_label("Your name", exact=True).fill("random")
     page.get_by_role("button", name="Start the match").click()
@@ -226,7 +232,7 @@ def test_a_name_that_is_taken_is_told(idle: Arena, page: Page) -> None:
 
 
 def test_whoever_looks_at_something_else_is_called_when_it_is_their_turn(
-    idle: Arena, browser: Browser
+    idle: BrowserArena, browser: Browser
 ) -> None:
     context = new_context(browser, permissions=["notifications"])
     page = context.new_page()

@@ -10,7 +10,7 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from testkit.browser import Arena, new_context
+from testkit.browser import BrowserArena, new_context
 from tests.web.screenshots import SIZES
 
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
@@ -28,7 +28,7 @@ def looked_at(browser: Browser) -> Iterator[Page]:
     context.close()
 
 
-def test_the_table_and_the_page_of_a_bot(played: Arena, page: Page) -> None:
+def test_the_table_and_the_page_of_a_bot(played: BrowserArena, page: Page) -> None:
     page.goto(f"{played.url}#/table")
     standing = page.locator("table.standing").first
     expect(standing.locator("tbody tr")).to_have_count(2)
@@ -68,22 +68,24 @@ LAYOUTS = [*(SIZES[name] for name in ("1440", "1024", "844", "768", "360")), (66
 
 
 @pytest.mark.parametrize("address", VIEWS)
-def test_axe_finds_nothing_in_a_view_at_any_size(played: Arena, looked_at: Page, address: str) -> None:
-    match = [each for each in played.ask("records")["matches"] if each["plies"] > 3][-1]["match"]
+def test_axe_finds_nothing_in_a_view_at_any_size(played: BrowserArena, looked_at: Page, address: str) -> None:
+    match = [each for each in played.fetch_json("records")["matches"] if each["plies"] > 3][-1]["match"]
     looked_at.goto(f"{played.url}{address.format(match=match)}")
     expect(looked_at.locator(VIEWS[address]).first).to_be_visible()
     blameless(looked_at)
 
 
 @pytest.mark.parametrize("dialog", ["Rules", "Settings"])
-def test_axe_finds_nothing_in_a_dialog_at_any_size(played: Arena, looked_at: Page, dialog: str) -> None:
+def test_axe_finds_nothing_in_a_dialog_at_any_size(
+    played: BrowserArena, looked_at: Page, dialog: str
+) -> None:
     looked_at.goto(f"{played.url}file")
     looked_at.get_by_role("button", name=dialog, exact=True).click()
     expect(looked_at.get_by_role("dialog")).to_be_visible()
     blameless(looked_at)
 
 
-def test_axe_finds_nothing_in_a_match_of_ones_own(played: Arena, looked_at: Page) -> None:
+def test_axe_finds_nothing_in_a_match_of_ones_own(played: BrowserArena, looked_at: Page) -> None:
     looked_at.goto(f"{played.url}play/greedy")
     looked_at.get_by_role("button", name="Start the match").click()
     looked_at.locator("[data-source]").first.click()
@@ -91,9 +93,9 @@ def test_axe_finds_nothing_in_a_match_of_ones_own(played: Arena, looked_at: Page
 
 
 def test_axe_finds_nothing_in_an_invitation_and_in_the_token_that_it_gives(
-    played: Arena, looked_at: Page
+    played: BrowserArena, looked_at: Page
 ) -> None:
-    told = played.command("invite", "ada", "--bots", "2", "--url", played.url)
+    told = played.run_command("invite", "ada", "--bots", "2", "--url", played.url)
     link = re.search(r"http://\S+/join/\S+", told)
     assert link is not None
     looked_at.goto(link[0])
@@ -125,7 +127,7 @@ def blameless(page: Page) -> None:
 
 
 def test_a_further_process_of_a_bot_leads_to_the_bot_and_no_number_is_minus_nothing(
-    played: Arena, page: Page
+    played: BrowserArena, page: Page
 ) -> None:
     page.goto(played.url)
     found = page.evaluate(

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from arena.protocol.record import Record, to_line
 from arena.protocol.values import Thinking
-from testkit.browser import Arena
+from testkit.browser import BrowserArena
 from tests.web.screenshots import made_up
 
 TURNED = (5, 6)
@@ -19,7 +19,7 @@ TURNED = (5, 6)
 
 
 @pytest.fixture
-def shown(empty: Arena, page: Page, tmp_path: Path) -> Page:
+def shown(empty: BrowserArena, page: Page, tmp_path: Path) -> Page:
     """A page that shows a match whose players change their minds once."""
     record = made_up("m2")
     moves = [
@@ -30,7 +30,7 @@ def shown(empty: Arena, page: Page, tmp_path: Path) -> Page:
     return page
 
 
-def open_record(page: Page, empty: Arena, file: Path, record: Record) -> None:
+def open_record(page: Page, empty: BrowserArena, file: Path, record: Record) -> None:
     """Show a record from its start."""
     file.write_text(to_line(record) + "\n", encoding="utf-8")
     page.goto(f"{empty.url}#/file")
@@ -138,7 +138,7 @@ def test_how_far_both_players_are_is_a_bar(shown: Page) -> None:
     assert lead == {"maxie": max(0, ahead), "minnie": max(0, -ahead)}
 
 
-def test_the_fight_of_the_last_move_is_explained(page: Page, empty: Arena, tmp_path: Path) -> None:
+def test_the_fight_of_the_last_move_is_explained(page: Page, empty: BrowserArena, tmp_path: Path) -> None:
     record = made_up("m1")
     open_record(page, empty, tmp_path / "fought.jsonl", record)
     for _ in record.moves:

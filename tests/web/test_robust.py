@@ -11,30 +11,30 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Page, expect
 
-from testkit.browser import Arena, arena, wait
+from testkit.browser import BrowserArena, run_arena, wait_until
 
 LONG = "W" * 57
 
 
 @pytest.fixture(scope="module")
-def strange(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
+def strange(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
     """A server on which two bots with strange names play, and are free for a while after each match, as listings show."""
     options = ("--game", "tictactoe", "--tc", "60/move", "--set=pool.pause_seconds=0.6")
-    with arena(tmp_path_factory.mktemp("strange"), *options) as running:
-        running.dawdler("..", 0.03)
-        running.dawdler(LONG, 0.03)
+    with run_arena(tmp_path_factory.mktemp("strange"), *options) as running:
+        running.connect_slow_bot("..", 0.03)
+        running.connect_slow_bot(LONG, 0.03)
         # An answer that is asked for before the first match is counted is kept for up to a minute where the cores are busy.
-        wait(lambda: running.ask("table")["standings"])
-        running.slow_down()
+        wait_until(lambda: running.fetch_json("table")["standings"])
+        running.slow_down_bots()
         yield running
 
 
 @pytest.mark.parametrize("width", [390, 1280])
 def test_a_long_name_without_a_blank_makes_no_view_wider_than_the_screen(
-    strange: Arena, page: Page, width: int
+    strange: BrowserArena, page: Page, width: int
 ) -> None:
     page.set_viewport_size({"width": width, "height": 800})
-    match = strange.ask("records")["matches"][-1]["match"]
+    match = strange.fetch_json("records")["matches"][-1]["match"]
     for address, sign in {
         "": ".card",
         f"match/{match}": ".players",
@@ -51,7 +51,7 @@ def test_a_long_name_without_a_blank_makes_no_view_wider_than_the_screen(
         assert page.evaluate("document.documentElement.scrollWidth") <= width, address
 
 
-def test_a_long_name_leaves_the_ratings_in_sight(strange: Arena, page: Page) -> None:
+def test_a_long_name_leaves_the_ratings_in_sight(strange: BrowserArena, page: Page) -> None:
     page.set_viewport_size({"width": 390, "height": 800})
     page.goto(f"{strange.url}table")
     for column in range(3):
@@ -70,14 +70,14 @@ def test_a_long_name_leaves_the_ratings_in_sight(strange: Arena, page: Page) -> 
     ],
 )  # fmt: skip
 def test_an_answer_that_cannot_be_read_is_told(
-    empty: Arena, page: Page, status: int, body: str, told: str
+    empty: BrowserArena, page: Page, status: int, body: str, told: str
 ) -> None:
     page.route("**/api/search?*", lambda route: route.fulfill(status=status, body=body))
     page.goto(f"{empty.url}search?bot=ann")
     expect(page.locator("main").get_by_role("status")).to_have_text(told)
 
 
-def test_two_bots_are_asked_for_and_a_new_view_has_the_focus(empty: Arena, page: Page) -> None:
+def test_two_bots_are_asked_for_and_a_new_view_has_the_focus(empty: BrowserArena, page: Page) -> None:
     page.goto(f"{empty.url}versus/")
     expect(page.get_by_role("button", name="Compare")).to_be_visible()
     expect(page.locator(".card")).to_have_count(0)
@@ -87,8 +87,8 @@ def test_two_bots_are_asked_for_and_a_new_view_has_the_focus(empty: Arena, page:
     assert page.evaluate("document.activeElement.matches('main, nav a')")
 
 
-def test_marks_on_squares_are_those_of_the_players(strange: Arena, page: Page) -> None:
-    match = strange.ask("records")["matches"][-1]["match"]
+def test_marks_on_squares_are_those_of_the_players(strange: BrowserArena, page: Page) -> None:
+    match = strange.fetch_json("records")["matches"][-1]["match"]
     page.goto(f"{strange.url}match/{match}/2")
     expect(page.locator(".cell[data-owner=minnie]")).to_have_count(1)
     round, square = (
@@ -102,34 +102,36 @@ def test_marks_on_squares_are_those_of_the_players(strange: Arena, page: Page) -
     assert round[1] == "50%" != square[1]
 
 
-def test_a_bot_whose_name_is_a_path_has_its_page(strange: Arena, page: Page) -> None:
+def test_a_bot_whose_name_is_a_path_has_its_page(strange: BrowserArena, page: Page) -> None:
     page.goto(f"{strange.url}#/bot/..")
     expect(page.get_by_role("heading", level=1)).to_have_text("..")
     expect(page.get_by_role("heading", name="By map and side")).to_be_visible()
 
 
 @pytest.mark.parametrize("address", ["#/constructor", "#/__proto__", "#/toString/1", "#/nonsense"])
-def test_an_address_that_is_none_shows_the_start_page(strange: Arena, page: Page, address: str) -> None:
+def test_an_address_that_is_none_shows_the_start_page(
+    strange: BrowserArena, page: Page, address: str
+) -> None:
     page.goto(f"{strange.url}{address}")
     expect(page.locator(".bots .name").first).to_be_visible()
 
 
 @pytest.mark.parametrize("address", ["match/", "event/", "bot", "bot?name="])
-def test_an_address_that_lacks_its_name_is_no_page(empty: Arena, page: Page, address: str) -> None:
+def test_an_address_that_lacks_its_name_is_no_page(empty: BrowserArena, page: Page, address: str) -> None:
     page.goto(f"{empty.url}{address}")
     expect(page.get_by_role("heading", level=1)).to_have_text("Page not found")
     expect(page).to_have_title("Page not found · Riskless Arena")
 
 
 @pytest.mark.parametrize("ply", ["1.5", "-1", "x", "1e9", "99999999999", "%E0%A4%A"])
-def test_a_ply_that_is_none_shows_the_match(strange: Arena, page: Page, ply: str) -> None:
-    match = strange.ask("records")["matches"][-1]
+def test_a_ply_that_is_none_shows_the_match(strange: BrowserArena, page: Page, ply: str) -> None:
+    match = strange.fetch_json("records")["matches"][-1]
     page.goto(f"{strange.url}#/match/{match['match']}/{ply}")
     expect(page.locator(".cell:not([data-owner=nobody])")).to_have_count(match["plies"])
     expect(page.locator(".told")).to_contain_text(f"Move {match['plies']}")
 
 
-def test_a_listing_that_changes_leaves_the_focus_where_it_is(strange: Arena, page: Page) -> None:
+def test_a_listing_that_changes_leaves_the_focus_where_it_is(strange: BrowserArena, page: Page) -> None:
     page.goto(strange.url)
     link = page.get_by_role("link", name=f"Play against {LONG}")
     link.focus()
@@ -138,13 +140,13 @@ def test_a_listing_that_changes_leaves_the_focus_where_it_is(strange: Arena, pag
       new MutationObserver((all) => { window.changed += all.length; })
         .observe(document.querySelector('.bots'), { childList: true, subtree: true });
     }""")
-    with strange.hurry(0.03):
+    with strange.speed_up_bots(0.03):
         page.wait_for_function("() => window.changed > 3")
     expect(link).to_be_focused()
 
 
-def test_a_record_is_packed_and_kept_for_ever(strange: Arena) -> None:
-    match = strange.ask("records")["matches"][-1]["match"]
+def test_a_record_is_packed_and_kept_for_ever(strange: BrowserArena) -> None:
+    match = strange.fetch_json("records")["matches"][-1]["match"]
     plain = urllib.request.urlopen(f"{strange.url}api/record/{quote(match)}").read()
     asked = urllib.request.Request(f"{strange.url}api/record/{match}", headers={"Accept-Encoding": "gzip"})
     with urllib.request.urlopen(asked) as answer:

@@ -11,7 +11,7 @@ from playwright.sync_api import Page
 from arena.games.catalogue import make_game
 from arena.games.core import AnyGame
 from arena.maps.setup import make_game_on_map
-from testkit.browser import Arena
+from testkit.browser import BrowserArena
 
 GAMES: dict[str, AnyGame] = {
     "tictactoe": make_game_on_map("tictactoe"),
@@ -39,7 +39,7 @@ STEP_THROUGH = """async ([name, setup, moves, digest]) => {
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_a_game_goes_the_same_way(empty: Arena, page: Page, name: str) -> None:
+def test_a_game_goes_the_same_way(empty: BrowserArena, page: Page, name: str) -> None:
     page.goto(empty.url)
     digest = page.locator("script[type=module]").get_attribute("src").split("/")[2]  # type: ignore[union-attr]
     game = GAMES[name]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from testkit.browser import arena
+from testkit.browser import run_arena
 from tests.server.test_semester import FINALISTS, champion, played_week, swiss_table
 
 
@@ -18,7 +18,7 @@ def test_a_week_of_owners_is_on_the_page_as_it_was_played(
     with ThreadPoolExecutor(1) as thread:  # the browser's event loop runs in this one
         week = thread.submit(played_week, run_folder, tmp_path, monkeypatch).result()
     points = swiss_table(week.swiss, list(week.weekly["bots"]), week.left)
-    with arena(tmp_path) as running:
+    with run_arena(tmp_path) as running:
         rows = page.locator("table.standing tbody tr")
         page.goto(f"{running.url}event/weekly")
         expect(rows).to_have_count(len(points))

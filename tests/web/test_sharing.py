@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Error, Page, expect
 
-from testkit.browser import Arena, new_context
+from testkit.browser import BrowserArena, new_context
 
 
 @pytest.fixture(scope="module")
-def match(played: Arena) -> str:
-    return str([each for each in played.ask("records")["matches"] if each["plies"] > 3][-1]["match"])
+def match(played: BrowserArena) -> str:
+    return str([each for each in played.fetch_json("records")["matches"] if each["plies"] > 3][-1]["match"])
 
 
 @contextmanager
@@ -35,7 +35,7 @@ def other_site(folder: Path) -> Iterator[str]:
 
 
 def test_a_ply_has_an_address_that_survives_a_reload_and_the_ways_back(
-    played: Arena, page: Page, match: str
+    played: BrowserArena, page: Page, match: str
 ) -> None:
     page.goto(f"{played.url}match/{match}/2")
     expect(page.locator(".told")).to_contain_text("Move 2")
@@ -51,7 +51,7 @@ def test_a_ply_has_an_address_that_survives_a_reload_and_the_ways_back(
 
 
 def test_who_is_back_before_a_view_has_been_loaded_stays_where_the_address_says(
-    played: Arena, page: Page, match: str
+    played: BrowserArena, page: Page, match: str
 ) -> None:
     page.goto(f"{played.url}match/{match}/2")
     expect(page.locator(".told")).to_contain_text("Move 2")
@@ -77,14 +77,14 @@ def test_who_is_back_before_a_view_has_been_loaded_stays_where_the_address_says(
     ],
 )
 def test_an_older_address_leads_to_what_it_meant(
-    played: Arena, page: Page, match: str, old: str, new: str
+    played: BrowserArena, page: Page, match: str, old: str, new: str
 ) -> None:
     page.goto(played.url + old.format(match=match))
     expect(page.locator("main h1").first).to_be_visible()
     page.wait_for_url(played.url + new.format(match=match))
 
 
-def test_links_within_the_page_load_nothing_anew(played: Arena, page: Page) -> None:
+def test_links_within_the_page_load_nothing_anew(played: BrowserArena, page: Page) -> None:
     page.goto(played.url)
     page.evaluate("window.stays = true")
     page.get_by_role("link", name="Tables", exact=True).click()
@@ -106,7 +106,7 @@ def downloaded(page: Page, link: str) -> bytes:
     pytest.fail(f"{link!r} did not come")
 
 
-def test_what_is_shared_is_the_ply_that_is_shown(played: Arena, browser: Browser, match: str) -> None:
+def test_what_is_shared_is_the_ply_that_is_shown(played: BrowserArena, browser: Browser, match: str) -> None:
     context = new_context(browser, permissions=["clipboard-read", "clipboard-write"])
     page = context.new_page()
     page.goto(f"{played.url}match/{match}/3")
@@ -120,7 +120,9 @@ def test_what_is_shared_is_the_ply_that_is_shown(played: Arena, browser: Browser
     context.close()
 
 
-def test_a_small_frame_has_room_for_the_board_and_tells_no_end(played: Arena, page: Page, match: str) -> None:
+def test_a_small_frame_has_room_for_the_board_and_tells_no_end(
+    played: BrowserArena, page: Page, match: str
+) -> None:
     page.set_viewport_size({"width": 300, "height": 200})
     page.goto(f"{played.url}embed/{match}")
     expect(page.locator(".map .area-of").first).to_be_visible()
@@ -132,14 +134,14 @@ def test_a_small_frame_has_room_for_the_board_and_tells_no_end(played: Arena, pa
 
 
 @pytest.mark.parametrize("address", ["embed", "embed/", "embed/event", "embed/event/"])
-def test_a_frame_whose_address_names_nothing_says_so(empty: Arena, page: Page, address: str) -> None:
+def test_a_frame_whose_address_names_nothing_says_so(empty: BrowserArena, page: Page, address: str) -> None:
     page.goto(f"{empty.url}{address}")
     expect(page.get_by_role("alert")).to_contain_text("The address names no match and no event.")
     expect(page.get_by_role("link", name="Open in Riskless Arena")).to_have_attribute("href", "/")
 
 
 def test_a_match_is_shown_within_another_site_and_no_other_view_is(
-    played: Arena, page: Page, match: str, tmp_path: Path
+    played: BrowserArena, page: Page, match: str, tmp_path: Path
 ) -> None:
     frames = "".join(
         f'<iframe name="{name}" src="{played.url}{path}" width="600" height="500"></iframe>'

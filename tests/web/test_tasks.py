@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from testkit.browser import PATIENCE, Arena, arena, new_context, until_live, wait
-from testkit.forked import Forked
+from testkit.browser import PATIENCE, BrowserArena, new_context, run_arena, wait_until, wait_until_live
+from testkit.forked import ForkedCommand
 
 MAX_TABS = 60
 """Presses of Tab that reach anything on a view."""
@@ -51,19 +51,19 @@ class Stranger:
 
 
 @pytest.fixture(scope="module")
-def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
+def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
     """A server where two bots play, and where the house has an easy one."""
     options = ("--map", "italy", "--tc", "60/move", "--set=house.engines=greedy")
-    with arena(tmp_path_factory.mktemp("town"), *options) as running:
+    with run_arena(tmp_path_factory.mktemp("town"), *options) as running:
         for name in ("ann", "bob"):
-            running.dawdler(name, 0.005)
-        wait(lambda: len(running.ask("records")["matches"]) >= 2)
-        running.slow_down()
+            running.connect_slow_bot(name, 0.005)
+        wait_until(lambda: len(running.fetch_json("records")["matches"]) >= 2)
+        running.slow_down_bots()
         yield running
 
 
 @pytest.fixture
-def stranger(town: Arena, page: Page) -> Stranger:
+def stranger(town: BrowserArena, page: Page) -> Stranger:
     """Somebody who has just opened the start page."""
     page.goto(town.url)
     return Stranger(page)
@@ -124,7 +124,9 @@ def test_play_by_keyboard_alone_two_to_begin_two_a_move(stranger: Stranger) -> N
     expect(stranger.page.get_by_role("button", name="Rematch")).to_be_visible()
 
 
-def test_replay_the_turning_point_in_two_and_share_it_in_two_more(stranger: Stranger, town: Arena) -> None:
+def test_replay_the_turning_point_in_two_and_share_it_in_two_more(
+    stranger: Stranger, town: BrowserArena
+) -> None:
     # another test may have resigned a match before it had a turning point
     stranger.click(stranger.page.locator(".past .card", has_text="bob"))
     mark = stranger.page.get_by_role("button", name=re.compile("^Key moment"))
@@ -154,9 +156,9 @@ def test_find_yesterdays_final_in_three(tmp_path: Path, browser: Browser) -> Non
     bots = [word for name in ("greedy", "random", "minimax:depth=2") for word in ("--bot", name)]
     settings = ("--game", "tictactoe", "--tc", "60/move", "--rounds", "1", "--format", "knockout")
     words = ("ladder", *settings, "--event", "cup", "--db", f"sqlite:///{tmp_path / 'arena.db'}", *bots)
-    assert Forked(*words, cwd=tmp_path).wait(PATIENCE) == 0
-    with arena(tmp_path) as running:
-        ((final,),) = running.ask("table?event=cup")["bracket"][-1:]
+    assert ForkedCommand(*words, cwd=tmp_path).wait(PATIENCE) == 0
+    with run_arena(tmp_path) as running:
+        ((final,),) = running.fetch_json("table?event=cup")["bracket"][-1:]
         context = new_context(browser)  # all pages of a context have one clock
         page = context.new_page()
         page.clock.set_fixed_time(datetime.now(UTC) + timedelta(days=1))
@@ -180,7 +182,7 @@ def test_read_the_rules_in_one(stranger: Stranger) -> None:
     assert stranger.steps == 1
 
 
-def test_see_how_many_watch(town: Arena, stranger: Stranger) -> None:
+def test_see_how_many_watch(town: BrowserArena, stranger: Stranger) -> None:
     stranger.click("TV", "link")
     other = stranger.page.context.new_page()
     other.goto(f"{town.url}tv")
@@ -188,7 +190,7 @@ def test_see_how_many_watch(town: Arena, stranger: Stranger) -> None:
 
     def both_watch() -> bool:
         for page in pages:
-            until_live(page)
+            wait_until_live(page)
         return all("watching" in page.locator(".kind").inner_text() for page in pages)
 
-    wait(both_watch, 2 * PATIENCE)  # the match may end before the other page shows it
+    wait_until(both_watch, 2 * PATIENCE)  # the match may end before the other page shows it

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
-from testkit.browser import Arena, arena, new_context, wait
+from testkit.browser import BrowserArena, new_context, run_arena, wait_until
 
 DROPPED = """([text, times]) => {
   const data = new DataTransfer();
@@ -22,29 +22,31 @@ SCRIPT = "<img src=x onerror=alert(1)><script>alert(2)</script>"
 
 
 @pytest.fixture(scope="module")
-def board(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
+def board(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
     """A server on which two bots play tic-tac-toe without end, one of them with a name that is markup."""
     folder = tmp_path_factory.mktemp("board")
-    with arena(folder, "--game", "tictactoe", "--tc", "60/move") as running:
-        running.dawdler("random", 0.05)
-        running.dawdler(SCRIPT, 0.05)
-        wait(lambda: running.ask("records")["matches"])
-        running.slow_down()
+    with run_arena(folder, "--game", "tictactoe", "--tc", "60/move") as running:
+        running.connect_slow_bot("random", 0.05)
+        running.connect_slow_bot(SCRIPT, 0.05)
+        wait_until(lambda: running.fetch_json("records")["matches"])
+        running.slow_down_bots()
         yield running
 
 
 @pytest.fixture(scope="module")
-def slow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
+def slow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
     """A server on which a bot that thinks plays Riskless: about 20 plies a match, which lasts until a test hurries it."""
     folder = tmp_path_factory.mktemp("slow")
-    with arena(folder, "--map", "m2", "--tc", "60/move", bots=("alphabeta:depth=4",)) as running:
-        running.dawdler("random", 0.05)
-        wait(lambda: [each for each in running.ask("records")["matches"] if each["plies"] > 14])
-        running.slow_down(3.0)
+    with run_arena(folder, "--map", "m2", "--tc", "60/move", bots=("alphabeta:depth=4",)) as running:
+        running.connect_slow_bot("random", 0.05)
+        wait_until(lambda: [each for each in running.fetch_json("records")["matches"] if each["plies"] > 14])
+        running.slow_down_bots(3.0)
         yield running
 
 
-def test_one_click_from_the_start_page_to_a_live_match_and_on_to_its_end(slow: Arena, page: Page) -> None:
+def test_one_click_from_the_start_page_to_a_live_match_and_on_to_its_end(
+    slow: BrowserArena, page: Page
+) -> None:
     page.goto(slow.url)
     page.locator(".card.live").first.click()
     expect(page.locator(".status")).to_contain_text("Live")
@@ -53,15 +55,17 @@ def test_one_click_from_the_start_page_to_a_live_match_and_on_to_its_end(slow: A
     expect(page.locator(".moves li").nth(3)).to_be_visible()
     page.get_by_text("Engines", exact=True).click()
     expect(page.locator(".thinking", has_text="depth").first).to_be_visible()
-    with slow.hurry(0.05, 3.0):
+    with slow.speed_up_bots(0.05, 3.0):
         expect(page.locator(".status")).to_contain_text(re.compile("wins|Draw"))
     match = page.url.rpartition("/")[2]
-    record = wait(lambda: [each for each in slow.ask("records")["matches"] if each["match"] == match])[0]
+    record = wait_until(
+        lambda: [each for each in slow.fetch_json("records")["matches"] if each["match"] == match]
+    )[0]
     expect(page.locator(".moves li")).to_have_count(record["plies"])
 
 
-def test_a_match_that_has_just_ended_is_shown_from_its_record(board: Arena, page: Page) -> None:
-    with board.hurry(0.05):
+def test_a_match_that_has_just_ended_is_shown_from_its_record(board: BrowserArena, page: Page) -> None:
+    with board.speed_up_bots(0.05):
         for _ in range(3):
             page.goto(board.url)
             # Such a match lasts for half a second: it is over when it is asked for, or soon after.
@@ -71,23 +75,23 @@ def test_a_match_that_has_just_ended_is_shown_from_its_record(board: Arena, page
 
 
 def test_a_watcher_is_back_after_the_server_was_killed(tmp_path: Path, page: Page) -> None:
-    with arena(tmp_path, "--map", "m2", "--tc", "60/move", bots=("greedy",)) as running:
-        running.dawdler("random", 2.0)
+    with run_arena(tmp_path, "--map", "m2", "--tc", "60/move", bots=("greedy",)) as running:
+        running.connect_slow_bot("random", 2.0)
         page.goto(running.url)
         page.locator(".card.live").first.click()
         expect(page.locator(".moves li").nth(2)).to_be_visible()
         running.kill_server()
         expect(page.locator(".fault-bar")).to_contain_text("The server does not answer")
         seen = page.locator(".moves li").count()
-        running.serve()
+        running.start_server()
         # On a busy machine the server takes its time, and the bots may come too late (tests/e2e/test_crash.py is
         # about them): the match goes on, or has ended by now, and the page shows which.
         expect(page.locator(".status")).to_contain_text(re.compile("Live|wins|Draw|Void"))
         expect(page.locator(".moves li").nth(seen - 1)).to_be_visible()
 
 
-def test_replay_by_slider_keys_links_and_address(board: Arena, page: Page) -> None:
-    match = board.ask("records")["matches"][-1]
+def test_replay_by_slider_keys_links_and_address(board: BrowserArena, page: Page) -> None:
+    match = board.fetch_json("records")["matches"][-1]
     page.goto(f"{board.url}#/match/{match['match']}/2")
     filled = page.locator(".cell:not([data-owner=nobody])")
     expect(filled).to_have_count(2)
@@ -108,8 +112,8 @@ def test_replay_by_slider_keys_links_and_address(board: Arena, page: Page) -> No
     assert len(record["moves"]) == match["plies"]
 
 
-def test_a_link_to_a_ply_shows_it_in_the_list_too(slow: Arena, page: Page) -> None:
-    match = next(each for each in slow.ask("records")["matches"] if each["plies"] > 14)
+def test_a_link_to_a_ply_shows_it_in_the_list_too(slow: BrowserArena, page: Page) -> None:
+    match = next(each for each in slow.fetch_json("records")["matches"] if each["plies"] > 14)
     page.set_viewport_size({"width": 700, "height": 900})
     page.goto(f"{slow.url}#/match/{match['match']}/{match['plies'] - 1}")
     expect(page.locator(".moves [aria-current=step] .number")).to_have_text(str(match["plies"] - 1))
@@ -117,10 +121,10 @@ def test_a_link_to_a_ply_shows_it_in_the_list_too(slow: Arena, page: Page) -> No
 
 
 def test_a_record_file_of_ones_own_is_played_and_a_wrong_one_is_told(
-    board: Arena, page: Page, tmp_path: Path
+    board: BrowserArena, page: Page, tmp_path: Path
 ) -> None:
-    match = board.ask("records")["matches"][-1]
-    record = board.ask(f"record/{match['match']}")
+    match = board.fetch_json("records")["matches"][-1]
+    record = board.fetch_json(f"record/{match['match']}")
     wrong = {**record, "moves": [*record["moves"][:1], *record["moves"]]}
     file = tmp_path / "two.jsonl"
     file.write_text(f"{json.dumps(record)}\n{json.dumps(wrong)}\n")
@@ -142,7 +146,7 @@ def test_a_record_file_of_ones_own_is_played_and_a_wrong_one_is_told(
 
 
 def test_a_picture_opened_as_a_match_is_told_and_lists_no_matches(
-    board: Arena, page: Page, tmp_path: Path
+    board: BrowserArena, page: Page, tmp_path: Path
 ) -> None:
     file = tmp_path / "board.png"
     Image.effect_noise((200, 200), 80).save(file)  # with many line ends among its bytes
@@ -154,10 +158,10 @@ def test_a_picture_opened_as_a_match_is_told_and_lists_no_matches(
 
 
 def test_the_rule_that_ended_a_match_by_adjudication_is_told(
-    board: Arena, page: Page, tmp_path: Path
+    board: BrowserArena, page: Page, tmp_path: Path
 ) -> None:
-    match = board.ask("records")["matches"][-1]
-    record = board.ask(f"record/{match['match']}")
+    match = board.fetch_json("records")["matches"][-1]
+    record = board.fetch_json(f"record/{match['match']}")
     detail = "repetition: the same position came up 3 times, with the same player to move"
     record["moves"] = record["moves"][:2]
     record["result"] = {"winner": None, "reason": "adjudicated", "detail": detail}
@@ -168,7 +172,7 @@ def test_the_rule_that_ended_a_match_by_adjudication_is_told(
     expect(page.locator(".status")).to_have_text(f"Draw: adjudication ({detail})")
 
 
-def test_a_dropped_file_that_cannot_be_shown_is_told(board: Arena, page: Page) -> None:
+def test_a_dropped_file_that_cannot_be_shown_is_told(board: BrowserArena, page: Page) -> None:
     page.goto(board.url)
     expect(page.locator(".card").first).to_be_visible()
     for times, told in ((1, "line 1: this is not JSON"), (2**23 + 1, "larger than 64 MB")):
@@ -178,18 +182,18 @@ def test_a_dropped_file_that_cannot_be_shown_is_told(board: Arena, page: Page) -
         expect(page.get_by_role("alert")).to_contain_text(told)
 
 
-def test_the_engines_are_shown_live_and_in_the_record(slow: Arena, page: Page) -> None:
+def test_the_engines_are_shown_live_and_in_the_record(slow: BrowserArena, page: Page) -> None:
     page.goto(slow.url)
     page.locator(".card").first.click()
     engine = page.locator(".engine", has_text=re.compile(r"^alphabeta:depth=.* · 1 thread$"))
     page.get_by_text("Engines", exact=True).click()
     expect(engine).to_be_visible()
-    page.goto(f"{slow.url}#/match/{slow.ask('records')['matches'][0]['match']}")
+    page.goto(f"{slow.url}#/match/{slow.fetch_json('records')['matches'][0]['match']}")
     page.get_by_text("Engines", exact=True).click()
     expect(engine).to_be_visible()
 
 
-def test_a_name_that_is_a_script_is_only_text(board: Arena, page: Page) -> None:
+def test_a_name_that_is_a_script_is_only_text(board: BrowserArena, page: Page) -> None:
     alerts: list[str] = []
     page.on("dialog", lambda dialog: alerts.append(dialog.message))
     page.goto(board.url)
@@ -203,10 +207,10 @@ def test_a_name_that_is_a_script_is_only_text(board: Arena, page: Page) -> None:
     assert page.locator("main img, main script").count() == 0
 
 
-def test_nothing_is_wider_than_a_phone(board: Arena, slow: Arena, browser: Browser) -> None:
+def test_nothing_is_wider_than_a_phone(board: BrowserArena, slow: BrowserArena, browser: Browser) -> None:
     context = new_context(browser, viewport={"width": 375, "height": 720}, has_touch=True, is_mobile=True)
     phone = context.new_page()
-    match = board.ask("records")["matches"][-1]["match"]
+    match = board.fetch_json("records")["matches"][-1]["match"]
     phone.goto(slow.url)
     phone.locator(".card").first.tap()
     expect(phone.locator(".viewer .map")).to_be_visible()
@@ -218,7 +222,7 @@ def test_nothing_is_wider_than_a_phone(board: Arena, slow: Arena, browser: Brows
     context.close()
 
 
-def test_an_unknown_match_is_told_in_words(board: Arena, page: Page) -> None:
+def test_an_unknown_match_is_told_in_words(board: BrowserArena, page: Page) -> None:
     page.goto(f"{board.url}#/match/nonsense")
     expect(page.get_by_role("alert")).to_contain_text("no finished match is called")
 
@@ -237,18 +241,20 @@ LAST_PLIES = """async () => {
 
 
 def test_the_last_plies_have_their_times_and_thoughts_however_early_the_end_is_told(
-    board: Arena, page: Page
+    board: BrowserArena, page: Page
 ) -> None:
     page.goto(board.url)
     assert page.evaluate(LAST_PLIES) == [[1, None], [21, 1], [22, 2]]
 
 
-def test_a_notice_of_the_host_stands_above_every_view_until_it_is_lifted(empty: Arena, page: Page) -> None:
+def test_a_notice_of_the_host_stands_above_every_view_until_it_is_lifted(
+    empty: BrowserArena, page: Page
+) -> None:
     page.goto(empty.url)
-    empty.command("notice", "<b>An upgrade</b> at eight.", "--for", "30m")
+    empty.run_command("notice", "<b>An upgrade</b> at eight.", "--for", "30m")
     bar = page.locator(".bars")
     expect(bar).to_contain_text("<b>An upgrade</b> at eight.")
     page.goto(f"{empty.url}table")
     expect(bar).to_contain_text("at eight.")
-    empty.command("notice", "--lift")
+    empty.run_command("notice", "--lift")
     expect(bar).not_to_contain_text("at eight.")

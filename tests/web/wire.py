@@ -12,7 +12,7 @@ from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
 from arena.protocol.messages import SUBPROTOCOL
-from testkit.browser import Arena
+from testkit.browser import BrowserArena
 
 
 class Guest:
@@ -54,7 +54,7 @@ class Guest:
 
 
 @contextmanager
-def against(arena: Arena, page: Page, name: str, game: str) -> Iterator[tuple[Guest, str]]:
+def against(arena: BrowserArena, page: Page, name: str, game: str) -> Iterator[tuple[Guest, str]]:
     """A match of the page, as Maxie, against somebody who moves when the test says so; the match's id."""
     with Guest.at(arena.url.replace("http", "ws", 1), name, "127.0.0.7") as guest:
         page.goto(f"{arena.url}#/play/{name}")

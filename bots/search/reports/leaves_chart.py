@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import ceil, floor, log10
 
 from arena.bots.search.effort import Comparison
-from arena.charts import Area, document, dot, line, text
+from arena.charts import Area, dot_element, line_element, svg_document, text_element
 
 WIDTH, HEIGHT = 760, 480
 LEFT, RIGHT, TOP, BOTTOM = 78, 140, 48, 56
@@ -30,20 +30,20 @@ def leaves_chart_svg(comparison: Comparison, title: str) -> str:
     area = Area(LEFT, WIDTH - RIGHT, TOP, HEIGHT - BOTTOM, (1, depth), (low, high))
     ends: list[tuple[float, float, str, str]] = []
     elements = [
-        text(LEFT, 26, title, INK, more=' font-size="15"'),
+        text_element(LEFT, 26, title, INK, attributes=' font-size="15"'),
         *_draw_axes(area, depth, range(low, high + 1)),
     ]
     for name, points in powers.items():
         if points:
             scaled = _log_points(points)
-            elements.append(area.curve(scaled, SOFT, 1.4, ' stroke-dasharray="5 4"'))
+            elements.append(area.curve_element(scaled, SOFT, 1.4, ' stroke-dasharray="5 4"'))
             ends.append((area.x(scaled[-1][0]), area.y(scaled[-1][1]), name, SOFT))
     for (name, points), colour in zip(lines.items(), COLOURS, strict=False):
         scaled = _log_points(points)
-        elements.append(area.curve(scaled, colour, 2))
-        elements += [dot(area.x(x), area.y(y), 2.8, colour) for x, y in scaled]
+        elements.append(area.curve_element(scaled, colour, 2))
+        elements += [dot_element(area.x(x), area.y(y), 2.8, colour) for x, y in scaled]
         ends.append((area.x(scaled[-1][0]), area.y(scaled[-1][1]), name, colour))
-    return document(WIDTH, HEIGHT, [*elements, *_draw_labels(ends)])
+    return svg_document(WIDTH, HEIGHT, [*elements, *_draw_labels(ends)])
 
 
 def _log_points(points: list[tuple[int, int]]) -> list[tuple[float, float]]:
@@ -52,14 +52,14 @@ def _log_points(points: list[tuple[int, int]]) -> list[tuple[float, float]]:
 
 
 def _draw_axes(area: Area, depth: int, powers: range) -> Iterator[str]:
-    yield from area.rules(powers, GRID)
+    yield from area.horizontal_lines(powers, GRID)
     for power in powers:
-        yield text(LEFT - 10, area.y(power) + 4, f"{10**power:,}", INK, "end")
+        yield text_element(LEFT - 10, area.y(power) + 4, f"{10**power:,}", INK, "end")
     for each in range(1, depth + 1):
-        yield text(area.x(each), HEIGHT - BOTTOM + 20, str(each), INK, "middle")
-    yield text((LEFT + area.right) / 2, HEIGHT - 14, "depth p, in plies", INK, "middle")
+        yield text_element(area.x(each), HEIGHT - BOTTOM + 20, str(each), INK, "middle")
+    yield text_element((LEFT + area.right) / 2, HEIGHT - 14, "depth p, in plies", INK, "middle")
     turned = f' transform="translate(18 {(TOP + HEIGHT - BOTTOM) / 2:.0f}) rotate(-90)"'
-    yield text(0, 0, "leaves", INK, "middle", turned)
+    yield text_element(0, 0, "leaves", INK, "middle", turned)
 
 
 def _draw_labels(ends: list[tuple[float, float, str, str]]) -> Iterator[str]:
@@ -71,7 +71,7 @@ def _draw_labels(ends: list[tuple[float, float, str, str]]) -> Iterator[str]:
     column = WIDTH - RIGHT + 34
     for x, y, name, colour in ends:
         if x < WIDTH - RIGHT - 20:
-            yield text(x - 6, y - 9, name, colour, "end")
+            yield text_element(x - 6, y - 9, name, colour, "end")
     ends = [end for end in ends if end[0] >= WIDTH - RIGHT - 20]
     floor_y = HEIGHT - BOTTOM
     heights: list[float] = []
@@ -84,5 +84,5 @@ def _draw_labels(ends: list[tuple[float, float, str, str]]) -> Iterator[str]:
             limit = floor_y if n == len(heights) - 1 else heights[n + 1] - gap
             heights[n] = min(heights[n], limit)
     for (x, y, name, colour), height in zip(ordered, heights, strict=True):
-        yield line(x + 4, y, column - 4, height, colour, 0.8, ' opacity="0.55"')
-        yield text(column, height + 4, name, colour)
+        yield line_element(x + 4, y, column - 4, height, colour, 0.8, ' opacity="0.55"')
+        yield text_element(column, height + 4, name, colour)

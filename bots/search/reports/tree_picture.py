@@ -13,7 +13,7 @@ from html import escape
 from arena.bots.search.edges import Edge
 from arena.bots.search.reports.traced_tree import TracedNode, count_nodes
 from arena.bots.search.values import INFINITY, plies_to_end
-from arena.charts import document, text
+from arena.charts import svg_document, text_element
 from arena.games.core import Player
 
 MAX_NODES = 600
@@ -38,9 +38,9 @@ def tree_svg(tree: TracedNode, title: str, line: tuple[int, ...] = ()) -> str:
     height = MARGIN_TOP + depth * STEP_Y + MARGIN_BOTTOM
     shift = (width - (columns - 1) * STEP_X) / 2
     at = {path: (shift + x * STEP_X, MARGIN_TOP + y * STEP_Y) for path, (x, y) in places.items()}
-    heading = text(width / 2, 22, title, INK, "middle", ' font-size="15"')
+    heading = text_element(width / 2, 22, title, INK, "middle", ' font-size="15"')
     elements = [heading, *_draw_edges(tree, at, line), *_draw_nodes(tree, at)]
-    return document(width, height, [*elements, *_draw_legend(width, height, tree, played=bool(line))])
+    return svg_document(width, height, [*elements, *_draw_legend(width, height, tree, played=bool(line))])
 
 
 def _place_nodes(node: TracedNode, column: int, places: dict[tuple[int, ...], tuple[float, float]]) -> int:
@@ -102,7 +102,7 @@ def _draw_nodes(tree: TracedNode, at: Points) -> Iterator[str]:
         name = node.label if len(node.label) <= 3 else node.move if len(node.move) <= 5 else ""
         inside = 0 if node.leaf else 4 if node.player is Player.MAXIE else -4
         if name:
-            yield text(x, y + 4 + inside, name, ink, "middle", ' font-size="11"')
+            yield text_element(x, y + 4 + inside, name, ink, "middle", ' font-size="11"')
         if node.result is not None:
             colour = BLUE if node.visited else GREY
             below = y + 30
@@ -130,7 +130,7 @@ def _outlined_text(
 ) -> str:
     """Return text with a white border, because edges pass behind the text."""
     halo = ' stroke="white" stroke-width="3.5" stroke-linejoin="round" paint-order="stroke"'
-    return text(x, y, words, colour, anchor, halo + more)
+    return text_element(x, y, words, colour, anchor, halo + more)
 
 
 def _window_label(x: float, y: float, words: str) -> Iterator[str]:

@@ -10,12 +10,12 @@ from arena.server.store.aggregates.seasons import load_seasons
 from arena.server.store.schema import seasons, standings
 
 
-class CannotClose(Exception):
+class CannotCloseSeason(Exception):
     """Raised when a season cannot be closed; the message is a one-line reason."""
 
 
 def close_season(connection: sa.Connection, name: str, game: str | None = None) -> list[str]:
-    """Close the running season of a game, or of all games that have one. Return the games. Raises CannotClose.
+    """Close the running season of a game, or of all games that have one. Return the games. Raises CannotCloseSeason.
 
     Matches that have finished by then count in the closed season. The season is closed when the caller's transaction is
     committed, which must exclude others, as `database.transaction_writer` does.
@@ -25,15 +25,20 @@ def close_season(connection: sa.Connection, name: str, game: str | None = None) 
     closed = load_seasons(connection)
     columns = standings.c
     query = sa.select(columns.game, sa.func.max(columns.season)).group_by(columns.game).order_by(columns.game)
-    rated = [row.game for row in connection.execute(query) if row[1] == closed.number(row.game)]
+    rated = [row.game for row in connection.execute(query) if row[1] == closed.season_number(row.game)]
     games = rated if game is None else [each for each in rated if each == game]
     if not games:
-        raise CannotClose(f"no match{f' of {game}' if game else ''} was rated in this season")
+        raise CannotCloseSeason(f"no match{f' of {game}' if game else ''} was rated in this season")
     for each in games:
-        if closed.number(each, name):
-            raise CannotClose(f"{each} already has a season {name!r:.80}: choose another name")
+        if closed.season_number(each, name):
+            raise CannotCloseSeason(f"{each} already has a season {name!r:.80}: choose another name")
     rows = [
-        {"game": each, "number": closed.number(each), "name": name, "closed": database.now()}
+        {
+            "game": each,
+            "number": closed.season_number(each),
+            "name": name,
+            "closed": database.current_timestamp(),
+        }
         for each in games
     ]
     connection.execute(sa.insert(seasons), rows)

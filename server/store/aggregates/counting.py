@@ -32,7 +32,7 @@ BATCH_ALONE = 200
 """Number of matches counted in one transaction if this process has no open journal."""
 
 
-async def refresh(
+async def count_new_matches(
     engine: AsyncEngine,
     write: Write | None = None,
     progress: Callable[[RatingStep], None] = lambda _step: None,
@@ -44,7 +44,7 @@ async def refresh(
     """
     total, most = 0, CHUNK if write else BATCH_ALONE
     while True:
-        count, steps = await (write or transaction_writer(engine))(partial(count_batch, most=most))
+        count, steps = await (write or transaction_writer(engine))(partial(count_batch, max_matches=most))
         if not count:
             return total
         total += len({step.match for step in steps})
@@ -53,29 +53,30 @@ async def refresh(
         await anyio.lowlevel.checkpoint()
 
 
-def count_batch(connection: sa.Connection, most: int) -> tuple[int, list[RatingStep]]:
-    """Count up to `most` matches, and return their number and their rating steps.
+def count_batch(connection: sa.Connection, max_matches: int) -> tuple[int, list[RatingStep]]:
+    """Count up to `max_matches` matches, and return their number and their rating steps.
 
     The transaction excludes other counting transactions, and transactions that assign arrival numbers.
     """
     database.lock_exclusively(connection)
-    rows = connection.execute(UNCOUNTED, {"most": most}).all()
+    rows = connection.execute(UNCOUNTED, {"most": max_matches}).all()
     if not rows:
         return 0, []
     rated = [row for row in rows if row.rated]
     running = load_seasons(connection)
     counts_in = {
-        row.match: categories(row.game, row.map, row.time_control, running.number(row.game)) for row in rated
+        row.match: categories(row.game, row.map, row.time_control, running.season_number(row.game))
+        for row in rated
     }
     keys = {(each, bot) for row in rated for each in counts_in[row.match] for bot in (row.maxie, row.minnie)}
-    rater = Rater(standings.last_ratings(connection, keys))
+    rater = Rater(standings.load_current_ratings(connection, keys))
     steps: list[RatingStep] = []
     inserts: list[dict[str, Any]] = []
     for row in rated:
         for category in counts_in[row.match]:
-            two = rater.rate_match(_finished_match(row), row.finished, category)
+            two = rater.rate_match(_finished_match_from_row(row), row.finished, category)
             steps += two
-            inserts += [_step_row(step, row.arrival) for step in two]
+            inserts += [_row_from_step(step, row.arrival) for step in two]
     if inserts:
         connection.execute(_KEEP, inserts)
         standings.add_steps(connection, steps)
@@ -116,11 +117,11 @@ _KEEP = sa.insert(rating_steps)
 _COUNTED = sa.update(matches).where(matches.c.number == sa.bindparam("which")).values(counted=True)
 
 
-def _finished_match(row: sa.Row[Any]) -> FinishedMatch:
+def _finished_match_from_row(row: sa.Row[Any]) -> FinishedMatch:
     return FinishedMatch(row.match, row.game, Players(row.maxie, row.minnie), result_from_row(row))
 
 
-def _step_row(step: RatingStep, arrival: int) -> dict[str, Any]:
+def _row_from_step(step: RatingStep, arrival: int) -> dict[str, Any]:
     return {name: getattr(step, name) for name in RatingStep.__struct_fields__} | {"arrival": arrival}
 
 

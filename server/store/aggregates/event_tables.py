@@ -15,8 +15,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.protocol.values import Players
 from arena.rating.steps import FinishedMatch
-from arena.server.store.aggregates.standings import adding_upsert
-from arena.server.store.database import reading
+from arena.server.store.aggregates.standings import make_adding_upsert
+from arena.server.store.database import open_query_connection
 from arena.server.store.finished import result_from_row
 from arena.server.store.schema import event_bots, event_scores, event_totals, matches
 
@@ -74,34 +74,34 @@ def add_results(connection: sa.Connection, endings: Iterable[EventResult]) -> No
         # A fixed order prevents deadlocks between transactions.
         rows = [dict(zip(keys, key, strict=True)) | {"matches": counts[key]} for key in sorted(counts)]
         if rows:
-            connection.execute(adding_upsert(connection.dialect.name, table, ("matches",)), rows)
+            connection.execute(make_adding_upsert(connection.dialect.name, table, ("matches",)), rows)
 
 
-async def events_with_matches(engine: AsyncEngine, most: int) -> list[EventCounts]:
+async def list_events_with_matches(engine: AsyncEngine, limit: int) -> list[EventCounts]:
     """Return the events with counted matches or matches in progress, in descending order of name."""
     finished = sa.select(event_totals.c.event, event_totals.c.matches)
-    finished = finished.order_by(event_totals.c.event.desc()).limit(most)
+    finished = finished.order_by(event_totals.c.event.desc()).limit(limit)
     unfinished = sa.select(matches.c.event, sa.func.count()).where(matches.c.finished.is_(None))
-    unfinished = unfinished.group_by(matches.c.event).order_by(matches.c.event.desc()).limit(most)
+    unfinished = unfinished.group_by(matches.c.event).order_by(matches.c.event.desc()).limit(limit)
     counts: Counter[str] = Counter()
-    async with reading(engine) as connection:
+    async with open_query_connection(engine) as connection:
         for query in (finished, unfinished):
             for event, count in (await connection.execute(query)).all():
                 counts[event] += count
-    return [EventCounts(event, counts[event]) for event in sorted(counts, reverse=True)[:most]]
+    return [EventCounts(event, counts[event]) for event in sorted(counts, reverse=True)[:limit]]
 
 
-async def counted_matches(engine: AsyncEngine, event: str) -> int | None:
+async def count_finished_matches(engine: AsyncEngine, event: str) -> int | None:
     """Return the number of counted matches of an event; None if it has none."""
     query = sa.select(event_totals.c.matches).where(event_totals.c.event == event)
-    async with reading(engine) as connection:
+    async with open_query_connection(engine) as connection:
         return (await connection.execute(query)).scalar_one_or_none()
 
 
-async def is_in_progress(engine: AsyncEngine, event: str) -> bool:
+async def has_matches_in_progress(engine: AsyncEngine, event: str) -> bool:
     """Return True if the event has matches in progress."""
     query = sa.select(matches.c.number).where(matches.c.event == event, matches.c.finished.is_(None)).limit(1)
-    async with reading(engine) as connection:
+    async with open_query_connection(engine) as connection:
         return (await connection.execute(query)).first() is not None
 
 
@@ -114,7 +114,7 @@ async def load_event_scores(engine: AsyncEngine, event: str, *, whole: bool = Fa
     bots_of_event = sa.select(event_bots.c.bot).where(event_bots.c.event == event)
     bots_of_event = bots_of_event.order_by(event_bots.c.matches.desc(), event_bots.c.bot)
     results = sa.select(event_scores).where(event_scores.c.event == event)
-    async with reading(engine) as connection:
+    async with open_query_connection(engine) as connection:
         matches = (await connection.execute(total)).scalar_one_or_none()
         if matches is None:
             return None
@@ -125,8 +125,8 @@ async def load_event_scores(engine: AsyncEngine, event: str, *, whole: bool = Fa
             bots = sorted(names[:MAX_PARTIAL_TABLE])
             results = results.where(event_scores.c.maxie.in_(bots), event_scores.c.minnie.in_(bots))
         rows = (await connection.execute(results)).all()
-    return EventScores(matches, bots, [(_finished_match(row), row.matches) for row in rows])
+    return EventScores(matches, bots, [(_finished_match_from_row(row), row.matches) for row in rows])
 
 
-def _finished_match(row: sa.Row[Any]) -> FinishedMatch:
+def _finished_match_from_row(row: sa.Row[Any]) -> FinishedMatch:
     return FinishedMatch("", "", Players(row.maxie, row.minnie), result_from_row(row))

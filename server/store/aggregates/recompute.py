@@ -27,7 +27,7 @@ from arena.rating.glicko import Rating
 from arena.rating.steps import Category, CurrentRating, RatedOutcome, Rater, RatingStep, categories
 from arena.server.store import database
 from arena.server.store.aggregates.standings import current_rating_from_row, load_bases, rating_key
-from arena.server.store.finished import summary_columns
+from arena.server.store.finished import make_summary_columns
 from arena.server.store.journal.reader import load_events_by_match
 from arena.server.store.packing import UnpackError, unpack_match, unpack_record
 from arena.server.store.schema import matches, rating_steps, records
@@ -52,17 +52,17 @@ class RecomputedRatings:
     """Number of the recomputed matches that were imported, and so have no journal."""
 
 
-async def recompute(engine: AsyncEngine, *, at_once: int = CHUNK) -> RecomputedRatings:
+async def recompute_ratings(engine: AsyncEngine, *, batch_size: int = CHUNK) -> RecomputedRatings:
     """Recompute the ratings of all counted matches, and compare them with the stored ratings.
 
-    The computation starts from the ratings as of the last removed match. It reads `at_once` matches per query, from
+    The computation starts from the ratings as of the last removed match. It reads `batch_size` matches per query, from
     a snapshot of the store taken at the beginning. Raises RatingsDiffer.
     """
     totals = RecomputedRatings()
-    async with database.snapshot(engine) as connection:
+    async with database.open_snapshot(engine) as connection:
         rater = Rater(await connection.run_sync(load_bases))
         after = 0
-        while rows := await _counted_matches(connection, at_once, after=after):
+        while rows := await _load_counted_matches(connection, batch_size, after=after):
             names = [row.match for row in rows]
             journal, steps = (
                 await load_events_by_match(connection, names),
@@ -73,7 +73,7 @@ async def recompute(engine: AsyncEngine, *, at_once: int = CHUNK) -> RecomputedR
                 record = _replay(row, journal.get(row.match))
                 totals.matches += 1
                 totals.imported += row.match not in journal
-                columns = summary_columns(record)
+                columns = make_summary_columns(record)
                 season = seasons.get(row.match, 1)
                 for category in categories(record.game, columns["map"], columns["time_control"], season):
                     for step in rater.rate_match(record, row.finished, category):
@@ -91,7 +91,7 @@ async def _compare_standings(connection: AsyncConnection, rater: Rater) -> None:
     }
     for key in sorted(stored_standings.keys() | rater.last.keys()):
         recomputed, stored = rater.last.get(key), stored_standings.get(key)
-        if recomputed is None or stored is None or not _are_close(recomputed.after(), stored.after()):
+        if recomputed is None or stored is None or not _are_equal_ratings(recomputed.after(), stored.after()):
             category, bot = key
             where = " ".join(filter(None, category[:3]))
             raise RatingsDiffer(
@@ -103,7 +103,7 @@ def _current_rating_text(rating: RatingStep | CurrentRating | None) -> str:
     return "no rating" if rating is None else f"{rating.rating:.4f} ± {rating.deviation:.4f}"
 
 
-def _are_close(one: Rating, other: Rating) -> bool:
+def _are_equal_ratings(one: Rating, other: Rating) -> bool:
     return all(
         math.isclose(getattr(one, name), getattr(other, name), rel_tol=TOLERANCE)
         for name in ("rating", "deviation", "volatility")
@@ -150,7 +150,7 @@ def _require_same_step(step: RatingStep, stored: RatingStep | None) -> None:
 def _is_same_step(step: RatingStep, stored: RatingStep) -> bool:
     rest = dict.fromkeys(("rating", "deviation", "volatility"), 0.0)
     same = structs.replace(step, **rest) == structs.replace(stored, **rest)
-    return same and _are_close(step.after(), stored.after())
+    return same and _are_equal_ratings(step.after(), stored.after())
 
 
 def _rating_text(step: RatingStep) -> str:
@@ -164,10 +164,10 @@ def _result_text(result: Result) -> str:
 _RATED = sa.text("matches.rated AND matches.counted AND matches.finished IS NOT NULL")
 
 
-async def _counted_matches(
-    connection: AsyncConnection, most: int, *, after: int = 0
+async def _load_counted_matches(
+    connection: AsyncConnection, limit: int, *, after: int = 0
 ) -> Sequence[sa.Row[Any]]:
-    """Return up to `most` counted rated matches in order of arrival, with their packed data.
+    """Return up to `limit` counted rated matches in order of arrival, with their packed data.
 
     after: only matches with a higher arrival number
     """
@@ -176,7 +176,7 @@ async def _counted_matches(
         .join(records, records.c.number == matches.c.number)
         .where(_RATED, matches.c.arrival > after)
         .order_by(matches.c.arrival)
-        .limit(most)
+        .limit(limit)
     )
     return (await connection.execute(query)).all()
 

@@ -34,17 +34,17 @@ class Seasons:
     def __contains__(self, name: object) -> bool:
         return any(each.name == name for each in self.closed)
 
-    def latest(self) -> list[Season]:
+    def list_latest_first(self) -> list[Season]:
         """Return all closed seasons, the latest first."""
         return sorted(self.closed, key=lambda each: each.closed, reverse=True)
 
-    def names(self, game: str) -> list[str]:
+    def closed_season_names(self, game: str) -> list[str]:
         """Return the names of the closed seasons of a game, the first season first."""
         return [each.name for each in self.closed if each.game == game]
 
-    def number(self, game: str, name: str = "") -> int:
+    def season_number(self, game: str, name: str = "") -> int:
         """Return the number of a game's current season, or of the closed season with this name; 0 if there is none."""
-        names = self.names(game)
+        names = self.closed_season_names(game)
         if not name:
             return len(names) + 1
         return names.index(name) + 1 if name in names else 0
@@ -55,13 +55,13 @@ def load_seasons(connection: sa.Connection) -> Seasons:
     return Seasons([Season(*row) for row in connection.execute(_CLOSED)])
 
 
-async def all_seasons(engine: AsyncEngine) -> Seasons:
+async def read_seasons(engine: AsyncEngine) -> Seasons:
     """Return all closed seasons."""
-    async with database.reading(engine) as connection:
+    async with database.open_query_connection(engine) as connection:
         return await connection.run_sync(load_seasons)
 
 
-def running_number(game: sa.ColumnElement[str]) -> sa.ScalarSelect[int]:
+def running_season_number(game: sa.ColumnElement[str]) -> sa.ScalarSelect[int]:
     """Return an SQL expression for the number of the running season of a game. `game`: column with the game."""
     latest = sa.select(sa.func.coalesce(sa.func.max(seasons.c.number), 0) + 1)
     return latest.where(seasons.c.game == game).scalar_subquery()

@@ -18,9 +18,9 @@ from arena.rating.glicko import Rating
 from arena.rating.steps import Category, CurrentRating, Key, RatedOutcome, RatingStep
 from arena.rating.words import WORDS
 from arena.server.store import database
-from arena.server.store.aggregates.seasons import load_seasons, running_number
-from arena.server.store.database import insert
-from arena.server.store.finished import games_in
+from arena.server.store.aggregates.seasons import load_seasons, running_season_number
+from arena.server.store.database import make_insert
+from arena.server.store.finished import list_distinct_games
 from arena.server.store.schema import crosses as crosses_table
 from arena.server.store.schema import rating_bases
 from arena.server.store.schema import seasons as seasons_table
@@ -73,10 +73,10 @@ INACTIVE = timedelta(days=30)
 
 def activity_cutoff() -> str:
     """Return the time since which a bot must have finished a rated match to be listed."""
-    return database.timestamp(datetime.now(UTC) - INACTIVE)
+    return database.format_timestamp(datetime.now(UTC) - INACTIVE)
 
 
-class CategoryLine(Struct, frozen=True):
+class CategorySummary(Struct, frozen=True):
     """Map and time control with rated matches. `matches` is the sum over all bots, so it counts each match twice."""
 
     game: str
@@ -92,28 +92,28 @@ async def load_standings(
     time_control: str = "",
     season: str = "",
     *,
-    most: int | None = None,
+    limit: int | None = None,
     since: str | None = None,
 ) -> list[StandingRow]:
     """Return the rows of all rated bots, of one game or of all games, sorted by game and descending rating.
 
     map, time_control: only matches on this map with this time control; empty for all matches of the game
     season: name of a closed season; empty for the running one
-    since: only bots that finished a rated match at or after this time, as formatted by `database.now`
+    since: only bots that finished a rated match at or after this time, as formatted by `database.current_timestamp`
 
-    Matches not counted yet are missing; `counting.refresh` counts them.
+    Matches not counted yet are missing; `counting.count_new_matches` counts them.
     """
     query = sa.select(*(standings_table.c[name] for name in StandingRow.__struct_fields__))
     query = query.where(*_column_conditions(standings_table, "map", "time_control", "season", "game"))
     if since is not None:
         query = query.where(standings_table.c.last >= since)
-    if most is not None:
-        query = query.order_by(standings_table.c.rating.desc()).limit(most)
+    if limit is not None:
+        query = query.order_by(standings_table.c.rating.desc()).limit(limit)
     rows: list[Any] = []
-    async with database.reading(engine) as connection:
+    async with database.open_query_connection(engine) as connection:
         closed = await connection.run_sync(load_seasons)
-        for each in await games_in(connection, standings_table.c.game) if game is None else [game]:
-            category = Category(each, map, time_control, closed.number(each, season))
+        for each in await list_distinct_games(connection, standings_table.c.game) if game is None else [game]:
+            category = Category(each, map, time_control, closed.season_number(each, season))
             rows += (await connection.execute(query, category._asdict())).all()
     return sort_standings(StandingRow(*tuple(row)) for row in rows)
 
@@ -134,8 +134,8 @@ async def count_forfeits(engine: AsyncEngine, bots: Iterable[str]) -> dict[str, 
     """Return the number of rated matches that each bot has forfeited, in all games together."""
     forfeits: dict[str, int] = {}
     query = sa.select(standings_table.c.bot, sa.func.sum(standings_table.c.forfeits)).where(_WHOLE_GAME)
-    async with database.reading(engine) as connection:
-        for some in database.chunks(bots):
+    async with database.open_query_connection(engine) as connection:
+        for some in database.split_into_chunks(bots):
             rows = await connection.execute(
                 query.where(standings_table.c.bot.in_(some)).group_by(standings_table.c.bot)
             )
@@ -143,16 +143,16 @@ async def count_forfeits(engine: AsyncEngine, bots: Iterable[str]) -> dict[str, 
     return forfeits
 
 
-async def rated_games(engine: AsyncEngine) -> list[str]:
+async def list_rated_games(engine: AsyncEngine) -> list[str]:
     """Return the games that have at least one rated bot."""
-    async with database.reading(engine) as connection:
-        return await games_in(connection, standings_table.c.game)
+    async with database.open_query_connection(engine) as connection:
+        return await list_distinct_games(connection, standings_table.c.game)
 
 
-async def listed_categories(
-    engine: AsyncEngine, most: int, season: str = "", *, since: str | None = None
-) -> list[CategoryLine]:
-    """Return the `most` categories of one map and one time control with the most rated matches.
+async def list_categories(
+    engine: AsyncEngine, limit: int, season: str = "", *, since: str | None = None
+) -> list[CategorySummary]:
+    """Return the `limit` categories of one map and one time control with the most rated matches.
 
     season, since: as in `load_standings`
     """
@@ -163,23 +163,23 @@ async def listed_categories(
     if since is not None:
         query = query.where(table.last >= since)
     query = query.group_by(table.game, table.map, table.time_control)
-    query = query.order_by(matches.desc(), table.game, table.map, table.time_control).limit(most)
-    async with database.reading(engine) as connection:
+    query = query.order_by(matches.desc(), table.game, table.map, table.time_control).limit(limit)
+    async with database.open_query_connection(engine) as connection:
         rows = (await connection.execute(query)).all()
-    return [CategoryLine(row.game, row.map, row.time_control, int(row[3])) for row in rows]
+    return [CategorySummary(row.game, row.map, row.time_control, int(row[3])) for row in rows]
 
 
-async def load_crosses(engine: AsyncEngine, category: Category, bots: Iterable[str]) -> list[CrossScore]:
+async def load_cross_scores(engine: AsyncEngine, category: Category, bots: Iterable[str]) -> list[CrossScore]:
     """Return the scores of bots against each other in rated matches of a category."""
     names, table = sorted(set(bots)), crosses_table.c
     query = sa.select(table.bot, table.opponent, table.wins, table.draws, table.losses)
     query = query.where(*_column_conditions(crosses_table, *Category._fields))
     query = query.where(table.bot.in_(names), table.opponent.in_(names))
-    async with database.reading(engine) as connection:
+    async with database.open_query_connection(engine) as connection:
         return [CrossScore(*row) for row in (await connection.execute(query, category._asdict())).all()]
 
 
-def last_ratings(connection: sa.Connection, keys: Iterable[Key]) -> dict[Key, CurrentRating]:
+def load_current_ratings(connection: sa.Connection, keys: Iterable[Key]) -> dict[Key, CurrentRating]:
     """Return the current rating for each key that has one, with the end time of the last rated match."""
     ratings: dict[Key, CurrentRating] = {}
     names: dict[Category, list[str]] = {}
@@ -231,10 +231,10 @@ def add_steps(connection: sa.Connection, steps: Iterable[RatingStep]) -> None:
         kind = connection.dialect.name
         # A fixed order prevents deadlocks between transactions.
         connection.execute(
-            adding_upsert(kind, standings_table, _COUNTS), [lines[key] for key in sorted(lines)]
+            make_adding_upsert(kind, standings_table, _COUNTS), [lines[key] for key in sorted(lines)]
         )
         connection.execute(
-            adding_upsert(kind, crosses_table, tuple(_SCORES)), [pairs[key] for key in sorted(pairs)]
+            make_adding_upsert(kind, crosses_table, tuple(_SCORES)), [pairs[key] for key in sorted(pairs)]
         )
 
 
@@ -247,7 +247,7 @@ def store_bases(connection: sa.Connection, bases: Mapping[Key, CurrentRating]) -
         for (category, bot), base in sorted(bases.items())
     ]
     if rows:
-        connection.execute(database.insert_or_update(connection.dialect.name, rating_bases), rows)
+        connection.execute(database.make_upsert(connection.dialect.name, rating_bases), rows)
 
 
 def load_bases(connection: sa.Connection) -> dict[Key, CurrentRating]:
@@ -265,7 +265,7 @@ def _column_conditions(table: sa.Table, *names: str) -> list[sa.ColumnElement[bo
 def _season_number(season: str) -> sa.ScalarSelect[int]:
     """Return an SQL expression for the number of a season of the game in `standings`. `season`: empty if running."""
     if not season:
-        return running_number(standings_table.c.game)
+        return running_season_number(standings_table.c.game)
     condition = (seasons_table.c.game == standings_table.c.game) & (seasons_table.c.name == season)
     return sa.select(seasons_table.c.number).where(condition).scalar_subquery()
 
@@ -283,9 +283,9 @@ _LAST = sa.select(standings_table).where(
 
 
 @lru_cache(maxsize=16)
-def adding_upsert(kind: str, table: sa.Table, counts: tuple[str, ...]) -> sa.Insert:
+def make_adding_upsert(dialect: str, table: sa.Table, counts: tuple[str, ...]) -> sa.Insert:
     """Return an upsert statement. In an existing row, it adds to the columns `counts` and replaces all others."""
-    statement = insert(kind, table)
+    statement = make_insert(dialect, table)
     keys = {column.name for column in table.primary_key}
     changes = {
         name: table.c[name] + value if name in counts else value

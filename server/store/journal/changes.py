@@ -18,7 +18,7 @@ from arena.match.events import to_journal
 from arena.match.terms import to_json
 from arena.protocol.record import to_line
 from arena.server.core.effects import (
-    Append,
+    AppendEvent,
     CloseMatch,
     CommandAnswered,
     DeleteSession,
@@ -28,12 +28,12 @@ from arena.server.core.effects import (
 )
 from arena.server.store import database
 from arena.server.store.events import event_row
-from arena.server.store.finished import END_COLUMNS, match_digest, summary_columns
+from arena.server.store.finished import END_COLUMNS, make_summary_columns, match_digest
 from arena.server.store.packing import pack_record, unpack_record
 
 log = logging.getLogger("arena.journal")
 
-Durable = OpenMatch | Append | CloseMatch | SaveSession | DeleteSession | SaveEvent | CommandAnswered
+Durable = OpenMatch | AppendEvent | CloseMatch | SaveSession | DeleteSession | SaveEvent | CommandAnswered
 """Effects of the core that must be durable before other effects are released."""
 
 Row = tuple[str, int, str]
@@ -61,15 +61,15 @@ def collect_changes(effects: Iterable[Durable]) -> Changes:
     """Return the rows to write, which make the effects durable."""
     changes = Changes()
     for effect in effects:
-        if type(effect) is Append:
+        if type(effect) is AppendEvent:
             text = to_journal(effect.at, effect.event, effect.turn)
             changes.events.append((effect.match, effect.seq, text))
             continue
         changes.only_journal_events = False
         if type(effect) is OpenMatch:
-            changes.opened.append(_open_row(effect))
+            changes.opened.append(_row_of_opened_match(effect))
         elif type(effect) is CloseMatch:
-            changes.closed.append(_close_row(effect))
+            changes.closed.append(_row_of_closed_match(effect))
         elif type(effect) is SaveSession:
             changes.sessions[effect.name] = effect.hash.hex()
         elif type(effect) is DeleteSession:
@@ -81,7 +81,7 @@ def collect_changes(effects: Iterable[Durable]) -> Changes:
     return changes
 
 
-def _open_row(effect: OpenMatch) -> dict[str, Any]:
+def _row_of_opened_match(effect: OpenMatch) -> dict[str, Any]:
     terms = effect.terms
     return {
         "match": terms.match,
@@ -95,11 +95,11 @@ def _open_row(effect: OpenMatch) -> dict[str, Any]:
     }
 
 
-def _close_row(effect: CloseMatch) -> dict[str, Any]:
+def _row_of_closed_match(effect: CloseMatch) -> dict[str, Any]:
     record = effect.record
-    return summary_columns(record) | {
+    return make_summary_columns(record) | {
         "match": record.match,
-        "finished": database.now(),
+        "finished": database.current_timestamp(),
         "packed": pack_record(to_line(record)),
         "played": match_digest(record) if effect.rated else None,
     }

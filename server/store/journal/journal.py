@@ -27,7 +27,7 @@ from arena.server.core.inputs import Restore
 from arena.server.store import database, lease
 from arena.server.store.database import StoreError
 from arena.server.store.journal.changes import Changes, Durable, collect_changes
-from arena.server.store.journal.load import load
+from arena.server.store.journal.load import load_restart_state
 from arena.server.store.journal.postgresql_writer import open_postgresql_writer
 from arena.server.store.journal.sqlite_writer import open_sqlite_writer
 from arena.server.store.lease import LEASE_SECONDS, RENEWALS, Lease, LeaseLost
@@ -40,7 +40,7 @@ SLOW_SECONDS = 3.0
 """Time without an answer after which the store counts as unavailable, in seconds."""
 
 
-class StoreAway(StoreError):
+class StoreUnavailable(StoreError):
     """Raised when the store is unavailable, busy or full; the same commit may succeed later.
 
     The message is one line.
@@ -104,7 +104,7 @@ class Journal:
     async def commit(self, effects: Iterable[Durable]) -> None:
         """Make the effects durable in one transaction: all of them or none.
 
-        Raises StoreAway if the same effects may succeed later: retry the commit, or rebuild the core from `load`.
+        Raises StoreUnavailable if the same effects may succeed later: retry the commit, or rebuild the core from `load`.
         Raises LeaseLost if another process has acquired the name, and any other error if the effects can never be
         committed. After a cancellation the outcome is unknown.
         """
@@ -126,15 +126,15 @@ class Journal:
 
         The state consists of the sessions and missed results of the server's bots and, unless `event` is None, of the
         unfinished events and matches. A commit of unknown outcome is settled: either its effects are in the returned
-        state, or they never become durable. Raises StoreAway, LeaseLost, and StoreError if a match is of an unknown
+        state, or they never become durable. Raises StoreUnavailable, LeaseLost, and StoreError if a match is of an unknown
         game.
         """
         try:
             if self._in_doubt:
                 async with self._turn:
-                    self.lease = await self._writer.write(partial(lease.reacquire, lease=self.lease))
+                    self.lease = await self._writer.write(partial(lease.reacquire_lease, lease=self.lease))
                 self._in_doubt = False
-            return await load(self._engine, self.lease.name, event)
+            return await load_restart_state(self._engine, self.lease.name, event)
         except Exception as error:
             raise self._record_failure(error) from error
 
@@ -144,14 +144,14 @@ class Journal:
         Database errors are passed on. A commit waits for at most one of these transactions, even if many are queued.
         """
 
-        def fenced(connection: sa.Connection) -> T:
+        def check_lease_and_write(connection: sa.Connection) -> T:
             result = work(connection)
-            lease.require(connection, self.lease)
+            lease.require_lease(connection, self.lease)
             return result
 
         async with self._turn:
             try:
-                return await self._writer.write(fenced)
+                return await self._writer.write(check_lease_and_write)
             except LeaseLost:
                 self.lost.set()
                 raise
@@ -202,7 +202,7 @@ class Journal:
         self._pending_since["renewal"] = self._clock.now_ns()
         try:
             async with self._turn:
-                await self._writer.write(partial(lease.renew, lease=self.lease))
+                await self._writer.write(partial(lease.renew_lease, lease=self.lease))
             self._complaint = ""
         except Exception as error:  # noqa: BLE001
             failure = self._record_failure(error)
@@ -212,21 +212,21 @@ class Journal:
             del self._pending_since["renewal"]
 
     def _record_failure(self, error: Exception) -> Exception:
-        """Record an error, and return the exception to raise: LeaseLost, StoreAway if a retry may help, or `error` itself."""
+        """Record an error, and return the exception to raise: LeaseLost, StoreUnavailable if a retry may help, or `error` itself."""
         if isinstance(error, LeaseLost):
             self.lost.set()
             return error
-        self._complaint = database.failure_reason(error) or f"{type(error).__name__}: {error}"
-        return StoreAway(self._complaint) if database.is_transient(error) else error
+        self._complaint = database.describe_failure(error) or f"{type(error).__name__}: {error}"
+        return StoreUnavailable(self._complaint) if database.is_transient(error) else error
 
     async def release(self) -> None:
         """Release the name, so that another process can acquire it immediately."""
         try:
-            await self._writer.write(partial(lease.release, lease=self.lease))
+            await self._writer.write(partial(lease.release_lease, lease=self.lease))
         except LeaseLost:
             pass  # another process has the name: nothing to release
         except Exception as error:  # noqa: BLE001  the server stops anyway
-            why = database.failure_reason(error) or error
+            why = database.describe_failure(error) or error
             log.warning("the lease is not released, and expires by itself: %s", why)
 
 
@@ -248,7 +248,7 @@ async def open_journal(
     answer_seconds: time after which a commit fails if PostgreSQL does not answer
     observe: called with the duration of each commit, in seconds
 
-    Raises NameHeld if another process holds the name and renews its lease. Database errors are passed on.
+    Raises LeaseHeld if another process holds the name and renews its lease. Database errors are passed on.
     """
     writers: AbstractAsyncContextManager[Writer] = (
         open_sqlite_writer(engine)
@@ -256,7 +256,9 @@ async def open_journal(
         else open_postgresql_writer(engine, answer_seconds, clock)
     )
     async with writers as writer:
-        acquired = await lease.acquire(writer.write, name, seconds=lease_seconds, wait=wait, clock=clock)
+        acquired = await lease.acquire_lease(
+            writer.write, name, seconds=lease_seconds, wait=wait, clock=clock
+        )
         journal = Journal(engine, writer, acquired, clock, observe)
         renewing = asyncio.create_task(journal.keep_lease(), name=f"lease of {name!r}")
         try:

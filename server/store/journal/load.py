@@ -16,7 +16,7 @@ from arena.protocol.values import Role
 from arena.rating.glicko import Rating
 from arena.server.core.inputs import Restore, UnfinishedMatch
 from arena.server.store import database
-from arena.server.store.aggregates.seasons import running_number
+from arena.server.store.aggregates.seasons import running_season_number
 from arena.server.store.events import load_events
 from arena.server.store.journal.reader import load_events_by_match
 from arena.server.store.schema import matches, sessions, standings, tokens
@@ -25,7 +25,7 @@ ENDED_SECONDS = 15.0
 """Period before the end of a server's last match, in seconds. Bots may have missed the results of that period."""
 
 
-async def load(engine: AsyncEngine, server: str, event: str | None) -> Restore:
+async def load_restart_state(engine: AsyncEngine, server: str, event: str | None) -> Restore:
     """Return the sessions and missed results of a server's bots, and the server's unfinished events and matches.
 
     event: name of the server's open event, whose matches are loaded too; None to load only sessions and missed results
@@ -34,7 +34,7 @@ async def load(engine: AsyncEngine, server: str, event: str | None) -> Restore:
     """
     query = sa.select(matches).where(matches.c.server == server, matches.c.finished.is_(None))
     query = query.order_by(matches.c.started, matches.c.number)
-    async with database.reading(engine) as connection:
+    async with database.open_query_connection(engine) as connection:
         events = [] if event is None else await load_events(connection, server)
         query = query.where(matches.c.event.in_([event, *(each.state.plan.event for each in events)]))
         rows = [] if event is None else (await connection.execute(query)).all()
@@ -59,7 +59,7 @@ async def _finished_matches(
     last = (await connection.execute(sa.select(sa.func.max(matches.c.finished)).where(own))).scalar()
     if last is None:
         return {}
-    since = database.timestamp(datetime.fromisoformat(last) - timedelta(seconds=ENDED_SECONDS))
+    since = database.format_timestamp(datetime.fromisoformat(last) - timedelta(seconds=ENDED_SECONDS))
     query = sa.select(matches.c.match, matches.c.maxie, matches.c.minnie)
     matches_of: dict[str, list[str]] = {}
     for row in await connection.execute(
@@ -89,8 +89,8 @@ class StoredAccount(Struct):
 async def load_accounts(engine: AsyncEngine, server: str, names: Iterable[str]) -> dict[str, StoredAccount]:
     """Return the stored data of each name, with one query for many names."""
     by_name: dict[str, StoredAccount] = {}
-    async with database.reading(engine) as connection:
-        for some in database.chunks(sorted(set(names))):
+    async with database.open_query_connection(engine) as connection:
+        for some in database.split_into_chunks(sorted(set(names))):
             by_name |= {name: StoredAccount() for name in some}
             for row in await connection.execute(_ACCOUNTS, {"names": some, "server": server}):
                 account = by_name[row.name]
@@ -105,7 +105,7 @@ async def load_accounts(engine: AsyncEngine, server: str, names: Iterable[str]) 
 
 
 def _account_query(
-    kind: str,
+    dialect: str,
     name: sa.Column[Any],
     text: sa.ColumnElement[Any],
     number: sa.ColumnElement[Any],
@@ -115,7 +115,7 @@ def _account_query(
 ) -> sa.Select[Any]:
     these: sa.BindParameter[list[str]] = sa.bindparam("names", expanding=True)
     query: sa.Select[Any] = sa.select(
-        sa.literal_column(f"'{kind}'").label("kind"),
+        sa.literal_column(f"'{dialect}'").label("kind"),
         name.label("name"),
         text.label("text"),
         number.label("number"),
@@ -143,5 +143,5 @@ _ACCOUNTS = sa.union_all(
     ),
     _account_query(
         "rating", standings.c.bot, standings.c.game, standings.c.rating, _NONE, _NONE, standings.c.deviation
-    ).where(standings.c.time_control == "", standings.c.season == running_number(standings.c.game)),
+    ).where(standings.c.time_control == "", standings.c.season == running_season_number(standings.c.game)),
 )

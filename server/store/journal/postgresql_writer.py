@@ -77,7 +77,7 @@ class WriteConnection:
         """Connection of the driver."""
 
     @asynccontextmanager
-    async def use(self) -> AsyncIterator[tuple[AsyncConnection, Any]]:
+    async def open_for_transaction(self) -> AsyncIterator[tuple[AsyncConnection, Any]]:
         """Yield the connection, of SQLAlchemy and of the driver, for one transaction, shielded from cancellation."""
         await checkpoint_if_cancelled()  # a task that commits in a loop would otherwise never be cancelled
         with anyio.CancelScope(shield=True):
@@ -131,7 +131,7 @@ class PostgresqlWriter:
 
     async def commit(self, changes: Changes, lease: Lease) -> None:
         """Make the changes durable in one transaction. Raises LeaseLost. Database errors are passed on."""
-        async with self._commits.use() as (_, raw):
+        async with self._commits.open_for_transaction() as (_, raw):
             if not changes.only_journal_events:
                 async with raw.transaction():
                     await _require_lease(raw, lease)
@@ -142,7 +142,7 @@ class PostgresqlWriter:
 
     async def write(self, work: Callable[[sa.Connection], T]) -> T:
         """Run `work` in a transaction, commit it, and return its result. On an exception, roll back and raise it."""
-        async with self._others.use() as (connection, _), connection.begin():
+        async with self._others.open_for_transaction() as (connection, _), connection.begin():
             return await connection.run_sync(work)
 
     async def foreign_version(self) -> int:
@@ -189,10 +189,10 @@ async def _write_changes(raw: Any, changes: Changes, lease: Lease) -> None:
     if changes.closed:
         await raw.execute(LOCK_OUT_COUNTING)
         await raw.executemany(_CLOSE.text, [_CLOSE.values(row | server) for row in changes.closed])
-        await _keep_records(raw, changes.closed)
+        await _save_records(raw, changes.closed)
 
 
-async def _keep_records(raw: Any, closed: Sequence[dict[str, Any]]) -> None:
+async def _save_records(raw: Any, closed: Sequence[dict[str, Any]]) -> None:
     names, packed = [row["match"] for row in closed], [row["packed"] for row in closed]
     if _row_count(await raw.execute(SAVE_RECORDS, names, packed)) < len(closed):
         for row in closed:

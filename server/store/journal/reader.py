@@ -25,7 +25,7 @@ class StartedMatch(NamedTuple):
     packed: bytes | None
 
 
-async def find_started(engine: AsyncEngine, prefix: str, player: str = "") -> list[StartedMatch]:
+async def find_started_matches(engine: AsyncEngine, prefix: str, player: str = "") -> list[StartedMatch]:
     """Return at most two started matches whose ids begin with `prefix`: enough to tell none, one and several apart.
 
     player: only matches of this bot; empty for all
@@ -33,7 +33,7 @@ async def find_started(engine: AsyncEngine, prefix: str, player: str = "") -> li
     parameters = {"first": prefix, "last": prefix + LAST_CHARACTER}
     if player:
         parameters["player"] = player
-    async with database.reading(engine) as connection:
+    async with database.open_query_connection(engine) as connection:
         rows = (await connection.execute(_BEGUN_OF if player else _BEGUN, parameters)).all()
     return [
         StartedMatch(from_json(row.terms or unpack_terms(row.packed)), row.packed if row.whole else None)
@@ -55,19 +55,19 @@ _BEGUN_OF = _BEGUN.where(
 )
 
 
-async def count_with_prefix(engine: AsyncEngine, prefix: str, most: int) -> int:
-    """Return the number of matches whose ids begin with `prefix`, but at most `most`."""
+async def count_with_prefix(engine: AsyncEngine, prefix: str, limit: int) -> int:
+    """Return the number of matches whose ids begin with `prefix`, but at most `limit`."""
     some = sa.select(matches.c.match).where(
         matches.c.match >= prefix, matches.c.match < prefix + LAST_CHARACTER
     )
-    async with database.reading(engine) as connection:
-        count = sa.select(sa.func.count()).select_from(some.limit(most).subquery())
+    async with database.open_query_connection(engine) as connection:
+        count = sa.select(sa.func.count()).select_from(some.limit(limit).subquery())
         return (await connection.execute(count)).scalar_one()
 
 
 async def load_events_of_match(engine: AsyncEngine, match: str) -> list[TimedEvent]:
     """Return the events of a match, in order."""
-    async with database.reading(engine) as connection:
+    async with database.open_query_connection(engine) as connection:
         return (await load_events_by_match(connection, [match])).get(match, [])
 
 
@@ -81,7 +81,7 @@ async def load_events_by_match(
 ) -> dict[str, list[TimedEvent]]:
     """Return the events of each match by id, in order. Unknown matches are left out."""
     events_by_match: dict[str, list[TimedEvent]] = {}
-    for some in database.chunks(ids):
+    for some in database.split_into_chunks(ids):
         query = sa.select(matches.c.match, events.c.event).join(events, events.c.number == matches.c.number)
         query = query.where(matches.c.match.in_(some)).order_by(events.c.number, events.c.seq)
         # Streamed, because a large server has hundreds of matches in progress when it restarts after a crash.

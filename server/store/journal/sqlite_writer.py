@@ -48,7 +48,7 @@ _CLOSE = CLOSE_MATCH.format(
 
 
 @cache
-def append_statement(rows: int) -> str:
+def make_append_statement(rows: int) -> str:
     """Return the statement that appends `rows` rows to matches in progress, or no row if the lease is lost.
 
     SQLite would take twice as long if the rows came as JSON.
@@ -145,7 +145,7 @@ class SqliteWriter:
                 if not sqlite.is_busy(error):
                     raise
             else:
-                return _no_op()
+                return _do_nothing()
         return self._thread.call(partial(self._run_with_wait, work))
 
     async def write(self, work: Callable[[sa.Connection], T]) -> T:
@@ -177,24 +177,28 @@ class SqliteWriter:
         events, fence = changes.events, (lease.name, lease.name, lease.number)
         if changes.only_journal_events and 0 < len(events) <= MAX_ROWS:
             values = (*chain.from_iterable(events), *fence)
-            if self._raw.execute(append_statement(len(events)), values).rowcount < len(events):
-                self._require(lease)  # if the lease is held, a match was removed from the store meanwhile
+            if self._raw.execute(make_append_statement(len(events)), values).rowcount < len(events):
+                self._require_lease(
+                    lease
+                )  # if the lease is held, a match was removed from the store meanwhile
             return
         self._raw.execute(sqlite.BEGIN)
         try:
-            self._require(lease)
-            self._change(changes, {"server": lease.name}, fence)
+            self._require_lease(lease)
+            self._write_changes(changes, {"server": lease.name}, fence)
             self._raw.execute("COMMIT")
         except BaseException:
             self._raw.rollback()
             raise
 
-    def _require(self, lease: Lease) -> None:
+    def _require_lease(self, lease: Lease) -> None:
         parameters = {"server": lease.name, "number": lease.number}
         if self._raw.execute(REQUIRE_LEASE, parameters).fetchone() is None:
             raise LeaseLost(lease)
 
-    def _change(self, changes: Changes, parameters: dict[str, Any], fence: tuple[str, str, int]) -> None:
+    def _write_changes(
+        self, changes: Changes, parameters: dict[str, Any], fence: tuple[str, str, int]
+    ) -> None:
         execute = self._raw.executemany
         for name, secret in sorted(changes.sessions.items()):
             self._raw.execute(
@@ -208,7 +212,7 @@ class SqliteWriter:
             execute(OPEN_MATCH, [row | parameters for row in changes.opened])
         for first in range(0, len(changes.events), MAX_ROWS):
             some = changes.events[first : first + MAX_ROWS]
-            self._raw.execute(append_statement(len(some)), (*chain.from_iterable(some), *fence))
+            self._raw.execute(make_append_statement(len(some)), (*chain.from_iterable(some), *fence))
         if changes.closed:
             execute(_CLOSE, [row | parameters for row in changes.closed])
             if execute(SAVE_RECORD, changes.closed).rowcount < len(changes.closed):
@@ -221,7 +225,7 @@ class SqliteWriter:
             return work(self._connection)
 
 
-async def _no_op() -> None:
+async def _do_nothing() -> None:
     pass
 
 
@@ -235,7 +239,7 @@ def _driver_connection(connection: sa.Connection) -> sqlite3.Connection:
 @asynccontextmanager
 async def open_sqlite_writer(engine: AsyncEngine) -> AsyncIterator[SqliteWriter]:
     """Open a separate connection for writing to the SQLite file of `engine`."""
-    twin = database.blocking_engine(engine)
+    twin = database.make_blocking_engine(engine)
     thread = WriterThread("arena-writer")
     try:
         connection = await thread.call(twin.connect)

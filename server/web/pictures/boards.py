@@ -29,13 +29,13 @@ class Rectangle(NamedTuple):
 class DrawnPosition:
     """SVG of a position in two layers: `still` is equal for all positions of a match, `moving` is drawn above it."""
 
-    still: str
-    moving: str
+    background: str
+    foreground: str
 
     @property
-    def whole(self) -> str:
+    def full_svg(self) -> str:
         """SVG of both layers together."""
-        return self.still + self.moving
+        return self.background + self.foreground
 
 
 def draw_position(game: Game[Any, Any], position: Any, box: Rectangle, move: Any = None) -> DrawnPosition:

@@ -13,7 +13,7 @@ from arena.maps.mapfile import MapFile
 from arena.maps.picture import MAXIE, MINNIE
 from arena.server.web.pictures.boards import Rectangle, draw_position
 from arena.server.web.pictures.lettering import FONT, QUIET, text_element
-from arena.server.web.titles import map_title
+from arena.server.web.titles import make_map_title
 
 WIDTH, HEIGHT = 1200, 630
 MARGIN = 40
@@ -21,18 +21,18 @@ MAX_ROWS = 8
 """Maximum number of rows of a table in a picture."""
 
 
-class MatchWords(Struct, frozen=True):
+class MatchTexts(Struct, frozen=True):
     """Texts about a match."""
 
     maxie: str
     minnie: str
-    about: str
+    conditions: str
     """Game, map and time control."""
     result: str
     """Result of the match; empty while it is in progress."""
 
 
-def arena_card(game: AnyGame, position: Any, move: Any) -> str:
+def render_arena_card(game: AnyGame, position: Any, move: Any) -> str:
     """Return the picture of the arena: its name beside a position of a match."""
     box = Rectangle(520, 40, WIDTH - 560, HEIGHT - 80)
     return _svg_document(
@@ -40,12 +40,12 @@ def arena_card(game: AnyGame, position: Any, move: Any) -> str:
             text_element(MARGIN, 220, 64, "Riskless Arena", 460),
             text_element(MARGIN, 290, 34, "Programs fight for maps.", 460, QUIET),
             text_element(MARGIN, 340, 34, "Watch them, or play one.", 460, QUIET),
-            draw_position(game, position, box, move).whole,
+            draw_position(game, position, box, move).full_svg,
         ]
     )
 
 
-def table_card(title: str, line: str, rows: Sequence[tuple[str, str, float]]) -> str:
+def render_table_card(title: str, line: str, rows: Sequence[tuple[str, str, float]]) -> str:
     """Return the picture of a table. A row is a name, a number as text, and the length of a bar from 0 to 1."""
     parts = [
         text_element(MARGIN, 110, 60, title, WIDTH - 2 * MARGIN),
@@ -62,15 +62,15 @@ def table_card(title: str, line: str, rows: Sequence[tuple[str, str, float]]) ->
     return _svg_document([*parts, _brand_text()])
 
 
-def match_card(
-    match: MatchWords, game: AnyGame | None, position: Any, move: Any, ply: int, plies: int
+def render_match_card(
+    match: MatchTexts, game: AnyGame | None, position: Any, move: Any, ply: int, plies: int
 ) -> str:
     """Return the picture of a match at a ply: the board with the last move, and texts. Without a game, only texts."""
-    board = _board_parts(game, position, move)
-    return _svg_document([*_side_parts(match, f"move {ply} of {plies}", 760), *board, _brand_text()])
+    board = _board_elements(game, position, move)
+    return _svg_document([*_side_elements(match, f"move {ply} of {plies}", 760), *board, _brand_text()])
 
 
-def map_card(file: MapFile) -> str:
+def render_map_card(file: MapFile) -> str:
     """Return the picture of a map with the initial position."""
     map = file.map
     game = Riskless(map)
@@ -78,39 +78,39 @@ def map_card(file: MapFile) -> str:
     detail = f"{map.size} territories, {map.armies_to_win} armies to win, at most {map.territory_cap} on each"
     return _svg_document(
         [
-            text_element(MARGIN, 75, 50, map_title(map.name), 600),
+            text_element(MARGIN, 75, 50, make_map_title(map.name), 600),
             text_element(MARGIN, 115, 24, file.description or detail, WIDTH - 2 * MARGIN, QUIET),
-            draw_position(game, game.start(), box).whole,
+            draw_position(game, game.start(), box).full_svg,
             _brand_text(),
         ]
     )
 
 
-def film_ground(match: MatchWords, game: AnyGame, width: int, height: int) -> str:
+def render_film_background(match: MatchTexts, game: AnyGame, width: int, height: int) -> str:
     """Return the background of all frames of a film: the names, and the board without pieces below them."""
     names = [
-        *_name_parts(match.maxie, 16, 30, 20, width / 2 - 30, MAXIE),
-        *_name_parts(match.minnie, width / 2 + 8, 30, 20, width / 2 - 30, MINNIE, square=True),
+        *_name_elements(match.maxie, 16, 30, 20, width / 2 - 30, MAXIE),
+        *_name_elements(match.minnie, width / 2 + 8, 30, 20, width / 2 - 30, MINNIE, square=True),
     ]
-    still = draw_position(game, game.start(), film_box(width, height)).still
+    still = draw_position(game, game.start(), film_board_rectangle(width, height)).background
     return _svg_document([*names, still], width, height)
 
 
-def film_frame(game: AnyGame, position: Any, move: Any, width: int, height: int, share: float) -> str:
+def render_film_frame(game: AnyGame, position: Any, move: Any, width: int, height: int, share: float) -> str:
     """Return one frame of a film without the background: pieces, armies, and the progress of the match."""
-    moving = draw_position(game, position, film_box(width, height), move).moving
+    moving = draw_position(game, position, film_board_rectangle(width, height), move).foreground
     bar = f'<rect x="0" y="{height - 6}" width="{width * share:.1f}" height="6" fill="#0f6b5c"/>'
     return _svg_document(
-        [moving, bar, *_armies_bar(game, position, 16, 40, width - 32, 8)], width, height, ground=""
+        [moving, bar, *_armies_bar_elements(game, position, 16, 40, width - 32, 8)], width, height, ground=""
     )
 
 
-def film_box(width: int, height: int) -> Rectangle:
+def film_board_rectangle(width: int, height: int) -> Rectangle:
     """Return the rectangle of the board in each frame of a film of this size, in pixels."""
     return Rectangle(8, 56, width - 16, height - 68)
 
 
-def _board_parts(game: AnyGame | None, position: Any, move: Any) -> list[str]:
+def _board_elements(game: AnyGame | None, position: Any, move: Any) -> list[str]:
     if game is None:
         return []
     box = Rectangle(MARGIN / 2, MARGIN, 720, HEIGHT - 2 * MARGIN)
@@ -118,24 +118,24 @@ def _board_parts(game: AnyGame | None, position: Any, move: Any) -> list[str]:
         f'<rect x="{box.x}" y="{box.y}" width="{box.width}" height="{box.height}" rx="16" fill="#ffffff"/>',
         draw_position(
             game, position, Rectangle(box.x + 16, box.y + 16, box.width - 32, box.height - 32), move
-        ).whole,
-        *_armies_bar(game, position, 780, 420, 380, 22),
+        ).full_svg,
+        *_armies_bar_elements(game, position, 780, 420, 380, 22),
     ]
 
 
-def _side_parts(match: MatchWords, result: str, x: float) -> list[str]:
+def _side_elements(match: MatchTexts, result: str, x: float) -> list[str]:
     wide = WIDTH - x - MARGIN
     return [
-        *_name_parts(match.maxie, x + 20, 120, 40, wide - 20, MAXIE),
+        *_name_elements(match.maxie, x + 20, 120, 40, wide - 20, MAXIE),
         text_element(x + 20, 175, 26, "against", wide, QUIET),
-        *_name_parts(match.minnie, x + 20, 230, 40, wide - 20, MINNIE, square=True),
-        text_element(x + 20, 310, 26, match.about, wide, QUIET),
+        *_name_elements(match.minnie, x + 20, 230, 40, wide - 20, MINNIE, square=True),
+        text_element(x + 20, 310, 26, match.conditions, wide, QUIET),
         text_element(x + 20, 355, 26, match.result or "in progress", wide),
         text_element(x + 20, 395, 22, result, wide, QUIET),
     ]
 
 
-def _name_parts(
+def _name_elements(
     name: str, x: float, y: float, size: float, wide: float, colour: str, *, square: bool = False
 ) -> list[str]:
     r = 0.36 * size
@@ -147,7 +147,9 @@ def _name_parts(
     return [shape, text_element(x + 2.8 * r, y, size, name, wide - 2.8 * r)]
 
 
-def _armies_bar(game: AnyGame, position: Any, x: float, y: float, wide: float, high: float) -> list[str]:
+def _armies_bar_elements(
+    game: AnyGame, position: Any, x: float, y: float, wide: float, high: float
+) -> list[str]:
     """Return a bar that compares both players' armies; empty for a game without armies."""
     if not isinstance(game, Riskless):
         return []

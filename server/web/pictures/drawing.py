@@ -22,7 +22,7 @@ from arena.protocol.record import BadRecord, from_line
 from arena.protocol.values import Data
 from arena.server.web import titles
 from arena.server.web.pictures import cards
-from arena.server.web.pictures.cards import WIDTH, MatchWords
+from arena.server.web.pictures.cards import WIDTH, MatchTexts
 from arena.server.web.pictures.lettering import FONT, FONT_FILE
 
 FILM_SIZE = 600, 450
@@ -33,37 +33,37 @@ FRAME_MS, LAST_MS = 250, 3_000
 COLOURS = 64
 
 
-class NoPicture(Exception):
+class CannotDraw(Exception):
     """Raised when a match cannot be drawn; the message is a one-line reason."""
 
 
 class DrawnMatch(Struct, frozen=True):
     """Match to draw."""
 
-    words: MatchWords
+    words: MatchTexts
     game: str
     setup: Mapping[str, Data]
     moves: Sequence[Data]
 
 
-def map_picture(name: str) -> bytes:
+def draw_map(name: str) -> bytes:
     """Draw a built-in map with its initial position, as PNG."""
-    return _render_png(cards.map_card(load_map_file(name)), WIDTH)
+    return _render_png(cards.render_map_card(load_map_file(name)), WIDTH)
 
 
-def table_picture(title: str, line: str, rows: Sequence[tuple[str, str, float]]) -> bytes:
-    """Draw a table as PNG, with the arguments of `cards.table_card`."""
-    return _render_png(cards.table_card(title, line, rows), WIDTH)
+def draw_table(title: str, line: str, rows: Sequence[tuple[str, str, float]]) -> bytes:
+    """Draw a table as PNG, with the arguments of `cards.render_table_card`."""
+    return _render_png(cards.render_table_card(title, line, rows), WIDTH)
 
 
-def record_picture(line: str, ply: int | None = None) -> bytes:
-    """Draw a finished match after `ply` plies as PNG; None for its end. `line`: record as JSON. Raises NoPicture."""
-    return _draw_match(_match_of_record(line), ply)
+def draw_record(line: str, ply: int | None = None) -> bytes:
+    """Draw a finished match after `ply` plies as PNG; None for its end. `line`: record as JSON. Raises CannotDraw."""
+    return _draw_match(_match_from_record(line), ply)
 
 
-def view_picture(view: View, ply: int | None = None) -> bytes:
-    """Draw a match in progress after `ply` plies as PNG; None for its current position. Raises NoPicture."""
-    words = MatchWords(*titles.bot_titles(view.players), titles.live_match_title(view), "")
+def draw_view(view: View, ply: int | None = None) -> bytes:
+    """Draw a match in progress after `ply` plies as PNG; None for its current position. Raises CannotDraw."""
+    words = MatchTexts(*titles.make_bot_titles(view.players), titles.make_live_match_title(view), "")
     return _draw_match(DrawnMatch(words, view.game, view.setup, [each.move for each in view.moves]), ply)
 
 
@@ -71,39 +71,41 @@ def _draw_match(match: DrawnMatch, ply: int | None) -> bytes:
     plies = len(match.moves)
     at = plies if ply is None else ply
     if at > plies:
-        raise NoPicture(f"the match has {plies} plies, not {at}")
+        raise CannotDraw(f"the match has {plies} plies, not {at}")
     game = _make_game(match)
     position = _replay_positions(game, match.moves[:at])[-1] if game is not None else None
     move = match.moves[at - 1] if at else None
-    return _render_png(cards.match_card(match.words, game, position, move, at, plies), WIDTH)
+    return _render_png(cards.render_match_card(match.words, game, position, move, at, plies), WIDTH)
 
 
-def arena_picture(line: str) -> bytes:
-    """Draw the arena's name beside a match after two thirds of its moves, as PNG. Raises NoPicture."""
-    match = _match_of_record(line)
+def draw_arena(line: str) -> bytes:
+    """Draw the arena's name beside a match after two thirds of its moves, as PNG. Raises CannotDraw."""
+    match = _match_from_record(line)
     game = _make_game(match)
     if game is None:
-        raise NoPicture(f"positions of {match.game!r:.40} cannot be drawn")
+        raise CannotDraw(f"positions of {match.game!r:.40} cannot be drawn")
     moves = match.moves[: 2 * len(match.moves) // 3]
-    return _render_png(cards.arena_card(game, _replay_positions(game, moves)[-1], moves[-1]), WIDTH)
+    return _render_png(cards.render_arena_card(game, _replay_positions(game, moves)[-1], moves[-1]), WIDTH)
 
 
 def draw_film(line: str) -> bytes:
-    """Draw the highlight and the end of a finished match as GIF, which takes some seconds. Raises NoPicture."""
-    match = _match_of_record(line)
+    """Draw the highlight and the end of a finished match as GIF, which takes some seconds. Raises CannotDraw."""
+    match = _match_from_record(line)
     game = _make_game(match)
     if game is None:
-        raise NoPicture(f"positions of {match.game!r:.40} cannot be drawn")
+        raise CannotDraw(f"positions of {match.game!r:.40} cannot be drawn")
     positions = _replay_positions(game, match.moves)
     last = len(positions) - 1
-    plies = highlight_plies(game, positions)
+    plies = choose_highlight_plies(game, positions)
     width, height = FILM_SIZE
-    ground = _render_image(cards.film_ground(match.words, game, width, height), width)
+    ground = _render_image(cards.render_film_background(match.words, game, width, height), width)
     frames = []
     for ply in plies:
         share = ply / last if last else 1.0
         move = match.moves[ply - 1] if ply else None
-        frame = _render_image(cards.film_frame(game, positions[ply], move, width, height, share), width)
+        frame = _render_image(
+            cards.render_film_frame(game, positions[ply], move, width, height, share), width
+        )
         frames.append(Image.alpha_composite(ground, frame).convert("RGB"))
     # With one palette for all frames, unchanged parts are equal in all of them and cost nothing.
     palette = frames[len(frames) // 2].quantize(COLOURS)
@@ -116,7 +118,7 @@ def draw_film(line: str) -> bytes:
     return out.getvalue()
 
 
-def highlight_plies(game: AnyGame, positions: Sequence[Any]) -> list[int]:
+def choose_highlight_plies(game: AnyGame, positions: Sequence[Any]) -> list[int]:
     """Return the plies that a film shows: those with the greatest change of the armies' shares, and the last."""
     last = len(positions) - 1
     if len(positions) <= MAX_FRAMES or not isinstance(game, Riskless):
@@ -143,14 +145,16 @@ def _make_game(match: DrawnMatch) -> AnyGame | None:
         return None
 
 
-def _match_of_record(line: str) -> DrawnMatch:
+def _match_from_record(line: str) -> DrawnMatch:
     try:
         record = from_line(line)
     except BadRecord as error:
-        raise NoPicture(f"the match cannot be rendered: {error}") from None
-    about = titles.match_title(record.game, str(record.setup.get("map", "")), record.time_control)
+        raise CannotDraw(f"the match cannot be rendered: {error}") from None
+    about = titles.make_match_title(record.game, str(record.setup.get("map", "")), record.time_control)
     players = record.players
-    words = MatchWords(*titles.bot_titles(players), about, titles.result_title(players, record.result))
+    words = MatchTexts(
+        *titles.make_bot_titles(players), about, titles.make_result_title(players, record.result)
+    )
     return DrawnMatch(words, record.game, record.setup, [each.move for each in record.moves])
 
 
@@ -160,7 +164,7 @@ def _replay_positions(game: AnyGame, moves: Sequence[Data]) -> list[Any]:
         for move in moves:
             positions.append(game.play(positions[-1], game.move_from_data(move)))
     except GameError as error:
-        raise NoPicture(f"the match cannot be rendered: {error}") from None
+        raise CannotDraw(f"the match cannot be rendered: {error}") from None
     return positions
 
 

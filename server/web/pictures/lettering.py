@@ -18,13 +18,13 @@ MAX_CHARACTERS = 200
 """Maximum number of characters of a text."""
 
 
-def text_element(x: float, y: float, size: float, words: str, wide: float, colour: str = INK) -> str:
-    """Return the SVG element of a line of text at (x, y). A text wider than `wide` pixels is scaled down, then cut."""
+def text_element(x: float, y: float, size: float, words: str, max_width: float, colour: str = INK) -> str:
+    """Return the SVG element of a line of text at (x, y). A text wider than `max_width` pixels is scaled down, then cut."""
     words = "".join(each if each.isprintable() else "�" for each in words[:MAX_CHARACTERS])
     length = _text_width(words, size)
-    if length > wide:
-        size = max(MIN_SCALE * size, size * wide / length)
-        while len(words) > 1 and _text_width(words, size) > wide:
+    if length > max_width:
+        size = max(MIN_SCALE * size, size * max_width / length)
+        while len(words) > 1 and _text_width(words, size) > max_width:
             words = f"{words[: -2 if words.endswith('…') else -1]}…"
     # As a style attribute, because a map's style sheet applies to the whole document and overrides plain attributes.
     # Rounded down, because half a tenth of a pixel more on each of many characters would exceed the place.

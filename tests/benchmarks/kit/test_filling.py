@@ -3,15 +3,15 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from arena.match.events import Moved
-from arena.server.store.aggregates.counting import refresh
+from arena.server.store.aggregates.counting import count_new_matches
 from arena.server.store.database import open_store
 from arena.server.store.finished import load_record
 from arena.server.store.journal.reader import load_events_of_match
-from arena.server.store.queries import event_table, rating_tables
+from arena.server.store.queries import load_event_table, load_rating_tables
 from arena.server.store.schema import event_totals
 from arena.server.store.search import SearchFilter, search_matches
 from arena.server.web.match_log import load_log
-from benchmarks.kit.filling import BOTS, EVENT, PLIES, fill, tell_truly
+from benchmarks.kit.filling import BOTS, EVENT, PLIES, fill_store, replace_sample_records
 from tests.server.played import MAXIE_WINS, day, events, keep
 
 COUNT = 700
@@ -19,7 +19,7 @@ COUNT = 700
 
 async def test_a_store_that_was_filled_is_one_that_a_server_could_have_written(database: str) -> None:
     async with open_store(database) as engine:
-        await fill(engine, COUNT)
+        await fill_store(engine, COUNT)
         async with engine.connect() as connection:
             total = await connection.scalar(sa.select(sa.func.sum(event_totals.c.matches)))
         assert total == COUNT
@@ -29,16 +29,16 @@ async def test_a_store_that_was_filled_is_one_that_a_server_could_have_written(d
         assert sum(isinstance(event, Moved) for _, event in happened) == PLIES == shown[0].plies
         assert await load_record(engine, shown[0].match)
         name = shown[1].match
-        await tell_truly(engine, [name])
+        await replace_sample_records(engine, [name])
         log = await load_log(engine, name[:16])
         assert (log.match, log.maxie) == (name, shown[1].players.maxie)
         assert sum(step.ply is not None for step in log.steps) == PLIES
         assert f'"match":"{name}"' in (await load_record(engine, name) or "")
-        tables = await rating_tables(engine)
+        tables = await load_rating_tables(engine)
         assert len({each.bot for each in tables.standings}) == BOTS
         assert sum(each.matches for each in tables.standings) == 2 * (COUNT - COUNT // 10)
-        assert await event_table(engine, EVENT)
+        assert await load_event_table(engine, EVENT)
         # What is counted afterwards goes on from there.
-        assert await refresh(engine) == 0
+        assert await count_new_matches(engine) == 0
         await keep(engine, day(1), events(MAXIE_WINS), maxie="bot 1", minnie="bot 2")
-        assert await refresh(engine) == 1
+        assert await count_new_matches(engine) == 1

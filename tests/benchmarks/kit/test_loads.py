@@ -7,19 +7,19 @@ import time
 
 from benchmarks.kit.flat import serve_relay
 from benchmarks.kit.halves import load_cores, server_cores
-from benchmarks.kit.loads import RELAY, loads
+from benchmarks.kit.loads import RELAY, run_loads
 
 
 def test_counts_of_bots_in_several_processes_are_added() -> None:
-    with serve_relay(4) as running, loads(running.url, 4, kind=RELAY) as load:
-        load.wait_all_in(4)
+    with serve_relay(4) as running, run_loads(running.url, 4, kind=RELAY) as load:
+        load.wait_until_all_connected(4)
         end = time.monotonic() + 150
         while load.moves < 100 and time.monotonic() < end:
             time.sleep(0.01)
         assert load.moves >= 100
         assert load.errors == 0
-        assert len(load.cpu()) == len(load.processes) == min(2, len(load_cores()))
-        assert running.cpu > 0
+        assert len(load.cpu_seconds()) == len(load.processes) == min(2, len(load_cores()))
+        assert running.cpu_seconds > 0
     assert all(each.returncode is not None for each in load.processes)
 
 

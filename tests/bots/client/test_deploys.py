@@ -19,7 +19,7 @@ from arena.bots.client.settings import ClientSettings
 from arena.protocol.codes import EndReason
 from testkit.simulation.arena import SimulatedArena, SimulationPlan
 from testkit.simulation.bots import URL, ClientBot
-from testkit.simulation.servers import in_place
+from testkit.simulation.servers import replace_machine
 from testkit.simulation.world import SECOND, SimulatedProcess
 
 SECONDS = round(3600 * float(os.environ.get("ARENA_DEPLOY_HOURS", "0.5")))
@@ -42,7 +42,11 @@ class DeployedBot(ClientBot):
         make: Any = None  # a worker of the simulation's makes no bot
         options = ClientSettings(URL, self.name, matches=2, wait=1e6, memory=memory)
         self.client = Client(
-            make, options, on_status=lambda _line: None, on_problem=self._complain, clock=self.process.clock
+            make,
+            options,
+            on_status=lambda _line: None,
+            on_problem=self._handle_client_line,
+            clock=self.process.clock,
         )
         try:
             await self.client.run()
@@ -55,14 +59,14 @@ class DeployedBot(ClientBot):
         """End the process, by a signal or without a word, and start the next one in a while."""
         old = self.process
         if number % 2:
-            self.process.do(self.client.stop)
-            self.arena.world.call_in(SECOND, old.kill)
+            self.process.schedule(self.client.stop)
+            self.arena.world.call_after(SECOND, old.kill)
         else:
             old.kill()
             if self.memory is not None:
                 self.memory.close()  # as the system does for a process that is gone
-        self.arena.watch.forgot(self.name)
-        self.arena.world.call_in(AWAY_NS, self._next)
+        self.arena.watch.record_lost_session(self.name)
+        self.arena.world.call_after(AWAY_NS, self._next)
 
     def _next(self) -> None:
         self.process = SimulatedProcess(self.arena.world, self.name, address=self.process.address)
@@ -79,7 +83,7 @@ def deployed(folder: Path, seconds: int, *, remembers: bool) -> SimulatedArena:
             at = round((number + 0.4 + 0.3 * place) * seconds / DEPLOYS * SECOND)
             arena.world.call_at(at, lambda bot=bot, number=number: bot.deploy(number))  # type: ignore[misc]
     arena.bots = list(bots)
-    with in_place(arena):
+    with replace_machine(arena):
         try:
             arena.run(seconds, [])
         finally:

@@ -14,7 +14,7 @@ import anyio
 import pytest
 from msgspec import structs
 
-from arena.cores import cores
+from arena.cores import usable_cores
 from arena.maps.setup import make_game_on_map
 from arena.match.terms import Terms, ThreadLimits
 from arena.protocol.codes import EndReason
@@ -24,7 +24,7 @@ from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players
 from arena.server.host import Host, open_host
 from arena.server.settings import private_settings
-from testkit.forked import Forked
+from testkit.forked import ForkedCommand
 from tests.bots.command_line import ARENA, arena, environment, fails
 
 pytestmark = pytest.mark.usefixtures("loaded_commands")
@@ -58,7 +58,7 @@ class Program:
 
     def __init__(self, folder: str | Path, *words: str, **more: str) -> None:
         self._out, self._err = Path(folder, "out"), Path(folder, "err")
-        self.process = Forked(
+        self.process = ForkedCommand(
             "bot", *words, cwd=Path(folder), env=environment(**more), stdout=self._out, stderr=self._err
         )
 
@@ -93,7 +93,7 @@ def running_bot(*words: str, **more: str) -> Iterator[Program]:
 async def connected_bot(host: Host, *arguments: str, name: str, **more: str) -> AsyncIterator[Program]:
     """Yield a running `arena bot`, once it has connected."""
     with running_bot(*arguments, "--url", host.url, "--name", name, **more) as program:
-        assert await host.wait_connected(name, PATIENCE_SECONDS), program.complained
+        assert await host.wait_until_connected(name, PATIENCE_SECONDS), program.complained
         yield program
 
 
@@ -123,14 +123,14 @@ async def test_two_bots_play_and_each_match_is_a_line() -> None:
         (("alphabeta:depth=4,exact=no",), "alphabeta:depth=4,evaluator=features,exact=no, 1 thread"),
         (("random", "--matches", "3"), "random:seed=0, 1 thread"),
         (("jamboree:threads=5",), "5 threads"),
-        (("jamboree", "--matches", "1000", "--challenges-only"), f"{min(8, len(cores()))} thread"),
+        (("jamboree", "--matches", "1000", "--challenges-only"), f"{min(8, len(usable_cores()))} thread"),
         (("jamboree", "--matches", "1000"), "1 thread"),
     ],
 )
 async def test_the_hello_names_the_engine_and_its_threads(words: tuple[str, ...], engine: str) -> None:
     """Matches of the pool share the cores; challenges come from people, who think longer than it does."""
     async with open_host(private_settings(anyone=True)) as host, connected_bot(host, *words, name="told"):
-        known = host._shell.core.bot("told")
+        known = host._shell.core.find_bot("told")
         assert known is not None
         assert engine in str(known.engine)
 
@@ -161,7 +161,7 @@ async def test_an_event_that_is_over_ends_the_bot_in_good_order() -> None:
     with ExitStack() as programs:
         async with open_host(private_settings(anyone=True), lasting=False) as host:
             program = programs.enter_context(running_bot("random", "--url", host.url))
-            assert await host.wait_connected("random", PATIENCE_SECONDS)
+            assert await host.wait_until_connected("random", PATIENCE_SECONDS)
         assert await program.ended() == 0
         assert program.told == "random: 0 won, 0 drawn, 0 lost\n"
 
@@ -208,7 +208,7 @@ async def test_a_closed_output_stops_the_bot() -> None:
         process = await anyio.open_process(words, env=environment(), stdout=lines)
         os.close(lines)
         os.close(unread)
-        assert await host.wait_connected("a", PATIENCE_SECONDS)
+        assert await host.wait_until_connected("a", PATIENCE_SECONDS)
         await host.play(spec("a", "b"))
         with anyio.fail_after(500):
             assert await process.wait() == 0
@@ -264,7 +264,7 @@ async def test_it_waits_for_a_server_when_told_to() -> None:
         hanging_up.close()
         await hanging_up.wait_closed()
         async with open_host(private_settings(port=port, anyone=True), lasting=False) as host:
-            assert await host.wait_connected("random", PATIENCE_SECONDS)
+            assert await host.wait_until_connected("random", PATIENCE_SECONDS)
         assert await program.ended() == 0
 
 

@@ -10,7 +10,7 @@ import pytest
 from arena.match.replay import verify
 from arena.protocol.codes import EndReason
 from arena.protocol.engines import EngineInfo, Engines
-from arena.protocol.record import read
+from arena.protocol.record import read_records
 from tests.bots.command_line import ARENA, environment, fails
 
 
@@ -67,10 +67,10 @@ def test_a_match_from_help_to_a_recorded_end(tmp_path: Path) -> None:
     terminal.expect("You resign.")
     told, code = wait_for_end(terminal)
     assert f"The match is in {record}." in told.replace("\r\n", "")
-    (kept,) = read(record)
+    (kept,) = read_records(record)
     assert kept.engines == Engines(minnie=EngineInfo("greedy", {"evaluator": "plain", "seed": "0"}, 1))
     assert code == 0
-    (kept,) = read(record)
+    (kept,) = read_records(record)
     assert verify(kept).plies == 2
     assert (kept.result.winner, kept.result.reason) == ("minnie", EndReason.RESIGNATION)
     assert (kept.players.maxie, kept.players.minnie) == ("you", "greedy")

@@ -11,9 +11,9 @@ import pytest
 from arena.bots.commands.replay import load_records
 from arena.console import CommandError, UsageError
 from arena.protocol.record import to_line
-from testkit.sample_match import sample_match
+from testkit.sample_match import make_sample_match
 
-RECORD = sample_match(12, 1).record
+RECORD = make_sample_match(12, 1).record
 
 
 class Answers(BaseHTTPRequestHandler):

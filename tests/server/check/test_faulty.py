@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from arena.protocol.timecontrol import TimeControl
-from arena.server.check.run import CheckResult, examine
+from arena.server.check.run import CheckResult, check_bot
 from tests.bots.command_line import ARENA
 
 TINY = TimeControl(100, per_move=True)
@@ -69,7 +69,7 @@ def busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
 async def checked(
     command: Sequence[str], *only: str, patience: float = 150, margin_ms: int = 60_000
 ) -> list[CheckResult]:
-    return await examine(command, tiny=TINY, margin_ms=margin_ms, patience=patience, only=only)
+    return await check_bot(command, tiny_time_control=TINY, margin_ms=margin_ms, patience=patience, only=only)
 
 
 def keeps_silent(case: tuple[str, str, str]) -> bool:

@@ -18,34 +18,36 @@ from arena.server.core.inputs import (
     MessageReceived,
 )
 from arena.server.ports import AdmissionRequest, Downward, EdgePort, Resync, Upward
-from testkit.simulation.bus import Bus, Exchange
-from testkit.simulation.network import Network
+from testkit.simulation.bus import SimulatedBus, SimulatedExchange
+from testkit.simulation.network import SimulatedNetwork
 from testkit.simulation.world import SimulatedProcess, World
 
 T = TypeVar("T")
 
 
 @contextmanager
-def exchanging(seed: int) -> Iterator[Exchange]:
+def exchanging(seed: int) -> Iterator[SimulatedExchange]:
     """Make an exchange in a world of its own."""
     world = World(seed)
-    world.network = Network(world)
-    yield Exchange(world, stalls=0.0)
+    world.network = SimulatedNetwork(world)
+    yield SimulatedExchange(world, stalls=0.0)
     world.close()
 
 
 class NotingEdge:
     """An edge process. Each client that the core has answered is connected."""
 
-    def __init__(self, exchange: Exchange, number: int) -> None:
+    def __init__(self, exchange: SimulatedExchange, number: int) -> None:
         self.number = number
         self.count = 0
         self.process = SimulatedProcess(exchange.world, f"edge {number}")
-        self.bus = Bus(exchange, self.process)
+        self.bus = SimulatedBus(exchange, self.process)
         self.connected: dict[int, Hello] = {}
         self.pending: dict[int, Hello] = {}
         self.told: list[Downward] = []
-        self.link = EdgeLink(self.bus, "serve", number, clock=self.process.clock, soon=self.process.do)
+        self.link = EdgeLink(
+            self.bus, "serve", number, clock=self.process.clock, call_soon=self.process.schedule
+        )
         self.link.port = self
         self.process.start(self.link.run())
 
@@ -91,9 +93,9 @@ class NotingEdge:
 class NotingCore:
     """A core process: it lets everybody in, and keeps what it was given."""
 
-    def __init__(self, exchange: Exchange, fence: int) -> None:
+    def __init__(self, exchange: SimulatedExchange, fence: int) -> None:
         self.process = SimulatedProcess(exchange.world, f"core {fence}")
-        self.bus = Bus(exchange, self.process)
+        self.bus = SimulatedBus(exchange, self.process)
         self.given: list[Upward] = []
         self.gone: list[int] = []
         self.ports: dict[int, EdgePort] = {}

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import pytest
 
 from arena.protocol.messages import Move
-from arena.server.cluster.edge_link import HELD_MESSAGES, HELD_NS
+from arena.server.cluster.edge_link import MAX_HELD_MESSAGES, MAX_HOLD_NS
 from arena.server.cluster.frames import BEAT_NS, SILENT_NS, core_subject, edge_subject
 from arena.server.core.inputs import EdgeResynced, MessageReceived, TurnSent
 from arena.server.ports import Resync
-from testkit.simulation.bus import Exchange
+from testkit.simulation.bus import SimulatedExchange
 from testkit.simulation.world import MS, SECOND
 from tests.server.cluster.links import NotingCore, NotingEdge, exchanging
 
@@ -19,12 +19,12 @@ SETTLED_NS = 2 * SECOND
 
 
 @pytest.fixture
-def exchange() -> Iterator[Exchange]:
+def exchange() -> Iterator[SimulatedExchange]:
     with exchanging(1) as exchange:
         yield exchange
 
 
-def synced_pair(exchange: Exchange, number: int = 5) -> tuple[NotingEdge, NotingCore, int]:
+def synced_pair(exchange: SimulatedExchange, number: int = 5) -> tuple[NotingEdge, NotingCore, int]:
     """Return an edge in sync with a core, and a client there."""
     core, edge = NotingCore(exchange, fence=1), NotingEdge(exchange, number)
     exchange.world.run_for(SECOND)
@@ -35,7 +35,7 @@ def synced_pair(exchange: Exchange, number: int = 5) -> tuple[NotingEdge, Noting
     return edge, core, client
 
 
-def test_messages_cross_in_order_both_ways_within_milliseconds(exchange: Exchange) -> None:
+def test_messages_cross_in_order_both_ways_within_milliseconds(exchange: SimulatedExchange) -> None:
     edge, core, client = synced_pair(exchange)
     for number in range(1, 50):
         edge.say(client, number)
@@ -46,7 +46,7 @@ def test_messages_cross_in_order_both_ways_within_milliseconds(exchange: Exchang
     assert edge.link.resyncs == 1
 
 
-def test_messages_given_together_are_sent_in_one_frame(exchange: Exchange) -> None:
+def test_messages_given_together_are_sent_in_one_frame(exchange: SimulatedExchange) -> None:
     edge, _, client = synced_pair(exchange)
     carried = exchange.carried
     for number in range(50):
@@ -55,7 +55,7 @@ def test_messages_given_together_are_sent_in_one_frame(exchange: Exchange) -> No
     assert exchange.carried == carried + 1
 
 
-def test_times_are_those_of_the_cores_clock(exchange: Exchange) -> None:
+def test_times_are_those_of_the_cores_clock(exchange: SimulatedExchange) -> None:
     edge, core, client = synced_pair(exchange)
     edge.link.submit(MessageReceived(client, Move("m", 3, 1), edge.process.now_ns(), spent=77))
     edge.link.submit(TurnSent(client, "m", 3, edge.process.now_ns(), lag=9))
@@ -67,7 +67,7 @@ def test_times_are_those_of_the_cores_clock(exchange: Exchange) -> None:
     assert before <= sent.at <= before + 3 * MS
 
 
-def test_a_lost_frame_is_noticed_by_the_next_one_and_by_a_beat(exchange: Exchange) -> None:
+def test_a_lost_frame_is_noticed_by_the_next_one_and_by_a_beat(exchange: SimulatedExchange) -> None:
     edge, core, client = synced_pair(exchange)
     for number, how in enumerate(("up", "down"), 1):
         exchange.loss = 1.0
@@ -84,7 +84,7 @@ def test_a_lost_frame_is_noticed_by_the_next_one_and_by_a_beat(exchange: Exchang
     assert edge.heard() == [], "a core tells clients anew what counts"
 
 
-def test_messages_lost_in_both_directions_are_sent_again(exchange: Exchange) -> None:
+def test_messages_lost_in_both_directions_are_sent_again(exchange: SimulatedExchange) -> None:
     edge, core, client = synced_pair(exchange)
     exchange.loss = 1.0
     edge.say(client, 1)
@@ -96,7 +96,7 @@ def test_messages_lost_in_both_directions_are_sent_again(exchange: Exchange) -> 
     assert core.heard() == [1]
 
 
-def test_messages_from_the_start_of_an_outage_are_sent_again(exchange: Exchange) -> None:
+def test_messages_from_the_start_of_an_outage_are_sent_again(exchange: SimulatedExchange) -> None:
     edge, core, client = synced_pair(exchange)
     exchange.away = True
     edge.say(client, 1)
@@ -106,7 +106,7 @@ def test_messages_from_the_start_of_an_outage_are_sent_again(exchange: Exchange)
     assert core.heard() == [1]
 
 
-def test_a_repeated_frame_is_taken_once(exchange: Exchange) -> None:
+def test_a_repeated_frame_is_taken_once(exchange: SimulatedExchange) -> None:
     edge, core, client = synced_pair(exchange)
     exchange.repeats = 0.5
     for number in range(1, 100):
@@ -123,8 +123,8 @@ def test_after_any_losses_repeats_and_delays_both_sides_agree_who_is_connected(s
         lose_repeat_and_delay(exchange)
 
 
-def lose_repeat_and_delay(exchange: Exchange) -> None:
-    dice = exchange.world.dice("test")
+def lose_repeat_and_delay(exchange: SimulatedExchange) -> None:
+    dice = exchange.world.random_generator("test")
     core, edges = NotingCore(exchange, fence=1), [NotingEdge(exchange, number) for number in (3, 4, 5)]
     exchange.world.run_for(SECOND)
     exchange.loss, exchange.repeats, exchange.strays = 0.1, 0.1, 0.1
@@ -152,7 +152,7 @@ def lose_repeat_and_delay(exchange: Exchange) -> None:
     assert counts == [edge.link.resyncs for edge in edges], "a quiet link stays in sync"
 
 
-def test_a_silent_edge_is_gone_and_comes_back(exchange: Exchange) -> None:
+def test_a_silent_edge_is_gone_and_comes_back(exchange: SimulatedExchange) -> None:
     edge, core, client = synced_pair(exchange)
     other = NotingEdge(exchange, 6)
     exchange.world.run_for(SECOND)
@@ -170,7 +170,7 @@ def test_a_silent_edge_is_gone_and_comes_back(exchange: Exchange) -> None:
     assert core.heard() == [1]
 
 
-def test_a_dead_edge_is_gone(exchange: Exchange) -> None:
+def test_a_dead_edge_is_gone(exchange: SimulatedExchange) -> None:
     edge, core, _ = synced_pair(exchange)
     edge.process.kill()
     exchange.world.run_for(SILENT_NS + 2 * BEAT_NS)
@@ -178,7 +178,9 @@ def test_a_dead_edge_is_gone(exchange: Exchange) -> None:
     assert not core.link.edges
 
 
-def test_while_the_core_is_dead_an_edge_holds_what_is_said_for_the_next_one(exchange: Exchange) -> None:
+def test_while_the_core_is_dead_an_edge_holds_what_is_said_for_the_next_one(
+    exchange: SimulatedExchange,
+) -> None:
     edge, core, client = synced_pair(exchange)
     other = edge.request("bert")
     exchange.world.run_for(SECOND)
@@ -199,7 +201,7 @@ def test_while_the_core_is_dead_an_edge_holds_what_is_said_for_the_next_one(exch
     assert late in edge.connected
 
 
-def test_a_new_core_is_in_sync_within_a_beat(exchange: Exchange) -> None:
+def test_a_new_core_is_in_sync_within_a_beat(exchange: SimulatedExchange) -> None:
     edge, core, client = synced_pair(exchange)
     core.process.kill()
     new = NotingCore(exchange, fence=2)
@@ -211,7 +213,7 @@ def test_a_new_core_is_in_sync_within_a_beat(exchange: Exchange) -> None:
     assert edge.link.resyncs == 2
 
 
-def test_a_frozen_core_that_believes_it_leads_is_not_heard_and_learns_it(exchange: Exchange) -> None:
+def test_a_frozen_core_that_believes_it_leads_is_not_heard_and_learns_it(exchange: SimulatedExchange) -> None:
     edge, core, client = synced_pair(exchange)
     core.process.freeze()
     exchange.world.run_for(2 * SECOND)
@@ -228,7 +230,7 @@ def test_a_frozen_core_that_believes_it_leads_is_not_heard_and_learns_it(exchang
     assert not core.gone, "a core that stood still asks nobody to go"
 
 
-def test_every_edge_follows_the_core_with_the_higher_fencing_number(exchange: Exchange) -> None:
+def test_every_edge_follows_the_core_with_the_higher_fencing_number(exchange: SimulatedExchange) -> None:
     edges = [NotingEdge(exchange, number) for number in (5, 6, 7)]
     old, new = NotingCore(exchange, fence=3), NotingCore(exchange, fence=4)
     exchange.world.run_for(SECOND)
@@ -238,7 +240,7 @@ def test_every_edge_follows_the_core_with_the_higher_fencing_number(exchange: Ex
     assert old.link.deposed
 
 
-def test_a_core_that_stood_still_for_a_moment_takes_no_edge_for_gone(exchange: Exchange) -> None:
+def test_a_core_that_stood_still_for_a_moment_takes_no_edge_for_gone(exchange: SimulatedExchange) -> None:
     edge, core, client = synced_pair(exchange)
     core.process.freeze()
     exchange.world.run_for(SILENT_NS - BEAT_NS)
@@ -249,7 +251,7 @@ def test_a_core_that_stood_still_for_a_moment_takes_no_edge_for_gone(exchange: E
     assert core.heard() == [1]
 
 
-def test_an_edge_that_stood_still_for_long_says_anew_who_is_connected(exchange: Exchange) -> None:
+def test_an_edge_that_stood_still_for_long_says_anew_who_is_connected(exchange: SimulatedExchange) -> None:
     edge, core, client = synced_pair(exchange)
     edge.process.freeze()
     exchange.world.run_for(5 * SECOND)
@@ -260,7 +262,7 @@ def test_an_edge_that_stood_still_for_long_says_anew_who_is_connected(exchange: 
     assert edge.in_sync()
 
 
-def test_an_edge_that_is_started_again_is_another_edge(exchange: Exchange) -> None:
+def test_an_edge_that_is_started_again_is_another_edge(exchange: SimulatedExchange) -> None:
     edge, core, client = synced_pair(exchange)
     edge.process.kill()
     again = NotingEdge(exchange, 8)
@@ -271,7 +273,7 @@ def test_an_edge_that_is_started_again_is_another_edge(exchange: Exchange) -> No
     assert client not in core.clients
 
 
-def test_a_bus_that_is_away_for_a_moment_costs_a_resync(exchange: Exchange) -> None:
+def test_a_bus_that_is_away_for_a_moment_costs_a_resync(exchange: SimulatedExchange) -> None:
     edge, core, client = synced_pair(exchange)
     exchange.away = True
     exchange.world.run_for(SILENT_NS - BEAT_NS)
@@ -285,7 +287,9 @@ def test_a_bus_that_is_away_for_a_moment_costs_a_resync(exchange: Exchange) -> N
     assert client in core.clients
 
 
-def test_a_core_that_cannot_hear_the_bus_gives_up_and_takes_no_edge_for_gone(exchange: Exchange) -> None:
+def test_a_core_that_cannot_hear_the_bus_gives_up_and_takes_no_edge_for_gone(
+    exchange: SimulatedExchange,
+) -> None:
     edge, core, client = synced_pair(exchange)
     exchange.cut.add("core 1")
     exchange.world.run_for(SILENT_NS + 2 * BEAT_NS)
@@ -297,7 +301,7 @@ def test_a_core_that_cannot_hear_the_bus_gives_up_and_takes_no_edge_for_gone(exc
     assert edge.in_sync()
 
 
-def test_a_buffer_that_is_full_loses_frames_and_that_is_noticed(exchange: Exchange) -> None:
+def test_a_buffer_that_is_full_loses_frames_and_that_is_noticed(exchange: SimulatedExchange) -> None:
     edge, core, client = synced_pair(exchange)
     core.bus.room = 3
     for number in range(1, 9):
@@ -309,21 +313,21 @@ def test_a_buffer_that_is_full_loses_frames_and_that_is_noticed(exchange: Exchan
     assert client in core.clients
 
 
-def test_held_messages_are_bounded_in_number_and_time(exchange: Exchange) -> None:
+def test_held_messages_are_bounded_in_number_and_time(exchange: SimulatedExchange) -> None:
     edge, core, client = synced_pair(exchange)
     core.process.kill()
     exchange.world.run_for(SILENT_NS + 2 * BEAT_NS)
     edge.say(client, 1)
-    exchange.world.run_for(HELD_NS)
-    for number in range(HELD_MESSAGES + 10):
+    exchange.world.run_for(MAX_HOLD_NS)
+    for number in range(MAX_HELD_MESSAGES + 10):
         edge.say(client, number)
     assert edge.link.dropped == 11
     new = NotingCore(exchange, fence=2)
     exchange.world.run_for(SECOND)
-    assert new.heard() == list(range(10, HELD_MESSAGES + 10))
+    assert new.heard() == list(range(10, MAX_HELD_MESSAGES + 10))
 
 
-def test_a_list_larger_than_a_message_may_be_crosses_in_pieces(exchange: Exchange) -> None:
+def test_a_list_larger_than_a_message_may_be_crosses_in_pieces(exchange: SimulatedExchange) -> None:
     edge, core, _ = synced_pair(exchange)
     for number in range(12_000):
         edge.request(f"a bot with a long name {number:>40}")
@@ -339,7 +343,7 @@ def test_a_list_larger_than_a_message_may_be_crosses_in_pieces(exchange: Exchang
     assert exchange.carried - carried < 20
 
 
-def test_a_core_that_was_built_anew_asks_every_edge_and_is_told_again(exchange: Exchange) -> None:
+def test_a_core_that_was_built_anew_asks_every_edge_and_is_told_again(exchange: SimulatedExchange) -> None:
     edge, core, client = synced_pair(exchange)
     edge.say(client, 1)
     exchange.world.run_for(SECOND)
@@ -351,7 +355,7 @@ def test_a_core_that_was_built_anew_asks_every_edge_and_is_told_again(exchange: 
     assert core.heard() == [1, 2, 1, 2], "what it had taken in is lost with what it was before"
 
 
-def test_nothing_that_no_frame_is_harms_anybody(exchange: Exchange) -> None:
+def test_nothing_that_no_frame_is_harms_anybody(exchange: SimulatedExchange) -> None:
     edge, core, client = synced_pair(exchange)
     for noise in (b"", b"\x00", b"\x96\x01\x01\x01\x00\xc2\xc4\x01\xff", bytes(range(256))):
         edge.link.receive(noise)

@@ -18,10 +18,10 @@ import pytest
 from arena.server.cluster.bus import MAX_PAYLOAD, BusError
 from arena.server.cluster.nats import WAITING_BYTES, NatsBus, open_nats
 from testkit.line import ForwarderProcess
-from testkit.nats_server import NatsServer, running_nats
-from testkit.parts import requires
+from testkit.nats_server import NatsServer, run_nats
+from testkit.parts import mark_requires
 
-pytestmark = requires("nats")
+pytestmark = mark_requires("nats")
 
 
 @asynccontextmanager
@@ -39,7 +39,7 @@ async def until(true: Callable[[], bool], seconds: float = 100) -> None:
 @asynccontextmanager
 async def nats_server(**settings: Any) -> AsyncIterator[NatsServer]:
     """Yield a NATS with settings of its own."""
-    held = running_nats(**settings)
+    held = run_nats(**settings)
     server = await asyncio.to_thread(held.__enter__)
     yield server
     await asyncio.to_thread(held.__exit__, None, None, None)
@@ -92,12 +92,12 @@ async def test_a_nats_that_falls_silent_is_lost_and_the_event_loop_goes_on(
         url = own_nats.url if how == "frozen" else f"nats://127.0.0.1:{line.port}"
         async with open_bus(url) as bus:
             await bus.subscribe("a", payloads.append)
-            frozen = own_nats.frozen()
+            frozen = own_nats.suspend()
             began = time.monotonic()
             if how == "frozen":
                 frozen.__enter__()
             else:
-                await asyncio.to_thread(line.order, "cut")
+                await asyncio.to_thread(line.send_order, "cut")
             refused, accepted, longest = 0, 0, 0.0
             # More than everything between can hold: whoever publishes waits for nothing all the same.
             while bus.connected:
@@ -118,7 +118,7 @@ async def test_a_nats_that_falls_silent_is_lost_and_the_event_loop_goes_on(
             if how == "frozen":
                 frozen.__exit__(None, None, None)
             else:
-                await asyncio.to_thread(line.order, "mend")
+                await asyncio.to_thread(line.send_order, "mend")
             # On a busy machine the new connection may be lost too, with what it carries.
             await until(lambda: bus.publish("a", b"last") and bool(payloads) and payloads[-1] == b"last")
 
@@ -128,7 +128,7 @@ async def test_an_answer_that_comes_after_its_time_does_no_harm(
 ) -> None:
     payloads: list[bytes] = []
     async with open_bus(own_nats.url) as bus:
-        with own_nats.frozen():
+        with own_nats.suspend():
             await bus.subscribe("a", payloads.append)
             assert bus.connected
         await until(lambda: bus.publish("a", b"x") and bool(payloads), 20)
@@ -262,7 +262,7 @@ def certificate(folder: Path, name: str) -> dict[str, str]:
     return files
 
 
-@requires("openssl")
+@mark_requires("openssl")
 async def test_tls_needs_a_certificate_that_is_trusted_and_made_out_for_the_host(tmp_path: Path) -> None:
     right = await asyncio.to_thread(certificate, tmp_path, "127.0.0.1")
     other = await asyncio.to_thread(certificate, tmp_path, "127.0.0.2")
@@ -281,7 +281,7 @@ async def test_tls_needs_a_certificate_that_is_trusted_and_made_out_for_the_host
         assert "127.0.0.1" in error.partition("not trusted")[2]
 
 
-@requires("openssl")
+@mark_requires("openssl")
 async def test_nothing_is_told_in_clear_to_one_without_tls(tmp_path: Path) -> None:
     """An attacker in between could remove the offer of TLS from the first message of NATS."""
     heard = b""

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 import pytest
 
 from testkit.simulation.arena import SimulationPlan, simulate
-from testkit.simulation.planted import PLANTED, hunt, planted
-from testkit.simulation.shrink import kind_of, shrink
+from testkit.simulation.planted import PLANTED, find_failing_seed, plant_defect
+from testkit.simulation.shrink import generalize_failure, reduce_failure
 
 
 @pytest.fixture(autouse=True)
@@ -33,16 +33,16 @@ def test_without_failures_no_honest_bot_loses_its_connection_or_a_match() -> Non
 def test_invariants_hold_under_all_failures(cluster: bool) -> None:
     outcome = simulate(SimulationPlan(24, 40, 8, control=0, cluster=cluster))
     assert outcome.failure == "", "\n".join(outcome.story)
-    assert outcome.befallen.total() > 2
+    assert outcome.fault_counts.total() > 2
     assert outcome.matches > 5
 
 
 def test_a_planted_defect_is_found_and_shrunk_to_the_faults_that_matter() -> None:
-    with planted("suspended-paired"):
+    with plant_defect("suspended-paired"):
         outcome = simulate(SimulationPlan(1, 120, 16))
         assert "is given a match, and is suspended" in outcome.failure
-        shrunk = shrink(outcome)
-    assert kind_of(shrunk.failure) == kind_of(outcome.failure)
+        shrunk = reduce_failure(outcome)
+    assert generalize_failure(shrunk.failure) == generalize_failure(outcome.failure)
     assert shrunk.faults == []
 
 
@@ -53,7 +53,7 @@ FIRST_SEED = {"second-writer": 19, "lease-renewed-by-name": 7, "frame-lost": 13,
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PLANTED)
 def test_every_planted_defect_is_found(name: str) -> None:
-    assert hunt(name, FIRST_SEED.get(name, 1)).failure
+    assert find_failing_seed(name, FIRST_SEED.get(name, 1)).failure
 
 
 def test_the_same_seed_gives_the_same_run_byte_for_byte() -> None:

@@ -51,7 +51,7 @@ async def test_bots_that_play_from_one_address_are_listed_and_the_address_is_not
     ):
         peers = {}
         for name, address in (("anna", "2001:db8::1"), ("bert", "2001:db8::2"), ("carl", "192.0.2.1")):
-            token = await tokens.create(host.engine, name, "bot")
+            token = await tokens.create_token(host.engine, name, "bot")
             header = {"X-Forwarded-For": address}
             peers[name] = await stack.enter_async_context(dial(host.url, additional_headers=header))
             await peers[name].hello(name, token)

@@ -13,7 +13,7 @@ from arena.server.settings import private_settings
 from arena.server.shell import requests
 from arena.server.store import events, tokens
 from arena.server.store.database import open_store
-from arena.server.store.directives import in_force, issue
+from arena.server.store.directives import issue_directive, load_directives
 from tests.bots.command_line import arena, fails
 from tests.server.peer import Peer, dial, enter
 from tests.server.web.test_pages import get
@@ -21,8 +21,8 @@ from tests.server.web.test_pages import get
 
 @pytest.fixture(autouse=True)
 def _look_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hosts, "LOOK_SECONDS", 0.01)
-    monkeypatch.setattr(requests, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(hosts, "POLL_SECONDS", 0.01)
+    monkeypatch.setattr(requests, "POLL_SECONDS", 0.01)
     monkeypatch.setattr(events, "ANSWER_SECONDS", 300.0)
 
 
@@ -41,7 +41,7 @@ async def removed(peer: Peer) -> Error:
 
 async def test_each_command_acts_on_a_server_that_runs(database: str) -> None:
     async with open_store(database) as engine:
-        token = await tokens.create(engine, "dora", "bot")
+        token = await tokens.create_token(engine, "dora", "bot")
     async with (
         open_host(private_settings(database=database, anyone=True)) as host,
         enter(host, "anna") as anna,
@@ -74,7 +74,7 @@ async def test_each_command_acts_on_a_server_that_runs(database: str) -> None:
 
 async def test_a_kick_tells_whether_the_name_was_connected(database: str) -> None:
     async with open_store(database) as engine:
-        await tokens.create(engine, "bert", "bot")
+        await tokens.create_token(engine, "bert", "bot")
 
     async def refuses(told: str, name: str) -> None:
         await anyio.to_thread.run_sync(lambda: fails(told, 1, "kick", name, "--db", database))
@@ -89,7 +89,7 @@ async def test_a_kick_tells_whether_the_name_was_connected(database: str) -> Non
         await refuses("""no client is called 'ana'; did you mean "anna"?""", "ana")
         await refuses("no client is called 'zoe'\n", "zoe")
         async with open_store(database) as engine:
-            assert await in_force(engine) == []
+            assert await load_directives(engine) == []
         await eve.hello("eve", role="spectator")
         await say(database, "kick", "eve")
         assert (await removed(eve)).detail == "the host has closed the connection"
@@ -105,15 +105,15 @@ async def test_a_kick_is_issued_if_no_server_answers(database: str, monkeypatch:
     async with open_store(database) as engine:
         result = await anyio.to_thread.run_sync(lambda: arena("kick", "anna", "--db", database))
         assert "no server has answered yet" in result.stderr
-        assert [each.subject for each in await in_force(engine)] == ["anna"]
+        assert [each.subject for each in await load_directives(engine)] == ["anna"]
 
 
 async def test_a_directive_ends_by_itself_and_the_last_word_on_a_subject_counts(database: str) -> None:
     async with open_store(database) as engine:
-        await issue(engine, "name", "anna", "first", 3600)
-        await issue(engine, "name", "anna", "last", float("inf"))
-        await issue(engine, "name", "bert", "over", -1)
-        assert [(each.subject, each.text, each.until) for each in await in_force(engine)] == [
+        await issue_directive(engine, "name", "anna", "first", 3600)
+        await issue_directive(engine, "name", "anna", "last", float("inf"))
+        await issue_directive(engine, "name", "bert", "over", -1)
+        assert [(each.subject, each.text, each.until) for each in await load_directives(engine)] == [
             ("anna", "last", "")
         ]
 

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from arena.games.core import Player
 from arena.match.events import Event, PlayerReady
 from arena.server.core.event_state import EventPlan, EventState
-from arena.server.store.aggregates.counting import refresh
+from arena.server.store.aggregates.counting import count_new_matches
 from arena.server.store.database import open_store
 from arena.server.store.events import EVENT, event_row
 from arena.server.store.schema import ladders
@@ -55,7 +55,7 @@ def show(
                 await connection.execute(sa.insert(ladders).values(**row))
             for number, (maxie, minnie, happened) in enumerate(matches):
                 await keep(engine, day(1 + number), happened, maxie=maxie, minnie=minnie, event=plan.event)
-            await refresh(engine)
+            await count_new_matches(engine)
 
     anyio.run(fill)
     return arena("event", "show", plan.event, "--db", database)

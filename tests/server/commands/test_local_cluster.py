@@ -17,10 +17,10 @@ from pathlib import Path
 
 import pytest
 
-from testkit.cluster_faults import play_out
+from testkit.cluster_faults import finish_matches
 from testkit.crash import CrashResult, compare_with_store
-from testkit.forked import Forked
-from testkit.parts import requires
+from testkit.forked import ForkedCommand
+from testkit.parts import mark_requires
 from testkit.players import RandomPlayer
 from tests.bots.command_line import environment
 from tests.e2e.commands import arena
@@ -42,12 +42,12 @@ SERVE = (
 
 
 @contextmanager
-def serving(folder: Path, database: str, *options: str) -> Iterator[tuple[Forked, Path, str]]:
+def serving(folder: Path, database: str, *options: str) -> Iterator[tuple[ForkedCommand, Path, str]]:
     """Yield the parent of several servers, once they listen: its process, its log and where bots come in."""
     log = folder / "log"
     log.touch()
     words = (*SERVE, "--port", "0", "--set=server.name=here", "--db", database, *options)
-    process = Forked(*words, cwd=folder, env=environment(), stderr=log)
+    process = ForkedCommand(*words, cwd=folder, env=environment(), stderr=log)
     try:
         yield process, log, "ws" + wait_for_log(process, log, r"edges listen on ws(\S+)")
     finally:
@@ -55,7 +55,7 @@ def serving(folder: Path, database: str, *options: str) -> Iterator[tuple[Forked
         process.wait()
 
 
-def wait_for_log(process: Forked, log: Path, pattern: str, count: int = 1) -> str:
+def wait_for_log(process: ForkedCommand, log: Path, pattern: str, count: int = 1) -> str:
     """Return the log's text at this place after it has occurred so many times."""
     end = time.monotonic() + 200
     while len(found := re.findall(pattern, log.read_text())) < count:
@@ -95,8 +95,8 @@ def servers_of(parent: int) -> list[int]:
     return [pid for pid, above, words in rows if above in supervisors and " serve " in words]
 
 
-@requires("nats")
-@requires("postgresql")
+@mark_requires("nats")
+@mark_requires("postgresql")
 async def test_one_that_is_killed_is_started_again_and_nothing_is_lost(
     postgresql_database: str, tmp_path: Path
 ) -> None:
@@ -115,11 +115,11 @@ async def test_one_that_is_killed_is_started_again_and_nothing_is_lost(
             pattern = r"(?:edge \d|the core) ended with exit code 137; (restarting) it in"
             await asyncio.to_thread(wait_for_log, process, log, pattern, 2)
             for each in players:
-                each.forget()
+                each.clear_received()
             await acknowledged(players, 40)
             for task in playing:
                 task.cancel()
-        await play_out(players, postgresql_database)
+        await finish_matches(players, postgresql_database)
         process.terminate()
         assert await asyncio.to_thread(process.wait, 200) == 0, log.read_text()
     finally:
@@ -130,8 +130,8 @@ async def test_one_that_is_killed_is_started_again_and_nothing_is_lost(
     assert outcome.faults == []
 
 
-@requires("nats")
-@requires("postgresql")
+@mark_requires("nats")
+@mark_requires("postgresql")
 def test_they_end_with_their_parent_however_it_ends(postgresql: Postgresql, tmp_path: Path) -> None:
     own = two_free_ports()
     with (
@@ -154,8 +154,8 @@ def test_they_end_with_their_parent_however_it_ends(postgresql: Postgresql, tmp_
             time.sleep(0.02)
 
 
-@requires("nats")
-@requires("postgresql")
+@mark_requires("nats")
+@mark_requires("postgresql")
 def test_sighup_reaches_each_of_them(postgresql: Postgresql, tmp_path: Path) -> None:
     file = tmp_path / "arena.toml"
     file.write_text("[server]\nprocesses = 2\n")
@@ -168,7 +168,7 @@ def test_sighup_reaches_each_of_them(postgresql: Postgresql, tmp_path: Path) -> 
         assert told == "applied server.drain_seconds; a restart is needed for none"
 
 
-@requires("nats")
+@mark_requires("nats")
 def test_an_error_is_reported_once_and_ends_the_cluster(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]

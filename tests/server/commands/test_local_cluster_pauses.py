@@ -8,7 +8,7 @@ from itertools import pairwise
 import anyio
 import pytest
 
-from arena.server.commands.local_cluster import LASTING_SECONDS, _restart_always
+from arena.server.commands.local_cluster import BACKOFF_RESET_SECONDS, _keep_running
 from testkit.virtual_time import CLOCK
 from tests.virtual import virtual
 
@@ -34,10 +34,10 @@ class Ending:
 
 @virtual
 async def test_a_server_that_does_not_last_is_started_again_later_each_time() -> None:
-    lasts = (1, 1, 1, 1, 1, 1, 1, LASTING_SECONDS + 1, 1)
+    lasts = (1, 1, 1, 1, 1, 1, 1, BACKOFF_RESET_SECONDS + 1, 1)
     child = Ending(*lasts)
     with anyio.move_on_after(300):
-        await _restart_always(child, CLOCK)  # type: ignore[arg-type]
+        await _keep_running(child, CLOCK)  # type: ignore[arg-type]
     began = pairwise(child.began)
     pauses = [later - now - seconds for (now, later), seconds in zip(began, lasts, strict=True)]
     assert pauses == pytest.approx([1, 2, 4, 8, 15, 15, 15, 0.5, 1])

@@ -13,7 +13,7 @@ from arena.protocol.engines import EngineInfo
 from arena.server.host import open_host
 from arena.server.settings import private_settings
 from arena.server.store.database import open_store
-from arena.server.store.tokens import create
+from arena.server.store.tokens import create_token
 from tests.bots.command_line import Result, arena, fails
 from tests.server.matches import game_of, spec
 from tests.server.peer import enter
@@ -98,7 +98,7 @@ def test_logs_that_cannot_be_shown(filled_store: str) -> None:
 
 async def test_over_the_net_a_bot_sees_its_own_matches_only(filled_store: str) -> None:
     async with open_host(private_settings(database=filled_store, anyone=False)) as host:
-        tokens = {name: await create(host.engine, name, "bot") for name in ("anna", "zoe")}
+        tokens = {name: await create_token(host.engine, name, "bot") for name in ("anna", "zoe")}
 
         async def ask(name: str, token: str, match: str = "aa", url: str = host.url) -> Result:
             words = ("log", match, "--url", url, "--name", name, "--token", token)

@@ -9,7 +9,7 @@ import pytest
 from arena.protocol.record import from_line
 from arena.server.host import open_host
 from arena.server.settings import private_settings
-from arena.server.store.aggregates.counting import refresh
+from arena.server.store.aggregates.counting import count_new_matches
 from arena.server.store.database import open_store
 from tests.server.command_line import run
 from tests.server.played import MAXIE_WINS, MINNIE_WINS, day, events, keep
@@ -23,7 +23,7 @@ def filled_store(database: str) -> str:
         async with open_store(database) as engine:
             for number in range(5):
                 await keep(engine, day(1 + number), events((MAXIE_WINS, MINNIE_WINS)[number % 2]))
-            await refresh(engine)
+            await count_new_matches(engine)
 
     anyio.run(fill)
     return database

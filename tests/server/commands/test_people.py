@@ -19,7 +19,7 @@ from arena.server.core.settings import OPEN_EVENT
 from arena.server.host import Host, open_host
 from arena.server.settings import private_settings
 from arena.server.store import renaming
-from arena.server.store.aggregates.counting import refresh
+from arena.server.store.aggregates.counting import count_new_matches
 from arena.server.store.schema import ladders
 from tests.bots.command_line import Result, arena, fails
 from tests.server.matches import game_of, spec
@@ -30,8 +30,8 @@ from tests.server.web.test_pages import get
 
 @pytest.fixture(autouse=True)
 def _look_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hosts, "LOOK_SECONDS", 0.01)
-    monkeypatch.setattr(renaming, "LOOK_SECONDS", 0.5)
+    monkeypatch.setattr(hosts, "POLL_SECONDS", 0.01)
+    monkeypatch.setattr(renaming, "NOTICE_SECONDS", 0.5)
 
 
 async def run(database: str, *words: str) -> Result:
@@ -95,7 +95,7 @@ async def test_a_bot_gets_another_name_and_then_one_that_says_nothing_while_the_
 
         async def shown() -> str:
             """Return all that anybody is shown of a bot and its match, from addresses that were asked for before."""
-            await refresh(host.engine)
+            await count_new_matches(host.engine)
             paths = "api/table", "api/records", f"api/record/{match}", "api/search?bot=bert", f"match/{match}"
             return " ".join([(await get(host, f"/{path}"))[2].decode() for path in paths])
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from arena.match.openings import position_after
-from arena.server.commands.pool import ENOUGH_OPENINGS, FALLBACK_PLIES, make_pool_games
+from arena.server.commands.pool import FALLBACK_PLIES, SUFFICIENT_OPENINGS, make_pool_games
 from arena.server.commands.settings_file import BadSetting
 from arena.server.settings import PoolSettings
 
@@ -44,7 +44,7 @@ def test_openings_can_be_played_and_differ(openings: str) -> None:
 @pytest.mark.parametrize(("game", "map"), [("riskless", "grid:3x3"), ("tictactoe", ""), ("hexapawn", "")])
 def test_a_map_without_openings_begins_with_random_plies(game: str, map: str) -> None:
     (course,) = make_pool_games(pool(game, map, "1+0", "shipped"))
-    assert len(course.openings) >= ENOUGH_OPENINGS
+    assert len(course.openings) >= SUFFICIENT_OPENINGS
     assert {len(opening) for opening in course.openings} <= set(FALLBACK_PLIES)
 
 

@@ -38,8 +38,8 @@ async def test_every_signal_is_waited_for_and_none_is_lost_between_two_waits(
     await stop.wait()
     assert states == [False, True]
     with anyio.move_on_after(0.01) as scope:
-        await stop.wait_again()
+        await stop.wait_for_next()
     assert scope.cancelled_caught
     tell(number)
     with anyio.fail_after(500):
-        await stop.wait_again()
+        await stop.wait_for_next()

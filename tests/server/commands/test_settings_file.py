@@ -12,7 +12,7 @@ import pytest
 from arena.server.commands.hosting import read_plan
 from arena.server.commands.settings_file import (
     BadSettings,
-    GivenOption,
+    CommandLineSetting,
     example_file,
     load_settings,
     parse_set_options,
@@ -58,7 +58,10 @@ def test_a_file_stands_over_the_defaults_and_options_over_the_file(tmp_path: Pat
     file.write_text(
         'server.anyone = true\n[pool]\nmaps = ["world", "usa"]\npause_seconds = 1\n[log]\nformat = "json"\n'
     )
-    given = [GivenOption("--map", "pool.maps", "m1,m2"), *parse_set_options(["pool.pause_seconds=0.5"])]
+    given = [
+        CommandLineSetting("--map", "pool.maps", "m1,m2"),
+        *parse_set_options(["pool.pause_seconds=0.5"]),
+    ]
     settings = load_settings(file, given).settings
     assert settings.server.anyone
     assert settings.pool.maps == ("m1", "m2")

@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from arena.protocol.record import read, to_line
+from arena.protocol.record import read_records, to_line
 from arena.server.store import tokens
 from arena.server.store.database import open_store
 from tests.server.command_line import run
@@ -21,7 +21,7 @@ def filled_store(database: str) -> str:
         async with open_store(database) as engine:
             await keep(engine, day(1), events(MAXIE_WINS), event="serve")
             await keep(engine, day(2), events((4,), RESIGNS), event="other")
-            await tokens.create(engine, "anna", "bot")
+            await tokens.create_token(engine, "anna", "bot")
 
     anyio.run(fill)
     return database
@@ -52,7 +52,7 @@ def test_records_go_out_and_in_again(
     file = tmp_path / "all.jsonl"
     code, out, err = run(capsys, "export", str(file), "--db", filled_store)
     assert (code, out, err) == (0, "", f"2 matches are in {file}\n")
-    assert [each.event for each in read(file)] == ["serve", "other"]
+    assert [each.event for each in read_records(file)] == ["serve", "other"]
     code, out, err = run(capsys, "export", "-", "--event", "other", "--db", filled_store)
     assert (code, out, err) == (0, file.read_text().splitlines(keepends=True)[1], "1 matches\n")
     for told in ("2 matches are new, 0 were", "0 matches are new, 2 were"):

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from arena.match.events import TimedEvent
-from arena.match.terms import setup_of_game
+from arena.match.terms import encode_game
 from arena.protocol.messages import (
     Challenge,
     ClientMessage,
@@ -27,7 +27,7 @@ from arena.protocol.record import Record
 from arena.protocol.timecontrol import TimeControl
 from arena.server.core.core import Core
 from arena.server.core.effects import (
-    Append,
+    AppendEvent,
     Close,
     CloseMatch,
     Effect,
@@ -66,7 +66,7 @@ Message = TypeVar("Message", bound=ServerMessage)
 
 def plain(value: object) -> object:
     """Encode values of effects that msgspec cannot encode."""
-    return list(value) if isinstance(value, MovesSoFar) else setup_of_game(value)  # type: ignore[arg-type]
+    return list(value) if isinstance(value, MovesSoFar) else encode_game(value)  # type: ignore[arg-type]
 
 
 def encoded(effects: list[Effect]) -> bytes:
@@ -232,7 +232,7 @@ def unfinished(effects: list[Effect]) -> Iterator[UnfinishedMatch]:
             continue
         events: list[TimedEvent] = []
         for each in effects:
-            if isinstance(each, Append) and each.match == match:
+            if isinstance(each, AppendEvent) and each.match == match:
                 events += [each.turn] if each.turn is not None else []
                 events.append((each.at, each.event))
                 assert each.seq == len(events), "an event of the journal is missing"

@@ -63,7 +63,7 @@ def test_seats_are_swapped_from_match_to_match() -> None:
         bert.say(Accept(bert.hear(Challenged).challenge))
         ready_for_match(anna)
         match = ready_for_match(bert)
-        seats = arena.core.view(match, arena.now)
+        seats = arena.core.make_view(match, arena.now)
         assert seats is not None
         first, second = (anna, bert) if seats.players.maxie == "anna" else (bert, anna)
         play_line(first, second)
@@ -103,19 +103,19 @@ def test_nobody_else_may_and_it_stays_open(opponent: str, answer: Any, who: str)
     peer = {"anna": anna, "bert": bert, "carl": carl}[who]
     peer.say(answer(id))
     assert peer.hear(Error).code is Code.NO_SUCH_CHALLENGE
-    assert [each.challenge for each in arena.core.listing(arena.now).challenges] == [id]
+    assert [each.challenge for each in arena.core.make_listing(arena.now).challenges] == [id]
 
 
 def test_an_open_challenge_is_taken_by_the_first() -> None:
     arena, anna, bert = two()
     carl = arena.enter("carl")
     anna.say(replace(TICTACTOE, game="riskless", map="path4"))
-    id = arena.core.listing(arena.now).challenges[0].challenge
+    id = arena.core.make_listing(arena.now).challenges[0].challenge
     for peer in (bert, carl):
         peer.say(Accept(id))
     assert bert.hear(ChallengeOver).outcome == "accepted"
     assert carl.hear(Error).code is Code.NO_SUCH_CHALLENGE
-    assert [each.map for each in arena.core.listing(arena.now).matches] == ["path4"]
+    assert [each.map for each in arena.core.make_listing(arena.now).matches] == ["path4"]
 
 
 def test_it_expires_when_its_time_is_up() -> None:
@@ -123,7 +123,7 @@ def test_it_expires_when_its_time_is_up() -> None:
     anna.say(TO_BERT)
     arena.wait(499)
     assert not bert.all(ChallengeOver)
-    assert arena.core.listing(arena.now).challenges[0].expires_ms == 1
+    assert arena.core.make_listing(arena.now).challenges[0].expires_ms == 1
     arena.wait(1)
     assert [peer.hear(ChallengeOver).outcome for peer in (anna, bert)] == ["expired"] * 2
 
@@ -136,7 +136,7 @@ def test_the_challenges_of_a_bot_end_when_it_leaves() -> None:
     anna.leave()
     over = bert.hear(ChallengeOver)
     assert (over.outcome, over.detail) == ("withdrawn", "anna has disconnected")
-    assert [each.challenger for each in arena.core.listing(arena.now).challenges] == ["bert"]
+    assert [each.challenger for each in arena.core.make_listing(arena.now).challenges] == ["bert"]
 
 
 def test_a_returning_bot_is_sent_its_open_challenges() -> None:
@@ -213,7 +213,7 @@ def test_two_challenges_accepted_at_once_start_no_more_than_the_bot_takes() -> N
         anna.say(Accept(each.challenge))
     assert [each.outcome for each in anna.all(ChallengeOver)] == ["accepted", "refused"]
     assert carl.hear(ChallengeOver).detail == "anna already plays as many matches as it accepts"
-    assert arena.core.matches == 1
+    assert arena.core.match_count == 1
 
 
 def test_challenges_to_a_bot_that_takes_no_more_are_over_and_refused() -> None:
@@ -231,7 +231,7 @@ def test_a_core_that_drains_opens_no_challenge_and_begins_none() -> None:
     arena.give(Drain())
     bert.say(Accept(bert.hear(Challenged).challenge)).say(replace(TICTACTOE, time_control=FAST))
     assert [each.code for each in bert.all(Error)] == [Code.SHUTTING_DOWN] * 2
-    assert arena.core.matches == 0
+    assert arena.core.match_count == 0
     assert not bert.all(Listing)
 
 

@@ -39,7 +39,7 @@ from arena.protocol.messages import (
 from arena.protocol.timecontrol import TimeControl
 from arena.server.core.core import Core
 from arena.server.core.deadlines import Deadlines
-from arena.server.core.effects import DURABLE, Append, CloseMatch, MatchFinished, OpenMatch
+from arena.server.core.effects import DURABLE, AppendEvent, CloseMatch, MatchFinished, OpenMatch
 from arena.server.core.ids import RandomIds
 from arena.server.core.inputs import (
     ClientAdmitted,
@@ -51,7 +51,7 @@ from arena.server.core.inputs import (
     MessageReceived,
     Reconfigure,
     StoreRecovered,
-    edge_of,
+    edge_number,
 )
 from arena.server.core.rate_limit import RateLimit
 from arena.server.core.settings import HouseEngine
@@ -122,7 +122,7 @@ class Script:
         return pick([each.challenge for each in self.listing().challenges] or ["c1"], number)
 
     def listing(self) -> Listing:
-        return self.arena.core.listing(self.arena.now)
+        return self.arena.core.make_listing(self.arena.now)
 
     def move(self, peer: Peer, number: int) -> Move:
         turns = peer.all(Turn)
@@ -161,7 +161,7 @@ class Script:
     def edge_here(self, _peer: Peer, number: int) -> None:
         edge = number % 3
         here = [
-            each for each in self.peers if edge_of(each.client) == edge and each.heard and not each.closed
+            each for each in self.peers if edge_number(each.client) == edge and each.heard and not each.closed
         ]
         facts = [
             ClientAdmitted(each.client, replace(each.hello, session=each.session), "x", "x", "unused")
@@ -238,7 +238,7 @@ def test_whatever_happens_every_match_ends_and_nothing_is_left(steps: list[tuple
     script = Script()
     script.run(steps)
     arena = finish(script)
-    assert arena.core.matches == 0
+    assert arena.core.match_count == 0
     assert not arena.unfinished()
     lobby = vars(arena.core)["_lobby"]
     assert (lobby.bots, lobby.clients, len(vars(arena.core)["_table"])) == ({}, {}, 0)
@@ -283,12 +283,12 @@ def test_limits_hold_and_the_journal_replays_to_every_record(steps: list[tuple[s
             assert bot.quota is None or bot.quota >= 0
         matchmaker = vars(arena.core)["_matchmaker"]
         matchmaker.update_waiting()
-        waiting = {bot.name for bot in lobby.bots.values() if matchmaker._waits(bot)}
-        assert set(matchmaker.waiting) == waiting, "whoever a look at everybody would find"
+        waiting = {bot.name for bot in lobby.bots.values() if matchmaker._should_wait(bot)}
+        assert set(matchmaker.waiting_names) == waiting, "whoever a look at everybody would find"
     finish(script)
     by_match: dict[str, list[Any]] = {}
     terms = {each.terms.match: each.terms for each in arena.of(OpenMatch)}
-    for each in arena.of(Append):
+    for each in arena.of(AppendEvent):
         by_match.setdefault(each.match, []).extend([each.turn] if each.turn else [])
         by_match[each.match].append((each.at, each.event))
         assert each.seq == len(by_match[each.match])
@@ -312,15 +312,15 @@ def test_no_acknowledged_move_is_lost_by_a_crash(steps: list[tuple[str, int, int
             acknowledged[accepted.match] = max(acknowledged.get(accepted.match, -1), accepted.ply)
     live = {each.terms.match: each for each in arena.unfinished()}
     after = arena.restored()
-    assert {each.match for each in after.core.listing(0).matches} == set(live)
+    assert {each.match for each in after.core.make_listing(0).matches} == set(live)
     for match in live:
-        before, view = arena.core.view(match, arena.now), after.core.view(match, 0)
+        before, view = arena.core.make_view(match, arena.now), after.core.make_view(match, 0)
         assert before is not None
         assert view is not None
         assert before.moves == view.moves
         assert len(view.moves) > acknowledged.get(match, -1)
     after.wait(100_000)
-    assert after.core.matches == 0, "those who do not come back lose"
+    assert after.core.match_count == 0, "those who do not come back lose"
 
 
 @examples(100)
@@ -346,7 +346,9 @@ def test_durable_effects_come_before_the_messages_about_them() -> None:
     play_line(anna, bert)
     durable = [isinstance(each, DURABLE) for each in arena.effects]
     moves = [
-        at for at, each in enumerate(arena.effects) if isinstance(each, Append) and type(each.event) is Moved
+        at
+        for at, each in enumerate(arena.effects)
+        if isinstance(each, AppendEvent) and type(each.event) is Moved
     ]
     assert all(durable[at] and not durable[at + 1] for at in moves), "an event, and then what follows from it"
     assert [type(each) for each in arena.effects[-2:]] == [CloseMatch, MatchFinished]
@@ -381,7 +383,7 @@ def test_a_match_that_had_ended_but_for_its_record_is_closed_by_the_next_core() 
     arena.effects = [each for each in arena.effects if not isinstance(each, CloseMatch)]
     after = arena.restored()
     assert [(each.match, each.result.reason) for each in after.records] == [(match, EndReason.RESIGNATION)]
-    assert after.core.matches == 0
+    assert after.core.match_count == 0
 
 
 def test_a_bot_that_does_not_return_after_a_restart_loses() -> None:
@@ -432,18 +434,18 @@ def test_a_rate_limit_allows_its_burst_and_then_its_rate(gaps: list[int]) -> Non
     limit, now, allowed = RateLimit(100, 4), 0, 0
     for gap in gaps:
         now += gap
-        allowed += limit.allows("x", now)
+        allowed += limit.try_acquire("x", now)
         assert allowed <= 4 + now // 100
-    assert limit.allows("y", now)
+    assert limit.try_acquire("y", now)
 
 
 def test_draws_of_one_seed_are_the_same_and_no_two_alike() -> None:
     draws, again = RandomIds(b"seed"), RandomIds(b"seed")
-    ids = [draws.hex() for _ in range(1000)]
-    assert ids == [again.hex() for _ in range(1000)]
+    ids = [draws.next_hex() for _ in range(1000)]
+    assert ids == [again.next_hex() for _ in range(1000)]
     assert len(set(ids)) == 1000
     assert {len(each) for each in ids} == {32}
-    assert RandomIds(b"other").hex() not in ids
+    assert RandomIds(b"other").next_hex() not in ids
 
 
 @pytest.mark.parametrize("watched", [False, True])

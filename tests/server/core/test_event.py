@@ -47,19 +47,21 @@ def outcome(match: str, pairing: Pairing, lost: set[str]) -> Result:
 def restore_event(event: Event, done: Done) -> Event:
     """Return the event as the next server has it."""
     again = Event(StoredEvent(event.state, list(done)))
-    again.adopt({match: Players(each.maxie, each.minnie) for match, each in event.playing.items()})
-    assert [again.place(bot) for bot in event.state.bots] == [event.place(bot) for bot in event.state.bots]
+    again.adopt_matches({match: Players(each.maxie, each.minnie) for match, each in event.playing.items()})
+    assert [again.find_rank(bot) for bot in event.state.bots] == [
+        event.find_rank(bot) for bot in event.state.bots
+    ]
     return again
 
 
 def play(event: Event, dice: Random, *, kills: float, lost: set[str], leave: dict[int, str]) -> Done:
     """Play an event to its end, and kill the server before some of the steps."""
     done: Done = []
-    while not event.finished:
+    while not event.is_finished:
         if dice.random() < kills:
             event = restore_event(event, done)
         busy = {bot for each in event.playing.values() for bot in (each.maxie, each.minnie)}
-        free = [each for each in event.due() if busy.isdisjoint((each.maxie, each.minnie))]
+        free = [each for each in event.list_due_matches() if busy.isdisjoint((each.maxie, each.minnie))]
         if free and (not event.playing or dice.random() < 0.5):
             event.start_match(free[0])
             continue
@@ -105,12 +107,12 @@ def test_a_server_that_is_killed_at_any_step_goes_on_with_the_same_pairings(
 def test_who_comes_late_to_a_swiss_is_paired_from_the_next_round_on(bots: int, seed: int, when: int) -> None:
     def played(kills: float) -> Done:
         event, dice, done = begin_event("swiss", bots, rounds=5), Random(seed), Done()
-        while not event.finished:
+        while not event.is_finished:
             if len(done) == when and "late" not in event.state.bots:
                 event.enter("late", 1500)
             if dice.random() < kills:
                 event = restore_event(event, done)
-            for each in event.due():
+            for each in event.list_due_matches():
                 event.start_match(each)
             match = min(event.playing)
             pairing = event.playing[match]
@@ -131,7 +133,9 @@ def test_a_bot_is_above_the_first_of_a_gauntlet_if_it_won_against_it(
 ) -> None:
     event = begin_event("gauntlet", bots, rounds=rounds)
     play(event, Random(seed), kills=0, lost=set(), leave={})
-    (rank, points), *others = [place for bot in event.state.bots if (place := event.place(bot)) is not None]
+    (rank, points), *others = [
+        place for bot in event.state.bots if (place := event.find_rank(bot)) is not None
+    ]
     assert rank == 1 + sum(scored > rounds for _, scored in others)
     assert points + sum(scored for _, scored in others) == 2 * rounds * (bots - 1)
     assert sorted(others) == sorted(others, key=lambda each: -each[1])
@@ -140,8 +144,8 @@ def test_a_bot_is_above_the_first_of_a_gauntlet_if_it_won_against_it(
 def test_who_misses_two_encounters_is_withdrawn_and_may_return_to_a_swiss() -> None:
     event = begin_event("swiss", 4, rounds=6)
     rounds: list[set[str]] = []
-    while not event.finished:
-        due = event.due()
+    while not event.is_finished:
+        due = event.list_due_matches()
         rounds.append({bot for each in due for bot in (each.maxie, each.minnie)})
         if len(rounds) == 7:
             assert event.state.withdrawn == ("b3",)
@@ -167,20 +171,20 @@ def test_a_bot_that_its_host_withdraws_returns_by_its_host_alone() -> None:
             match="'carl' was withdrawn from cup: only the host or the bot's owner can enter it again",
         ):
             event.enter("carl", 1500)
-        assert not event.state.has("carl")
+        assert not event.state.has_entered("carl")
         event.enter("carl", 1500, by_host=True)
-        assert event.state.has("carl")
+        assert event.state.has_entered("carl")
         event.leave("carl")
         event.enter("carl", 1500)
-        assert (event.state.has("carl"), event.state.excluded) == (True, ())
+        assert (event.state.has_entered("carl"), event.state.excluded) == (True, ())
 
 
 def test_a_bot_that_plays_one_match_of_an_encounter_has_not_missed_it() -> None:
     """The same rule for a server's event and for a ladder, which both ask the format (`rating.formats.Absences`)."""
     for format in ("swiss", "round-robin"):
         event = begin_event(format, 2, rounds=4, starts=(START, START))
-        while not event.finished:
-            for each in event.due():
+        while not event.is_finished:
+            for each in event.list_due_matches():
                 match = event.start_match(each)
                 late = {"b1"} if each.pair.start == 0 else set()
                 event.record_result(match, outcome(match, each, late))
@@ -209,10 +213,10 @@ def test_an_event_takes_whom_its_host_wants() -> None:
     event = begin_event("knockout", 2)
     with pytest.raises(EventRefused, match="a knockout accepts no late entries"):
         event.enter("late", 1500)
-    event.control("pause")
+    event.change_phase("pause")
     with pytest.raises(EventRefused, match="cannot pause cup: it is paused"):
-        event.control("pause")
-    event.control("cancel")
+        event.change_phase("pause")
+    event.change_phase("cancel")
     with pytest.raises(EventRefused, match="cup accepts no more entries: it is cancelled"):
         event.enter("late", 1500)
 
@@ -223,7 +227,7 @@ def test_an_arena_pairs_whoever_is_free_and_alike_after_a_kill() -> None:
         event = restore_event(event, done)
         busy = {bot for each in event.playing.values() for bot in (each.maxie, each.minnie)}
         free = [bot for bot in event.state.bots if bot not in busy]
-        for pairing in event.choose(free, rating=lambda _: 1500.0, allowed=lambda _a, _b: True):
+        for pairing in event.choose_matches(free, rating=lambda _: 1500.0, may_meet=lambda _a, _b: True):
             assert event.start_match(pairing) not in {match for match, *_ in done}
             met[frozenset((pairing.maxie, pairing.minnie))] += 1
         match = min(event.playing)

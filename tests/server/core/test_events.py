@@ -82,7 +82,7 @@ def play_out(arena: Arena, steps: int = 200) -> None:
     for _ in range(steps):
         play_on(arena)
         arena.wait(10)
-        if state(arena).ended:
+        if state(arena).has_ended:
             return
     raise AssertionError(f"the event is not over: {state(arena)}")
 
@@ -100,7 +100,7 @@ def test_an_event_from_its_announcement_to_its_end() -> None:
     arena.wait(59_900)
     assert not arena.of(OpenMatch)
     arena.wait(200)
-    assert arena.core.matches == 2
+    assert arena.core.match_count == 2
     assert anna.all(EventStatus)[-1].detail == "round 1 of 3, 4 bots"
     play_out(arena)
     assert state(arena).phase == "over"
@@ -274,7 +274,7 @@ def test_the_name_of_a_series_means_the_event_in_progress_where_only_that_can_be
         assert ask(arena, ControlEvent("weekly", to)).answer.startswith(f"{running} is ")
     for _ in range(2):
         assert ask(arena, ControlEvent("weekly", "withdraw", "dora")).done
-    assert [each.has("dora") for each in arena.core.events] == [False, False]
+    assert [each.has_entered("dora") for each in arena.core.events] == [False, False]
     dora.say(EnterEvent("weekly"))
     assert (
         dora.hear(Error).detail
@@ -372,11 +372,11 @@ def test_the_host_steers_an_event_and_is_told_why_not() -> None:
     assert len(arena.of(OpenMatch)) == len(arena.records)
     assert ask(arena, ControlEvent("cup", "resume")).done
     arena.wait(100)
-    assert arena.core.matches
+    assert arena.core.match_count
     assert ask(arena, ControlEvent("cup", "cancel")).done
     play_on(arena)
     arena.wait(100)
-    assert not arena.core.matches
+    assert not arena.core.match_count
     assert not arena.core.events
 
 
@@ -404,7 +404,7 @@ def test_an_arena_lasts_as_long_as_its_host_said() -> None:
     ask(arena, AnnounceEvent(plan("arena", minutes=1)))
     entered(arena, "anna", "bert", "carl")
     arena.wait(60_100)
-    while not state(arena).ended:
+    while not state(arena).has_ended:
         play_on(arena)
         arena.wait(500)
     assert arena.now <= 122_000 * MS
@@ -421,7 +421,7 @@ def test_bots_of_one_owner_play_no_rated_match(format: str, rated: bool) -> None
     entered(arena, "anna", "bert", owner="eve")
     entered(arena, "carl", "dora")
     arena.wait(60_100)
-    while not state(arena).ended:
+    while not state(arena).has_ended:
         play_on(arena)
         arena.wait(500)
     together = [each for each in arena.of(CloseMatch) if each.record.players in ONE_OWNER]

@@ -32,7 +32,7 @@ from arena.protocol.messages import (
 from arena.protocol.timecontrol import TimeControl
 from arena.server.core import guests
 from arena.server.core.effects import StartHouseEngine
-from arena.server.core.guests import ASK_BURST, BEGIN_BURST, SLOTS_PER_ADDRESS, why_refused
+from arena.server.core.guests import ASK_BURST, BEGIN_BURST, SLOTS_PER_ADDRESS, refusal_reason
 from arena.server.core.house import BOT_TOTAL_MS
 from arena.server.core.house_queue import MAX_QUEUED, HouseQueue, Requester
 from arena.server.core.inputs import BotCrashed, Drain, HouseEngineFailed
@@ -99,10 +99,10 @@ def test_nobody_has_more_than_its_share_and_no_place_stays_empty_that_somebody_m
                 queue.requeue(gone, asked[gone][0])
                 waiting.add(gone)
             else:
-                queue.drop(gone)
+                queue.forget(gone)
         busy = Counter(asked[each][0] for each in taken)
         free = {each: BOTS[each] - busy[each] for each in BOTS}
-        for challenge, offered_to in queue.offer(PLACES, free, anybody):
+        for challenge, offered_to in queue.take_next_offers(PLACES, free, anybody):
             assert asked[challenge][0] == offered_to
             waiting.remove(challenge)
             taken.add(challenge)
@@ -143,10 +143,10 @@ def test_owners_that_always_wait_are_served_as_often_as_each_other(sizes: list[i
         for _ in range(size):
             ask(address)
     for _ in range(10 * len(sizes)):
-        for challenge, _ in queue.offer(2 * PLACES, {"a": free}, anybody):
+        for challenge, _ in queue.take_next_offers(2 * PLACES, {"a": free}, anybody):
             address = int(challenge.split()[0])
             served[address] += 1
-            queue.drop(challenge)
+            queue.forget(challenge)
             ask(address)
     assert max(served.values()) - min(served[each] for each in numbers) <= SLOTS_PER_ADDRESS
 
@@ -157,7 +157,10 @@ def test_a_newcomer_has_its_turn_after_the_next_turn_of_an_owner_with_many_chall
         queue.enqueue(f"many {number}", "a", requester(1))
     queue.enqueue("one", "a", requester(2))
     assert queue.positions()["one"] == 2
-    assert [challenge for challenge, _ in queue.offer(PLACES, {"a": 2}, anybody)] == ["many 0", "one"]
+    assert [challenge for challenge, _ in queue.take_next_offers(PLACES, {"a": 2}, anybody)] == [
+        "many 0",
+        "one",
+    ]
 
 
 def test_a_full_queue_drops_a_challenge_of_the_owner_with_the_most() -> None:
@@ -171,7 +174,7 @@ def test_whose_match_may_not_begin_yet_is_passed_over() -> None:
     queue = HouseQueue()
     queue.enqueue("not yet", "a", requester(1))
     queue.enqueue("now", "a", requester(2))
-    assert queue.offer(PLACES, {"a": 1}, lambda challenge: challenge == "now") == [("now", "a")]
+    assert queue.take_next_offers(PLACES, {"a": 1}, lambda challenge: challenge == "now") == [("now", "a")]
     assert queue.positions() == {"not yet": 1}
 
 
@@ -275,7 +278,7 @@ def test_an_engine_that_leaves_takes_its_own_challenges_along() -> None:
     engine = house(arena)
     engine.say(TICTACTOE)
     engine.leave()
-    assert arena.core.listing(arena.now).challenges == []
+    assert arena.core.make_listing(arena.now).challenges == []
 
 
 def test_an_engine_that_cannot_be_started_is_listed_no_more() -> None:
@@ -284,7 +287,7 @@ def test_an_engine_that_cannot_be_started_is_listed_no_more() -> None:
     peer.say(GUESTS_FINE)
     arena.give(HouseEngineFailed(HOUSE))
     assert peer.hear(ChallengeOver).detail == f"{HOUSE} cannot be started"
-    assert arena.core.listing(arena.now).bots[0].name == "guest-1"
+    assert arena.core.make_listing(arena.now).bots[0].name == "guest-1"
 
 
 @pytest.mark.parametrize("is_guest", [True, False])
@@ -346,7 +349,7 @@ def test_a_core_that_drains_offers_nothing_to_engines() -> None:
     ],
 )
 def test_limits_of_a_guest(change: dict[str, Any], told: str | None) -> None:
-    why = why_refused(replace(GUESTS_FINE, **change), {HOUSE}, map_names())
+    why = refusal_reason(replace(GUESTS_FINE, **change), {HOUSE}, map_names())
     assert why is None if told is None else told in (why or "")
 
 
@@ -354,7 +357,7 @@ def test_a_guest_bothers_nobody_but_the_house() -> None:
     arena = home()
     anna = arena.enter("anna")
     peer = arena.enter(Hello("guest-7", matches=20), guest=True)
-    bot = arena.core.bot("guest-7")
+    bot = arena.core.find_bot("guest-7")
     assert bot is not None
     assert (bot.capacity, bot.preferences.pool) == (1, False)
     peer.say(replace(GUESTS_FINE, opponent="anna"))

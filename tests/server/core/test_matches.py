@@ -28,9 +28,9 @@ from arena.protocol.messages import (
 from arena.protocol.values import Thinking
 from arena.server.core.effects import (
     DURABLE,
-    Append,
+    AppendEvent,
     CloseMatch,
-    Count,
+    IncrementMetric,
     LogLine,
     MatchFinished,
     MatchRefused,
@@ -79,7 +79,7 @@ def test_two_bots_play_a_match_to_its_end() -> None:
         kinds = [type(message) for message in peer.heard]
         assert kinds == [Welcome, Start, *[Turn, Accepted] * turns, End]
         assert (peer.hear(End).winner, peer.heard[-1]) == ("maxie", anna.heard[-1])
-    assert arena.core.matches == 0
+    assert arena.core.match_count == 0
     assert arena.of(OpenMatch)[0].terms.grace_ms == 400, "the server sets how long a bot may take to return"
 
 
@@ -89,7 +89,7 @@ def test_a_move_is_given_to_the_journal_before_anybody_is_told() -> None:
     match = arena.begin(anna, bert)
     append, accepted, turn = arena.core.handle(MessageReceived(anna.client, Move(match, 0, 4), 5), 5)
     assert isinstance(append, DURABLE)
-    assert append == Append(match, 5, 5, Moved(Player.MAXIE, 0, 4), (0, TurnStarted(0)))
+    assert append == AppendEvent(match, 5, 5, Moved(Player.MAXIE, 0, 4), (0, TurnStarted(0)))
     assert isinstance(accepted, Send)
     assert isinstance(turn, Send)
 
@@ -166,7 +166,7 @@ def test_no_flag_falls_while_a_turn_is_on_its_way_to_a_bot_that_is_back() -> Non
     assert not arena.records, "its edge counts 900 ms, and the time from now on"
     arena.wait(1)
     assert arena.records[0].result.reason is EndReason.TIMEOUT
-    assert arena.of(Append)[-1].turn == (1400 * MS, TurnStarted(0, ran=900 * MS))
+    assert arena.of(AppendEvent)[-1].turn == (1400 * MS, TurnStarted(0, ran=900 * MS))
 
 
 def test_the_time_that_a_turn_had_run_is_not_charged_to_the_next_player() -> None:
@@ -215,7 +215,7 @@ def test_a_flag_that_falls_while_the_server_is_held_up_is_nobodys() -> None:
     anna, bert = arena.enter("anna"), arena.enter("bert")
     arena.begin(anna, bert, "1+0", margin=50)
     arena.now = 900 * MS
-    arena.give(Tick(held_up=300 * MS))
+    arena.give(Tick(stalled_ns=300 * MS))
     arena.wait(500)
     assert [each.result.reason for each in arena.records] == [EndReason.SERVER_FAULT]
     arena.begin(anna, bert, "1+0", margin=50)
@@ -229,7 +229,7 @@ def test_neither_is_there_and_nobody_wins() -> None:
     arena.wait(300)
     assert arena.records[0].result.reason is EndReason.NO_SHOW
     assert arena.records[0].result.winner is None
-    assert arena.core.bot("anna") is None, "names come from the network"
+    assert arena.core.find_bot("anna") is None, "names come from the network"
 
 
 def test_resigning_and_crashing_are_told_apart() -> None:
@@ -285,10 +285,10 @@ def test_a_repeated_move_is_acknowledged_again_and_changes_nothing() -> None:
     eve = arena.enter(Hello("eve", role="spectator"))
     eve.say(Watch(match))
     anna.say(Move(match, 0, 4))
-    before = len(arena.of(Append)), len(arena.of(Publish))
+    before = len(arena.of(AppendEvent)), len(arena.of(Publish))
     anna.say(Move(match, 0, 4))
     assert len(anna.all(Accepted)) == 2
-    assert (len(arena.of(Append)), len(arena.of(Publish))) == before
+    assert (len(arena.of(AppendEvent)), len(arena.of(Publish))) == before
 
 
 def test_thinking_is_bounded_before_it_is_stored() -> None:
@@ -297,8 +297,8 @@ def test_thinking_is_bounded_before_it_is_stored() -> None:
     match = arena.begin(anna, bert)
     line = [4, 0, {"no": "move"}, "x" * 10_000]
     anna.say(Move(match, 0, 4, Thinking(depth=2, line=line)))
-    assert arena.of(Append)[-1].event.thinking == Thinking(depth=2, line=[4, 0])
-    assert arena.of(Count) == [Count("lines_cut", 2)]
+    assert arena.of(AppendEvent)[-1].event.thinking == Thinking(depth=2, line=[4, 0])
+    assert arena.of(IncrementMetric) == [IncrementMetric("lines_cut", 2)]
 
 
 class Broken(TicTacToe):
@@ -329,7 +329,7 @@ def test_a_bug_in_one_match_voids_that_match_alone() -> None:
     (record,) = arena.records
     assert (record.match, record.result.reason) == ("b" * 32, EndReason.SERVER_FAULT)
     assert "no idea" in next(each.text for each in arena.of(LogLine) if each.level == "error")
-    assert isinstance(arena.of(Append)[-1].event, ServerFailed)
+    assert isinstance(arena.of(AppendEvent)[-1].event, ServerFailed)
     assert [peer.all(End)[0].reason for peer in (anna, bert)] == [EndReason.SERVER_FAULT] * 2
     anna.say(Move(other, 0, 8))
     assert anna.all(Accepted)[-1].match == other
@@ -340,7 +340,7 @@ def test_a_match_that_cannot_be_set_up_is_void_and_leaves_nothing() -> None:
     arena.give(MatchRequested(replace(spec("anna", "bert"), game=NoStart())))
     assert [each.result.reason for each in arena.records] == [EndReason.SERVER_FAULT]
     assert [type(each) for each in arena.effects] == [OpenMatch, LogLine, CloseMatch, MatchFinished]
-    assert (arena.core.matches, arena.core.bot("anna")) == (0, None)
+    assert (arena.core.match_count, arena.core.find_bot("anna")) == (0, None)
 
 
 # asked for by an event
@@ -351,10 +351,10 @@ def test_a_match_waits_until_both_bots_can_take_it() -> None:
     anna, bert, carl = (arena.enter(name) for name in ("anna", "bert", "carl"))
     first = arena.begin(anna, bert)
     second = arena.play(carl, anna)
-    assert arena.core.matches == 1
+    assert arena.core.match_count == 1
     bert.say(Resign(first))
     assert anna.all(Start)[-1].match == second
-    assert arena.core.matches == 1
+    assert arena.core.match_count == 1
 
 
 def test_a_bot_that_is_away_is_given_no_more_matches_than_it_takes() -> None:
@@ -365,9 +365,9 @@ def test_a_bot_that_is_away_is_given_no_more_matches_than_it_takes() -> None:
     arena.play("anna", "carl", ready=300)
     arena.play("dora", "emil", ready=300)
     arena.play("dora", "emil", ready=300)
-    assert arena.core.matches == 2
+    assert arena.core.match_count == 2
     arena.wait(300)
-    assert arena.core.matches == 2, "the second one of dora and emil, who have not come"
+    assert arena.core.match_count == 2, "the second one of dora and emil, who have not come"
 
 
 def test_a_match_of_a_bot_that_takes_no_more_is_refused() -> None:
@@ -388,7 +388,7 @@ def test_a_core_that_drains_begins_nothing_and_plays_on() -> None:
     late = arena.play(anna, bert)
     assert [each.match for each in arena.of(MatchRefused)] == [waiting, late]
     play_line(anna, bert)
-    assert arena.core.matches == 0
+    assert arena.core.match_count == 0
 
 
 def test_engines_and_their_threads_are_told() -> None:
@@ -412,6 +412,6 @@ def test_clocks_start_again_for_players_that_did_not_get_their_turn() -> None:
     assert [type(each) for each in anna.heard[-2:]] == [Start, Turn]
     answer(anna, 4)
     assert anna.all(Accepted)[0].spent_ms <= 1000
-    assert any(isinstance(each.event, PlayerDisconnected) for each in arena.of(Append))
-    assert isinstance(arena.of(Append)[0].event, MatchOpened)
+    assert any(isinstance(each.event, PlayerDisconnected) for each in arena.of(AppendEvent))
+    assert isinstance(arena.of(AppendEvent)[0].event, MatchOpened)
     assert arena.of(SaveSession)

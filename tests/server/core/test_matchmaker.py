@@ -67,7 +67,7 @@ def test_the_choice_is_among_the_waiting_and_meets_the_least_met(rounds: list[se
         assert met[frozenset(pair)] == min(met[frozenset(each)] for each in combinations(waiting, 2))
         met[frozenset(pair)] += 1
         maxies[pair] += 1
-        known.begin(*pair)
+        known.record_start(*pair)
         assert abs(maxies[pair] - maxies[pair[::-1]]) <= 1
 
 
@@ -84,11 +84,11 @@ def test_many_chosen_at_once_are_those_chosen_one_after_another(
     known = history()
     for a, b in met:
         if a != b:
-            known.begin(f"bot {a}", f"bot {b}")
-    choice = choose_pairs(names, known, TurnOrder(), rating=ratings.__getitem__, most=most)
+            known.record_start(f"bot {a}", f"bot {b}")
+    choice = choose_pairs(names, known, TurnOrder(), rating=ratings.__getitem__, max_pairs=most)
     for pair in choice:
         assert choose_pairs(names, known, TurnOrder(), rating=ratings.__getitem__) == [pair]
-        known.begin(*pair)
+        known.record_start(*pair)
         names = [name for name in names if name not in pair]
     assert len(choice) == min(most, len(ratings) // 2)
 
@@ -97,7 +97,7 @@ def test_many_chosen_at_once_are_those_chosen_one_after_another(
 def test_in_a_crowd_all_get_a_match_and_the_longest_waiting_first(size: int) -> None:
     left = [f"bot {number:03}" for number in range(size)]
     opponents: list[str] = []
-    while chosen := choose_pairs(left, history(), TurnOrder(), most=size):
+    while chosen := choose_pairs(left, history(), TurnOrder(), max_pairs=size):
         opponents += [name for pair in chosen for name in pair]
         left = [name for name in left if name not in opponents]
     assert len(left) == size % 2
@@ -110,11 +110,11 @@ def test_no_owner_waits_longer_than_each_other_has_had_a_turn(sizes: list[int], 
     known, turns, waited = history(), TurnOrder[str](), Counter[str]()
     waiting = list(owners)
     for _ in range(30):
-        choice = choose_pairs(waiting, known, turns, owner=owners.__getitem__, most=slots)
+        choice = choose_pairs(waiting, known, turns, owner=owners.__getitem__, max_pairs=slots)
         served = [owners[name] for pair in choice for name in pair]
         for pair in choice:
-            known.begin(*pair)
-            turns.serve(*(owners[name] for name in pair))
+            known.record_start(*pair)
+            turns.record_turn(*(owners[name] for name in pair))
         for whose in set(owners.values()):
             waited[whose] = 0 if whose in served else waited[whose] + 1
             assert waited[whose] < len(sizes)
@@ -125,7 +125,7 @@ def test_near_ratings_meet_first_but_nobody_meets_the_same_for_ever() -> None:
     known, chosen = history(), []
     for _ in range(5):
         (pair,) = choose_pairs(["a", "b", "c"], known, TurnOrder(), rating=ratings.__getitem__)
-        known.begin(*pair)
+        known.record_start(*pair)
         chosen.append("".join(sorted(pair)))
     assert chosen[:3] == ["ac", "ac", "ac"]
     assert set(chosen[3:]) == {"bc", "ab"}
@@ -177,11 +177,13 @@ def test_no_more_matches_of_its_own_bots_are_begun_at_once_than_the_host_wants()
     for number in range(6):
         arena.enter(f"bot {number}", local=True)
     arena.wait(100)
-    assert arena.core.matches == 2
+    assert arena.core.match_count == 2
     for number in range(6):
         arena.enter(f"remote {number}")
     arena.wait(100)
-    assert arena.core.matches == 5, "a bot that runs elsewhere is no load, not even for one that runs here"
+    assert arena.core.match_count == 5, (
+        "a bot that runs elsewhere is no load, not even for one that runs here"
+    )
 
 
 def test_bots_that_run_elsewhere_all_play_at_once_and_owners_have_like_shares() -> None:
@@ -191,7 +193,7 @@ def test_bots_that_run_elsewhere_all_play_at_once_and_owners_have_like_shares() 
         address = "192.0.2.1" if number else "198.51.100.1"  # all but one are behind one address
         arena.enter(Hello(owner, engine=EngineInfo("x", {}, 8)), owner=owner, address=address)
     arena.wait(100)
-    assert arena.core.matches == 20
+    assert arena.core.match_count == 20
     for _ in range(60):
         play_on(arena)
         arena.wait(50)
@@ -203,7 +205,7 @@ def test_bots_of_one_owner_meet_only_where_nothing_is_rated() -> None:
     arena = Arena(pool=PATIENT)
     anna, bert = (arena.enter(name, owner="eve") for name in ("anna", "bert"))
     arena.wait(100)
-    assert arena.core.matches == 0
+    assert arena.core.match_count == 0
     anna.say(replace(TICTACTOE, opponent="bert"))
     assert (
         anna.hear(Error).detail
@@ -211,11 +213,11 @@ def test_bots_of_one_owner_meet_only_where_nothing_is_rated() -> None:
     )
     anna.say(replace(TICTACTOE, opponent="bert", rated=False))
     bert.say(Accept(bert.hear(Challenged).challenge))
-    assert arena.core.matches == 1
+    assert arena.core.match_count == 1
     for name in ("carl", "dora"):  # strangers at one address
-        arena.enter(name, owner="192.0.2.1", stranger=True)
+        arena.enter(name, owner="192.0.2.1", is_owner_address=True)
     arena.wait(100)
-    assert arena.core.matches == 2
+    assert arena.core.match_count == 2
 
 
 def test_a_bot_that_runs_elsewhere_does_not_wait_for_one_that_waits_for_a_place_here() -> None:
@@ -238,18 +240,18 @@ def test_a_match_counts_as_many_as_the_threads_of_the_bots_that_run_here() -> No
     enter("anna", 3, local=True)
     enter("bert", 3, local=True)
     arena.wait(50)
-    assert arena.core.matches == 1
+    assert arena.core.match_count == 1
     enter("carl", 2, local=True)
     enter("dora", 2, local=True)
     arena.wait(50)
-    assert arena.core.matches == 1, "three of four cores are taken"
+    assert arena.core.match_count == 1, "three of four cores are taken"
     for name in ("emil", "fred"):
         enter(name, 4096, local=False)
     arena.wait(50)
-    assert arena.core.matches == 2, "whatever a bot that runs elsewhere says of its threads"
+    assert arena.core.match_count == 2, "whatever a bot that runs elsewhere says of its threads"
     resign_all(arena)
     arena.wait(50)
-    assert arena.core.matches >= 1
+    assert arena.core.match_count >= 1
 
 
 def test_the_pool_offers_a_bot_only_the_games_it_plays() -> None:
@@ -299,9 +301,9 @@ def test_two_rest_between_their_matches() -> None:
     arena.wait(100)
     resign_all(arena)
     arena.wait(2_999)
-    assert arena.core.matches == 0
+    assert arena.core.match_count == 0
     arena.wait(30)
-    assert arena.core.matches == 1
+    assert arena.core.match_count == 1
 
 
 def test_a_challenge_that_is_never_answered_keeps_nobody_from_the_pool() -> None:
@@ -343,7 +345,7 @@ def test_a_quota_counts_down_and_ends() -> None:
     assert bert.hear(Standing) == Standing("finishing", "takes no more matches; 0 in play", 0)
     bert.say(Status(1))
     arena.wait(50)
-    assert arena.core.matches == 1
+    assert arena.core.match_count == 1
 
 
 def test_a_bot_is_told_how_it_stands_with_an_event_that_is_played_here() -> None:
@@ -382,7 +384,7 @@ def test_a_bot_that_keeps_failing_is_suspended_and_comes_back_when_mended() -> N
     standing = anna.hear(Standing)
     assert standing.state == "suspended"
     assert "3 matches in a row forfeited, the last by no_show; back in 30 s" in standing.detail
-    assert [each.benched for each in arena.core.listing(arena.now).bots] == [
+    assert [each.benched for each in arena.core.make_listing(arena.now).bots] == [
         "3 matches in a row forfeited, the last by no_show; back in 30 s"
     ] * 2
     arena.wait(2_000)
@@ -468,7 +470,7 @@ def test_ratings_that_change_count_at_once() -> None:
     arena.give(RatingChanged("tictactoe", "bert", Rating(2500.0)))
     assert len(bert.all(Standing)) == 1, "it was told"
     arena.wait(50)
-    (match,) = arena.core.listing(arena.now).matches
+    (match,) = arena.core.make_listing(arena.now).matches
     assert {match.players.maxie, match.players.minnie} == {"anna", "carl"}
 
 
@@ -497,10 +499,10 @@ def test_a_bot_that_connects_is_told_its_ratings() -> None:
 def test_pairings_are_remembered_for_any_order_of_names() -> None:
     known = history()
     for pair in permutations("abc", 2):
-        known.begin(*pair)
-    known.end("b", "a", 5)
+        known.record_start(*pair)
+    known.record_end("b", "a", 5)
     assert (known.match_count("a", "b"), known.match_count("b", "a")) == (2, 2)
-    assert (known.last_match_ended("a", "b"), known.last_match_ended("a", "c")) == (5, None)
+    assert (known.last_match_end("a", "b"), known.last_match_end("a", "c")) == (5, None)
 
 
 def test_a_match_of_an_event_needs_no_pool() -> None:
@@ -508,7 +510,7 @@ def test_a_match_of_an_event_needs_no_pool() -> None:
     anna, bert = crowd(arena, "anna", "bert", matches=2)
     for _ in range(2):
         arena.play(anna, bert)
-    assert arena.core.matches == 2
+    assert arena.core.match_count == 2
     assert [type(given) for _, given in arena.inputs].count(MatchRequested) == 2
 
 
@@ -519,11 +521,11 @@ def test_the_bot_that_waited_longest_is_first_and_queues_again_after_each_match(
     arena.give(Reconfigure(replace(arena.settings, pool=replace(POOL, pause_ms=10**9))))
     matchmaker = vars(arena.core)["_matchmaker"]
     matchmaker.update_waiting()
-    assert matchmaker.waiting == ["anna", "bert", "carl", "dora"]
+    assert matchmaker.waiting_names == ["anna", "bert", "carl", "dora"]
     for _ in range(2):
         arena.play(anna, bert)
     matchmaker.update_waiting()
-    assert matchmaker.waiting == ["carl", "dora"]
+    assert matchmaker.waiting_names == ["carl", "dora"]
 
 
 def test_the_rules_of_adjudication_hold_for_the_pool() -> None:

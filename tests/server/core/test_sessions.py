@@ -235,7 +235,7 @@ def test_a_session_is_kept_for_the_grace_and_then_forgotten() -> None:
     again.leave()
     arena.wait(400)
     assert arena.of(DeleteSession) == [DeleteSession("anna")]
-    assert arena.core.bot("anna") is None
+    assert arena.core.find_bot("anna") is None
     assert anna.back().session != anna.session
 
 
@@ -250,11 +250,11 @@ def test_a_bot_is_kept_until_its_match_is_over() -> None:
 
 def test_the_store_knows_a_session_that_the_core_does_not() -> None:
     arena = Arena()
-    anna = arena.enter(Hello("anna", session="old"), known=hash_secret("old"))
+    anna = arena.enter(Hello("anna", session="old"), stored_session=hash_secret("old"))
     assert anna.session == "old"
-    bert = arena.enter(Hello("bert", session="old"), known=hash_secret("another"))
+    bert = arena.enter(Hello("bert", session="old"), stored_session=hash_secret("another"))
     assert bert.session != "old"
-    assert arena.enter(Hello("carl"), known=b"").session == "secret 3"
+    assert arena.enter(Hello("carl"), stored_session=b"").session == "secret 3"
 
 
 @pytest.mark.parametrize("guest", [False, True])
@@ -276,7 +276,7 @@ def test_a_name_that_is_never_ready_for_its_match_is_forgotten_with_it() -> None
     arena.play(anna, bert, ready=5000)
     anna.leave()
     arena.wait(4999)
-    assert arena.core.bot("anna") is not None, "it may still come back to it"
+    assert arena.core.find_bot("anna") is not None, "it may still come back to it"
     arena.wait(1)
     assert arena.of(DeleteSession) == [DeleteSession("anna")]
 
@@ -291,10 +291,10 @@ def test_a_core_that_goes_on_keeps_sessions_for_the_grace_as_it_cannot_know_who_
     after.give(EdgeResynced(1, [fact(anna.hello, anna.client, anna.session)]))
     assert after.peers[anna.client].closed is None
     after.wait(1000)
-    assert after.core.bot("anna") is not None
+    assert after.core.find_bot("anna") is not None
     after.give(EdgeResynced(1, []))
     after.wait(400)
-    assert after.core.bot("anna") is None
+    assert after.core.find_bot("anna") is None
 
 
 # edges
@@ -360,7 +360,7 @@ def test_a_resync_sends_each_bot_what_it_may_have_missed() -> None:
     assert [type(each) for each in anna.news()] == [Start, Turn]
     assert SendMissedResult(anna.client, "anna", over) in arena.of(SendMissedResult)
     # Bert's connection ended, and that message was lost too.
-    assert arena.core.bot("bert").client is None  # type: ignore[union-attr]
+    assert arena.core.find_bot("bert").client is None  # type: ignore[union-attr]
     anna.say(Move(match, 0, 4))
     assert bert.back().all(Turn)[0].moves == [4]
 

@@ -20,12 +20,12 @@ def fail(suspensions: Suspensions, times: int, now: int = 0, reason: EndReason =
 def test_failures_in_a_row_suspend_with_the_reason_until_the_time_is_up() -> None:
     suspensions = Suspensions()
     assert fail(suspensions, FAILURES - 1) == ""
-    assert suspensions.until("anna") == 0
+    assert suspensions.suspended_until("anna") == 0
     assert "timeout" in fail(suspensions, 1)
     end = FIRST_SECONDS * SECOND
-    assert suspensions.until("anna") == end
-    assert suspensions.reason("anna", end - 1) != ""
-    assert suspensions.reason("anna", end) == suspensions.reason("bert", 0) == ""
+    assert suspensions.suspended_until("anna") == end
+    assert suspensions.suspension_reason("anna", end - 1) != ""
+    assert suspensions.suspension_reason("anna", end) == suspensions.suspension_reason("bert", 0) == ""
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_a_resignation_before_the_first_move_counts_too() -> None:
         )
         suspensions.record_result("bert", EndReason.RESIGNATION, lost=False, plies=EARLY_PLIES - 1, now=0)
     assert "the last by resignation" in why
-    assert suspensions.until("bert") == 0
+    assert suspensions.suspended_until("bert") == 0
 
 
 def test_each_suspension_lasts_twice_as_long_up_to_a_limit() -> None:
@@ -66,8 +66,8 @@ def test_each_suspension_lasts_twice_as_long_up_to_a_limit() -> None:
     fail(suspensions, FAILURES - 1)
     for _ in range(10):
         fail(suspensions, 1, now)
-        lasted.append((suspensions.until("anna") - now) // SECOND)
-        now = suspensions.until("anna")
+        lasted.append((suspensions.suspended_until("anna") - now) // SECOND)
+        now = suspensions.suspended_until("anna")
     assert lasted[:3] == [FIRST_SECONDS, 2 * FIRST_SECONDS, 4 * FIRST_SECONDS]
     assert lasted[-1] == MAX_SECONDS == max(lasted)
 
@@ -76,5 +76,5 @@ def test_a_new_connection_ends_a_suspension_but_keeps_its_count() -> None:
     suspensions = Suspensions()
     fail(suspensions, FAILURES)
     suspensions.pardon("anna")
-    assert suspensions.reason("anna", 0) == ""
+    assert suspensions.suspension_reason("anna", 0) == ""
     assert fail(suspensions, 1) != "", "one more failure is enough"

@@ -30,7 +30,7 @@ from arena.server.edge.connection import Connection
 from arena.server.edge.edge import Edge
 from arena.server.edge.limits import HostLimits
 from arena.server.edge.request import Request
-from arena.server.edge.responses import Response, text
+from arena.server.edge.responses import Response, text_response
 from arena.server.metrics import Metrics
 from arena.server.ports import AdmissionRequest, Downward, Upward
 from testkit.virtual_time import CLOCK
@@ -215,7 +215,7 @@ class Peer:
         self.library: ClientProtocol | None = None
         self.is_over = False
         self._news = asyncio.Event()
-        self.wire.protocol = edge.connection()
+        self.wire.protocol = edge.make_connection()
         self.wire.protocol.connection_made(self.wire)
 
     # what comes
@@ -323,7 +323,7 @@ def masked(message: ClientMessage | bytes | str) -> bytes:
 
 
 def no_pages(request: Request, _address: str) -> Response | None:
-    return text(request.path) if request.path.startswith("/page") else None
+    return text_response(request.path) if request.path.startswith("/page") else None
 
 
 async def settled(answer: Response | Callable[[], Awaitable[Response | None]] | None) -> Response | None:

@@ -48,11 +48,11 @@ def test_connections_wait_for_more_requests_where_there_are_few_in_all_and_of_th
         ("10.9.0.1", False),
     ):
         assert guard.admit(address, proxied=guard.is_trusted_proxy(address))
-        assert guard.has_room(address) == room
+        assert guard.may_stay_open(address) == room
     guard.release("10.9.0.1")
-    assert guard.has_room("10.9.0.1"), "a proxy is bounded by the total only"
+    assert guard.may_stay_open("10.9.0.1"), "a proxy is bounded by the total only"
     guard.close()
-    assert not guard.has_room("10.9.0.1")
+    assert not guard.may_stay_open("10.9.0.1")
 
 
 def test_all_addresses_of_an_ipv6_network_count_as_one() -> None:
@@ -68,14 +68,14 @@ def test_the_pieces_of_one_address_count_together_as_long_as_it_is_connected() -
     guard = admission(moves_per_second=1)
     for address in ("10.0.0.1", "10.0.0.1", "10.0.0.2"):
         assert guard.admit(address)
-    assert guard.shared_bucket("10.0.0.1") is guard.shared_bucket("10.0.0.1")
-    assert guard.shared_bucket("10.0.0.1") is not guard.shared_bucket("10.0.0.2")
-    before = guard.shared_bucket("10.0.0.1")
+    assert guard.find_bucket("10.0.0.1") is guard.find_bucket("10.0.0.1")
+    assert guard.find_bucket("10.0.0.1") is not guard.find_bucket("10.0.0.2")
+    before = guard.find_bucket("10.0.0.1")
     guard.release("10.0.0.1")
-    assert guard.shared_bucket("10.0.0.1") is before
+    assert guard.find_bucket("10.0.0.1") is before
     guard.release("10.0.0.1")
     assert guard.admit("10.0.0.1")
-    assert guard.shared_bucket("10.0.0.1") is not before
+    assert guard.find_bucket("10.0.0.1") is not before
 
 
 def test_a_proxy_is_bounded_by_the_total_only() -> None:

@@ -17,7 +17,7 @@ from arena.protocol.messages import Error, Hello, Move, Ping, Pong, Ready, Turn,
 from arena.server.core.effects import Close
 from arena.server.core.inputs import ClientDisconnected, MessageReceived
 from arena.server.edge.connection import AFTER_CLOSE_BYTES, CLOSE_SECONDS, OUTBOX_BYTES
-from arena.server.edge.edge import PIECE_BYTES
+from arena.server.edge.edge import READ_BYTES
 from arena.server.edge.limits import HostLimits
 from arena.server.edge.pings import PING_SECONDS, PONG_SECONDS
 from arena.server.edge.session import CONTROL_BURST, FRAGMENT_BURST, MAX_QUEUED
@@ -48,7 +48,7 @@ async def test_a_message_larger_than_one_read_arrives_whole() -> None:
         peer.say(Hello("anna", maps=maps))
         await peer.hear(Welcome)
         assert arena.core.last(AdmissionRequest).hello.maps == maps
-        assert max(peer.wire.reads) == PIECE_BYTES
+        assert max(peer.wire.reads) == READ_BYTES
 
 
 @virtual
@@ -113,7 +113,7 @@ async def test_a_connection_with_too_many_waiting_messages_is_read_once_more_and
         before, size = sum(anna.wire.reads), len(masked(Watch("m")))
         anna.say(*[Watch("m") for _ in range(2000)])
         await asyncio.sleep(0.1)
-        assert sum(anna.wire.reads) - before <= (MAX_QUEUED + 20) * size + 2 * PIECE_BYTES
+        assert sum(anna.wire.reads) - before <= (MAX_QUEUED + 20) * size + 2 * READ_BYTES
         assert anna.wire.paused
         await asyncio.sleep(100)
         assert len(arena.core.all(MessageReceived)) == 2000

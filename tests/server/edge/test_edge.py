@@ -157,9 +157,9 @@ async def test_the_page_sees_a_match_in_play_and_the_listing() -> None:
     async with rig() as arena:
         Answering(arena)
         live = arena.edge.live
-        assert await live.view("m") == VIEW
-        assert await live.view("none") is None
-        assert await live.listing() == NOTHING
+        assert await live.request_view("m") == VIEW
+        assert await live.request_view("none") is None
+        assert await live.latest_listing() == NOTHING
         [request] = arena.core.all(AdmissionRequest)
         assert request.hello.role == "spectator"
         messages = [each.message for each in arena.core.all(MessageReceived)]
@@ -170,14 +170,14 @@ async def test_the_page_sees_a_match_in_play_and_the_listing() -> None:
 async def test_many_who_ask_the_same_ask_the_core_once() -> None:
     async with rig() as arena:
         Answering(arena)
-        found = await asyncio.gather(*(arena.edge.live.view("m") for _ in range(10)))
+        found = await asyncio.gather(*(arena.edge.live.request_view("m") for _ in range(10)))
         assert found == 10 * [VIEW]
         assert [each.message for each in arena.core.all(MessageReceived)] == [Watch("m"), Unwatch("m")]
-        await asyncio.gather(*(arena.edge.live.listing() for _ in range(10)))
-        await arena.edge.live.listing()
+        await asyncio.gather(*(arena.edge.live.latest_listing() for _ in range(10)))
+        await arena.edge.live.latest_listing()
         assert [each.message for each in arena.core.all(MessageReceived)].count(Browse()) == 1
         await asyncio.sleep(1)
-        await arena.edge.live.listing()
+        await arena.edge.live.latest_listing()
         assert [each.message for each in arena.core.all(MessageReceived)].count(Browse()) == 2
 
 
@@ -185,12 +185,12 @@ async def test_many_who_ask_the_same_ask_the_core_once() -> None:
 async def test_the_pages_client_leaves_when_nobody_asks_and_comes_again() -> None:
     async with rig() as arena:
         Answering(arena)
-        await arena.edge.live.view("m")
+        await arena.edge.live.request_view("m")
         await asyncio.sleep(IDLE_SECONDS + 1)
         assert [gone.client for gone in arena.core.all(ClientDisconnected)] == [
             arena.core.last(AdmissionRequest).client
         ]
-        assert await arena.edge.live.view("m") == VIEW
+        assert await arena.edge.live.request_view("m") == VIEW
         assert len({request.client for request in arena.core.all(AdmissionRequest)}) == 2
 
 
@@ -198,14 +198,14 @@ async def test_the_pages_client_leaves_when_nobody_asks_and_comes_again() -> Non
 async def test_a_core_that_is_away_leaves_the_page_without_an_answer_and_a_new_one_is_asked_again() -> None:
     async with rig() as arena:
         answering = Answering(arena)
-        await arena.edge.live.listing()
+        await arena.edge.live.latest_listing()
         answering.is_away = True
         began = asyncio.get_running_loop().time()
-        assert await arena.edge.live.view("m") is None
+        assert await arena.edge.live.request_view("m") is None
         assert asyncio.get_running_loop().time() - began == pytest.approx(ANSWER_SECONDS)
         await asyncio.sleep(1)
-        assert await arena.edge.live.listing() == NOTHING
-        asked = asyncio.create_task(arena.edge.live.view("m"))
+        assert await arena.edge.live.latest_listing() == NOTHING
+        asked = asyncio.create_task(arena.edge.live.request_view("m"))
         await asyncio.sleep(0.1)
         answering.is_away = False
         arena.edge.resync()
@@ -219,12 +219,12 @@ async def test_the_pages_client_comes_in_anew_after_a_refusal() -> None:
     async with rig() as arena:
         Answering(arena)
         arena.core.welcomes = False
-        asked = asyncio.create_task(arena.edge.live.view("m"))
+        asked = asyncio.create_task(arena.edge.live.request_view("m"))
         await asyncio.sleep(0.1)
         arena.core.deliver(Close(arena.core.last(AdmissionRequest).client, Code.SERVER_FULL, ""))
         assert await asked is None
         arena.core.welcomes = True
-        assert await arena.edge.live.view("m") == VIEW
+        assert await arena.edge.live.request_view("m") == VIEW
 
 
 # without a core
@@ -234,12 +234,12 @@ async def test_the_pages_client_comes_in_anew_after_a_refusal() -> None:
 async def test_an_edge_that_is_cut_off_sends_its_clients_away_and_lets_none_in_until_it_is_back() -> None:
     async with rig() as arena:
         anna, _ = await arena.enter()
-        arena.edge.set_cut_off(yes=True)
+        arena.edge.set_cut_off(cut_off=True)
         error, code = await anna.refused()
         assert (error.code, code) == (Code.SHUTTING_DOWN, 1001)
         response = await Peer(arena.edge).open()
         assert response.status_code == 503
-        arena.edge.set_cut_off(yes=False)
+        arena.edge.set_cut_off(cut_off=False)
         await arena.enter("anna")
 
 

@@ -31,14 +31,14 @@ class Work:
 async def test_addresses_take_turns_and_each_turn_is_followed_by_a_rest() -> None:
     queue, turns = FairQueue(CLOCK), list[tuple[str, float]]()
     for name in ("a1", "a2", "a3", "b1", "c1"):
-        queue.enter(name[0], Work(name, turns))
+        queue.enqueue(name[0], Work(name, turns))
     began = asyncio.get_running_loop().time()
     await asyncio.sleep(1)
     assert [name for name, _ in turns] == ["a1", "b1", "c1", "a2", "a3"]
     rest = 0.001 / SHARE
     for number, (_, at) in enumerate(turns):
         assert abs(at - began - number * rest) < 1e-6
-    queue.enter("a", Work("later", turns))
+    queue.enqueue("a", Work("later", turns))
     await asyncio.sleep(0)
     await asyncio.sleep(0.001)
     assert turns[-1][0] == "later", "after a rest it goes at once"
@@ -50,7 +50,7 @@ async def test_a_waiter_that_fails_holds_nobody_up() -> None:
     failures: list[object] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: failures.append(context["exception"]))
     for name in ("fails", "goes"):
-        queue.enter(name, Work(name, turns))
+        queue.enqueue(name, Work(name, turns))
     await asyncio.sleep(1)
     assert [name for name, _ in turns] == ["fails", "goes"]
     assert len(failures) == 1
@@ -67,7 +67,7 @@ class Coarse(Clock):
 async def test_rests_are_as_long_on_average_where_timers_are_early() -> None:
     queue, turns = FairQueue(Coarse(CLOCK.now_ns, CLOCK.worked_ns)), list[tuple[str, float]]()
     for number in range(101):
-        queue.enter("a", Work(str(number), turns, cost=0.9 * 2_000 * SHARE))
+        queue.enqueue("a", Work(str(number), turns, cost=0.9 * 2_000 * SHARE))
     await asyncio.sleep(1)
     lasted = turns[-1][1] - turns[0][1]
     assert abs(lasted - 100 * 0.9 * 0.002) < 0.002

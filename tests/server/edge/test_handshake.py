@@ -15,7 +15,7 @@ from websockets.datastructures import Headers
 from arena.protocol.messages import SUBPROTOCOL
 from arena.server.edge import handshake
 from arena.server.edge.request import Request
-from arena.server.edge.responses import Response, text
+from arena.server.edge.responses import Response, text_response
 from tests.server.edge.rig import settled
 
 PROGRAM = "arena of a test"
@@ -33,7 +33,7 @@ class Wire:
 
 def parse_answer(answer: Response, *, last: bool = True) -> tuple[http.client.HTTPResponse, bytes]:
     """Return an answer as it is sent, read by another library."""
-    wire = Wire(handshake.to_bytes(answer, PROGRAM, last=last))
+    wire = Wire(handshake.encode_response(answer, PROGRAM, last=last))
     response = http.client.HTTPResponse(wire, method="GET")  # type: ignore[arg-type]
     response.begin()
     return response, response.read()
@@ -91,7 +91,7 @@ def test_a_refused_offer_is_quoted_shortened() -> None:
 
 
 def test_a_client_with_too_many_connections_is_told_so() -> None:
-    response, body = parse_answer(handshake.TOO_MANY)
+    response, body = parse_answer(handshake.TOO_MANY_CONNECTIONS)
     assert (response.status, body) == (429, b"too many connections\n")
 
 
@@ -100,7 +100,7 @@ async def test_a_page_is_answered_as_it_is_and_told_who_asks() -> None:
 
     def pages(request: Request, address: str) -> Response | None:
         requests.append((request.path, address))
-        return text("well")
+        return text_response("well")
 
     answer = handshake.answer_page(pages, Request("/health?full", Headers()), "192.0.2.1")
     assert requests == [("/health?full", "192.0.2.1")]

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from arena.server.edge.interpreter import infrequent_collections
+from arena.server.edge.interpreter import tune_interpreter
 from arena.server.metrics import Metrics
 from tests.server.test_metrics import samples
 
@@ -41,7 +41,7 @@ def looks() -> Iterator[list[int]]:
 def test_all_is_put_back_whatever_happens() -> None:
     gc.unfreeze()  # what the run of the tests has set aside
     usual, frozen, interval = gc.get_threshold(), gc.get_freeze_count(), sys.getswitchinterval()
-    with pytest.raises(RuntimeError), infrequent_collections():
+    with pytest.raises(RuntimeError), tune_interpreter():
         assert sys.getswitchinterval() < interval / 5, "the thread that writes the journal waits for turns"
         raise RuntimeError
     assert gc.get_threshold() == usual
@@ -54,7 +54,7 @@ def test_each_look_is_in_the_metrics() -> None:
         return samples(Metrics().render())["arena_collector_seconds_count", ()]
 
     before = count()
-    with infrequent_collections():
+    with tune_interpreter():
         gc.collect()
     assert count() > before
     after = count()
@@ -64,7 +64,7 @@ def test_each_look_is_in_the_metrics() -> None:
 
 def test_objects_that_existed_before_are_not_traversed_again() -> None:
     before = Node()
-    with infrequent_collections():
+    with tune_interpreter():
         since = Node()
         seen = gc.get_objects()  # all but what is left out for good
         assert any(each is since for each in seen)
@@ -75,7 +75,7 @@ def test_objects_that_existed_before_are_not_traversed_again() -> None:
 def test_a_few_thousand_objects_are_held_with_hardly_a_look() -> None:
     with looks() as usual:
         held = [Node() for _ in range(10_000)]
-    with infrequent_collections(), looks() as seldom:
+    with tune_interpreter(), looks() as seldom:
         held += [Node() for _ in range(10_000)]
     assert 0 < len(seldom) <= 6
     assert 2 not in seldom, "no look at everything"
@@ -83,7 +83,7 @@ def test_a_few_thousand_objects_are_held_with_hardly_a_look() -> None:
 
 
 def test_a_cycle_created_later_is_collected() -> None:
-    with infrequent_collections():
+    with tune_interpreter():
         node = Node()
         node.next = node
         gone = weakref.ref(node)

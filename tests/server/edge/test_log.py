@@ -70,7 +70,7 @@ def test_a_fault_of_ours_shows_its_stack(formatter: logging.Formatter) -> None:
 async def test_the_wire_trace_shows_messages_both_ways_and_no_secret(
     host: Host, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    logs.set_up("text", verbose=False, wire=True)
+    logs.configure_logging("text", verbose=False, wire=True)
     token = host.issue_token("anna")
     async with dial(host.url) as peer:
         session = (await peer.hello("anna", token)).session
@@ -83,7 +83,7 @@ async def test_the_wire_trace_shows_messages_both_ways_and_no_secret(
 
 
 def test_without_the_switches_only_warnings_are_told(capsys: pytest.CaptureFixture[str]) -> None:
-    logs.set_up("text", verbose=False, wire=False)
+    logs.configure_logging("text", verbose=False, wire=False)
     logging.getLogger("arena.dispatch").info("here")
     logging.getLogger("arena.dispatch").warning("careful")
     assert "careful" in (told := capsys.readouterr().err)
@@ -99,7 +99,7 @@ class Fails:
     def __del__(self):
         raise ValueError("in a destructor")
 
-log.set_up("json", verbose=True, wire=False)
+log.configure_logging("json", verbose=True, wire=False)
 warnings.warn("careful")
 logging.getLogger("asyncio").error("a task\\nfails")
 logging.getLogger("websockets.server").error("a peer fails", exc_info=ValueError("there"))

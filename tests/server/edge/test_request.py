@@ -14,9 +14,9 @@ from arena.server.edge.request import Request
 def test_a_list_is_the_same_in_one_field_and_in_many(lists: list[list[str]]) -> None:
     words = [word for each in lists for word in each]
     many = Headers(("Accept", ", ".join(each)) for each in lists)
-    assert Request("/", many).words("accept") == words
+    assert Request("/", many).list_header_values("accept") == words
     if words:
-        assert Request("/", Headers([("ACCEPT", " ,\t".join(words))])).words("accept") == words
+        assert Request("/", Headers([("ACCEPT", " ,\t".join(words))])).list_header_values("accept") == words
 
 
 @pytest.mark.parametrize(

@@ -16,11 +16,11 @@ from websockets.protocol import Protocol, Side
 from arena.protocol.codec import decode_server
 from arena.protocol.messages import Hello, Welcome
 from arena.server.edge import handshake
-from arena.server.edge.edge import PIECE_BYTES
+from arena.server.edge.edge import READ_BYTES
 from arena.server.edge.limits import HostLimits
 from arena.server.edge.request import Request
-from arena.server.edge.responses import Response, text
-from testkit.bare import opening
+from arena.server.edge.responses import Response, text_response
+from testkit.bare import make_handshake_request
 from tests.server.edge.rig import ELSEWHERE, HERE, Peer, Rig, masked, rig
 from tests.virtual import virtual
 
@@ -37,7 +37,9 @@ class Site:
 
     def page(self, request: Request, address: str) -> Response | Callable[[], Awaitable[Response | None]]:
         self.asked.append((request.path, address))
-        return text(request.path) if request.path.startswith("/quick") else partial(self.make, request)
+        return (
+            text_response(request.path) if request.path.startswith("/quick") else partial(self.make, request)
+        )
 
     async def make(self, request: Request) -> Response | None:
         await asyncio.sleep(0.001)
@@ -45,7 +47,7 @@ class Site:
             await self.never.wait()
         if request.path == "/fails":
             raise ValueError("a secret")
-        return text(LARGE * "x" if request.path == "/large" else request.path)
+        return text_response(LARGE * "x" if request.path == "/large" else request.path)
 
     @property
     def paths(self) -> list[str]:
@@ -174,7 +176,7 @@ async def test_a_body_or_an_invalid_request_is_refused_and_closes_the_connection
 async def test_a_websocket_opens_after_plain_requests_and_keeps_the_data_sent_with_them() -> None:
     async with site() as (arena, _):
         peer = Peer(arena.edge)
-        peer.wire.arrive(get("/a") + get("/b") + opening("here") + masked(Hello("anna")))
+        peer.wire.arrive(get("/a") + get("/b") + make_handshake_request("here") + masked(Hello("anna")))
         assert (await answer(peer))[1] == b"/a\n"
         assert (await answer(peer))[1] == b"/b\n"
         assert (await answer(peer))[0] == 101
@@ -190,20 +192,20 @@ async def test_a_websocket_opens_after_plain_requests_and_keeps_the_data_sent_wi
 async def test_a_flood_that_comes_with_the_request_is_found_as_any_other() -> None:
     async with site() as (arena, _):
         peer = Peer(arena.edge)
-        peer.wire.arrive(opening("here") + 1000 * Frame(Opcode.PING, b"").serialize(mask=True))
+        peer.wire.arrive(make_handshake_request("here") + 1000 * Frame(Opcode.PING, b"").serialize(mask=True))
         await peer.wire.lost.wait()
-        assert peer.bytes.count(b"\x8a\x00") <= 2 * PIECE_BYTES / 6
+        assert peer.bytes.count(b"\x8a\x00") <= 2 * READ_BYTES / 6
 
 
 @pytest.mark.parametrize(
     ("opened", "status"),
     [
-        (opening("here", "arena.v9"), 400),
-        (opening("here").replace(b"GET", b"POST"), 405),
-        (opening("here").replace(b"Upgrade: websocket", b"Upgrade: websocket, h2c"), 426),
-        (opening("here").replace(b"Version: 13", b"Version: 8"), 400),
-        (opening("here")[:-2] + b"Origin: https://evil.example\r\n\r\n", 403),
-        (opening("here")[:-2] + b"Origin: https://here\r\n\r\n", 101),
+        (make_handshake_request("here", "arena.v9"), 400),
+        (make_handshake_request("here").replace(b"GET", b"POST"), 405),
+        (make_handshake_request("here").replace(b"Upgrade: websocket", b"Upgrade: websocket, h2c"), 426),
+        (make_handshake_request("here").replace(b"Version: 13", b"Version: 8"), 400),
+        (make_handshake_request("here")[:-2] + b"Origin: https://evil.example\r\n\r\n", 403),
+        (make_handshake_request("here")[:-2] + b"Origin: https://here\r\n\r\n", 101),
     ],
     # an opening holds a random key
     ids=["subprotocol", "method", "upgrade", "version", "origin", "own origin"],
@@ -225,7 +227,7 @@ async def test_a_handshake_is_refused_with_its_reason(opened: bytes, status: int
 async def test_pages_of_other_sites_may_connect_where_the_host_says_so() -> None:
     async with site(any_origin=True) as (arena, _):
         peer = Peer(arena.edge)
-        peer.wire.arrive(opening("here")[:-2] + b"Origin: https://evil.example\r\n\r\n")
+        peer.wire.arrive(make_handshake_request("here")[:-2] + b"Origin: https://evil.example\r\n\r\n")
         assert (await answer(peer))[0] == 101
 
 
@@ -251,7 +253,7 @@ async def test_no_more_than_a_piece_is_read_while_an_answer_is_made() -> None:
         await asyncio.sleep(0.1)
         peer.wire.arrive(1000 * b"GET / ")
         await asyncio.sleep(1)
-        assert len(peer.wire.inbound) >= 6000 - PIECE_BYTES
+        assert len(peer.wire.inbound) >= 6000 - READ_BYTES
         assert pages.never is not None
         pages.never.set()
         assert (await answer(peer))[0] == 200

@@ -455,7 +455,7 @@ async def test_messages_of_a_player_about_its_matches_are_free_and_all_others_co
             requests.append(cost)
             return 0.0
 
-        arena.edge.work.spend = ask  # type: ignore[method-assign]
+        arena.edge.work.try_spend = ask  # type: ignore[method-assign]
         arena.send(client, START, turn())
         anna.say(Ready("m"), Move("m", 0, 1), Move("m", 0, 1), Resign("m"))
         await settle()

@@ -34,7 +34,7 @@ from arena.server.edge.edge import CannotListen, Edge
 from arena.server.edge.limits import HostLimits
 from arena.server.metrics import Metrics
 from arena.server.ports import AdmissionRequest
-from testkit.parts import requires
+from testkit.parts import mark_requires
 from tests.server.edge.rig import ScriptedCore, no_pages, turn
 
 HOST = "127.0.0.1"
@@ -129,7 +129,7 @@ def test_a_library_of_somebody_elses_plays_and_closes(run: Any) -> None:
     run(main())
 
 
-@requires("openssl")
+@mark_requires("openssl")
 @pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
 def test_the_same_over_tls(run: Any, tmp_path: Path) -> None:
     async def main() -> None:

@@ -29,7 +29,7 @@ from arena.server.core.effects import LISTING, Publish, Send
 from arena.server.core.inputs import MessageReceived
 from arena.server.edge.frames import encode_frame
 from arena.server.edge.limits import HostLimits
-from arena.server.edge.topics import AGAIN_SECONDS, FOLLOWERS_PER_TURN, GATHER_SECONDS, MAX_BACKLOG_BYTES
+from arena.server.edge.topics import FOLLOWERS_PER_TURN, GATHER_SECONDS, MAX_BACKLOG_BYTES, RECHECK_SECONDS
 from tests.properties import examples
 from tests.server.edge.rig import CLOCKS, ELSEWHERE, Peer, Rig, rig, turn
 from tests.virtual import virtual
@@ -195,7 +195,7 @@ async def test_a_slow_spectator_is_left_out_and_skips_to_the_newest() -> None:
         assert moves_seen(quick.heard()) == match.moves
         asked = match.asked
         slow.read()
-        await asyncio.sleep(2 * AGAIN_SECONDS)
+        await asyncio.sleep(2 * RECHECK_SECONDS)
         assert match.asked == asked + 1, "the edge asks for it"
         assert moves_seen(slow.heard()) == match.moves
         match.move()
@@ -209,14 +209,14 @@ async def test_a_spectator_over_its_budget_misses_messages_and_continues_with_th
     async with rig(HostLimits(work_ms_per_second=1)) as arena:
         match = Match(arena)
         many = [await match.watch(f"much {number}", ELSEWHERE) for number in range(8)]
-        arena.edge.work.spend(ELSEWHERE, 3_500, asyncio.get_running_loop().time())
+        arena.edge.work.try_spend(ELSEWHERE, 3_500, asyncio.get_running_loop().time())
         little = await match.watch("little", "203.0.113.1")
         for _ in range(30):
             match.move()
             await asyncio.sleep(0.06)
         await asyncio.sleep(GATHER_SECONDS)
         assert moves_seen(little.heard()) == match.moves
-        await asyncio.sleep(2 * AGAIN_SECONDS)
+        await asyncio.sleep(2 * RECHECK_SECONDS)
         for much in many:
             assert moves_seen(much.heard()) == match.moves
         assert match.asked > len(many) + 1

@@ -21,7 +21,7 @@ def test_no_address_gets_more_than_it_saves_up_and_one_piece_of_work(
     taken: dict[str, float] = {}
     for address, cost, pause in asked:
         now += pause
-        if budget.spend(address, cost, now) == 0:
+        if budget.try_spend(address, cost, now) == 0:
             taken[address] = taken.get(address, 0) + cost
         assert taken.get(address, 0) <= 25_000 * (now + BURST_SECONDS) + 3_000_000
 
@@ -31,33 +31,33 @@ def test_a_client_that_waits_as_long_as_it_is_told_is_served(asked: list[tuple[s
     budget, now = WorkBudget(HostLimits(work_ms_per_second=25)), 0.0
     for address, cost, pause in asked:
         now += pause
-        wait = budget.spend(address, cost, now)
+        wait = budget.try_spend(address, cost, now)
         if wait > 0:
             now += wait + 1e-6
-            assert budget.spend(address, cost, now) == 0
+            assert budget.try_spend(address, cost, now) == 0
 
 
 def test_one_address_takes_nothing_from_another_and_a_network_counts_as_one() -> None:
     budget = WorkBudget(HostLimits(work_ms_per_second=1))
-    assert budget.spend("192.0.2.1", 20_000, 0) == 0
-    assert budget.spend("192.0.2.1", 1_000, 0) > 0
-    assert budget.spend("192.0.2.2", 1_000, 0) == 0
-    assert budget.spend("2001:db8::1", 20_000, 0) == 0
-    assert budget.spend("2001:db8::2", 1_000, 0) > 0
+    assert budget.try_spend("192.0.2.1", 20_000, 0) == 0
+    assert budget.try_spend("192.0.2.1", 1_000, 0) > 0
+    assert budget.try_spend("192.0.2.2", 1_000, 0) == 0
+    assert budget.try_spend("2001:db8::1", 20_000, 0) == 0
+    assert budget.try_spend("2001:db8::2", 1_000, 0) > 0
 
 
 def test_only_so_many_addresses_are_kept() -> None:
     budget = WorkBudget(HostLimits(work_ms_per_second=1))
-    assert budget.spend("first", 20_000, 0) == 0
+    assert budget.try_spend("first", 20_000, 0) == 0
     for number in range(CAPACITY):
-        assert budget.spend(f"address {number}", 1, 0) == 0
-    assert budget.spend("first", 1_000, 0) == 0, "it was forgotten"
+        assert budget.try_spend(f"address {number}", 1, 0) == 0
+    assert budget.try_spend("first", 1_000, 0) == 0, "it was forgotten"
 
 
 def test_another_limit_holds_at_once() -> None:
     limits = HostLimits(work_ms_per_second=1)
     budget = WorkBudget(limits)
-    assert budget.spend("a", 20_000, 0.0) == 0
-    assert budget.spend("a", 1_000, 0.0) == 1
+    assert budget.try_spend("a", 20_000, 0.0) == 0
+    assert budget.try_spend("a", 1_000, 0.0) == 1
     limits.work_ms_per_second = 100
-    assert budget.spend("a", 1_000, 0.01) == 0
+    assert budget.try_spend("a", 1_000, 0.01) == 0

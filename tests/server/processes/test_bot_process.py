@@ -48,7 +48,7 @@ class Program:
         assert self.exit_code is not None
         return self.exit_code
 
-    async def listen(self) -> None: ...
+    async def read_output(self) -> None: ...
 
     async def read_rest(self) -> None: ...
 
@@ -68,11 +68,11 @@ class Door:
     def issue_token(self, name: str) -> str:
         return f"token of {name}"
 
-    async def wait_connected(self, _name: str, seconds: float) -> bool:
+    async def wait_until_connected(self, _name: str, seconds: float) -> bool:
         await CLOCK.sleep(min(self._after, seconds))
         return self._after <= seconds
 
-    async def report_bot_exit(self, name: str, how: str) -> None: ...
+    async def report_bot_exit(self, name: str, exit_text: str) -> None: ...
 
 
 @pytest.fixture(autouse=True)
@@ -109,7 +109,7 @@ async def test_a_move_makes_the_pauses_begin_anew() -> None:
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(bot.run)
         await CLOCK.sleep(25)
-        bot.move_made()
+        bot.record_move()
         await CLOCK.sleep(20)
         assert bot.state is BotState.UP
         assert pauses(10) == pytest.approx([0.25, 0.5, 0.25, 0.5])

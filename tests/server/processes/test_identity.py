@@ -10,11 +10,11 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from arena.server.processes.identity import ProcessIdentity, is_gone, this_process
+from arena.server.processes.identity import ProcessIdentity, identify_this_process, is_gone
 
 PROGRAM = (
-    "import msgspec; from arena.server.processes.identity import this_process;"
-    " print(msgspec.json.encode(this_process()).decode(), flush=True); input()"
+    "import msgspec; from arena.server.processes.identity import identify_this_process;"
+    " print(msgspec.json.encode(identify_this_process()).decode(), flush=True); input()"
 )
 
 
@@ -34,15 +34,15 @@ def test_a_process_is_gone_as_soon_as_it_was_killed_and_not_before() -> None:
 
 
 def test_the_process_that_asks_is_there() -> None:
-    me = this_process()
-    assert me == this_process()
+    me = identify_this_process()
+    assert me == identify_this_process()
     assert not is_gone(me)
 
 
 def test_another_process_of_the_same_number_is_not_the_one_that_is_gone() -> None:
-    assert is_gone(replace(this_process(), started="1"))
+    assert is_gone(replace(identify_this_process(), started="1"))
 
 
 @pytest.mark.parametrize("change", [{"place": "elsewhere"}, {"place": ""}, {"started": ""}])
 def test_nothing_is_known_about_a_process_of_another_machine(change: dict[str, str]) -> None:
-    assert not is_gone(replace(this_process(), pid=2**22 + 1, **change))
+    assert not is_gone(replace(identify_this_process(), pid=2**22 + 1, **change))

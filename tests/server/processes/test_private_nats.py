@@ -9,14 +9,14 @@ import pytest
 
 from arena.server.cluster.bus import BusError
 from arena.server.cluster.nats import NatsBus, open_nats
-from arena.server.processes.private_nats import NoNats, private_nats
-from testkit.parts import requires
+from arena.server.processes.private_nats import NatsNotStarted, open_private_nats
+from testkit.parts import mark_requires
 from tests.server.processes.test_supervisor import is_alive
 
 
-@requires("nats")
+@mark_requires("nats")
 async def test_it_lets_in_who_can_read_its_password_and_nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with private_nats() as nats:
+    async with open_private_nats() as nats:
         with pytest.raises(BusError, match="rejects this user"):
             async with open_nats(nats.url.replace("arena@", "arena:guess@"), name="test"):
                 pytest.fail("it lets anybody in")
@@ -26,11 +26,11 @@ async def test_it_lets_in_who_can_read_its_password_and_nobody_else(monkeypatch:
             assert bus.connected
 
 
-@requires("nats")
+@mark_requires("nats")
 async def test_it_is_started_again_at_the_same_address_and_gone_afterwards(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async with private_nats() as nats:
+    async with open_private_nats() as nats:
         monkeypatch.setenv("ARENA_BUS_PASSWORD_FILE", str(nats.password_file))
         async with open_nats(nats.url, name="test") as bus:
             first, url = server_of(nats.password_file.parent), nats.url
@@ -60,6 +60,6 @@ async def test_without_the_program_it_says_what_to_do(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr("arena.server.processes.private_nats.EXTRA_FOLDERS", ())
-    with pytest.raises(NoNats, match=r"install the package nats-server, or set bus\.url"):
-        async with private_nats():
+    with pytest.raises(NatsNotStarted, match=r"install the package nats-server, or set bus\.url"):
+        async with open_private_nats():
             pytest.fail("there is one")

@@ -78,7 +78,9 @@ def test_a_signal_that_comes_before_the_command_is_handed_on_when_it_is_there() 
         "import os, signal, sys; signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM]); "
         "os.kill(os.getpid(), signal.SIGTERM); os.execv(sys.argv[1], sys.argv[1:])"
     )
-    words = supervisor.supervised_command(sys.executable, "-I", "-S", "-c", "import time; time.sleep(60)")
+    words = supervisor.make_supervised_command(
+        sys.executable, "-I", "-S", "-c", "import time; time.sleep(60)"
+    )
     with subprocess.Popen(
         [sys.executable, "-I", "-S", "-c", early, *words], stdin=subprocess.PIPE
     ) as process:

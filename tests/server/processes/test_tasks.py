@@ -5,7 +5,7 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from arena.server.processes.tasks import cancelled_at_exit
+from arena.server.processes.tasks import open_background_tasks
 
 
 class Sleeper:
@@ -24,7 +24,7 @@ class Sleeper:
 
 async def test_tasks_end_with_the_block() -> None:
     sleeper = Sleeper()
-    async with cancelled_at_exit() as tasks:
+    async with open_background_tasks() as tasks:
         tasks.start_soon(sleeper)
         await anyio.wait_all_tasks_blocked()
         assert sleeper.state == "running"
@@ -34,7 +34,7 @@ async def test_tasks_end_with_the_block() -> None:
 async def test_the_error_of_the_block_comes_out_as_it_is() -> None:
     sleeper = Sleeper()
     with pytest.raises(KeyError, match="here"):
-        async with cancelled_at_exit() as tasks:
+        async with open_background_tasks() as tasks:
             tasks.start_soon(sleeper)
             await anyio.wait_all_tasks_blocked()
             raise KeyError("here")
@@ -46,7 +46,7 @@ async def test_a_task_that_fails_ends_the_block() -> None:
         raise ValueError("in a task")
 
     with pytest.raises(ExceptionGroup) as failed:
-        async with cancelled_at_exit() as tasks:
+        async with open_background_tasks() as tasks:
             tasks.start_soon(fail)
             await anyio.sleep_forever()
     assert [str(each) for each in failed.value.exceptions] == ["in a task"]

@@ -26,7 +26,7 @@ from arena.server.metrics import Metrics
 from arena.server.ports import AdmissionRequest, Downward, Resync
 from arena.server.shell.shell import Shell
 from arena.server.store.journal.changes import Durable
-from arena.server.store.journal.journal import StoreAway
+from arena.server.store.journal.journal import StoreUnavailable
 from arena.server.store.lease import Lease
 from testkit.virtual_time import CLOCK, now_ns
 from tests.server.core.arena import unfinished
@@ -54,13 +54,13 @@ class ListStore:
         if self.error is not None:
             raise self.error
         if self.is_away:
-            raise StoreAway("the disk is full")
+            raise StoreUnavailable("the disk is full")
         self.commits.append(list(effects))
         self.kept += effects
 
     async def load(self, event: str | None) -> Restore:
         if self.is_away:
-            raise StoreAway("the disk is full")
+            raise StoreUnavailable("the disk is full")
         sessions: dict[str, bytes] = {}
         for each in self.kept:
             if isinstance(each, SaveSession):
@@ -99,7 +99,7 @@ class OpenDoor:
             request.hello.name,
             secret,
             request.hello.role,
-            known=known,
+            stored_session=known,
         )
         self.shell.submit(enter)
 

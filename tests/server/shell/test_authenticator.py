@@ -17,7 +17,7 @@ from arena.rating.glicko import Rating
 from arena.server.core.bot import hash_secret
 from arena.server.core.effects import Close
 from arena.server.core.inputs import ClientAdmitted, ClientDisconnected, EdgeResynced, RatingChanged
-from arena.server.core.lobby import Refused
+from arena.server.core.lobby import RequestRefused
 from arena.server.failed_logins import FailedLogins
 from arena.server.ports import AdmissionRequest
 from arena.server.shell import authenticator
@@ -47,8 +47,10 @@ def request(
     return AdmissionRequest(1, Hello(name, token, session, role=role), address)
 
 
-def refusal(door: Authenticator, pending: AdmissionRequest, known: StoredAccount | None = None) -> Refused:
-    with pytest.raises(Refused) as refused:
+def refusal(
+    door: Authenticator, pending: AdmissionRequest, known: StoredAccount | None = None
+) -> RequestRefused:
+    with pytest.raises(RequestRefused) as refused:
         door.authenticate(pending, known or StoredAccount())
     return refused.value
 
@@ -122,7 +124,7 @@ def test_an_address_that_is_closed_stays_open_to_a_bot_that_returns_with_its_ses
     for guess in "abc":
         refusal(at, request("bert", guess))
     known = StoredAccount(session=hash_secret("secret"))
-    assert at.authenticate(request("anna", token, "secret"), known).known == known.session
+    assert at.authenticate(request("anna", token, "secret"), known).stored_session == known.session
     for session in ("another", ""):
         assert refusal(at, request("anna", token, session), known).code is Code.RATE_LIMITED
     wrong = refusal(at, request("anna", "wrong", "secret"), known)

@@ -24,7 +24,7 @@ from arena.server.host import Host, open_host
 from arena.server.processes.bot_process import RestartPolicy
 from arena.server.settings import Settings, private_settings
 from arena.server.shell.house import BadHouse, HousePlan, parse_engines
-from testkit.parts import requires
+from testkit.parts import mark_requires
 from tests.games.own import forget_games, nim
 from tests.server.fleets import all_gone, processes_of
 from tests.server.matches import game_of
@@ -52,7 +52,7 @@ async def home(
 
 def house_of(host: Host) -> list[str]:
     """Return names of the engines that are listed."""
-    listing = host.core.shell.core.listing(0)
+    listing = host.core.shell.core.make_listing(0)
     return [each.name for each in listing.bots if each.house]
 
 
@@ -158,7 +158,7 @@ async def test_its_matches_go_on_when_the_server_comes_back(tmp_path: Path) -> N
         session = (await guest.hello("guest-1")).session
         turn = await begin_house_match(guest)
     async with home(RANDOM, resumed_event=OPEN_EVENT, settings=kept) as host, dial(host.url) as guest:
-        assert host.resumed == 1
+        assert host.resumed_matches == 1
         await guest.hello("guest-1", session=session)
         await guest.say(Ready((await guest.hear(Start)).match))
         assert (await guest.hear(Turn)).moves == turn.moves
@@ -196,7 +196,7 @@ async def test_with_a_check_an_engine_that_is_not_there_is_an_error() -> None:
     assert notices == []
 
 
-@requires("openssl")
+@mark_requires("openssl")
 async def test_with_tls_the_house_connects_by_an_address_of_its_own(tmp_path: Path) -> None:
     cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
     made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=arena.example"]
@@ -211,7 +211,7 @@ async def test_with_tls_the_house_connects_by_an_address_of_its_own(tmp_path: Pa
         ) as guest,
     ):
         assert host.url.startswith("wss://")
-        assert host.inside_url.startswith("ws://127.0.0.1:")
+        assert host.loopback_url.startswith("ws://127.0.0.1:")
         await guest.hello("guest-1")
         await guest.say(ASKED)
         assert (await guest.hear(ChallengeOver)).outcome == "accepted"
@@ -233,7 +233,7 @@ async def test_with_other_rules_than_the_servers_it_is_refused_and_told_in_a_lin
     async with open_host(house=plan) as host, host.open_house():
         with anyio.fail_after(500):
             while house_of(host):
-                await host.wait_change()
+                await host.wait_for_change()
     lines = [line for notice in notices for line in notice.splitlines() if "rules" in line]
     assert len(lines) == 1
     assert re.search(

@@ -26,7 +26,7 @@ async def shell_after_match(store: ListStore) -> AsyncIterator[tuple[ListEdge, F
         missed = MissedResults(lambda match: store.record(match), edge.shell, CLOCK)  # noqa: PLW0108  tests exchange it
         tasks.start_soon(missed.run)
         anna, bert = edge.connect("anna"), edge.connect("bert")
-        await edge.shell.play(replace(spec("anna", "bert"), match="m"))
+        await edge.shell.play_match(replace(spec("anna", "bert"), match="m"))
         await until(lambda: anna.all(End) and bert.all(End))
         yield edge, anna, bert
         tasks.cancel_scope.cancel()

@@ -11,7 +11,7 @@ import anyio
 from arena.clock import Clock
 from arena.rating.glicko import Rating
 from arena.server.core.inputs import Input, RatingChanged, SeasonClosed
-from arena.server.shell.ratings import Ratings
+from arena.server.shell.ratings import RatingUpdater
 from arena.server.store.aggregates.closing import close_season
 from arena.server.store.aggregates.standings import load_standings
 from arena.server.store.database import open_store, transaction_writer
@@ -25,7 +25,7 @@ class Inputs:
     def __init__(self) -> None:
         self.given: list[Input] = []
 
-    def on(self, _kind: type[Any], _call: Callable[[Any], None]) -> None:
+    def add_effect_handler(self, _kind: type[Any], _call: Callable[[Any], None]) -> None:
         pass
 
     def submit(self, given: Input) -> None:
@@ -70,7 +70,7 @@ async def test_a_closed_season_ends_the_ratings_of_its_game_and_later_ones_count
         anyio.create_task_group() as tasks,
     ):
         await keep(engine, day(1), events(MAXIE_WINS))
-        ratings = Ratings(engine, journal, shell, clock)
+        ratings = RatingUpdater(engine, journal, shell, clock)
         tasks.start_soon(ratings.run)
         await clock.asleep()
         (anna, bert) = shell.news()
@@ -80,7 +80,7 @@ async def test_a_closed_season_ends_the_ratings_of_its_game_and_later_ones_count
         await clock.turn()
         assert shell.news() == [SeasonClosed("tictactoe")]
         await keep(engine, day(3), events(MAXIE_WINS))
-        ratings.schedule()
+        ratings.schedule_update()
         await clock.turn()
         assert shell.news() == [
             RatingChanged("tictactoe", row.bot, Rating(row.rating, row.deviation))
@@ -89,7 +89,7 @@ async def test_a_closed_season_ends_the_ratings_of_its_game_and_later_ones_count
         await clock.turn()
         assert shell.news() == []
         # one that starts now has the bots of this season, and is told of no other
-        again = Ratings(engine, journal, shell, after := Turns())
+        again = RatingUpdater(engine, journal, shell, after := Turns())
         tasks.start_soon(again.run)
         await after.asleep()
         assert shell.news() == []

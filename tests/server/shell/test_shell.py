@@ -12,7 +12,7 @@ import pytest
 from arena.protocol.codes import EndReason
 from arena.protocol.messages import Accepted, End, Ping, Pong, Start, Turn, Welcome
 from arena.protocol.record import Record
-from arena.server.core.effects import Append, CloseMatch, OpenMatch
+from arena.server.core.effects import AppendEvent, CloseMatch, OpenMatch
 from arena.server.core.inputs import MatchRequested
 from arena.server.shell.shell import MatchNotStarted
 from arena.server.store.lease import LeaseLost
@@ -29,7 +29,7 @@ async def waiting_for_a_move(
     async with running(store) as edge:
         a, b = edge.connect("a"), edge.connect("b")
         a.plays = b.plays = False
-        asking = asyncio.create_task(edge.shell.play(spec("a", "b", time_control, margin=margin)))
+        asking = asyncio.create_task(edge.shell.play_match(spec("a", "b", time_control, margin=margin)))
         await until(lambda: a.all(Turn))
         yield edge, a, b, asking
 
@@ -39,7 +39,7 @@ async def test_a_match_is_played_and_kept() -> None:
     store = ListStore()
     async with running(store) as edge:
         a, b = edge.connect("a"), edge.connect("b")
-        record = await edge.shell.play(spec("a", "b"))
+        record = await edge.shell.play_match(spec("a", "b"))
         assert record.result.reason is EndReason.LINE
         assert [each.record for each in store.of(CloseMatch)] == [record]
         assert len(a.all(End)) == len(b.all(End)) == 1
@@ -112,11 +112,11 @@ async def test_a_store_that_is_away_for_a_while_stops_the_clocks() -> None:
 async def test_a_core_that_ran_ahead_is_built_anew_from_the_store() -> None:
     store = ListStore()
     async with waiting_for_a_move(store) as (edge, a, b, asking):
-        kept = len(store.of(Append))
+        kept = len(store.of(AppendEvent))
         store.is_away = True
         a.answer(a.all(Turn)[-1])
         await anyio.sleep(600)
-        assert len(store.of(Append)) == kept
+        assert len(store.of(AppendEvent)) == kept
         store.is_away, a.plays, b.plays = False, True, True
         record = await asking
         assert record.result.reason is EndReason.LINE
@@ -131,7 +131,7 @@ async def test_a_match_that_never_got_into_the_store_is_asked_for_again() -> Non
         edge.connect("a"), edge.connect("b")
         await anyio.sleep(1)
         store.is_away = True
-        asking = asyncio.create_task(edge.shell.play(spec("a", "b")))
+        asking = asyncio.create_task(edge.shell.play_match(spec("a", "b")))
         await anyio.sleep(100)
         store.is_away = False
         record = await asking
@@ -144,7 +144,7 @@ async def test_a_draining_shell_begins_nothing_and_waits_for_the_rest() -> None:
     async with waiting_for_a_move(store) as (edge, a, b, asking):
         assert await edge.shell.drain(1.0) == 1
         with pytest.raises(MatchNotStarted, match="begins no new matches"):
-            await edge.shell.play(spec("a", "b"))
+            await edge.shell.play_match(spec("a", "b"))
         a.plays = b.plays = True
         a.answer(a.all(Turn)[-1])
         assert await edge.shell.drain(10.0) == 0
@@ -177,7 +177,7 @@ async def test_effects_that_did_not_come_from_the_core_are_kept_too() -> None:
     store = ListStore()
     async with running(store) as edge:
         terms = spec("a", "b")
-        await edge.shell.commit([OpenMatch(terms, "2026-01-01T00:00:00Z")])
+        await edge.shell.commit_external([OpenMatch(terms, "2026-01-01T00:00:00Z")])
         assert store.of(OpenMatch)[0].terms == terms
 
 
@@ -187,7 +187,9 @@ async def test_effects_that_did_not_come_from_the_core_outlive_it() -> None:
     async with running(store) as edge:
         await anyio.sleep(1)
         store.is_away = True
-        keeping = asyncio.create_task(edge.shell.commit([OpenMatch(spec("a", "b"), "2026-01-01T00:00:00Z")]))
+        keeping = asyncio.create_task(
+            edge.shell.commit_external([OpenMatch(spec("a", "b"), "2026-01-01T00:00:00Z")])
+        )
         await anyio.sleep(100)
         assert not keeping.done()
         store.is_away = False

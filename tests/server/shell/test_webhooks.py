@@ -51,8 +51,8 @@ def test_the_guide_has_every_message_with_its_fields() -> None:
 class Handlers:
     """Stands for a shell that lets effects out."""
 
-    def on(self, kind: type, handler: Callable[[Any], None]) -> None:
-        assert kind is EventNews
+    def add_effect_handler(self, effect_type: type, handler: Callable[[Any], None]) -> None:
+        assert effect_type is EventNews
         self.tell = handler
 
 

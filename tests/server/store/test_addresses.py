@@ -11,8 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.server.store import addresses, tokens
-from arena.server.store.addresses import KEPT_DAYS, MAX_OWNERS, PlayedFrom, shared, store
-from arena.server.store.database import open_store, timestamp, transaction_writer
+from arena.server.store.addresses import (
+    MAX_OWNERS,
+    RETENTION_DAYS,
+    AddressUse,
+    find_shared_days,
+    store_address_uses,
+)
+from arena.server.store.database import format_timestamp, open_store, transaction_writer
 from arena.server.store.people import remove_expired
 from arena.server.store.schema import addresses as table
 
@@ -21,27 +27,29 @@ OWNERS = {f"{owner}{number}": owner for owner in "abcde" for number in (1, 2)}
 
 
 def days_ago(days: int) -> str:
-    return timestamp(datetime.now(UTC) - timedelta(days=days))[:10]
+    return format_timestamp(datetime.now(UTC) - timedelta(days=days))[:10]
 
 
 async def test_rows_of_bots_with_a_token_are_kept_for_some_days(database: str) -> None:
     async with open_store(database) as engine:
         write = transaction_writer(engine)
         for name in ("anna", "bert", "carl"):
-            await tokens.create(engine, name, "bot", "ada" if name == "carl" else "")
-        await tokens.revoke(engine, "bert")
+            await tokens.create_token(engine, name, "bot", "ada" if name == "carl" else "")
+        await tokens.revoke_token(engine, "bert")
         rows = [
-            PlayedFrom(name, days_ago(days), "x")
+            AddressUse(name, days_ago(days), "x")
             for name in ("anna", "bert", "carl", "nobody")
-            for days in (0, KEPT_DAYS - 1, KEPT_DAYS + 1)
+            for days in (0, RETENTION_DAYS - 1, RETENTION_DAYS + 1)
         ]
         for _ in range(2):
-            await write(partial(store, rows=rows))
-        assert await shared(engine) == {
-            ("anna", "carl"): [days_ago(each) for each in (KEPT_DAYS + 1, KEPT_DAYS - 1, 0)]
+            await write(partial(store_address_uses, rows=rows))
+        assert await find_shared_days(engine) == {
+            ("anna", "carl"): [days_ago(each) for each in (RETENTION_DAYS + 1, RETENTION_DAYS - 1, 0)]
         }
         await write(remove_expired)
-        assert await shared(engine) == {("anna", "carl"): [days_ago(KEPT_DAYS - 1), days_ago(0)]}
+        assert await find_shared_days(engine) == {
+            ("anna", "carl"): [days_ago(RETENTION_DAYS - 1), days_ago(0)]
+        }
         async with engine.connect() as connection:
             names = await connection.scalars(sa.select(table.c.name).distinct().order_by(table.c.name))
             assert names.all() == ["anna", "carl"]
@@ -49,7 +57,7 @@ async def test_rows_of_bots_with_a_token_are_kept_for_some_days(database: str) -
 
 @given(st.sets(st.tuples(st.sampled_from("123"), st.sampled_from("xy"), st.sampled_from(sorted(OWNERS)))))
 def test_pairs_are_those_of_an_address_with_few_owners(rows: set[tuple[str, str, str]]) -> None:
-    found = addresses._shared((*row, OWNERS[row[2]]) for row in rows)
+    found = addresses._group_shared_days((*row, OWNERS[row[2]]) for row in rows)
     for one, other in combinations(sorted(OWNERS), 2):
         days = {
             day

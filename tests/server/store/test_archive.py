@@ -10,12 +10,12 @@ from arena.protocol.codes import EndReason
 from arena.protocol.record import RECORD_BYTES, BadRecord, Record, RecordedMove, Result, from_line, to_line
 from arena.protocol.values import Players, Thinking
 from arena.server.store import archive, schema
-from arena.server.store.aggregates.counting import refresh
-from arena.server.store.aggregates.recompute import recompute
+from arena.server.store.aggregates.counting import count_new_matches
+from arena.server.store.aggregates.recompute import recompute_ratings
 from arena.server.store.aggregates.standings import load_standings
 from arena.server.store.archive import ArchivedMatch, ImportResult, export_lines, import_lines, parse_line
 from arena.server.store.database import open_store
-from testkit.stored import records_of
+from testkit.stored import load_records
 from tests.server.matches import record
 from tests.server.played import FAILS, MAXIE_WINS, MINNIE_WINS, NO_SHOW, RESIGNS, day, events, keep
 
@@ -43,11 +43,11 @@ async def test_export_and_import_keep_records_and_ratings(database: str, other_d
         assert [from_line(each) for each in lines] == records
         assert await import_lines(other, lines, trust=True) == ImportResult(added=4)
         assert await exported(other) == lines
-        assert await records_of(other, "other") == records[:1]
+        assert await load_records(other, "other") == records[:1]
         for each in (engine, other):
-            await refresh(each)
+            await count_new_matches(each)
         assert await load_standings(other) == await load_standings(engine) != []
-        assert (await recompute(other)).imported == 3
+        assert (await recompute_ratings(other)).imported == 3
 
 
 async def test_an_event_can_be_exported_alone_and_matches_in_progress_are_left_out(database: str) -> None:
@@ -69,18 +69,18 @@ async def test_imported_matches_are_unrated_unless_the_host_trusts_the_file(data
     lines = [msgspec.json.encode(ArchivedMatch(**asdict(each), rated=True)) for each in forged]
     async with open_store(database) as engine:
         assert (await import_lines(engine, lines)).added == 61
-        assert await refresh(engine) == 0
+        assert await count_new_matches(engine) == 0
         assert await load_standings(engine) == []
-        assert (await import_lines(engine, lines, trust=True)).known == 61
-        assert await refresh(engine) == 0
+        assert (await import_lines(engine, lines, trust=True)).unchanged == 61
+        assert await count_new_matches(engine) == 0
 
 
 async def test_importing_twice_changes_nothing(database: str) -> None:
     async with open_store(database) as engine:
         lines = [line(record("a" * 32)), line(record("b" * 32)), b"\n", line(record("a" * 32))]
-        assert await import_lines(engine, lines) == ImportResult(added=2, known=1)
+        assert await import_lines(engine, lines) == ImportResult(added=2, unchanged=1)
         before = await exported(engine)
-        assert await import_lines(engine, lines) == ImportResult(added=0, known=3)
+        assert await import_lines(engine, lines) == ImportResult(added=0, unchanged=3)
         assert await exported(engine) == before
 
 
@@ -88,7 +88,7 @@ async def test_a_file_longer_than_a_chunk_goes_in_whole(database: str) -> None:
     async with open_store(database) as engine:
         lines = [line(record(f"{number:032}")) for number in range(2 * archive.CHUNK + 5)]
         counts = await import_lines(engine, [*lines, lines[0]])
-        assert (counts.added, counts.known, counts.bad) == (len(lines), 1, {})
+        assert (counts.added, counts.unchanged, counts.rejected) == (len(lines), 1, {})
 
 
 async def test_bad_lines_are_named_and_the_others_go_in(database: str) -> None:
@@ -110,12 +110,12 @@ async def test_bad_lines_are_named_and_the_others_go_in(database: str) -> None:
             ],
         )
     assert counts.added == 1
-    assert {number: why for number, why in counts.bad.items() if number > 1} == {
+    assert {number: why for number, why in counts.rejected.items() if number > 1} == {
         3: "match known is already in the store, with a different record",
         4: "match running is in progress in this store",
         5: "match liar: the record says minnie wins by line, but its moves say maxie wins by line",
     }
-    assert counts.bad[1].startswith("not a record: ")
+    assert counts.rejected[1].startswith("not a record: ")
 
 
 def test_a_record_that_says_not_when_it_finished_finished_no_earlier_than_its_moves_take() -> None:

@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from arena.match.events import TurnStarted
 from arena.server.store import backup as backing
 from arena.server.store import database, migrations, schema, tokens
-from arena.server.store.aggregates.counting import refresh
+from arena.server.store.aggregates.counting import count_new_matches
 from arena.server.store.backup import StoreCounts, backup, restore
 from arena.server.store.database import StoreError, open_store
 from arena.server.store.journal.journal import open_journal
@@ -28,12 +28,12 @@ from tests.server.played import MAXIE_WINS, RESIGNS, day, events, keep
 async def fill(engine: AsyncEngine) -> None:
     await keep(engine, day(1), events(MAXIE_WINS))
     await keep(engine, day(2), events((4,), RESIGNS))
-    await tokens.create(engine, "anna", "bot")
-    await tokens.create(engine, "müller", "admin")
+    await tokens.create_token(engine, "anna", "bot")
+    await tokens.create_token(engine, "müller", "admin")
     async with engine.begin() as connection:
-        change = database.insert_or_update(engine.dialect.name, schema.sessions)
+        change = database.make_upsert(engine.dialect.name, schema.sessions)
         await connection.execute(change, [{"server": "", "name": "anna", "hash": "x", "since": 0}])
-    await refresh(engine)
+    await count_new_matches(engine)
 
 
 async def everything(engine: AsyncEngine) -> dict[str, list[tuple[Any, ...]]]:

@@ -9,15 +9,15 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from arena.server.store import compaction, schema, tokens
-from arena.server.store.aggregates.counting import refresh
-from arena.server.store.aggregates.recompute import recompute
-from arena.server.store.compaction import compact
+from arena.server.store.aggregates.counting import count_new_matches
+from arena.server.store.aggregates.recompute import recompute_ratings
+from arena.server.store.compaction import pack_finished_matches
 from arena.server.store.database import open_store
 from arena.server.store.finished import load_record
-from arena.server.store.journal.reader import find_started, load_events_of_match
-from arena.server.store.people import forget, rename
+from arena.server.store.journal.reader import find_started_matches, load_events_of_match
+from arena.server.store.people import forget_name, rename_bot
 from arena.server.web.match_log import load_log
-from testkit.stored import records_of
+from testkit.stored import load_records
 from tests.server.played import FAILS, MAXIE_WINS, NO_SHOW, RESIGNS, day, events, keep
 
 
@@ -39,23 +39,23 @@ async def test_a_match_reads_the_same_before_and_after_it_is_packed(database: st
             (
                 await load_events_of_match(engine, match.match),
                 await load_record(engine, match.match),
-                [each.terms.match for each in await find_started(engine, match.match)],
+                [each.terms.match for each in await find_started_matches(engine, match.match)],
                 await load_log(engine, match.match),
             )
             for match in matches
-        ] + [await records_of(engine, "test")]
+        ] + [await load_records(engine, "test")]
 
     async with open_store(database) as engine:
         matches = [await keep(engine, day(1), kind) for kind in kinds]
-        await refresh(engine)
+        await count_new_matches(engine)
         before = await told(engine)
-        assert await compact(engine) == len(kinds)
+        assert await pack_finished_matches(engine) == len(kinds)
         async with engine.connect() as connection:
             assert await count(connection, schema.events) == 0
             assert (await connection.execute(sa.select(schema.matches.c.terms))).scalars().all() == [""] * 5
         assert await told(engine) == before
-        assert (await recompute(engine)).imported == 0
-        assert await compact(engine) == 0
+        assert (await recompute_ratings(engine)).imported == 0
+        assert await pack_finished_matches(engine) == 0
 
 
 async def test_matches_in_progress_are_left_as_they_are(database: str) -> None:
@@ -66,7 +66,7 @@ async def test_matches_in_progress_are_left_as_they_are(database: str) -> None:
             await connection.execute(sa.update(schema.matches).values(finished=None, arrival=None))
         await keep(engine, day(1), events(MAXIE_WINS))
         before = await load_events_of_match(engine, going_on.match)
-        assert await compact(engine) == 1
+        assert await pack_finished_matches(engine) == 1
         assert await load_events_of_match(engine, going_on.match) == before != []
 
 
@@ -82,7 +82,7 @@ async def test_more_matches_than_one_transaction_takes_are_packed_beside_the_jou
                 sizes.append(await count(connection, schema.events))
                 return packed
 
-        assert await compact(engine, write) == compaction.CHUNK + 2
+        assert await pack_finished_matches(engine, write) == compaction.CHUNK + 2
         assert len(sizes) == 2
         assert sizes[0] > sizes[1] == 0
 
@@ -94,22 +94,22 @@ async def test_two_servers_that_pack_at_once_lose_nothing(database: str) -> None
 
         async def write(work: Callable[[sa.Connection], Any]) -> Any:
             """Write after the other server has packed the match, which this one has already read."""
-            assert await compact(other) == 1
+            assert await pack_finished_matches(other) == 1
             async with engine.begin() as connection:
                 return await connection.run_sync(work)
 
-        assert await compact(engine, write) == 1
+        assert await pack_finished_matches(engine, write) == 1
         assert await load_events_of_match(engine, match.match) == before
 
 
-@pytest.mark.parametrize("change", [partial(rename, other="wolf"), forget])
+@pytest.mark.parametrize("change", [partial(rename_bot, new_name="wolf"), forget_name])
 async def test_a_name_that_changes_between_the_reading_and_the_writing_of_a_match_does_not_come_back(
     database: str, change: Callable[[AsyncEngine, str], Awaitable[Any]]
 ) -> None:
     async with open_store(database) as engine:
         await keep(engine, day(1), events(MAXIE_WINS), maxie="anna")
         await keep(engine, day(1), events(MAXIE_WINS), maxie="carl")
-        await tokens.create(engine, "anna", "bot", "ada")
+        await tokens.create_token(engine, "anna", "bot", "ada")
         once = iter([change])
 
         async def write(work: Callable[[sa.Connection], Any]) -> Any:
@@ -118,8 +118,8 @@ async def test_a_name_that_changes_between_the_reading_and_the_writing_of_a_matc
             async with engine.begin() as connection:
                 return await connection.run_sync(work)
 
-        assert await compact(engine, write) == 2
-        lines = await records_of(engine, "test")
+        assert await pack_finished_matches(engine, write) == 2
+        lines = await load_records(engine, "test")
         assert not any("anna" in str(each) for each in lines)
         assert sum("carl" in str(each) for each in lines) == 1
         async with engine.connect() as connection:

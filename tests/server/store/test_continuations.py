@@ -83,7 +83,7 @@ async def test_the_moves_from_a_position_are_counted_however_it_was_reached(engi
 async def test_the_newest_matches_are_examined_and_no_more(engine: Engine) -> None:
     found = random_matches(GAME, 12)
     await keep(engine, *found)
-    answer = await find_continuations(engine, GAME, GAME.start(), most=4)
+    answer = await find_continuations(engine, GAME, GAME.start(), max_matches=4)
     assert answer.examined == 3, "one of the four is void"
     assert set(answer.moves) == by_hand(found[-4:], GAME.start())
 

@@ -17,21 +17,21 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.server.processes.identity import PROGRAM
 from arena.server.store import migrations, schema, sqlite, tokens
-from arena.server.store.aggregates.counting import refresh
+from arena.server.store.aggregates.counting import count_new_matches
 from arena.server.store.database import (
     PASSWORD_FILE,
     StoreError,
-    blocking_engine,
-    exclusive,
-    insert_or_update,
+    exclusive_transaction,
     is_transient,
+    make_blocking_engine,
     make_engine,
+    make_unlimited_engine,
+    make_upsert,
     open_store,
-    prepare,
-    unlimited_engine,
+    prepare_store,
 )
 from arena.server.store.journal.journal import open_journal
-from arena.server.store.lease import NameHeld
+from arena.server.store.lease import LeaseHeld
 from tests.server.databases import Postgresql
 
 
@@ -60,17 +60,17 @@ async def test_a_store_of_an_older_version_is_brought_to_this_one_step_by_step(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with closing(make_engine(database)) as engine:
-        await prepare(engine)
+        await prepare_store(engine)
         then = migrations.SCHEMA_VERSION + 2
         monkeypatch.setattr(migrations, "SCHEMA_VERSION", then)
         for version in (then - 2, then - 1):
             step = partial(_add_column, name=f"new_{version}")
             monkeypatch.setitem(migrations.STEPS, version, step)
         async with open_journal(engine, "north"):
-            with pytest.raises(NameHeld):
-                await prepare(engine)
+            with pytest.raises(LeaseHeld):
+                await prepare_store(engine)
         for _ in range(2):
-            await prepare(engine)
+            await prepare_store(engine)
         async with engine.connect() as connection:
             columns = await connection.run_sync(lambda each: sa.inspect(each).get_columns("tokens"))
             assert [each["name"] for each in columns][-2:] == [f"new_{then - 2}", f"new_{then - 1}"]
@@ -89,12 +89,12 @@ async def test_a_step_that_fails_leaves_the_store_as_it_was(
         connection.exec_driver_sql("ALTER TABLE nothing ADD COLUMN more INTEGER")
 
     async with closing(make_engine(database)) as engine:
-        await prepare(engine)
+        await prepare_store(engine)
         before = migrations.SCHEMA_VERSION
         monkeypatch.setattr(migrations, "SCHEMA_VERSION", before + 1)
         monkeypatch.setitem(migrations.STEPS, before, fails)
         with pytest.raises(StoreError):
-            await prepare(engine)
+            await prepare_store(engine)
         async with engine.connect() as connection:
             columns = await connection.run_sync(lambda each: sa.inspect(each).get_columns("tokens"))
             assert "half" not in [each["name"] for each in columns]
@@ -106,7 +106,7 @@ async def test_servers_that_start_at_once_on_an_empty_database_all_get_it(databa
     async with closing(*engines):
         async with anyio.create_task_group() as tasks:
             for engine in engines:
-                tasks.start_soon(prepare, engine)
+                tasks.start_soon(prepare_store, engine)
         for engine in engines:
             async with engine.connect() as connection:
                 assert (
@@ -123,7 +123,7 @@ async def test_tables_of_a_core_with_standbys_have_a_longer_limit_than_its_commi
     seen: list[str] = []
     monkeypatch.setattr(migrations, "create_tables", lambda connection: seen.append(timeout(connection)))
     async with closing(make_engine(postgresql_database, cluster=True)) as engine:
-        await prepare(engine)
+        await prepare_store(engine)
         async with engine.connect() as connection:
             seen.append(await connection.run_sync(timeout))
     assert seen == ["10s", "1500ms"]
@@ -134,11 +134,11 @@ async def test_a_store_of_another_version_is_refused_in_one_line_and_left_alone(
     database: str, version: int
 ) -> None:
     async with closing(make_engine(database)) as engine:
-        await prepare(engine)
+        await prepare_store(engine)
         async with engine.begin() as connection:
             await connection.execute(schema.about.update().values(schema_version=version, program="arena 99"))
         with pytest.raises(StoreError) as refused:
-            await prepare(engine)
+            await prepare_store(engine)
         known = (
             f"{PROGRAM} needs schema {migrations.SCHEMA_VERSION}: use a version that knows schema {version}"
         )
@@ -153,7 +153,7 @@ async def test_a_database_of_somebody_else_is_refused_and_left_alone(database: s
         async with engine.begin() as connection:
             await connection.execute(sa.text("CREATE TABLE cats (name VARCHAR(9))"))
         with pytest.raises(StoreError, match="not a store of this program: it has the tables cats"):
-            await prepare(engine)
+            await prepare_store(engine)
         async with engine.connect() as connection:
             names = await connection.run_sync(lambda each: sa.inspect(each).get_table_names())
             assert names == ["cats"]
@@ -162,11 +162,11 @@ async def test_a_database_of_somebody_else_is_refused_and_left_alone(database: s
 async def test_exclusive_transactions_follow_each_other(database: str) -> None:
     engines = [make_engine(database) for _ in range(3)]
     async with closing(*engines):
-        await prepare(engines[0])
+        await prepare_store(engines[0])
 
         async def count(engine: AsyncEngine) -> None:
             for _ in range(5):
-                async with exclusive(engine) as connection:
+                async with exclusive_transaction(engine) as connection:
                     seen = (await connection.execute(sa.select(schema.about.c.schema_version))).scalar_one()
                     await connection.execute(schema.about.update().values(schema_version=seen + 1))
 
@@ -181,7 +181,7 @@ async def test_exclusive_transactions_follow_each_other(database: str) -> None:
 @pytest.mark.parametrize("turns", range(0, 24, 3))
 async def test_a_query_whose_task_is_cancelled_ends_and_leaves_nothing(database: str, turns: int) -> None:
     async with open_store(database) as engine:
-        for work in (tokens.find_token(engine, "anna"), refresh(engine), _journal(engine)):
+        for work in (tokens.find_token(engine, "anna"), count_new_matches(engine), _journal(engine)):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(_awaited, work)
                 for _ in range(turns):
@@ -201,8 +201,8 @@ async def _awaited(work: Awaitable[object]) -> None:
 
 async def test_a_patient_twin_is_of_the_same_database(database: str) -> None:
     async with closing(make_engine(database)) as engine:
-        await prepare(engine)
-        async with closing(unlimited_engine(engine)) as twin:
+        await prepare_store(engine)
+        async with closing(make_unlimited_engine(engine)) as twin:
             async with twin.begin() as connection:
                 await connection.execute(schema.about.update().values(program="a twin"))
             async with engine.connect() as connection:
@@ -212,7 +212,7 @@ async def test_a_patient_twin_is_of_the_same_database(database: str) -> None:
 
 async def test_insert_or_update_changes_the_rows_that_are_there(database: str) -> None:
     async with open_store(database) as engine:
-        change = insert_or_update(engine.dialect.name, schema.sessions)
+        change = make_upsert(engine.dialect.name, schema.sessions)
         for rows in (["a"], ["b", "a"]):
             async with engine.begin() as connection:
                 values = [
@@ -283,7 +283,7 @@ async def test_a_blocking_transaction_has_the_file_for_itself_from_its_beginning
 ) -> None:
     monkeypatch.setattr(sqlite, "WAIT", sqlite.NO_WAIT)
     async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine:
-        twin, other = blocking_engine(engine), blocking_engine(engine)
+        twin, other = make_blocking_engine(engine), make_blocking_engine(engine)
         try:
             with twin.begin(), other.connect() as second:
                 with pytest.raises(sa.exc.OperationalError, match="locked") as refused:
@@ -319,7 +319,7 @@ async def test_nobody_else_may_read_a_store_and_its_logs(tmp_path: Path) -> None
     before = os.umask(0o022)
     try:
         async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine:
-            await tokens.create(engine, "anna", "bot")
+            await tokens.create_token(engine, "anna", "bot")
             assert modes(tmp_path) == {"arena.db": 0o600, "arena.db-wal": 0o600, "arena.db-shm": 0o600}
     finally:
         os.umask(before)
@@ -331,5 +331,5 @@ async def test_the_permissions_of_an_existing_store_are_kept(tmp_path: Path) -> 
         pass
     (tmp_path / "arena.db").chmod(0o640)
     async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine:
-        await tokens.create(engine, "anna", "bot")
+        await tokens.create_token(engine, "anna", "bot")
         assert set(modes(tmp_path).values()) == {0o640}

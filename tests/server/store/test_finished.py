@@ -11,7 +11,7 @@ from arena.protocol.record import Record, Result, to_line
 from arena.server.store import finished, schema
 from arena.server.store.archive import import_lines
 from arena.server.store.database import open_store
-from arena.server.store.finished import MatchList, MatchSummary, load_record, summary_columns
+from arena.server.store.finished import MatchList, MatchSummary, load_record, make_summary_columns
 from arena.server.store.search import SearchFilter, search_matches
 from tests.properties import seeds
 from tests.server.matches import record
@@ -97,12 +97,12 @@ def test_text_that_is_too_long_or_not_storable_is_cut() -> None:
         **{name: getattr(plain_record, name) for name in Record.__struct_fields__}
         | {"setup": {"map": "m\0" * 200}, "result": Result(None, EndReason.BOARD_FULL, "x" * 5000)}
     )
-    shown = summary_columns(long)
+    shown = make_summary_columns(long)
     assert len(shown["map"]) == finished.MAX_LENGTHS["map"]
     assert "\0" not in shown["map"]
     assert len(shown["detail"]) == finished.MAX_LENGTHS["detail"]
     assert (
-        summary_columns(
+        make_summary_columns(
             Record(**{**{n: getattr(plain_record, n) for n in Record.__struct_fields__}, "setup": {"map": 7}})
         )["map"]
         == ""

@@ -12,7 +12,7 @@ from arena.server.store.database import open_store
 from arena.server.store.journal.journal import open_journal
 from arena.server.store.journal.reader import load_events_of_match
 from arena.server.store.ladder_lock import CannotResume
-from arena.server.store.ladders import claim, finish, load_ladder, set_bots
+from arena.server.store.ladders import claim_ladder, finish_ladder, load_ladder, set_bots
 from tests.server.journals import happens, opens
 
 PLAN: dict[str, Any] = {"rounds": 2, "bots": {"a": "greedy", "b": "random"}}
@@ -24,14 +24,14 @@ def url(folder: Path) -> str:
 
 async def test_the_last_one_without_a_name_goes_on_until_it_is_over(tmp_path: Path) -> None:
     async with open_store(url(tmp_path)) as engine:
-        async with claim(engine, "ladder", None, "ladder-1", PLAN) as first:
+        async with claim_ladder(engine, "ladder", None, "ladder-1", PLAN) as first:
             assert first.event == "ladder-1"
-        async with claim(engine, "ladder", None, "ladder-2", PLAN) as again:
+        async with claim_ladder(engine, "ladder", None, "ladder-2", PLAN) as again:
             assert (again.event, again.uid, again.finished) == ("ladder-1", first.uid, None)
-        async with claim(engine, "match", None, "match-1", PLAN) as other:
+        async with claim_ladder(engine, "match", None, "match-1", PLAN) as other:
             assert other.uid != first.uid, "another command has events of its own"
-        await finish(engine, "ladder-1")
-        async with claim(engine, "ladder", None, "ladder-2", PLAN) as new:
+        await finish_ladder(engine, "ladder-1")
+        async with claim_ladder(engine, "ladder", None, "ladder-2", PLAN) as new:
             assert new.event == "ladder-2"
         kept = await load_ladder(engine, "ladder-1")
         assert kept is not None
@@ -41,13 +41,13 @@ async def test_the_last_one_without_a_name_goes_on_until_it_is_over(tmp_path: Pa
 
 async def test_nobody_else_plays_it_meanwhile(tmp_path: Path) -> None:
     async with open_store(url(tmp_path)) as engine, open_store(url(tmp_path)) as another:
-        async with claim(engine, "ladder", "spring", "x", PLAN):
+        async with claim_ladder(engine, "ladder", "spring", "x", PLAN):
             with pytest.raises(CannotResume, match="event spring is being played by another process"):
-                async with claim(another, "ladder", "spring", "x", PLAN):
+                async with claim_ladder(another, "ladder", "spring", "x", PLAN):
                     raise AssertionError
-            async with claim(another, "ladder", "autumn", "x", PLAN) as kept:
+            async with claim_ladder(another, "ladder", "autumn", "x", PLAN) as kept:
                 assert kept.event == "autumn"
-        async with claim(another, "ladder", "spring", "x", PLAN) as kept:
+        async with claim_ladder(another, "ladder", "spring", "x", PLAN) as kept:
             assert kept.plan == PLAN
     assert list(tmp_path.glob("*.lock")) == []
 
@@ -65,20 +65,20 @@ async def test_a_lock_that_its_holder_deletes_while_it_is_taken_is_taken_anew(
         real(file, how)
 
     monkeypatch.setattr(fcntl, "flock", flock)
-    async with open_store(url(tmp_path)) as engine, claim(engine, "ladder", "spring", "x", PLAN):
+    async with open_store(url(tmp_path)) as engine, claim_ladder(engine, "ladder", "spring", "x", PLAN):
         assert len(taken) == 2
         with pytest.raises(CannotResume):
-            async with claim(engine, "ladder", "spring", "x", PLAN):
+            async with claim_ladder(engine, "ladder", "spring", "x", PLAN):
                 raise AssertionError
 
 
 async def test_differences_between_two_plans_are_named(tmp_path: Path) -> None:
     async with open_store(url(tmp_path)) as engine:
-        async with claim(engine, "ladder", None, "ladder-1", PLAN):
+        async with claim_ladder(engine, "ladder", None, "ladder-1", PLAN):
             pass
         other = {"rounds": 2, "bots": {"b": "random", "a": "greedy"}}
         with pytest.raises(CannotResume) as refused:
-            async with claim(engine, "ladder", None, "x", other):
+            async with claim_ladder(engine, "ladder", None, "x", other):
                 raise AssertionError
         assert str(refused.value) == (
             "event ladder-1 was started with another plan: bots was a = greedy, b = random, now b = random, a = greedy;"
@@ -89,23 +89,23 @@ async def test_differences_between_two_plans_are_named(tmp_path: Path) -> None:
 async def test_a_bot_whose_file_was_edited_is_named(tmp_path: Path) -> None:
     plan = {**PLAN, "files": {"a": "3a55ec3dcd0a", "b": "51d2c93fd5fa"}}
     async with open_store(url(tmp_path)) as engine:
-        async with claim(engine, "ladder", "spring", "x", plan):
+        async with claim_ladder(engine, "ladder", "spring", "x", plan):
             pass
         edited = {**PLAN, "files": {"a": "3a55ec3dcd0a", "b": "3950782c3d00"}}
         with pytest.raises(
             CannotResume,
             match=r"^event spring was started with another plan: files edited since: b; give it another name$",
         ):
-            async with claim(engine, "ladder", "spring", "x", edited):
+            async with claim_ladder(engine, "ladder", "spring", "x", edited):
                 raise AssertionError
 
 
 async def test_bots_that_dial_in_are_noted_when_they_are_there(tmp_path: Path) -> None:
     plan = {"rounds": 2, "bots": {}}
     async with open_store(url(tmp_path)) as engine:
-        async with claim(engine, "ladder", "spring", "x", plan):
+        async with claim_ladder(engine, "ladder", "spring", "x", plan):
             await set_bots(engine, "spring", ["a", "b"])
-        async with claim(engine, "ladder", "spring", "x", plan) as kept:
+        async with claim_ladder(engine, "ladder", "spring", "x", plan) as kept:
             assert list(kept.plan["bots"]) == ["a", "b"]
 
 
@@ -129,7 +129,7 @@ async def test_unfinished_matches_of_a_killed_ladder_are_removed_when_they_are_r
 ) -> None:
     async with open_store(database) as engine:
         for number in (1, 2):
-            async with claim(engine, "ladder", "spring", "x", PLAN), open_journal(engine) as journal:
+            async with claim_ladder(engine, "ladder", "spring", "x", PLAN), open_journal(engine) as journal:
                 for match, event in (("m" * 32, "spring"), ("other", "serve")):
                     assert [at for at, _ in await load_events_of_match(engine, match)] == (
                         [1, 2] if number == 2 and event == "serve" else []
@@ -144,5 +144,5 @@ async def test_unfinished_matches_of_a_killed_ladder_are_removed_when_they_are_r
                 assert [at for at, _ in await load_events_of_match(engine, "m" * 32)] == [number, 2 * number]
         async with open_journal(engine) as journal:
             await journal.commit([happens(3, match="other")])
-        await finish(engine, "spring")
+        await finish_ladder(engine, "spring")
         assert [at for at, _ in await load_events_of_match(engine, "other")] == [1, 2, 3]

@@ -15,14 +15,14 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.match.events import MatchOpened
 from arena.server.core.effects import SaveSession
-from arena.server.processes.identity import this_process
+from arena.server.processes.identity import identify_this_process
 from arena.server.store import lease, schema
 from arena.server.store.database import StoreError, open_store
 from arena.server.store.journal.changes import Durable, collect_changes
 from arena.server.store.journal.journal import Journal, open_journal
-from arena.server.store.journal.load import load
+from arena.server.store.journal.load import load_restart_state
 from arena.server.store.journal.reader import load_events_of_match
-from arena.server.store.lease import CHECK_SECONDS, LEASE_SECONDS, Lease, LeaseLost, NameHeld
+from arena.server.store.lease import CHECK_SECONDS, LEASE_SECONDS, Lease, LeaseHeld, LeaseLost
 from tests.hurried_clock import HurriedClock
 from tests.server.journals import MATCH, ends, happens, opens, run_out, take_lease
 from tests.server.matches import record
@@ -59,7 +59,7 @@ async def test_numbers_grow_and_a_stopped_server_leaves_its_name_at_once(databas
             async with open_journal(engine, "north", clock=clock) as journal:
                 assert journal.lease[:2] == ("north", number)
                 row = await row_of(engine, "north")
-                assert (row.number, row.pid) == (number, this_process().pid)
+                assert (row.number, row.pid) == (number, identify_this_process().pid)
     assert CHECK_SECONDS not in clock.slept
 
 
@@ -67,8 +67,8 @@ async def test_a_name_that_is_held_is_refused_in_one_line_that_says_by_whom(data
     clock = HurriedClock()
     async with open_store(database) as engine, open_journal(engine, "north"):
         clock.then = partial(renewed, engine)
-        me = this_process()
-        with pytest.raises(NameHeld) as refused:
+        me = identify_this_process()
+        with pytest.raises(LeaseHeld) as refused:
             async with open_journal(engine, "north", clock=clock):
                 pass
         known = rf"the server 'north' is running on this store already: on {me.host}, process {me.pid}, since 20\S+Z;"
@@ -82,7 +82,7 @@ async def test_a_name_that_is_held_is_refused_in_one_line_that_says_by_whom(data
 async def test_the_name_of_a_process_that_is_gone_is_taken_over_at_once(database: str) -> None:
     clock = HurriedClock()
     async with open_store(database) as engine:
-        await take_lease(engine, process=replace(this_process(), started="1"))
+        await take_lease(engine, process=replace(identify_this_process(), started="1"))
         async with open_journal(engine, clock=clock) as journal:
             assert journal.lease.number == 2
         assert CHECK_SECONDS not in clock.slept
@@ -208,7 +208,7 @@ async def test_a_holder_declared_dead_cannot_write_and_learns_it(
             rows = (await connection.execute(sa.select(schema.matches))).all()
             assert [(row.match, row.finished) for row in rows] == [(MATCH, None)]
             assert not (await connection.execute(sa.select(schema.records))).all()
-        assert (await load(engine, "", None)).sessions == {}
+        assert (await load_restart_state(engine, "", None)).sessions == {}
 
 
 async def test_other_work_of_the_journal_is_refused_too(database: str) -> None:
@@ -251,7 +251,7 @@ async def test_a_commit_of_unknown_outcome_that_comes_late_is_refused_once_the_s
         with pytest.raises(LeaseLost):
             await commit(collect_changes(effects), before)
         # So it is also where the number was taken, and nobody was told.
-        again = await journal._writer.write(partial(lease.reacquire, lease=before))
+        again = await journal._writer.write(partial(lease.reacquire_lease, lease=before))
         assert again == journal.lease
         await journal.commit([happens(2, at=7)])
         assert await load_events_of_match(engine, MATCH) == [(1, MatchOpened()), (7, MatchOpened())]
@@ -303,10 +303,10 @@ async def test_a_holder_that_stands_still_in_a_transaction_keeps_its_name_no_lon
             assert kept == f"{lease.LEASE_SECONDS:.0f}s"
             # Longer than a busy machine holds up the next statement.
             await still.execute(sa.text("SET LOCAL idle_in_transaction_session_timeout = '3s'"))
-            await still.run_sync(lease.require, old)
+            await still.run_sync(lease.require_lease, old)
             with anyio.fail_after(500):
-                new = await take_lease(engine, process=this_process())
+                new = await take_lease(engine, process=identify_this_process())
             assert new.number == old.number + 1
             with pytest.raises(sa.exc.DBAPIError):
-                await still.run_sync(lease.require, old)
+                await still.run_sync(lease.require_lease, old)
             await still.invalidate()

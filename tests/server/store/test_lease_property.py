@@ -16,21 +16,21 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from arena.clock import MONOTONIC
 from arena.match.events import MatchOpened
 from arena.protocol.record import to_line
-from arena.server.processes.identity import ProcessIdentity, this_process
+from arena.server.processes.identity import ProcessIdentity, identify_this_process
 from arena.server.store import lease, schema
-from arena.server.store.database import close, make_engine, prepare
+from arena.server.store.database import close_engine, make_engine, prepare_store
 from arena.server.store.journal.changes import Durable, collect_changes
-from arena.server.store.journal.journal import Journal, StoreAway, Writer
+from arena.server.store.journal.journal import Journal, StoreUnavailable, Writer
 from arena.server.store.journal.postgresql_writer import open_postgresql_writer
 from arena.server.store.journal.reader import load_events_by_match
 from arena.server.store.journal.sqlite_writer import open_sqlite_writer
-from arena.server.store.lease import LeaseLost, NameHeld
-from testkit.stored import records_of
+from arena.server.store.lease import LeaseHeld, LeaseLost
+from testkit.stored import load_records
 from tests.properties import examples
 from tests.server.journals import ends, happens, opens
 from tests.server.matches import record
 
-DEAD = replace(this_process(), started="1")
+DEAD = replace(identify_this_process(), started="1")
 """A process that counts as dead, so that its name is taken at once, whatever it still does."""
 
 
@@ -83,7 +83,7 @@ class World:
         )
         try:
             held = await writer.write(partial(lease.try_acquire, name=name, process=process))
-        except NameHeld:
+        except LeaseHeld:
             return
         run = Run(Journal(self.engine, writer, held, MONOTONIC, lambda _seconds: None), writer)
         await self._load(run)
@@ -145,7 +145,7 @@ class World:
         except LeaseLost:
             self._remove(run)  # it ends, and tells nobody
             return
-        except StoreAway:
+        except StoreUnavailable:
             # Patience is over: a new core goes on with what is in the store, which may be what nobody was told.
             before = run.journal.lease
             with suppress(LeaseLost):
@@ -167,11 +167,11 @@ class World:
 
     @staticmethod
     async def _cut_off(run: Run, effects: list[Durable], how: str) -> None:
-        """Fail to commit, perhaps only as far as can be seen. Raises StoreAway where it is not tried again."""
+        """Fail to commit, perhaps only as far as can be seen. Raises StoreUnavailable where it is not tried again."""
         run.journal._writer = CutOff(run.writer, "but durable" in how)  # type: ignore[assignment]
         try:
             await run.journal.commit(effects)
-        except StoreAway:
+        except StoreUnavailable:
             if "for long" in how:
                 raise
         finally:
@@ -188,7 +188,7 @@ class World:
                 sa.select(schema.matches.c.match).where(schema.matches.c.finished.is_not(None))
             )
             over = set(kept.scalars())
-        records = {each.match: to_line(each) for each in await records_of(self.engine, "test")}
+        records = {each.match: to_line(each) for each in await load_records(self.engine, "test")}
         for match, acknowledged in self.told.items():
             kept_at = {number: at for number, (at, _) in enumerate(found[match], 1)}
             assert acknowledged.items() <= kept_at.items(), match
@@ -214,7 +214,9 @@ def steps(names: list[str]) -> st.SearchStrategy[list[tuple[object, ...]]]:
     """Generate steps of servers of these names on one store: they play most of the time, and are taken over
     often.
     """
-    start = st.tuples(st.just("start"), st.sampled_from(names), st.sampled_from([DEAD, DEAD, this_process()]))
+    start = st.tuples(
+        st.just("start"), st.sampled_from(names), st.sampled_from([DEAD, DEAD, identify_this_process()])
+    )
     play = st.tuples(st.just("play"), numbers, numbers, whats, hows)
     at_once = st.tuples(st.just("play_at_once"), numbers, numbers, numbers, whats)
     rest = st.one_of(
@@ -245,7 +247,7 @@ async def test_whatever_servers_do_what_was_acknowledged_stays(
 ) -> None:
     engine = make_engine(database, lasting=False)
     try:
-        await prepare(engine)
+        await prepare_store(engine)
         async with engine.begin() as connection:
             for table in reversed(schema.metadata.sorted_tables):
                 if table is not schema.about:
@@ -257,7 +259,7 @@ async def test_whatever_servers_do_what_was_acknowledged_stays(
                     await getattr(world, str(what))(*arguments)
             await world.check()
     finally:
-        await close(engine)
+        await close_engine(engine)
 
 
 def test_a_record_of_another_winner_is_another_line() -> None:

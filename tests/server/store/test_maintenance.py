@@ -7,10 +7,10 @@ import pytest
 import sqlalchemy as sa
 
 from arena.server.store import maintenance, schema
-from arena.server.store.aggregates.counting import refresh
+from arena.server.store.aggregates.counting import count_new_matches
 from arena.server.store.database import open_store
-from arena.server.store.directives import issue
-from arena.server.store.invitations import invite
+from arena.server.store.directives import issue_directive
+from arena.server.store.invitations import create_invitations
 from arena.server.store.journal.journal import open_journal
 from arena.server.store.maintenance import PACK_SECONDS, PRUNE_SECONDS, Maintenance
 from arena.server.store.retention import Retention
@@ -39,10 +39,10 @@ async def test_finished_matches_are_packed_and_old_ones_removed(database: str) -
     async with open_store(database) as engine:
         for number in range(3):
             await keep(engine, day(1 + number), events(MAXIE_WINS))
-        await refresh(engine)
+        await count_new_matches(engine)
         clock = HurriedClock()
         async with open_journal(engine) as journal:
-            await looked_after(Maintenance(engine, journal, Retention(most=1), clock), clock, 1)
+            await looked_after(Maintenance(engine, journal, Retention(max_matches=1), clock), clock, 1)
         async with engine.connect() as connection:
             found = (await connection.execute(sa.select(schema.records.c.whole))).scalars().all()
         assert found == [True]
@@ -59,9 +59,9 @@ async def test_old_matches_are_removed_once_an_hour(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(maintenance, "prune", prune)
     clock = HurriedClock()
     looks = round(2.5 * PRUNE_SECONDS / PACK_SECONDS)
-    monkeypatch.setattr(maintenance, "compact", nothing)
+    monkeypatch.setattr(maintenance, "pack_finished_matches", nothing)
     async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine, open_journal(engine) as journal:
-        await looked_after(Maintenance(engine, journal, Retention(most=1), clock), clock, looks)
+        await looked_after(Maintenance(engine, journal, Retention(max_matches=1), clock), clock, looks)
     assert removed == [0, PRUNE_SECONDS, 2 * PRUNE_SECONDS]
 
 
@@ -74,10 +74,10 @@ async def test_an_archive_that_cannot_be_written_is_told_in_the_log_and_nothing_
     (tmp_path / "file").touch()
     async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine:
         await keep(engine, day(1), events(MAXIE_WINS))
-        await refresh(engine)
+        await count_new_matches(engine)
         clock = HurriedClock()
         async with open_journal(engine) as journal:
-            retention = Retention(most=0, archive=tmp_path / "file" / "old")
+            retention = Retention(max_matches=0, archive=tmp_path / "file" / "old")
             await looked_after(Maintenance(engine, journal, retention, clock), clock, 1)
         assert "finished matches stay in the store" in caplog.text
         async with engine.connect() as connection:
@@ -100,9 +100,9 @@ async def test_a_store_that_is_away_is_told_in_one_line_and_tried_again(
 async def test_bans_and_invitations_are_deleted_once_they_have_ended(database: str) -> None:
     async with open_store(database) as engine:
         for name, seconds in (("bert", 3600), ("carl", float("inf")), ("anna", -1)):
-            await issue(engine, "name", name, "enough", seconds)
+            await issue_directive(engine, "name", name, "enough", seconds)
             if seconds <= 3600:
-                await invite(engine, [name], 1, seconds)
+                await create_invitations(engine, [name], 1, seconds)
         clock = HurriedClock()
         async with open_journal(engine) as journal:
             await looked_after(Maintenance(engine, journal, None, clock), clock, 1)

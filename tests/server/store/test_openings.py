@@ -5,14 +5,14 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.server.store.finished import FIRST_PLIES, opening_key
+from arena.server.store.finished import OPENING_PLIES, opening_key
 
 MOVES = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)).map(list), max_size=12)
 
 
 @given(MOVES, MOVES, st.integers(0, 6))
 def test_only_the_first_moves_decide_the_opening(a: list[list[int]], b: list[list[int]], opened: int) -> None:
-    count = opened or FIRST_PLIES
+    count = opened or OPENING_PLIES
     keys = [opening_key("riskless", {"map": "m2"}, moves, opened) for moves in (a, b)]
     for moves, key in zip((a, b), keys, strict=True):
         assert (key is None) == (len(moves) < count)

@@ -21,7 +21,7 @@ from arena.server.store.packing import (
     unpack_match,
     unpack_record,
 )
-from testkit.sample_match import sample_match, terms_of
+from testkit.sample_match import make_sample_match, make_terms_json
 from tests.server.matches import record
 
 values = st.one_of(st.integers(0, 99), st.just(1.0), st.just(True), st.lists(st.integers(0, 20), max_size=2))
@@ -105,8 +105,8 @@ def test_the_shared_text_is_the_one_that_every_store_was_written_with() -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_match_of_a_hundred_plies_takes_less_than_4_kb(seed: int) -> None:
-    match = sample_match(100, seed)
-    whole = MatchData(to_line(match.record), terms_of(match), match.rows)
+    match = make_sample_match(100, seed)
+    whole = MatchData(to_line(match.record), make_terms_json(match), match.rows)
     assert len(whole.record) + len(whole.terms) + sum(map(len, whole.events)) > 30_000
     assert len(pack_match(whole)) < 4000
     assert unpack_match(pack_match(whole)) == whole

@@ -20,17 +20,23 @@ from arena.protocol.values import Players
 from arena.server.core.bot import hash_secret
 from arena.server.core.effects import SaveSession
 from arena.server.store import people, tokens
-from arena.server.store.addresses import PlayedFrom, store
-from arena.server.store.aggregates.counting import refresh
-from arena.server.store.aggregates.recompute import recompute
+from arena.server.store.addresses import AddressUse, store_address_uses
+from arena.server.store.aggregates.counting import count_new_matches
+from arena.server.store.aggregates.recompute import recompute_ratings
 from arena.server.store.archive import export_lines
-from arena.server.store.compaction import compact
+from arena.server.store.compaction import pack_finished_matches
 from arena.server.store.database import open_store, transaction_writer
-from arena.server.store.directives import issue
-from arena.server.store.invitations import invite, invited_owner
+from arena.server.store.directives import issue_directive
+from arena.server.store.invitations import create_invitations, find_invited_owner
 from arena.server.store.journal.journal import open_journal
 from arena.server.store.packing import unpack_match, unpack_record
-from arena.server.store.people import NameInUse, forget, names_of_owner, rename, stored_data
+from arena.server.store.people import (
+    NameInUse,
+    forget_name,
+    load_names_of_owner,
+    load_stored_data,
+    rename_bot,
+)
 from arena.server.store.schema import metadata
 from arena.server.store.tokens import TokenError
 from tests.server.journals import ends, opens
@@ -74,17 +80,17 @@ async def fill(engine: AsyncEngine) -> None:
     rude = ProtocolViolated(Player.MAXIE, "nonsense")
     await keep(engine, day(5), events((4,), rude), maxie=ADA, minnie="bert")
     await keep(engine, day(6), events(MAXIE_WINS), maxie="bert", minnie="carl")
-    await compact(engine)
-    await refresh(engine)
+    await pack_finished_matches(engine)
+    await count_new_matches(engine)
     async with open_journal(engine, "north") as journal:
         agreed = replace(terms(), players=Players(ADA, "bert"), engines=engines)
         await journal.commit([SaveSession(ADA, hash_secret("s")), opens("last", agreed, rated=True)])
         played = replace(record("last"), players=agreed.players, engines=engines)
         await journal.commit([ends(played, rated=True)])
-    await tokens.create(engine, ADA, "bot", "byron")
-    await tokens.create(engine, "bert", "bot")
-    await issue(engine, "name", ADA, "a ban", 3600)
-    await transaction_writer(engine)(partial(store, rows=[PlayedFrom(ADA, "2026-11-26", "x")]))
+    await tokens.create_token(engine, ADA, "bot", "byron")
+    await tokens.create_token(engine, "bert", "bot")
+    await issue_directive(engine, "name", ADA, "a ban", 3600)
+    await transaction_writer(engine)(partial(store_address_uses, rows=[AddressUse(ADA, "2026-11-26", "x")]))
     async with engine.begin() as connection:
         plan = json.dumps({"bots": [{"name": ADA}, {"name": "bert"}]}, separators=(",", ":"))
         values = {"uid": "u", "kind": "ladder", "named": True, "plan": plan, "started": day(1)}
@@ -111,7 +117,7 @@ async def test_a_name_that_is_deleted_leaves_no_trace_and_its_matches_stay(
     async with open_store(database) as engine:
         await fill(engine)
         before = await lines(engine)
-        other, count = await forget(engine, ADA)
+        other, count = await forget_name(engine, ADA)
         assert count == 6
         assert other.startswith("deleted-")
         told = await everything(engine)
@@ -126,9 +132,9 @@ async def test_a_name_that_is_deleted_leaves_no_trace_and_its_matches_stay(
         ]
         for each in after:
             verify(each)
-        await compact(engine)
+        await pack_finished_matches(engine)
         assert await lines(engine) == after
-        assert await recompute(engine) is not None
+        assert await recompute_ratings(engine) is not None
         assert "lovelace" not in await everything(engine)
         assert "deleted-" in await everything(engine)
 
@@ -139,20 +145,20 @@ async def test_a_name_that_becomes_another_one_leaves_nothing_else_changed(
     monkeypatch.setattr(people, "CHUNK", 2)
     async with open_store(database) as engine:
         await fill(engine)
-        await refresh(engine)
+        await count_new_matches(engine)
         gone = "requests", "sessions", "tokens"
         before = await contents(engine, *gone)
-        assert await rename(engine, ADA, "wolf") == 6
+        assert await rename_bot(engine, ADA, "wolf") == 6
         after = await contents(engine, *gone)
         assert after == sorted(each.replace(ADA, "wolf") for each in before)
-        found = {each.name: each for each in await tokens.all_tokens(engine)}
+        found = {each.name: each for each in await tokens.list_tokens(engine)}
         assert found[ADA].revoked is not None
         assert (found["wolf"].owner, found["wolf"].revoked) == ("byron", None)
         assert found["wolf"].hash == found[ADA].hash
-        assert await recompute(engine) is not None
+        assert await recompute_ratings(engine) is not None
         with pytest.raises(TokenError, match=f"'{ADA}' is taken"):
-            await rename(engine, "bert", ADA)
-        assert await rename(engine, "wolf", ADA) == 6
+            await rename_bot(engine, "bert", ADA)
+        assert await rename_bot(engine, "wolf", ADA) == 6
         assert await contents(engine, *gone) == before
 
 
@@ -174,14 +180,14 @@ async def test_a_rename_that_is_interrupted_again_and_again_goes_on(
         for step in range(1, 40):
             left = step
             try:
-                await rename(engine, ADA, "wolf")
+                await rename_bot(engine, ADA, "wolf")
             except TimeoutError:
                 continue
             break
         left = 0
         assert step > 5
         assert ADA not in "".join(await contents(engine, "tokens"))
-        assert await recompute(engine) is not None
+        assert await recompute_ratings(engine) is not None
 
 
 @pytest.mark.parametrize(
@@ -200,10 +206,10 @@ async def test_a_name_that_cannot_be_had_changes_nothing(
 ) -> None:
     async with open_store(database) as engine:
         await fill(engine)
-        await refresh(engine)
+        await count_new_matches(engine)
         before = await everything(engine)
         with pytest.raises(TokenError, match=why):
-            await rename(engine, name, other)
+            await rename_bot(engine, name, other)
         assert await everything(engine) == before
 
 
@@ -212,44 +218,44 @@ async def test_a_name_with_a_match_in_play_is_left_as_it_is(database: str) -> No
         await fill(engine)
         async with open_journal(engine, "north") as journal:
             await journal.commit([opens("in play", replace(terms(), players=Players(ADA, "bert")))])
-        await refresh(engine)
+        await count_new_matches(engine)
         before = await everything(engine)
         with pytest.raises(NameInUse, match="has a match in progress"):
-            await forget(engine, ADA)
+            await forget_name(engine, ADA)
         assert await everything(engine) == before
 
 
 async def test_a_name_in_an_event_that_is_not_over_is_left_as_it_is(database: str) -> None:
     async with open_store(database) as engine:
         await fill(engine)
-        await refresh(engine)
+        await count_new_matches(engine)
         async with engine.begin() as connection:
             await connection.execute(sa.update(metadata.tables["ladders"]).values(finished=None))
         with pytest.raises(NameInUse, match="in the event 'a ladder'"):
-            await forget(engine, ADA)
+            await forget_name(engine, ADA)
 
 
 async def test_an_owner_leaves_no_trace_once_the_last_bot_is_deleted(database: str) -> None:
     async with open_store(database) as engine:
-        codes = await invite(engine, ["ada byron", "bob"], 2, 3600)
+        codes = await create_invitations(engine, ["ada byron", "bob"], 2, 3600)
         for name in ("wolf", "lynx"):
             await register_name(engine, "ada byron", name)
-        await issue(engine, "owner", "ada byron", "a ban", 3600)
-        await forget(engine, "wolf")
-        assert await invited_owner(engine, codes["ada byron"]) == "ada byron", "lynx is left"
-        await forget(engine, "lynx")
-        assert await invited_owner(engine, codes["ada byron"]) is None
-        await forget(engine, "bob")
+        await issue_directive(engine, "owner", "ada byron", "a ban", 3600)
+        await forget_name(engine, "wolf")
+        assert await find_invited_owner(engine, codes["ada byron"]) == "ada byron", "lynx is left"
+        await forget_name(engine, "lynx")
+        assert await find_invited_owner(engine, codes["ada byron"]) is None
+        await forget_name(engine, "bob")
         assert not re.search("ada byron|bob|wolf|lynx", await everything(engine))
 
 
 async def test_an_owner_is_given_all_that_is_kept_of_its_names_and_no_secret(database: str) -> None:
     async with open_store(database) as engine:
         await fill(engine)
-        await invite(engine, ["byron"], 2, 3600)
-        names = await names_of_owner(engine, "byron")
+        await create_invitations(engine, ["byron"], 2, 3600)
+        names = await load_names_of_owner(engine, "byron")
         assert names == [ADA, "byron"]
-        kept = await stored_data(engine, names)
+        kept = await load_stored_data(engine, names)
         found = {
             table: [row.get("name") or row.get("subject") or row.get("bot") or row["owner"] for row in rows]
             for table, rows in kept.items()

@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from arena.server.store.database import open_store, reading
+from arena.server.store.database import open_query_connection, open_store
 
 ENDLESS = sa.text(
     "WITH RECURSIVE counted(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counted) SELECT sum(n) FROM counted"
@@ -19,7 +19,7 @@ ENDLESS = sa.text(
 
 async def ask(engine: AsyncEngine, seconds: float) -> None:
     with anyio.fail_after(seconds):
-        async with reading(engine) as connection:
+        async with open_query_connection(engine) as connection:
             await connection.execute(ENDLESS)
 
 
@@ -35,9 +35,9 @@ async def test_a_query_that_takes_too_long_is_cancelled_and_leaves_nothing_behin
         assert engine.pool.status() == connections
         # The connections are as good as before, and know nothing of the deadline of another.
         with anyio.fail_after(500):
-            async with reading(engine) as connection:
+            async with open_query_connection(engine) as connection:
                 assert (await connection.execute(sa.text("SELECT 1"))).scalar_one() == 1
-        async with reading(engine) as connection:
+        async with open_query_connection(engine) as connection:
             assert (await connection.execute(sa.text("SELECT 1"))).scalar_one() == 1
 
 
@@ -51,10 +51,10 @@ async def expect_timeout(engine: AsyncEngine) -> None:
 async def test_an_error_in_a_query_is_raised_unchanged(database: str) -> None:
     async with open_store(database) as engine:
         with pytest.raises(sa.exc.DBAPIError), anyio.fail_after(500):
-            async with reading(engine) as connection:
+            async with open_query_connection(engine) as connection:
                 await connection.execute(sa.text("SELECT nothing FROM nowhere"))
 
 
 async def test_a_query_without_a_deadline_waits_for_the_answer(database: str) -> None:
-    async with open_store(database) as engine, reading(engine) as connection:
+    async with open_store(database) as engine, open_query_connection(engine) as connection:
         assert (await connection.execute(sa.text("SELECT 1"))).scalar_one() == 1

@@ -11,14 +11,14 @@ import sqlalchemy as sa
 
 from arena.protocol.record import from_line
 from arena.server.store import retention, schema
-from arena.server.store.aggregates.counting import refresh
-from arena.server.store.aggregates.recompute import recompute
+from arena.server.store.aggregates.counting import count_new_matches
+from arena.server.store.aggregates.recompute import recompute_ratings
 from arena.server.store.aggregates.standings import load_standings
 from arena.server.store.archive import ImportResult, import_lines
-from arena.server.store.compaction import compact
-from arena.server.store.database import now, open_store
-from arena.server.store.ladders import claim, finish
-from arena.server.store.queries import event_table, rating_tables
+from arena.server.store.compaction import pack_finished_matches
+from arena.server.store.database import current_timestamp, open_store
+from arena.server.store.ladders import claim_ladder, finish_ladder
+from arena.server.store.queries import load_event_table, load_rating_tables
 from arena.server.store.retention import ArchiveFailed, BadRetention, Retention, prune
 from arena.server.store.search import SearchFilter, search_matches
 from tests.server.played import MAXIE_WINS, MINNIE_WINS, NOBODY_WINS, day, events, keep
@@ -28,7 +28,11 @@ KINDS = (MAXIE_WINS, MINNIE_WINS, NOBODY_WINS)
 
 @pytest.mark.parametrize(
     ("text", "found"),
-    [("90d", Retention(days=90)), ("1000000", Retention(most=1_000_000)), ("0", Retention(most=0))],
+    [
+        ("90d", Retention(days=90)),
+        ("1000000", Retention(max_matches=1_000_000)),
+        ("0", Retention(max_matches=0)),
+    ],
 )
 def test_retention_is_given_in_days_or_in_matches(text: str, found: Retention) -> None:
     assert Retention.parse(text) == found
@@ -49,28 +53,28 @@ async def test_the_oldest_go_and_ratings_and_tables_stay_right(database: str, *,
             await keep(engine, day(1 + number), events(KINDS[number % 3]), maxie=("anna", "carl")[number % 2])
             for number in range(8)
         ]
-        await refresh(engine)
+        await count_new_matches(engine)
         if packed:
-            await compact(engine)
+            await pack_finished_matches(engine)
         before = (
             await load_standings(engine),
-            await rating_tables(engine),
-            await event_table(engine, "test"),
+            await load_rating_tables(engine),
+            await load_event_table(engine, "test"),
         )
-        assert await prune(engine, Retention(most=3)) == 5
+        assert await prune(engine, Retention(max_matches=3)) == 5
         assert (
             await load_standings(engine),
-            await rating_tables(engine),
-            await event_table(engine, "test"),
+            await load_rating_tables(engine),
+            await load_event_table(engine, "test"),
         ) == before
         shown = await search_matches(engine, SearchFilter(), 50)
         assert [each.match for each in shown.matches] == [each.match for each in matches[:4:-1]]
-        assert (await recompute(engine)).matches == 3
+        assert (await recompute_ratings(engine)).matches == 3
         await keep(engine, day(20), events(MAXIE_WINS))
-        await refresh(engine)
-        assert (await recompute(engine)).matches == 4
-        assert await prune(engine, Retention(most=0)) == 4
-        assert (await recompute(engine)).matches == 0
+        await count_new_matches(engine)
+        assert (await recompute_ratings(engine)).matches == 4
+        assert await prune(engine, Retention(max_matches=0)) == 4
+        assert (await recompute_ratings(engine)).matches == 0
         async with engine.connect() as connection:
             for table in (schema.matches, schema.records, schema.events, schema.rating_steps):
                 assert not (await connection.execute(sa.select(table))).all()
@@ -83,8 +87,8 @@ async def test_a_store_that_was_pruned_rates_on_like_one_that_was_not(
         for number in range(9):
             for each in (engine, other):
                 await keep(each, day(1 + number), events(KINDS[number % 3]), match=f"{number:032}")
-                await refresh(each)
-            await prune(engine, Retention(most=2))
+                await count_new_matches(each)
+            await prune(engine, Retention(max_matches=2))
         assert await load_standings(engine) == await load_standings(other)
 
 
@@ -94,14 +98,14 @@ async def test_archived_matches_can_be_imported_again(
     folder = tmp_path / "old" / "matches"
     async with open_store(database) as engine, open_store(other_database) as other:
         matches = [await keep(engine, day(1 + number), events(KINDS[number % 3])) for number in range(5)]
-        await refresh(engine)
+        await count_new_matches(engine)
         rated = await load_standings(engine)
-        assert await prune(engine, Retention(most=0, archive=folder)) == 5
+        assert await prune(engine, Retention(max_matches=0, archive=folder)) == 5
         (file,) = folder.iterdir()
         lines = gzip.decompress(file.read_bytes()).splitlines()
         assert [from_line(line) for line in lines] == matches
         assert await import_lines(other, lines, trust=True) == ImportResult(added=5)
-        await refresh(other)
+        await count_new_matches(other)
         assert await load_standings(other) == rated
 
 
@@ -109,9 +113,9 @@ async def test_nothing_is_removed_if_the_archive_cannot_be_written(database: str
     (tmp_path / "file").write_text("in the way", encoding="utf-8")
     async with open_store(database) as engine:
         await keep(engine, day(1), events(MAXIE_WINS))
-        await refresh(engine)
+        await count_new_matches(engine)
         with pytest.raises(ArchiveFailed, match="cannot write into"):
-            await prune(engine, Retention(most=0, archive=tmp_path / "file" / "folder"))
+            await prune(engine, Retention(max_matches=0, archive=tmp_path / "file" / "folder"))
         assert len((await search_matches(engine, SearchFilter(), 5)).matches) == 1
 
 
@@ -120,7 +124,7 @@ async def test_a_prune_that_was_cut_short_loses_nothing(database: str, tmp_path:
         matches = [
             await keep(engine, day(1 + number), events(MAXIE_WINS)) for number in range(retention.CHUNK + 5)
         ]
-        await refresh(engine)
+        await count_new_matches(engine)
 
         async def write(work: Callable[[sa.Connection], Any]) -> Any:
             async with engine.begin() as connection:
@@ -128,9 +132,9 @@ async def test_a_prune_that_was_cut_short_loses_nothing(database: str, tmp_path:
             raise ConnectionError("killed")
 
         with pytest.raises(ConnectionError):
-            await prune(engine, Retention(most=0, archive=tmp_path), write)
+            await prune(engine, Retention(max_matches=0, archive=tmp_path), write)
         assert len((await search_matches(engine, SearchFilter(), 50)).matches) == 5
-        assert await prune(engine, Retention(most=0, archive=tmp_path)) == 5
+        assert await prune(engine, Retention(max_matches=0, archive=tmp_path)) == 5
         texts = [gzip.decompress(file.read_bytes()) for file in tmp_path.glob("*.gz")]
         lines = [line for text in texts for line in text.splitlines()]
         assert {from_line(line).match for line in lines} == {each.match for each in matches}
@@ -138,27 +142,27 @@ async def test_a_prune_that_was_cut_short_loses_nothing(database: str, tmp_path:
 
 async def test_retention_by_days_keeps_the_first_recent_match_and_all_after_it(database: str) -> None:
     async with open_store(database) as engine:
-        for finished in (day(1), "9999-01-01T00:00:00.000Z", day(2), now(), day(3)):
+        for finished in (day(1), "9999-01-01T00:00:00.000Z", day(2), current_timestamp(), day(3)):
             await keep(engine, finished, events(MAXIE_WINS))
-        await refresh(engine)
+        await count_new_matches(engine)
         assert await prune(engine, Retention(days=1)) == 3
         assert await prune(engine, Retention(days=1)) == 0
 
 
 async def test_uncounted_matches_and_matches_of_a_ladder_stay(database: str) -> None:
     async with open_store(database) as engine:
-        async with claim(engine, "ladder", "cup", "auto", {"bots": []}):
+        async with claim_ladder(engine, "ladder", "cup", "auto", {"bots": []}):
             cup = await keep(engine, day(1), events(MAXIE_WINS), event="cup", rated=False)
         await keep(engine, day(2), events(MAXIE_WINS))
-        assert await prune(engine, Retention(most=0)) == 0
-        await refresh(engine)
+        assert await prune(engine, Retention(max_matches=0)) == 0
+        await count_new_matches(engine)
         await keep(engine, day(3), events(MAXIE_WINS))
-        assert await prune(engine, Retention(most=0)) == 1
-        await refresh(engine)
-        assert await prune(engine, Retention(most=0)) == 1
+        assert await prune(engine, Retention(max_matches=0)) == 1
+        await count_new_matches(engine)
+        assert await prune(engine, Retention(max_matches=0)) == 1
         assert [each.match for each in (await search_matches(engine, SearchFilter(), 5)).matches] == [
             cup.match
         ]
-        await finish(engine, "cup")
+        await finish_ladder(engine, "cup")
         with anyio.fail_after(500):
-            assert await prune(engine, Retention(most=0)) == 1
+            assert await prune(engine, Retention(max_matches=0)) == 1

@@ -131,7 +131,7 @@ async def test_every_combination_finds_what_fits_the_newest_first(
 async def test_one_answer_looks_through_no_more_than_it_may(
     engine: Engine, stored_rows: list[dict[str, object]]
 ) -> None:
-    page = await search_matches(engine, SearchFilter(result=EndReason.CRASH.value), 5, looked_through=10)
+    page = await search_matches(engine, SearchFilter(result=EndReason.CRASH.value), 5, max_examined=10)
     assert page.matches == []
     assert page.next is not None
     newest = sorted(

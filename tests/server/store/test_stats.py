@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from arena.server.store.compaction import compact
+from arena.server.store.compaction import pack_finished_matches
 from arena.server.store.database import StoreError, open_store
 from arena.server.store.journal.journal import open_journal
 from arena.server.store.stats import load_stats, vacuum
@@ -31,7 +31,7 @@ async def test_matches_are_counted_and_a_vacuum_packs_them(database: str) -> Non
         if engine.dialect.name == "sqlite":
             # The schema's own pages are in no table.
             assert 0 < after.bytes - sum(after.tables.values()) <= 5 * 4096
-        assert await compact(engine) == 0
+        assert await pack_finished_matches(engine) == 0
 
 
 async def test_a_store_in_use_is_not_vacuumed(database: str) -> None:

@@ -13,7 +13,7 @@ from arena.server.store.tokens import TokenError
 
 async def test_a_token_is_kept_as_its_hash_only(database: str) -> None:
     async with open_store(database) as engine:
-        token = await tokens.create(engine, "anna", "bot")
+        token = await tokens.create_token(engine, "anna", "bot")
         async with engine.connect() as connection:
             row = (await connection.execute(sa.select(schema.tokens))).one()
     assert token not in str(tuple(row))
@@ -23,11 +23,11 @@ async def test_a_token_is_kept_as_its_hash_only(database: str) -> None:
 
 async def test_a_name_has_one_token_until_it_is_revoked(database: str) -> None:
     async with open_store(database) as engine:
-        first = await tokens.create(engine, "anna", "bot")
+        first = await tokens.create_token(engine, "anna", "bot")
         with pytest.raises(TokenError, match="'anna' already has a token"):
-            await tokens.create(engine, "anna", "admin")
-        await tokens.revoke(engine, "anna")
-        second = await tokens.create(engine, "anna", "spectator")
+            await tokens.create_token(engine, "anna", "admin")
+        await tokens.revoke_token(engine, "anna")
+        second = await tokens.create_token(engine, "anna", "spectator")
         found = await tokens.find_token(engine, "anna")
     assert first != second
     assert found is not None
@@ -39,7 +39,7 @@ async def test_of_two_concurrent_creations_one_succeeds(database: str) -> None:
 
     async def create() -> None:
         with suppress(TokenError):
-            made.append(await tokens.create(engine, "anna", "bot"))
+            made.append(await tokens.create_token(engine, "anna", "bot"))
 
     async with open_store(database) as engine:
         async with anyio.create_task_group() as tasks:
@@ -52,8 +52,8 @@ async def test_of_two_concurrent_creations_one_succeeds(database: str) -> None:
 
 async def test_rotating_puts_a_new_token_in_the_old_ones_place(database: str) -> None:
     async with open_store(database) as engine:
-        old = await tokens.create(engine, "anna", "bot")
-        new = await tokens.rotate(engine, "anna")
+        old = await tokens.create_token(engine, "anna", "bot")
+        new = await tokens.rotate_token(engine, "anna")
         found = await tokens.find_token(engine, "anna")
     assert found is not None
     assert found.hash == tokens.hash_token(new) != tokens.hash_token(old)
@@ -63,12 +63,12 @@ async def test_rotating_puts_a_new_token_in_the_old_ones_place(database: str) ->
 
 async def test_only_a_token_that_is_there_can_be_rotated_or_revoked(database: str) -> None:
     async with open_store(database) as engine:
-        for change in (tokens.rotate, tokens.revoke):
+        for change in (tokens.rotate_token, tokens.revoke_token):
             with pytest.raises(TokenError, match="'anna' has no token"):
                 await change(engine, "anna")
-        await tokens.create(engine, "anna", "bot")
-        await tokens.revoke(engine, "anna")
-        for change in (tokens.rotate, tokens.revoke):
+        await tokens.create_token(engine, "anna", "bot")
+        await tokens.revoke_token(engine, "anna")
+        for change in (tokens.rotate_token, tokens.revoke_token):
             with pytest.raises(TokenError, match="it was revoked"):
                 await change(engine, "anna")
 
@@ -77,16 +77,16 @@ async def test_only_a_token_that_is_there_can_be_rotated_or_revoked(database: st
 async def test_an_invalid_name_gets_no_token(database: str, name: str) -> None:
     async with open_store(database) as engine:
         with pytest.raises(TokenError, match="is not a valid name"):
-            await tokens.create(engine, name, "bot")
-        assert await tokens.all_tokens(engine) == []
+            await tokens.create_token(engine, name, "bot")
+        assert await tokens.list_tokens(engine) == []
 
 
 async def test_all_tokens_come_by_name(database: str) -> None:
     async with open_store(database) as engine:
         for name in ("carl", "anna", "Bert", "müller"):
-            await tokens.create(engine, name, "bot")
-        await tokens.revoke(engine, "carl")
-        found = await tokens.all_tokens(engine)
+            await tokens.create_token(engine, name, "bot")
+        await tokens.revoke_token(engine, "carl")
+        found = await tokens.list_tokens(engine)
     assert [(token.name, token.revoked is None) for token in found] == [
         ("Bert", True),
         ("anna", True),

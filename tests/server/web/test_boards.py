@@ -11,7 +11,7 @@ import pytest
 from arena.games.catalogue import KNOWN, make_game
 from arena.games.core import Game
 from arena.server.edge import responses
-from arena.server.web.boards import board_answer
+from arena.server.web.boards import answer_board_request
 from arena.server.web.routes import BadRequest
 from tests.games.own import EXAMPLES
 from tests.games.setups import random_match
@@ -20,7 +20,7 @@ FOUR: Game[Any, Any] = make_game(KNOWN.register(str(EXAMPLES / "connect4.py")), 
 
 
 async def ask(moves: list[Any]) -> Any:
-    answer = await board_answer("connect4", f"setup={quote('{}')}&moves={quote(json.dumps(moves))}")
+    answer = await answer_board_request("connect4", f"setup={quote('{}')}&moves={quote(json.dumps(moves))}")
     assert answer.status == 200
     return json.loads(answer.body)
 
@@ -68,7 +68,7 @@ async def test_all_legal_moves_are_told_at_each_ply() -> None:
 )
 async def test_an_invalid_board_request_is_refused(name: str, query: str, status: int, why: str) -> None:
     try:
-        answer = await board_answer(name, query)
+        answer = await answer_board_request(name, query)
     except BadRequest as error:
         answer = responses.bad_request(str(error))
     assert answer.status == status

@@ -12,13 +12,13 @@ from msgspec.structs import replace
 
 from arena.protocol.timecontrol import TimeControl
 from arena.server.core.calendar import event_name_on_date as name_of
-from arena.server.core.calendar import next_event
+from arena.server.core.calendar import plan_next_event
 from arena.server.core.event_state import EventPlan, EventState, Recurrence
 from arena.server.core.settings import PoolGame
 from arena.server.host import Host
 from arena.server.store.events import event_row
 from arena.server.store.schema import ladders
-from arena.server.web.event_calendar import LATER_DATES, dated_events, to_ical
+from arena.server.web.event_calendar import LATER_DATES, list_dated_events, render_ical
 from tests.server.matches import game_of
 from tests.server.web.test_pages import get
 
@@ -71,7 +71,7 @@ def unescaped(text: str) -> str:
 
 
 def calendar(*states: EventState, origin: str = "https://arena.example") -> list[dict[str, str]]:
-    return read_calendar(to_ical(dated_events(states), origin, NOW))
+    return read_calendar(render_ical(list_dated_events(states), origin, NOW))
 
 
 def test_an_event_is_told_in_utc() -> None:
@@ -103,7 +103,7 @@ def test_a_weekly_event_stays_at_its_hour_when_summer_ends() -> None:
 
 def test_an_event_keeps_its_uid_once_it_is_announced_itself() -> None:
     before = calendar(EventState(WEEKLY))
-    second = next_event(WEEKLY, EIGHT)
+    second = plan_next_event(WEEKLY, EIGHT)
     assert second is not None
     after = calendar(EventState(WEEKLY, phase="over"), EventState(second))
     assert [each["UID"] for each in after[:-1]] == [each["UID"] for each in before]

@@ -7,9 +7,9 @@ import json
 import sqlalchemy as sa
 
 from arena.server.host import Host, open_host
-from arena.server.store.aggregates.counting import refresh
+from arena.server.store.aggregates.counting import count_new_matches
 from arena.server.store.events import EVENT, event_row
-from arena.server.store.ladders import claim, finish
+from arena.server.store.ladders import claim_ladder, finish_ladder
 from arena.server.store.schema import ladders
 from arena.server.web.live import EventProgress
 from arena.server.web.routes import parse_target
@@ -29,23 +29,23 @@ PLAN = {
 
 
 async def test_an_event_that_is_played_elsewhere_is_told_from_the_store(host: Host) -> None:
-    async with claim(host.engine, "ladder", "cup", "auto", PLAN):
+    async with claim_ladder(host.engine, "ladder", "cup", "auto", PLAN):
         told = await ask(host, "event?name=cup")
         assert (told["counted"], told["playing"], told["finished"]) == (0, 0, False)
         plan = told["plan"]
         assert (plan["format"], plan["rounds"], plan["maps"]) == ("swiss", 3, ["italy"])
         assert (plan["time_control"], plan["matches"], plan["due"]) == ("1+0", None, [])
         assert len(plan["bots"]) == MAX_BOTS
-    await finish(host.engine, "cup")
+    await finish_ladder(host.engine, "cup")
     asked = parse_target("/api/event?name=cup")
     assert asked is not None
-    over = await StorePages(host.engine, nothing_is_live).answer(asked, gzip=False)
+    over = await StorePages(host.engine, nothing_is_live).handle_request(asked, gzip=False)
     assert json.loads(over.body)["finished"]
 
 
 async def test_matches_without_a_plan_are_an_event_too(host: Host) -> None:
     await play(host, 1)
-    await refresh(host.engine)
+    await count_new_matches(host.engine)
     told = await ask(host, "event?name=test")
     assert (told["plan"], told["counted"], told["finished"]) == (None, 1, False)
     status, _, body = await get(host, "/api/event?name=none")
@@ -67,7 +67,7 @@ async def test_the_open_pairings_of_an_event_in_progress_are_told(host: Host) ->
     row = event_row(event.state) | {"kind": EVENT, "server": "", "named": True}
     async with host.engine.begin() as connection:
         await connection.execute(sa.insert(ladders).values(**row))
-    first, second = event.due()
+    first, second = event.list_due_matches()
     assert [(each["maxie"], each["minnie"], each["round"]) for each in await due(host)] == [
         (first.maxie, first.minnie, 1),
         (second.maxie, second.minnie, 1),
@@ -90,6 +90,6 @@ async def due(host: Host) -> list[dict[str, object]]:
     """Return the due matches of the event from the store."""
     asked = parse_target("/api/event?name=cup")
     assert asked is not None
-    answer = await StorePages(host.engine, nothing_is_live).answer(asked, gzip=False)
+    answer = await StorePages(host.engine, nothing_is_live).handle_request(asked, gzip=False)
     found: list[dict[str, object]] = json.loads(answer.body)["plan"]["due"]
     return found

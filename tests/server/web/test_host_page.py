@@ -14,10 +14,10 @@ from arena.protocol.codes import Code
 from arena.protocol.messages import Error, Move, Notice, Ready, Start, Turn
 from arena.server import host as hosts
 from arena.server.host import Host, open_host
-from arena.server.processes.tasks import cancelled_at_exit
+from arena.server.processes.tasks import open_background_tasks
 from arena.server.settings import private_settings
 from arena.server.store import tokens
-from arena.server.store.aggregates.counting import refresh
+from arena.server.store.aggregates.counting import count_new_matches
 from arena.server.store.database import open_store
 from arena.server.store.renaming import NameChange
 from arena.server.web.renames import Rename, Renames
@@ -28,7 +28,7 @@ from tests.server.web.test_pages import get, pages_of
 
 
 async def test_an_admin_sees_who_is_there_and_acts(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hosts, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(hosts, "POLL_SECONDS", 0.01)
     async with (
         open_host(private_settings(database=database, anyone=True)) as host,
         enter(host, "anna") as anna,
@@ -36,7 +36,7 @@ async def test_an_admin_sees_who_is_there_and_acts(database: str, monkeypatch: p
         dial(host.url) as eve,
     ):
         await eve.hello("eve", role="spectator")
-        secret = basic("tower", await tokens.create(host.engine, "tower", "admin"))
+        secret = basic("tower", await tokens.create_token(host.engine, "tower", "admin"))
 
         async def state(**given: str) -> dict[str, Any]:
             status, _, body = await get(host, f"/api/host?{urlencode(given)}", "POST", Authorization=secret)
@@ -54,7 +54,7 @@ async def test_an_admin_sees_who_is_there_and_acts(database: str, monkeypatch: p
             await bert.hear(Turn)
             await bert.say(Move(terms.match, 0, 99))
             assert (await bert.hear(Error)).code is Code.ILLEGAL_MOVE, "bert forfeits"
-        await refresh(host.engine)
+        await count_new_matches(host.engine)
         with anyio.fail_after(500):
             while (told := await state())["bots"] is None:  # a busy core does not list them in time
                 pass
@@ -100,10 +100,10 @@ async def test_an_admin_sees_who_is_there_and_acts(database: str, monkeypatch: p
 
 async def test_nobody_but_an_admin_is_told(host: Host) -> None:
     for role in ("bot", "spectator"):
-        secret = basic(role, await tokens.create(host.engine, role, role))
+        secret = basic(role, await tokens.create_token(host.engine, role, role))
         assert (await get(host, "/api/host", "POST", Authorization=secret))[0] == 401
-    secret = basic("tower", await tokens.create(host.engine, "tower", "admin"))
-    await tokens.revoke(host.engine, "tower")
+    secret = basic("tower", await tokens.create_token(host.engine, "tower", "admin"))
+    await tokens.revoke_token(host.engine, "tower")
     assert (await get(host, "/api/host", "POST", Authorization=secret))[0] == 401
     async with dial(host.url):
         assert (await get(host, "/api/host", "POST"))[0] == 401
@@ -111,8 +111,8 @@ async def test_nobody_but_an_admin_is_told(host: Host) -> None:
 
 async def test_an_admin_renames_and_hides_bots_and_gives_a_name_back(database: str) -> None:
     async with open_host(private_settings(database=database)) as host, dial(host.url) as anna:
-        secret = basic("tower", await tokens.create(host.engine, "tower", "admin"))
-        token = await tokens.create(host.engine, "anna", "bot", "ada")
+        secret = basic("tower", await tokens.create_token(host.engine, "tower", "admin"))
+        token = await tokens.create_token(host.engine, "anna", "bot", "ada")
         await anna.hello("anna", token)
 
         async def post(**given: str) -> tuple[int, Any]:
@@ -124,7 +124,7 @@ async def test_an_admin_renames_and_hides_bots_and_gives_a_name_back(database: s
             status, told = await post(**given)
             assert status == 200, told
             begun = [(each["name"], each["other"]) for each in told["renames"] if each["problem"] is None]
-            while any(each.problem is None for each in pages_of(host).renames.listing()):
+            while any(each.problem is None for each in pages_of(host).renames.list_renames()):
                 await anyio.sleep(0.05)
             status, told = await post()
             ended = {(each["name"], each["other"]): each["problem"] for each in told["renames"]}
@@ -157,13 +157,13 @@ async def test_an_admin_renames_and_hides_bots_and_gives_a_name_back(database: s
 async def test_a_rename_that_fails_says_why(database: str) -> None:
     """Another host may have changed the bot meanwhile."""
     renames = Renames(database)
-    async with open_store(database), cancelled_at_exit() as tasks:
+    async with open_store(database), open_background_tasks() as tasks:
         tasks.start_soon(renames.run)
         change = NameChange("anna", "wolf")
         renames.add(change)
         renames.add(change)
-        assert renames.listing() == [Rename("anna", "wolf", None)]
-        while (listed := renames.listing())[0].problem is None:
+        assert renames.list_renames() == [Rename("anna", "wolf", None)]
+        while (listed := renames.list_renames())[0].problem is None:
             await anyio.sleep(0.05)
     assert [each.problem for each in listed] == [
         "'anna' is not a bot with an owner: `arena owner list` shows all"

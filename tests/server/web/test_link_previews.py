@@ -13,7 +13,7 @@ from websockets.datastructures import Headers
 from arena.protocol.messages import Ready, Start
 from arena.server.edge.request import Request
 from arena.server.host import Host
-from arena.server.web.link_previews import GENERAL, LinkPreview, preview_html
+from arena.server.web.link_previews import GENERAL, LinkPreview, render_preview
 from arena.server.web.routes import ROUTES, find_route
 from tests.server.edge.rig import settled
 from tests.server.matches import game_of, spec
@@ -67,7 +67,7 @@ async def test_a_match_in_progress_says_so(host: Host) -> None:
 
 async def test_a_match_or_an_event_alone_may_be_shown_within_other_pages(host: Host) -> None:
     (match,) = await play(host, 1)
-    for name in ("", *(path.strip("/") for path, route in ROUTES.items() if route.page)):
+    for name in ("", *(path.strip("/") for path, route in ROUTES.items() if route.is_page)):
         status, headers, body = await get(host, f"/{name}/{match}" if name else "/")
         assert status == 200
         within = "frame-ancestors *" in headers["Content-Security-Policy"]
@@ -112,7 +112,7 @@ async def test_the_page_is_shown_though_the_store_does_not_answer(host: Host) ->
 
 def test_no_name_and_no_header_gets_into_the_page_as_markup() -> None:
     evil = '"><script>alert(1)</script>'
-    made = preview_html(LinkPreview(evil, evil, f"/picture/{evil}"), "", f"/bot/{evil}").decode()
+    made = render_preview(LinkPreview(evil, evil, f"/picture/{evil}"), "", f"/bot/{evil}").decode()
     assert "<script" not in made
     assert 'og:image" content="/picture/' in made
 
@@ -132,4 +132,4 @@ async def test_whole_addresses_are_those_under_which_the_page_was_asked_for(host
 @pytest.mark.parametrize("path", ["", "/constructor", "/matches/1", "/api/match", "/web/match"])
 def test_other_paths_are_no_views(path: str) -> None:
     found = find_route(path)
-    assert found is None or not ROUTES[found].page
+    assert found is None or not ROUTES[found].is_page

@@ -6,21 +6,21 @@ import json
 import re
 
 from arena.maps.loader import map_names
-from arena.server.web.maps import README, built_in_maps, maps_answer, read_solutions
+from arena.server.web.maps import README, answer_maps_request, list_built_in_maps, read_solutions
 
 
 def test_every_shipped_map_is_there_with_what_was_measured_on_it() -> None:
-    maps_by_name = {each.name: each for each in built_in_maps()}
+    maps_by_name = {each.name: each for each in list_built_in_maps()}
     assert sorted(maps_by_name) == sorted(map_names())
     assert [each.name for each in maps_by_name.values() if each.default] == ["italy"]
     for each in maps_by_name.values():
         assert [measured.nodes for measured in each.measured] == ["500", "4,000", "32,000"], each.name
         assert all(re.match(r"\d+ ± \d+ %$", measured.drawn) for measured in each.measured)
-    assert json.loads(maps_answer().body)[0]["name"] == min(maps_by_name)
+    assert json.loads(answer_maps_request().body)[0]["name"] == min(maps_by_name)
 
 
 def test_the_solution_of_a_map_is_quoted() -> None:
     solved = read_solutions(README)
     assert solved["path4"].start == "Minnie wins in 16 plies"
     assert solved["m1"].longest == "35 plies"
-    assert {each.name for each in built_in_maps() if each.solved} == {"m1", "path4"}
+    assert {each.name for each in list_built_in_maps() if each.solved} == {"m1", "path4"}

@@ -28,11 +28,11 @@ async def test_a_session_opens_the_matches_that_began_in_it_and_a_token_all(data
         for session, match in (("first", OF_BEFORE), ("second", OF_THIS)):
             await journal.commit([SaveSession("anna", hash_secret(session)), opens(match)])
             await journal.commit([ends(record(match))])
-        token = await tokens.create(engine, "bert", "bot")
+        token = await tokens.create_token(engine, "bert", "bot")
         logs = MatchLogs(engine, anyone=False)
 
         async def status(match: str, name: str, secret: str) -> HTTPStatus:
-            return (await logs.answer(match, basic(name, secret))).status
+            return (await logs.answer_request(match, basic(name, secret))).status
 
         assert await status(OF_THIS, "anna", "second") is HTTPStatus.OK
         assert await status(OF_BEFORE, "anna", "second") is HTTPStatus.UNAUTHORIZED
@@ -41,7 +41,7 @@ async def test_a_session_opens_the_matches_that_began_in_it_and_a_token_all(data
         assert await status(OF_BEFORE, "bert", token) is HTTPStatus.OK
         for owner, found in {"bert": HTTPStatus.OK, "carl": HTTPStatus.NOT_FOUND}.items():
             name = f"another of {owner}"
-            other = await tokens.create(engine, name, "bot", owner)
+            other = await tokens.create_token(engine, name, "bot", owner)
             assert await status(OF_BEFORE, name, other) is found
 
 

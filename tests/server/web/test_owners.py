@@ -19,9 +19,15 @@ from arena.server.core.inputs import AnnounceEvent, ControlEvent, HostCommand
 from arena.server.host import Host
 from arena.server.shell import requests
 from arena.server.store import invitations, tokens
-from arena.server.store.database import now, open_store, transaction_writer
-from arena.server.store.events import NewRequest, PreparedChange, RequestAnswer, change_maker, send_request
-from arena.server.store.people import forget
+from arena.server.store.database import current_timestamp, open_store, transaction_writer
+from arena.server.store.events import (
+    NewRequest,
+    PreparedChange,
+    RequestAnswer,
+    make_change_maker,
+    send_request,
+)
+from arena.server.store.people import forget_name
 from arena.server.store.tokens import TokenChange
 from arena.server.web.routes import ROUTES
 from tests.server.peer import dial
@@ -67,7 +73,7 @@ async def enters(host: Host, name: str, secret: str) -> bool:
 
 
 async def test_an_owner_takes_rotates_and_retires_as_many_names_as_the_invitation_is_for(host: Host) -> None:
-    codes = await invitations.invite(host.engine, ["ada", "bob"], 2, 3600)
+    codes = await invitations.create_invitations(host.engine, ["ada", "bob"], 2, 3600)
     ada, bob = (f"Bearer {code}" for code in codes.values())
     assert (await post_done(host, "join", ada))["left"] == 2
     tiger = await token(host, "join?name=tiger", ada)
@@ -106,7 +112,9 @@ async def test_an_owner_takes_rotates_and_retires_as_many_names_as_the_invitatio
 @pytest.mark.slow
 async def test_a_course_behind_one_address_opens_its_invitations_at_the_same_moment(host: Host) -> None:
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(40))  # so that all ask at once
-    codes = await invitations.invite(host.engine, [f"student {number}" for number in range(40)], 2, 3600)
+    codes = await invitations.create_invitations(
+        host.engine, [f"student {number}" for number in range(40)], 2, 3600
+    )
     joined: list[str] = []
 
     async def join(number: int, code: str) -> None:
@@ -121,10 +129,10 @@ async def test_a_course_behind_one_address_opens_its_invitations_at_the_same_mom
 async def test_an_owner_enters_own_bots_in_an_event_and_withdraws_them(host: Host) -> None:
     plan = replace(ONCE, begins=TOMORROW, closes=TOMORROW, invited=("tiger", "lion", "wolf"))
     assert await send_request(host.engine, "", AnnounceEvent(plan))
-    tiger = basic("tiger", await tokens.create(host.engine, "tiger", "bot", "ada"))
-    await tokens.create(host.engine, "lion", "bot", "ada")
-    await tokens.create(host.engine, "bear", "bot", "ada")
-    await tokens.create(host.engine, "wolf", "bot", "bob")
+    tiger = basic("tiger", await tokens.create_token(host.engine, "tiger", "bot", "ada"))
+    await tokens.create_token(host.engine, "lion", "bot", "ada")
+    await tokens.create_token(host.engine, "bear", "bot", "ada")
+    await tokens.create_token(host.engine, "wolf", "bot", "bob")
     cup = {"event": "cup", "state": "open", "begins": format_utc(TOMORROW), "bots": []}
     assert (await post_done(host, "me", tiger))["events"] == [cup]
     for name in ("tiger", "lion"):
@@ -133,7 +141,7 @@ async def test_an_owner_enters_own_bots_in_an_event_and_withdraws_them(host: Hos
     told = await post_done(host, "me/withdraw?event=cup&name=lion", tiger)
     assert told["events"] == [cup | {"bots": ["tiger"]}]
     async with dial(host.url) as peer:
-        await peer.say(Hello("lion", await tokens.rotate(host.engine, "lion")))
+        await peer.say(Hello("lion", await tokens.rotate_token(host.engine, "lion")))
         assert isinstance(await peer.next(), Welcome)
         await peer.say(EnterEvent("cup"))
         refused = await peer.next()
@@ -159,8 +167,8 @@ async def test_an_entry_reaches_its_event_at_once(host: Host, monkeypatch: pytes
     async def pending_requests(*_: object) -> list[HostCommand]:
         return []
 
-    monkeypatch.setattr(requests, "pending_requests", pending_requests)
-    tiger = basic("tiger", await tokens.create(host.engine, "tiger", "bot", "ada"))
+    monkeypatch.setattr(requests, "load_pending_requests", pending_requests)
+    tiger = basic("tiger", await tokens.create_token(host.engine, "tiger", "bot", "ada"))
     cup = {"event": "cup", "state": "open", "begins": format_utc(TOMORROW)}
     for action, bots in (("enter", ["tiger"]), ("withdraw", []), ("enter", ["tiger"])):
         told = await post_done(host, f"me/{action}?event=cup&name=tiger", tiger)
@@ -169,7 +177,7 @@ async def test_an_entry_reaches_its_event_at_once(host: Host, monkeypatch: pytes
 
 async def test_an_entry_on_a_page_of_another_process_reaches_the_server_of_the_event(host: Host) -> None:
     assert await send_request(host.engine, "", AnnounceEvent(replace(ONCE, begins=TOMORROW, closes=TOMORROW)))
-    make = change_maker(host.engine)
+    make = make_change_maker(host.engine)
     for action, answer in (
         ("enter", RequestAnswer("tiger is in cup", done=True)),
         ("withdraw", RequestAnswer("tiger is withdrawn from cup", done=True)),
@@ -179,9 +187,9 @@ async def test_an_entry_on_a_page_of_another_process_reaches_the_server_of_the_e
 
 
 async def test_nobody_changes_tokens_of_other_owners(host: Host) -> None:
-    secret = await tokens.create(host.engine, "tiger", "bot", "ada")
-    await tokens.create(host.engine, "wolf", "bot", "bob")
-    await tokens.create(host.engine, "tower", "admin", "ada")
+    secret = await tokens.create_token(host.engine, "tiger", "bot", "ada")
+    await tokens.create_token(host.engine, "wolf", "bot", "bob")
+    await tokens.create_token(host.engine, "tower", "admin", "ada")
     for name in ("wolf", "tower", "nobody"):
         for word in ("rotate", "revoke"):
             status, told = await post(host, f"token/{word}?name={name}", basic("tiger", secret))
@@ -193,21 +201,21 @@ async def test_nobody_changes_tokens_of_other_owners(host: Host) -> None:
 
 
 async def test_an_invitation_ends_and_two_are_as_many_names_as_the_larger(host: Host) -> None:
-    codes = await invitations.invite(host.engine, ["ada"], 2, -1)
+    codes = await invitations.create_invitations(host.engine, ["ada"], 2, -1)
     assert (await post(host, "join", f"Bearer {codes['ada']}"))[0] == 401
-    codes = await invitations.invite(host.engine, ["ada"], 2, 3600)
-    codes |= {"again": (await invitations.invite(host.engine, ["ada"], 1, 60))["ada"]}
+    codes = await invitations.create_invitations(host.engine, ["ada"], 2, 3600)
+    codes |= {"again": (await invitations.create_invitations(host.engine, ["ada"], 1, 60))["ada"]}
     assert [(await post_done(host, "join", f"Bearer {code}"))["left"] for code in codes.values()] == [2, 2]
 
 
 async def test_retired_names_are_bounded(database: str) -> None:
     async with open_store(database) as engine:
-        await invitations.invite(engine, ["ada"], 1, 3600)
+        await invitations.create_invitations(engine, ["ada"], 1, 3600)
         for number in range(invitations.MAX_REVOKED):
             name = f"bot-{number + 100}"
             await register_name(engine, "ada", name)
             assert (await invitations.load_owner(engine, "ada")).left == 0
-            await tokens.revoke(engine, name)
+            await tokens.revoke_token(engine, name)
         assert (await invitations.load_owner(engine, "ada")).left == 0
 
 
@@ -217,13 +225,13 @@ async def test_a_name_is_registered_only_in_a_store_with_the_names_among_which_i
     """Two servers on one store cannot both give away the last place, or two names that look alike."""
     async with open_store(database) as engine:
         write = transaction_writer(engine)
-        await tokens.create(engine, "bear", "bot")
-        await invitations.invite(engine, ["ada"], 1, 3600)
+        await tokens.create_token(engine, "bear", "bot")
+        await invitations.create_invitations(engine, ["ada"], 1, 3600)
         late, _ = await invitations.check_new_name(engine, "ada", "t1ger")
-        await tokens.create(engine, "tiger", "bot")
-        await forget(engine, "bear")
+        await tokens.create_token(engine, "tiger", "bot")
+        await forget_name(engine, "bear")
         assert not await write(late.apply), "there are as many names as before, but not the same"
-        await forget(engine, "tiger")
+        await forget_name(engine, "tiger")
         first, _ = await invitations.check_new_name(engine, "ada", "tiger")
         second, _ = await invitations.check_new_name(engine, "ada", "t1ger")
         assert await write(first.apply)
@@ -234,25 +242,25 @@ async def test_a_name_is_registered_only_in_a_store_with_the_names_among_which_i
 
 async def test_a_token_is_changed_only_as_long_as_it_is_the_one_that_was_read(database: str) -> None:
     async with open_store(database) as engine:
-        await tokens.create(engine, "tiger", "bot", "ada")
+        await tokens.create_token(engine, "tiger", "bot", "ada")
         before = await tokens.find_token(engine, "tiger")
         assert before is not None
-        rotated = replace(before, hash="1", rotated=now())
-        revoked = replace(before, revoked=now())
+        rotated = replace(before, hash="1", rotated=current_timestamp())
+        revoked = replace(before, revoked=current_timestamp())
         assert await transaction_writer(engine)(TokenChange(before, rotated).apply)
         assert not await transaction_writer(engine)(TokenChange(before, revoked).apply)
         assert await tokens.find_token(engine, "tiger") == rotated
 
 
 async def test_a_change_is_prepared_again_if_the_store_has_changed_meanwhile(host: Host) -> None:
-    codes = await invitations.invite(host.engine, ["ada"], 2, 3600)
+    codes = await invitations.create_invitations(host.engine, ["ada"], 2, 3600)
     pages = pages_of(host)
     make, changed = pages._make_prepared, list[str]()
 
     async def make_late(change: PreparedChange) -> bool | RequestAnswer:
         """Let another name be registered before the first change."""
         if not changed:
-            changed.append(await tokens.create(host.engine, "bear", "bot", "bob"))
+            changed.append(await tokens.create_token(host.engine, "bear", "bot", "bob"))
         return await make(change)
 
     pages._make_prepared = make_late
@@ -261,7 +269,7 @@ async def test_a_change_is_prepared_again_if_the_store_has_changed_meanwhile(hos
 
 
 async def test_other_sites_and_guessed_tokens_are_refused(host: Host) -> None:
-    codes = await invitations.invite(host.engine, ["ada"], 2, 3600)
+    codes = await invitations.create_invitations(host.engine, ["ada"], 2, 3600)
     code = f"Bearer {codes['ada']}"
     assert (await post(host, "join", code, Origin="https://evil.example"))[0] == 403
     assert (await post(host, "join", code, Origin=host.url.replace("ws", "http")))[0] == 200

@@ -31,13 +31,13 @@ from arena.server.edge.responses import Response
 from arena.server.edge.work import WorkBudget
 from arena.server.host import Host
 from arena.server.metrics import Metrics
-from arena.server.store.database import close, make_engine, prepare
-from arena.server.store.events import change_maker
+from arena.server.store.database import close_engine, make_engine, prepare_store
+from arena.server.store.events import make_change_maker
 from arena.server.store.readonly import open_readonly
 from arena.server.web import page_process
 from arena.server.web.__main__ import MIN_CACHED, RequestHandler
 from arena.server.web.frames import LiveRequest, LiveResponse, PageRequest
-from arena.server.web.pages import About, Pages
+from arena.server.web.pages import Pages, ServerInfo
 from arena.server.web.routes import ROUTES, parse_target
 from tests.server.edge.rig import settled
 from tests.server.web.test_match_log import basic
@@ -51,16 +51,16 @@ SELECT * FROM old_standings WHERE (SELECT max(n) FROM numbers) > 0"""
 class Nothing:
     """A server on which nobody plays."""
 
-    async def view(self, match: str) -> View | None:
+    async def request_view(self, match: str) -> View | None:
         return None
 
-    async def listing(self) -> Listing:
+    async def latest_listing(self) -> Listing:
         return Listing([], [], [])
 
     async def current_listing(self) -> Listing:
-        return await self.listing()
+        return await self.latest_listing()
 
-    def connected(self) -> list[ConnectedClient]:
+    def list_clients(self) -> list[ConnectedClient]:
         return []
 
 
@@ -68,8 +68,8 @@ class Nothing:
 async def url(tmp_path: Path) -> str:
     url = f"sqlite:///{tmp_path / 'arena.db'}"
     engine = make_engine(url)
-    await prepare(engine)
-    await close(engine)
+    await prepare_store(engine)
+    await close_engine(engine)
     return url
 
 
@@ -77,17 +77,17 @@ async def url(tmp_path: Path) -> str:
 async def pages(url: str) -> AsyncIterator[Pages]:
     engine = make_engine(url)
     pages = Pages(
-        About("test", anyone=True),
+        ServerInfo("test", anyone=True),
         engine,
         Nothing(),
         Metrics(),
         WorkBudget(HostLimits(work_ms_per_second=1e6)),
         lambda: "",
-        make_change=change_maker(engine),
+        make_change=make_change_maker(engine),
     )
     yield pages
     pages.close()
-    await close(engine)
+    await close_engine(engine)
 
 
 async def get(pages: Pages, path: str, **headers: str) -> tuple[int, str]:
@@ -268,8 +268,8 @@ async def test_the_cache_time_of_an_answer_follows_its_cost_and_not_its_wait(pag
     routes = parse_target("/api/records")
     assert routes is not None
     async with open_readonly(url) as engine:
-        handler = RequestHandler(pages._setup(), engine, _nothing_live, clock)
-        answer = await handler.reply(PageRequest(0, routes, gzip=False, seconds=60))
+        handler = RequestHandler(pages._make_setup(), engine, _nothing_live, clock)
+        answer = await handler.handle_request(PageRequest(0, routes, gzip=False, seconds=60))
     assert (answer.status, answer.seconds) == (200, MIN_CACHED)
 
 

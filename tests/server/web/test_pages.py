@@ -27,10 +27,10 @@ from arena.server.edge.request import Request
 from arena.server.host import Host, open_host
 from arena.server.settings import private_settings
 from arena.server.store import lease as lease_module
-from arena.server.store.aggregates.counting import refresh
+from arena.server.store.aggregates.counting import count_new_matches
 from arena.server.web import request_queue
 from arena.server.web.frames import LiveRequest, LiveResponse
-from arena.server.web.page_process import AT_ONCE
+from arena.server.web.page_process import MAX_PARALLEL_ANSWERS
 from arena.server.web.pages import AnswerCache, Pages
 from arena.server.web.routes import ROUTES, parse_target
 from arena.server.web.store_pages import StorePages
@@ -172,7 +172,7 @@ async def test_an_impossible_name_never_reaches_the_database(
 async def test_a_question_that_many_ask_at_once_is_answered_once(host: Host) -> None:
     """Reloading a page, alone or by many clients, must not keep the store busy."""
     await play(host, 1)
-    await refresh(host.engine, host.core.journal.write)
+    await count_new_matches(host.engine, host.core.journal.write)
     async with anyio.create_task_group() as tasks:
         for number in range(40):
             letter = "t" if number % 2 else "%74"  # the same question
@@ -217,7 +217,7 @@ async def test_finished_matches_come_newest_first_and_page_by_page(host: Host) -
 @pytest.mark.smoke
 async def test_the_table_of_an_event_and_who_scored_what(host: Host) -> None:
     await play(host, 2)
-    await refresh(host.engine, host.core.journal.write)
+    await count_new_matches(host.engine, host.core.journal.write)
     table = await ask(host, "table?event=test")
     assert table["counted"] == 2
     winner = table["rows"][0]
@@ -370,7 +370,7 @@ async def test_a_list_reads_no_record_and_is_short_however_long_the_records_are(
     for bot in ("", "anna", "bert"):
         asked = parse_target(f"/api/records?limit=50&game=tictactoe&bot={bot}")
         assert asked is not None
-        data = json.loads((await pages.answer(asked, gzip=False)).body)
+        data = json.loads((await pages.handle_request(asked, gzip=False)).body)
         assert [each["match"] for each in data["matches"]] == ids[::-1]
     assert len((await ask(host, "bot/anna"))["matches"]) == 3
     # What is packed meanwhile is no list's.
@@ -414,25 +414,25 @@ async def test_a_client_that_left_before_its_turn_is_not_answered(
         request_queue, "SHARE", 0.02
     )  # rests are ten times as long, which lasts on a busy machine too
     # All turns are taken for as long as an answer may take, or rests after it.
-    for number in range(AT_ONCE):
+    for number in range(MAX_PARALLEL_ANSWERS):
         assert await status_of(pages_of(host), f"/api/bot/first{number}") == 404
-    gone = Request("/api/bot/gone", Headers([]), abandoned=lambda: True)
+    gone = Request("/api/bot/gone", Headers([]), is_abandoned=lambda: True)
     answer = await settled(pages_of(host)(gone, "127.0.0.1"))
     assert answer is not None
     assert answer.status == 408
-    assert pages_of(host).process.questions == AT_ONCE
+    assert pages_of(host).process.questions == MAX_PARALLEL_ANSWERS
     assert await status_of(pages_of(host), "/api/bot/last") == 404
 
 
 def test_kept_answers_are_bounded_in_number_and_bytes_and_end() -> None:
     kept = AnswerCache(entries=3, size_bytes=100)
     for number in range(5):
-        kept.put((number,), responses.text("x" * 9), until=10.0)
+        kept.put((number,), responses.text_response("x" * 9), until=10.0)
     assert [kept.get((number,), 9.0) is None for number in range(5)] == [True, True, False, False, False]
     assert kept.get((4,), 10.0) is None
-    kept.put((4,), responses.text("y" * 89), until=20.0)
+    kept.put((4,), responses.text_response("y" * 89), until=20.0)
     assert [kept.get((number,), 9.0) is None for number in range(2, 5)] == [True, False, False]
-    kept.put((5,), responses.text("z" * 200), until=20.0)
+    kept.put((5,), responses.text_response("z" * 200), until=20.0)
     assert kept.get((5,), 9.0) is None
 
 

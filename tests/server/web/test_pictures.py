@@ -7,13 +7,13 @@ import io
 from PIL import Image
 
 from arena.server.host import Host
-from arena.server.store.aggregates.counting import refresh
+from arena.server.store.aggregates.counting import count_new_matches
 from tests.server.web.test_pages import get, play
 
 
 async def test_matches_maps_and_events_have_pictures_and_a_match_a_film(host: Host) -> None:
     (match,) = await play(host, 1)
-    await refresh(host.engine)
+    await count_new_matches(host.engine)
     for path, kind in {
         f"/picture/match/{match}/2.png": "PNG",
         f"/picture/match/{match}.png": "PNG",

@@ -31,13 +31,13 @@ def files() -> StaticFiles:
 def test_each_page_asks_for_its_bundles_at_once(
     files: StaticFiles, start: bool, embedded: bool, bundles: list[str]
 ) -> None:
-    answer = files.templates.page(start=start, embedded=embedded)
+    answer = files.templates.render_page(start=start, embedded=embedded)
     page = answer.body.decode()
     assert answer.headers["Link"] == f"</web/{files.digest}/js/{bundles[0]}>; rel=modulepreload"
     names = re.findall(r'(?:src|href)="/web/([^"]+\.js)"', page)
     assert [each.removeprefix(f"{files.digest}/js/") for each in names] == bundles
     for name in names:
-        assert files.file(name, gzip=False) is not None
+        assert files.answer_file(name, gzip=False) is not None
 
 
 def test_another_way_to_bundle_gives_the_files_another_address(
@@ -48,7 +48,7 @@ def test_another_way_to_bundle_gives_the_files_another_address(
 
 
 def test_the_page_has_its_styles_and_the_policy_allows_these_alone(files: StaticFiles) -> None:
-    answer = files.templates.page()
+    answer = files.templates.render_page()
     style = re.search(rb"<style>(.*)</style>", answer.body, re.DOTALL)
     assert style is not None
     written = b"".join((WEB / "css" / name).read_bytes() for name in ("page.css", "boards.css", "home.css"))
@@ -60,7 +60,7 @@ def test_the_page_has_its_styles_and_the_policy_allows_these_alone(files: Static
 @pytest.mark.parametrize("embedded", [False, True])
 def test_each_page_asks_for_the_font_of_its_styles_at_once(files: StaticFiles, embedded: bool) -> None:
     """Otherwise a browser asks for it once it has laid out the text, and by then shows it in another font."""
-    page = files.templates.page(embedded=embedded).body.decode()
+    page = files.templates.render_page(embedded=embedded).body.decode()
     (font,) = re.findall(r'url\("(/web/[^"]+\.woff2)"\)', page)
     assert f'<link rel="preload" href="{font}" as="font" type="font/woff2" crossorigin>' in page
 
@@ -71,24 +71,25 @@ def test_documents_have_a_policy_and_what_is_none_has_not(files: StaticFiles) ->
         ("js/main.js", False),
         ("css/page.css", False),
     ):
-        answer = files.file(f"{files.digest}/{name}", gzip=False)
+        answer = files.answer_file(f"{files.digest}/{name}", gzip=False)
         assert answer is not None
         assert ("Content-Security-Policy" in answer.headers) is policed
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
     for page in ("index.html", "embed.html"):
-        assert files.file(f"{files.digest}/{page}", gzip=False) is None, (
+        assert files.answer_file(f"{files.digest}/{page}", gzip=False) is None, (
             "a page is told at its addresses alone"
         )
     for embedded in (False, True):
         assert (
-            "default-src 'none'" in files.templates.page(embedded=embedded).headers["Content-Security-Policy"]
+            "default-src 'none'"
+            in files.templates.render_page(embedded=embedded).headers["Content-Security-Policy"]
         )
 
 
 def test_a_packed_file_is_the_file(files: StaticFiles) -> None:
     for path in (WEB / "js").rglob("*.js"):
         name = f"{files.digest}/{path.relative_to(WEB).as_posix()}"
-        plain, packed = files.file(name, gzip=False), files.file(name, gzip=True)
+        plain, packed = files.answer_file(name, gzip=False), files.answer_file(name, gzip=True)
         assert plain is not None
         assert packed is not None
         assert plain.body == path.read_bytes()
@@ -99,8 +100,8 @@ def test_a_packed_file_is_the_file(files: StaticFiles) -> None:
 @given(st.text(st.sampled_from("./%\\abjsm"), max_size=30))
 def test_no_path_leads_out_of_the_folder(files: StaticFiles, path: str) -> None:
     inside = path in {file.relative_to(WEB).as_posix() for file in WEB.rglob("*")}
-    assert (files.file(f"{files.digest}/{path}", gzip=False) is not None) <= inside
-    assert files.file(path, gzip=False) is None, "the digest is needed"
+    assert (files.answer_file(f"{files.digest}/{path}", gzip=False) is not None) <= inside
+    assert files.answer_file(path, gzip=False) is None, "the digest is needed"
 
 
 def test_gzip_is_sent_to_clients_that_accept_it() -> None:
@@ -112,7 +113,7 @@ def test_gzip_is_sent_to_clients_that_accept_it() -> None:
 
 
 def test_the_service_worker_knows_the_digest_and_is_asked_for_anew(files: StaticFiles) -> None:
-    answer = files.worker(gzip=False)
+    answer = files.answer_service_worker(gzip=False)
     assert f"/web/{files.digest}/".encode() in answer.body
     assert b"{{digest}}" not in answer.body
     assert answer.headers["Cache-Control"] == "no-cache"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from arena.server.host import Host
-from arena.server.store.aggregates.counting import refresh
+from arena.server.store.aggregates.counting import count_new_matches
 from tests.server.web.test_pages import ask, get, play
 
 
 async def test_matches_are_found_by_both_players_by_event_and_by_opening(host: Host) -> None:
     ids = await play(host, 2)
-    await refresh(host.engine)
+    await count_new_matches(host.engine)
     for question in (
         "search",
         "search?bot=anna&opponent=bert",

@@ -7,23 +7,23 @@ import pytest
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Result
 from arena.protocol.values import Players
-from arena.server.web.titles import bot_title, match_title, result_title
+from arena.server.web.titles import make_bot_title, make_match_title, make_result_title
 
 
 @pytest.mark.parametrize("reason", list(EndReason))
 def test_every_end_is_told_with_its_winner_where_it_has_one(reason: EndReason) -> None:
     players = Players("anna", "bert")
     if reason is EndReason.SERVER_FAULT:
-        assert result_title(players, Result(None, reason)) == "void"
+        assert make_result_title(players, Result(None, reason)) == "void"
         return
-    assert result_title(players, Result("minnie", reason)).startswith("bert won: ")
-    assert result_title(players, Result(None, reason)).startswith("draw: ")
-    assert "_" not in result_title(players, Result(None, reason))
+    assert make_result_title(players, Result("minnie", reason)).startswith("bert won: ")
+    assert make_result_title(players, Result(None, reason)).startswith("draw: ")
+    assert "_" not in make_result_title(players, Result(None, reason))
 
 
 def test_a_title_has_the_map_and_the_time_control() -> None:
-    assert match_title("riskless", "usa", "10+0.1") == "USA, 10+0.1"
-    assert match_title("my-game", "", "1/move") == "my-game, 1/move"
+    assert make_match_title("riskless", "usa", "10+0.1") == "USA, 10+0.1"
+    assert make_match_title("my-game", "", "1/move") == "my-game, 1/move"
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_a_title_has_the_map_and_the_time_control() -> None:
     ],
 )
 def test_only_the_bots_of_the_server_have_titles(name: str, title: str) -> None:
-    assert bot_title(name) == title
-    assert result_title(Players(name, "bert"), Result("maxie", EndReason.RESIGNATION)).startswith(
+    assert make_bot_title(name) == title
+    assert make_result_title(Players(name, "bert"), Result("maxie", EndReason.RESIGNATION)).startswith(
         f"{title} won: "
     )

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from arena.match.replay import verify
 from arena.protocol.record import to_line
-from arena.server.web.store_pages import true_moves
+from arena.server.web.store_pages import rate_moves_by_table
 from arena.solved.move_quality import MoveQuality
 from arena.solved.solution import solution_of
 from tests.ladder.reports.test_blunders import by_hand, make_record
@@ -15,7 +15,7 @@ from tests.ladder.reports.test_blunders import by_hand, make_record
 
 def test_each_move_has_its_line() -> None:
     record = make_record("path4", 30)
-    told = true_moves(to_line(record))
+    told = rate_moves_by_table(to_line(record))
     assert told is not None
     assert len(told) == len(record.moves)
     assert sum(each.kind is not MoveQuality.KEPT for each in told) == sum(by_hand(record).values())
@@ -27,10 +27,10 @@ def test_each_move_has_its_line() -> None:
 
 @pytest.mark.parametrize("map", ["world", "m2"])
 def test_a_map_without_a_table_has_nothing_to_tell(map: str) -> None:
-    assert true_moves(to_line(make_record(map, 4))) is None
+    assert rate_moves_by_table(to_line(make_record(map, 4))) is None
 
 
 def test_a_record_that_cannot_be_played_has_nothing_to_tell() -> None:
     record = make_record("path4", 4)
-    assert true_moves(to_line(replace(record, moves=record.moves[1:]))) is None
-    assert true_moves("no record") is None
+    assert rate_moves_by_table(to_line(replace(record, moves=record.moves[1:]))) is None
+    assert rate_moves_by_table("no record") is None

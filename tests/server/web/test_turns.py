@@ -34,7 +34,7 @@ class Clock(arena.clock.Clock):
 
 
 async def ask(turns: RequestQueue, address: str, order: list[str]) -> None:
-    async with turns.slot(address, COST, 60):
+    async with turns.wait_for_turn(address, COST, 60):
         order.append(address)
 
 
@@ -119,7 +119,7 @@ async def test_a_request_is_refused_after_too_long_a_wait_or_with_too_many_at_on
     turns = RequestQueue(1, clock)
     await ask(turns, "192.0.2.1", order)
     with pytest.raises(ServerBusy):
-        async with turns.slot("192.0.2.1", COST, 0):
+        async with turns.wait_for_turn("192.0.2.1", COST, 0):
             pass
     async with anyio.create_task_group() as tasks:
         for _ in range(MAX_WAITING_PER_ADDRESS):

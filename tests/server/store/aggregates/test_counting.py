@@ -14,15 +14,15 @@ from arena.protocol.record import Record
 from arena.rating.glicko import Rating
 from arena.rating.steps import Category, Rater, RatingStep, categories
 from arena.server.store.aggregates import counting
-from arena.server.store.aggregates.counting import refresh
+from arena.server.store.aggregates.counting import count_new_matches
 from arena.server.store.aggregates.recompute import step_from_row
 from arena.server.store.aggregates.standings import (
-    last_ratings,
-    listed_categories,
-    load_crosses,
+    list_categories,
+    load_cross_scores,
+    load_current_ratings,
     load_standings,
 )
-from arena.server.store.database import open_store, reading
+from arena.server.store.database import open_query_connection, open_store
 from arena.server.store.schema import rating_steps
 from tests.properties import seeds
 from tests.server.played import (
@@ -88,11 +88,11 @@ async def test_whatever_times_matches_tell_the_steps_are_those_of_the_order_in_w
         for at, match in waiting:
             matches.append((at, await keep(engine, at, **match)))
             if chance.random() < 0.2:
-                await refresh(engine)
+                await count_new_matches(engine)
                 assert await steps_in(engine) == steps_of(matches)
-        await refresh(engine)
+        await count_new_matches(engine)
         assert await steps_in(engine) == steps_of(matches)
-        assert await refresh(engine) == 0
+        assert await count_new_matches(engine) == 0
 
 
 async def test_more_matches_than_one_transaction_takes_are_all_counted(database: str) -> None:
@@ -100,7 +100,7 @@ async def test_more_matches_than_one_transaction_takes_are_all_counted(database:
         matches = [
             (day(1), await keep(engine, day(1), events(MAXIE_WINS))) for _ in range(counting.CHUNK + 3)
         ]
-        assert await refresh(engine) == len(matches)
+        assert await count_new_matches(engine) == len(matches)
         assert await steps_in(engine) == steps_of(matches)
 
 
@@ -109,7 +109,7 @@ async def test_servers_that_count_at_once_count_each_match_once(database: str) -
 
     async def count() -> None:
         async with open_store(database) as engine:
-            counts.append(await refresh(engine))
+            counts.append(await count_new_matches(engine))
 
     async with open_store(database) as engine:
         matches = [(day(1 + n), await keep(engine, day(1 + n), events(MAXIE_WINS))) for n in range(10)]
@@ -132,11 +132,11 @@ async def test_matches_counted_long_ago_are_not_scanned(tmp_path: Path) -> None:
 async def test_a_time_that_is_yet_to_come_does_not_keep_the_count_from_ending(database: str) -> None:
     async with open_store(database) as engine:
         await keep(engine, FAR, events(MAXIE_WINS))
-        assert await refresh(engine) == 1
+        assert await count_new_matches(engine) == 1
         for number in range(counting.CHUNK + 1):
             await keep(engine, day(1, number), events(MINNIE_WINS))
-            assert await refresh(engine) == 1
-        assert await refresh(engine) == 0
+            assert await count_new_matches(engine) == 1
+        assert await count_new_matches(engine) == 0
         (anna,) = [row for row in await load_standings(engine) if row.bot == "anna"]
     assert (anna.wins, anna.losses) == (1, counting.CHUNK + 1)
     assert anna.deviation < 350
@@ -147,10 +147,10 @@ async def test_each_of_many_bots_gets_its_own_rating(database: str) -> None:
         names = [f"bot {number}" for number in range(12)]
         for number, (maxie, minnie) in enumerate(pairwise(names)):
             await keep(engine, day(1, number), events(MAXIE_WINS), maxie=maxie, minnie=minnie)
-        await refresh(engine)
+        await count_new_matches(engine)
         keys = [(Category("tictactoe"), name) for name in (*names, "nobody")]
-        async with reading(engine) as connection:
-            found = await connection.run_sync(last_ratings, keys)
+        async with open_query_connection(engine) as connection:
+            found = await connection.run_sync(load_current_ratings, keys)
         rows = {
             row.bot: Rating(row.rating, row.deviation, row.volatility) for row in await load_standings(engine)
         }
@@ -160,7 +160,7 @@ async def test_each_of_many_bots_gets_its_own_rating(database: str) -> None:
 async def test_casual_and_unfinished_matches_do_not_count(database: str) -> None:
     async with open_store(database) as engine:
         await keep(engine, day(1), events(MAXIE_WINS), rated=False)
-        assert await refresh(engine) == 0
+        assert await count_new_matches(engine) == 0
         assert await load_standings(engine) == []
 
 
@@ -178,7 +178,7 @@ async def test_the_table_counts_results_and_forfeits(database: str) -> None:
             ]
         ):
             await keep(engine, day(1 + number), how)
-        await refresh(engine)
+        await count_new_matches(engine)
         rows = {row.bot: row for row in await load_standings(engine)}
     anna, bert = rows["anna"], rows["bert"]
     assert (anna.matches, anna.wins, anna.draws, anna.losses, anna.forfeits) == (5, 2, 1, 2, 1)
@@ -197,28 +197,28 @@ async def test_a_rating_by_time_control_is_that_of_a_store_with_no_other_matches
             how = events(chance.choice([MAXIE_WINS, MINNIE_WINS, NOBODY_WINS]))
             for each in (engine, other) if time_control == "0.1/move" else (engine,):
                 await keep(each, day(1, number), how, maxie=maxie, minnie=minnie, time_control=time_control)
-        await refresh(engine)
-        await refresh(other)
+        await count_new_matches(engine)
+        await count_new_matches(other)
         rows = await load_standings(engine, "tictactoe", "", "0.1/move")
         assert rows == await load_standings(other, "tictactoe")
         assert rows != await load_standings(engine, "tictactoe")
         assert await load_standings(engine, "tictactoe", "italy", "0.1/move") == []
         names = [row.bot for row in rows]
-        of_clock = await load_crosses(engine, Category("tictactoe", "", "0.1/move"), names)
-        assert of_clock == await load_crosses(other, Category("tictactoe"), names)
-        listed = await listed_categories(engine, 5, since=LONG_AGO)
+        of_clock = await load_cross_scores(engine, Category("tictactoe", "", "0.1/move"), names)
+        assert of_clock == await load_cross_scores(other, Category("tictactoe"), names)
+        listed = await list_categories(engine, 5, since=LONG_AGO)
         assert {each.time_control: each.matches for each in listed} == {
             "0.1/move": sum(row.matches for row in rows),
             "1+0.1": 32 - sum(row.matches for row in rows),
         }
-        assert len(await listed_categories(engine, 1)) == 1
-        assert await listed_categories(engine, 5, since=FAR) == []
+        assert len(await list_categories(engine, 1)) == 1
+        assert await list_categories(engine, 5, since=FAR) == []
 
 
 async def test_the_table_is_by_game_and_can_be_of_one(database: str) -> None:
     async with open_store(database) as engine:
         await keep(engine, day(1), events(MINNIE_WINS))
-        await refresh(engine)
+        await count_new_matches(engine)
         assert [row.bot for row in await load_standings(engine)] == ["bert", "anna"]
         assert [row.bot for row in await load_standings(engine, "tictactoe")] == ["bert", "anna"]
         assert await load_standings(engine, "riskless") == []

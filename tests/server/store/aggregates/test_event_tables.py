@@ -7,18 +7,18 @@ import pytest
 
 from arena.protocol.record import Record
 from arena.rating.standings import make_standings
-from arena.server.store.aggregates.counting import refresh
+from arena.server.store.aggregates.counting import count_new_matches
 from arena.server.store.aggregates.event_tables import (
     MAX_FULL_TABLE,
     MAX_PARTIAL_TABLE,
     EventCounts,
-    events_with_matches,
+    list_events_with_matches,
     load_event_scores,
 )
 from arena.server.store.archive import import_lines
 from arena.server.store.database import open_store
-from arena.server.store.ladders import claim
-from arena.server.store.queries import event_table
+from arena.server.store.ladders import claim_ladder
+from arena.server.store.queries import load_event_table
 from tests.properties import seeds
 from tests.server.matches import record
 from tests.server.played import (
@@ -51,10 +51,10 @@ async def test_the_kept_table_is_that_of_all_records(database: str, seed: int) -
             )
             played[event].append(kept)
             if chance.random() < 0.3:
-                await refresh(engine)
-        await refresh(engine)
+                await count_new_matches(engine)
+        await count_new_matches(engine)
         for event, records in played.items():
-            found = await event_table(engine, event)
+            found = await load_event_table(engine, event)
             assert found is not None
             bots = sorted({bot for each in records for bot in (each.players.maxie, each.players.minnie)})
             assert found.rows == make_standings(bots, records)
@@ -64,17 +64,17 @@ async def test_the_kept_table_is_that_of_all_records(database: str, seed: int) -
                 scored[each.bot, each.opponent] = each.wins
             assert sum(scored.values()) == sum(row.wins for row in found.rows)
         listed = [EventCounts(event, len(played[event])) for event in ("two", "one")]
-        assert await events_with_matches(engine, 50) == listed
-        assert await events_with_matches(engine, 1) == listed[:1]
-        assert await event_table(engine, "three") is None
+        assert await list_events_with_matches(engine, 50) == listed
+        assert await list_events_with_matches(engine, 1) == listed[:1]
+        assert await load_event_table(engine, "three") is None
 
 
 async def test_matches_in_progress_are_listed_with_their_event(database: str) -> None:
     async with open_store(database) as engine:
         await keep(engine, day(1), events(MAXIE_WINS), event="over")
-        assert await events_with_matches(engine, 50) == []  # until it is counted
-        await refresh(engine)
-        assert await events_with_matches(engine, 50) == [EventCounts("over", 1)]
+        assert await list_events_with_matches(engine, 50) == []  # until it is counted
+        await count_new_matches(engine)
+        assert await list_events_with_matches(engine, 50) == [EventCounts("over", 1)]
 
 
 async def test_an_event_with_a_plan_has_a_table_of_all_its_bots_and_points(database: str) -> None:
@@ -92,11 +92,11 @@ async def test_an_event_with_a_plan_has_a_table_of_all_its_bots_and_points(datab
         "seed": 1,
     }
     async with open_store(database) as engine:
-        async with claim(engine, "ladder", "test", "auto", plan):
+        async with claim_ladder(engine, "ladder", "test", "auto", plan):
             pass
         assert (await import_lines(engine, lines)).added == len(lines)
-        await refresh(engine)
-        found = await event_table(engine, "test")
+        await count_new_matches(engine)
+        found = await load_event_table(engine, "test")
     assert found is not None
     assert sorted(row.bot for row in found.rows) == names
     assert sum(row.points for row in found.rows) == len(pairs)
@@ -111,7 +111,7 @@ async def test_of_very_many_bots_those_are_told_that_have_played_most(database: 
     ]
     async with open_store(database) as engine:
         assert (await import_lines(engine, lines)).added == len(lines)
-        await refresh(engine)
+        await count_new_matches(engine)
         found = await load_event_scores(engine, "test")
     assert found is not None
     assert found.counted == len(lines)

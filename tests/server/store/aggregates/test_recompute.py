@@ -9,8 +9,8 @@ from arena.match.events import Moved, from_journal, to_journal
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result, to_line
 from arena.server.store import schema
-from arena.server.store.aggregates.counting import refresh
-from arena.server.store.aggregates.recompute import RatingsDiffer, recompute
+from arena.server.store.aggregates.counting import count_new_matches
+from arena.server.store.aggregates.recompute import RatingsDiffer, recompute_ratings
 from arena.server.store.database import open_store
 from arena.server.store.packing import pack_record
 from tests.server.played import (
@@ -39,14 +39,14 @@ async def fill(engine: AsyncEngine) -> list[Record]:
         events((4,)),  # the server stopped, and the record says so
     ]
     records = [await keep(engine, day(1 + number), kind) for number, kind in enumerate(kinds)]
-    await refresh(engine)
+    await count_new_matches(engine)
     return records
 
 
 async def test_the_journal_gives_the_same_ratings(database: str) -> None:
     async with open_store(database) as engine:
         records = await fill(engine)
-        done = await recompute(engine)
+        done = await recompute_ratings(engine)
         assert (done.matches, done.imported) == (len(records), 0)
 
 
@@ -54,31 +54,31 @@ async def test_a_match_that_finished_after_the_count_is_left_out(database: str) 
     async with open_store(database) as engine:
         records = await fill(engine)
         await keep(engine, day(2, second=5), events(MAXIE_WINS))
-        assert (await recompute(engine)).matches == len(records)
-        await refresh(engine)
-        assert (await recompute(engine)).matches == len(records) + 1
+        assert (await recompute_ratings(engine)).matches == len(records)
+        await count_new_matches(engine)
+        assert (await recompute_ratings(engine)).matches == len(records) + 1
 
 
 async def test_more_matches_than_are_read_at_once_are_all_recomputed(database: str) -> None:
     async with open_store(database) as engine:
         for number in range(10):
             await keep(engine, day(1), events(MAXIE_WINS), match=f"{number:032}")
-        await refresh(engine)
+        await count_new_matches(engine)
         for at_once in (3, 5, 10, 11):
-            assert (await recompute(engine, at_once=at_once)).matches == 10
+            assert (await recompute_ratings(engine, batch_size=at_once)).matches == 10
 
 
 async def test_an_imported_match_is_replayed_from_its_record(database: str) -> None:
     async with open_store(database) as engine:
         await fill(engine)
         await keep(engine, day(20), events(MAXIE_WINS), journaled=False)
-        await refresh(engine)
-        assert (await recompute(engine)).imported == 1
+        await count_new_matches(engine)
+        assert (await recompute_ratings(engine)).imported == 1
         bad = await keep(engine, day(21), events(MAXIE_WINS), journaled=False)
-        await refresh(engine)
+        await count_new_matches(engine)
         await _write_record(engine, replace(bad, moves=bad.moves[:-1]))
         with pytest.raises(RatingsDiffer, match=f"match {bad.match}: .*nothing is decided"):
-            await recompute(engine)
+            await recompute_ratings(engine)
 
 
 async def _write_record(engine: AsyncEngine, record: Record) -> None:
@@ -97,7 +97,7 @@ async def test_a_false_record_is_named(database: str) -> None:
         with pytest.raises(
             RatingsDiffer, match=f"match {records[1].match}: the journal says minnie wins by line"
         ):
-            await recompute(engine)
+            await recompute_ratings(engine)
 
 
 async def test_a_changed_event_is_named(database: str) -> None:
@@ -116,7 +116,7 @@ async def test_a_changed_event_is_named(database: str) -> None:
         with pytest.raises(
             RatingsDiffer, match=f"match {record.match}: the journal says maxie|minnie wins by illegal"
         ):
-            await recompute(engine)
+            await recompute_ratings(engine)
 
 
 @pytest.mark.parametrize("column", ["rating", "deviation", "volatility"])
@@ -128,7 +128,7 @@ async def test_a_changed_rating_is_named(database: str, column: str) -> None:
         async with engine.begin() as connection:
             await connection.execute(sa.update(schema.rating_steps).where(which).values(raised))
         with pytest.raises(RatingsDiffer, match=f"match {record.match}: bert has .* but the store says"):
-            await recompute(engine)
+            await recompute_ratings(engine)
 
 
 async def test_a_lost_rating_is_named(database: str) -> None:
@@ -138,4 +138,4 @@ async def test_a_lost_rating_is_named(database: str) -> None:
         async with engine.begin() as connection:
             await connection.execute(sa.delete(schema.rating_steps).where(which))
         with pytest.raises(RatingsDiffer, match="the store says nothing"):
-            await recompute(engine)
+            await recompute_ratings(engine)

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, RecordedMove, Result
 from arena.protocol.values import Players
-from arena.server.store.aggregates.counting import refresh
+from arena.server.store.aggregates.counting import count_new_matches
 from arena.server.store.aggregates.standings import load_standings
 from arena.server.store.database import open_store
 from arena.server.store.finished import match_digest
@@ -52,7 +52,7 @@ async def test_the_second_of_two_equal_matches_is_not_rated_and_stays_so_after_a
         await keep(engine, day(4), events(MAXIE_WINS), once=True)
     async with open_store(database) as engine:
         await keep(engine, day(5), events(MAXIE_WINS), once=True)
-        await refresh(engine)
+        await count_new_matches(engine)
         assert {each.bot: each.matches for each in await load_standings(engine)} == {"anna": 3, "bert": 3}
         async with engine.connect() as connection:
             rated = (

@@ -13,19 +13,19 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.rating.steps import Category
-from arena.server.store.aggregates.closing import CannotClose, close_season
-from arena.server.store.aggregates.counting import refresh
-from arena.server.store.aggregates.recompute import recompute
-from arena.server.store.aggregates.seasons import all_seasons
+from arena.server.store.aggregates.closing import CannotCloseSeason, close_season
+from arena.server.store.aggregates.counting import count_new_matches
+from arena.server.store.aggregates.recompute import recompute_ratings
+from arena.server.store.aggregates.seasons import read_seasons
 from arena.server.store.aggregates.standings import (
     StandingRow,
     load_bot_standings,
-    load_crosses,
+    load_cross_scores,
     load_standings,
 )
 from arena.server.store.database import open_store, transaction_writer
 from arena.server.store.journal.load import load_accounts
-from arena.server.store.queries import rating_tables
+from arena.server.store.queries import load_rating_tables
 from arena.server.store.retention import Retention, prune
 from arena.server.store.schema import matches
 from arena.server.store.schema import standings as standings_table
@@ -62,10 +62,10 @@ async def test_a_season_begins_like_an_empty_store_and_keeps_the_tables_of_the_l
     chance = random.Random(1)
     async with open_store(database) as engine, open_store(other_database) as other:
         await play(chance, range(1, 12), engine)
-        await refresh(engine)
+        await count_new_matches(engine)
         before, crossed = (
             await load_standings(engine),
-            await load_crosses(engine, Category("tictactoe"), NAMES),
+            await load_cross_scores(engine, Category("tictactoe"), NAMES),
         )
         of_clock = await load_standings(engine, "tictactoe", "", "1+0.1")
         assert await close(engine, "spring") == ["tictactoe"]
@@ -73,8 +73,8 @@ async def test_a_season_begins_like_an_empty_store_and_keeps_the_tables_of_the_l
         assert await load_standings(engine, season="spring") == before
         assert (await load_accounts(engine, "", ["anna"]))["anna"].ratings == {}
         await play(chance, range(12, 24), engine, other)
-        await refresh(engine)
-        await refresh(other)
+        await count_new_matches(engine)
+        await count_new_matches(other)
         now = await load_standings(engine)
         assert now == await load_standings(other)
         assert await load_standings(engine, "tictactoe", "", "1+0.1") == await load_standings(
@@ -82,14 +82,14 @@ async def test_a_season_begins_like_an_empty_store_and_keeps_the_tables_of_the_l
         )
         assert await load_standings(engine, season="spring") == before
         assert await load_standings(engine, "tictactoe", "", "1+0.1", "spring") == of_clock
-        tables = await rating_tables(engine, season="spring")
+        tables = await load_rating_tables(engine, season="spring")
         assert tables.standings == before
         assert {(each.bot, each.opponent): each for each in tables.crosses["tictactoe"]} == {
             (each.bot, each.opponent): each for each in crossed
         }
         assert [each.time_control for each in tables.categories] == ["1+0.1"]
-        mine = await load_crosses(engine, Category("tictactoe", season=2), NAMES)
-        assert mine == await load_crosses(other, Category("tictactoe"), NAMES)
+        mine = await load_cross_scores(engine, Category("tictactoe", season=2), NAMES)
+        assert mine == await load_cross_scores(other, Category("tictactoe"), NAMES)
         async with engine.connect() as connection:
             assert await load_bot_standings(connection, "anna") == [row for row in now if row.bot == "anna"]
         ratings = {row.bot: row.rating for row in now}
@@ -110,7 +110,7 @@ async def test_matches_that_wait_to_be_counted_belong_to_the_season_that_is_clos
             await keep(engine, day(1 + number), events(MAXIE_WINS), match=f"{number:032}")
         await close(engine, "spring")
         assert [row.matches for row in await load_standings(engine, season="spring")] == [3, 3]
-        assert await refresh(engine) == 0
+        assert await count_new_matches(engine) == 0
 
 
 async def test_the_ratings_of_all_seasons_are_recomputed_with_and_without_their_matches(
@@ -121,28 +121,28 @@ async def test_the_ratings_of_all_seasons_are_recomputed_with_and_without_their_
         await play(chance, range(1, 9), engine)
         await close(engine, "spring")
         await play(chance, range(9, 17), engine)
-        await refresh(engine)
-        assert (await recompute(engine)).matches == 16
+        await count_new_matches(engine)
+        assert (await recompute_ratings(engine)).matches == 16
         for kept in (12, 5, 0):
             before = await load_standings(engine, season="spring"), await load_standings(engine)
-            await prune(engine, Retention(most=kept))
-            assert (await recompute(engine)).matches == kept
+            await prune(engine, Retention(max_matches=kept))
+            assert (await recompute_ratings(engine)).matches == kept
             assert (await load_standings(engine, season="spring"), await load_standings(engine)) == before
         await play(chance, range(17, 21), engine)
-        await refresh(engine)
-        assert (await recompute(engine)).matches == 4
+        await count_new_matches(engine)
+        assert (await recompute_ratings(engine)).matches == 4
 
 
 async def test_a_season_is_of_one_game_or_of_all_and_its_name_is_given_once(database: str) -> None:
     async with open_store(database) as engine:
-        with pytest.raises(CannotClose, match="no match was rated in this season"):
+        with pytest.raises(CannotCloseSeason, match="no match was rated in this season"):
             await close(engine, "spring")
         await keep(engine, day(1), events(MAXIE_WINS))
-        await refresh(engine)
+        await count_new_matches(engine)
         await keep_riskless(engine)
         assert await close(engine, "spring", "riskless") == ["riskless"]
         assert [row.game for row in await load_standings(engine)] == ["tictactoe"] * 2
-        with pytest.raises(CannotClose, match="no match of riskless was rated in this season"):
+        with pytest.raises(CannotCloseSeason, match="no match of riskless was rated in this season"):
             await close(engine, "summer", "riskless")
         assert await close(engine, "spring") == ["tictactoe"], "riskless has no match in its season"
         assert {row.game for row in await load_standings(engine, season="spring")} == {
@@ -150,9 +150,12 @@ async def test_a_season_is_of_one_game_or_of_all_and_its_name_is_given_once(data
             "tictactoe",
         }
         await keep(engine, day(2), events(MAXIE_WINS))
-        with pytest.raises(CannotClose, match="tictactoe already has a season 'spring'"):
+        with pytest.raises(CannotCloseSeason, match="tictactoe already has a season 'spring'"):
             await close(engine, "spring")
-        assert [each.name for each in (await all_seasons(engine)).latest()] == ["spring", "spring"]
+        assert [each.name for each in (await read_seasons(engine)).list_latest_first()] == [
+            "spring",
+            "spring",
+        ]
 
 
 async def test_a_season_that_cannot_be_stored_whole_is_not_closed(tmp_path: Path) -> None:
@@ -167,11 +170,11 @@ async def test_a_season_that_cannot_be_stored_whole_is_not_closed(tmp_path: Path
             )
         with pytest.raises(sa.exc.IntegrityError, match="the disk is full"):
             await close(engine, "spring")
-        assert (await all_seasons(engine)).latest() == []
+        assert (await read_seasons(engine)).list_latest_first() == []
         async with engine.connect() as connection:
             counted = sa.select(sa.func.count()).where(matches.c.counted)
             assert await connection.scalar(counted) == 0, "neither are the matches counted"
-        await refresh(engine)
+        await count_new_matches(engine)
         assert [row.matches for row in await load_standings(engine, "tictactoe")] == [3, 3]
 
 
@@ -184,7 +187,7 @@ import anyio
 import sqlalchemy as sa
 
 from arena.server.store.aggregates.closing import close_season
-from arena.server.store.aggregates.counting import refresh
+from arena.server.store.aggregates.counting import count_new_matches
 from arena.server.store.database import open_store, transaction_writer
 
 async def close(file, last):
@@ -195,7 +198,7 @@ async def close(file, last):
                 os.kill(os.getpid(), signal.SIGKILL)
         sa.event.listen(engine.sync_engine, "before_cursor_execute", step)
         sa.event.listen(engine.sync_engine, "commit", step)
-        await refresh(engine)
+        await count_new_matches(engine)
         await transaction_writer(engine)(partial(close_season, name="spring"))
 
 folder, code = Path(sys.argv[1]), -9
@@ -215,7 +218,7 @@ for last in itertools.count(1):
 async def test_a_kill_at_any_step_of_the_closing_leaves_the_old_season_or_the_new_one(tmp_path: Path) -> None:
     async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine:
         await keep(engine, day(1), events(MAXIE_WINS), match=f"{1:032}")
-        await refresh(engine)
+        await count_new_matches(engine)
         await keep_riskless(engine)
         await keep(engine, day(2), events(MINNIE_WINS), match=f"{2:032}")
     await anyio.run_process([sys.executable, "-c", KILLED, str(tmp_path)])
@@ -227,9 +230,9 @@ async def test_a_kill_at_any_step_of_the_closing_leaves_the_old_season_or_the_ne
     kinds = set()
     for file in files:
         async with open_store(f"sqlite:///{file}") as engine:
-            names = [each.name for each in (await all_seasons(engine)).closed]
+            names = [each.name for each in (await read_seasons(engine)).closed]
             kinds.add(len(names))
-            await refresh(engine)
+            await count_new_matches(engine)
             assert names in ([], ["spring", "spring"])
             assert (await load_standings(engine), await load_standings(engine, season="spring")) == (
                 ([], closed) if names else (closed, [])

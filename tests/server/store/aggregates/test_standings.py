@@ -5,20 +5,20 @@ from collections import Counter
 
 from arena.rating.glicko import Rating
 from arena.rating.steps import Category, CurrentRating
-from arena.server.store.aggregates.counting import refresh
+from arena.server.store.aggregates.counting import count_new_matches
 from arena.server.store.aggregates.standings import (
     BOTS_AT_ONCE,
     StandingRow,
-    last_ratings,
+    list_rated_games,
     load_bases,
     load_bot_standings,
-    load_crosses,
+    load_cross_scores,
+    load_current_ratings,
     load_standings,
-    rated_games,
     sort_standings,
     store_bases,
 )
-from arena.server.store.database import exclusive, open_store
+from arena.server.store.database import exclusive_transaction, open_store
 from tests.server.played import FAILS, MAXIE_WINS, MINNIE_WINS, NO_SHOW, NOBODY_WINS, day, events, keep
 
 KINDS = {
@@ -43,15 +43,15 @@ async def test_the_stored_table_equals_a_count_of_all_matches(database: str) -> 
                 scored[maxie, minnie, how] += 1
                 scored[minnie, maxie, {"win": "loss", "loss": "win"}.get(how, how)] += 1
             if chance.random() < 0.4:
-                await refresh(engine)
-        await refresh(engine)
+                await count_new_matches(engine)
+        await count_new_matches(engine)
         table = await load_standings(engine, "tictactoe")
-        found = await load_crosses(engine, Category("tictactoe"), ["anna", "bert", "carl"])
-        assert await rated_games(engine) == ["tictactoe"]
+        found = await load_cross_scores(engine, Category("tictactoe"), ["anna", "bert", "carl"])
+        assert await list_rated_games(engine) == ["tictactoe"]
         async with engine.connect() as connection:
             of_anna = await load_bot_standings(connection, "anna")
         assert of_anna == [row for row in table if row.bot == "anna"]
-        assert await load_standings(engine, "tictactoe", most=2) == table[:2]
+        assert await load_standings(engine, "tictactoe", limit=2) == table[:2]
     for cross in found:
         expected = [scored[cross.bot, cross.opponent, how] for how in ("win", "draw", "loss")]
         assert [cross.wins, cross.draws, cross.losses] == expected
@@ -68,11 +68,11 @@ async def test_the_stored_table_equals_a_count_of_all_matches(database: str) -> 
 async def test_the_last_ratings_of_more_bots_than_one_query_asks_for(database: str) -> None:
     keys = [(Category("tictactoe"), f"bot {number}") for number in range(BOTS_AT_ONCE + 5)]
     table = {key: CurrentRating(1500.0 + number, 60.0, 0.06, day(1)) for number, key in enumerate(keys)}
-    async with open_store(database) as engine, exclusive(engine) as connection:
+    async with open_store(database) as engine, exclusive_transaction(engine) as connection:
         await connection.run_sync(store_bases, table)
         await connection.run_sync(store_bases, {keys[0]: CurrentRating(1700.0, 50.0, 0.06, day(2))})
         kept = await connection.run_sync(load_bases)
-        assert await connection.run_sync(last_ratings, keys) == {}
+        assert await connection.run_sync(load_current_ratings, keys) == {}
     assert kept == table | {keys[0]: CurrentRating(1700.0, 50.0, 0.06, day(2))}
     assert kept[keys[0]].after() == Rating(1700.0, 50.0, 0.06)
 

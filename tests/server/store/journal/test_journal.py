@@ -30,15 +30,21 @@ from arena.match.events import (
 from arena.match.terms import from_json
 from arena.server.core.effects import DeleteSession, SaveSession
 from arena.server.store import schema
-from arena.server.store.aggregates.counting import refresh
-from arena.server.store.database import close, make_engine, now, open_store, prepare
+from arena.server.store.aggregates.counting import count_new_matches
+from arena.server.store.database import (
+    close_engine,
+    current_timestamp,
+    make_engine,
+    open_store,
+    prepare_store,
+)
 from arena.server.store.journal.changes import Durable
 from arena.server.store.journal.journal import SLOW_SECONDS, Journal, open_journal
 from arena.server.store.journal.postgresql_writer import LOCK_OUT_COUNTING
 from arena.server.store.journal.reader import load_events_of_match
 from arena.server.store.journal.sqlite_writer import WriterThread
 from arena.server.store.lease import Lease
-from testkit.stored import records_of
+from testkit.stored import load_records
 from tests.server.databases import Postgresql
 from tests.server.journals import MATCH, ends, happens, opens
 from tests.server.matches import record, terms
@@ -148,7 +154,7 @@ async def test_a_commit_that_is_tried_again_changes_nothing(database: str) -> No
                 await journal.commit(effects)
         assert len(await load_events_of_match(engine, "a")) == 4
         assert await load_events_of_match(engine, "b") == [(1, MatchOpened()), (2, MatchOpened())]
-        assert await records_of(engine, "test") == [record("a")]
+        assert await load_records(engine, "test") == [record("a")]
         async with engine.connect() as connection:
             arrivals = (await connection.execute(sa.select(schema.matches.c.arrival))).scalars().all()
         assert set(arrivals) == {1, None}
@@ -217,7 +223,7 @@ async def test_a_match_that_is_taken_out_of_the_store_holds_up_no_other(database
             [],
             2,
         )
-        assert await records_of(engine, "test") == [record("b")]
+        assert await load_records(engine, "test") == [record("b")]
 
 
 async def test_a_match_that_is_over_gets_no_event_any_more(database: str) -> None:
@@ -228,15 +234,15 @@ async def test_a_match_that_is_over_gets_no_event_any_more(database: str) -> Non
 
 
 async def test_the_end_of_a_match_keeps_its_record_and_when_it_was(database: str) -> None:
-    before = now()
+    before = current_timestamp()
     async with open_store(database) as engine, open_journal(engine) as journal:
         finished = record(MATCH, moves=[4, 0])
         await journal.commit([opens(rated=True), ends(finished, rated=True)])
-        assert await records_of(engine, "test") == [finished]
+        assert await load_records(engine, "test") == [finished]
         async with engine.connect() as connection:
             row = (await connection.execute(sa.select(schema.matches))).one()
         assert row.rated
-        assert before <= row.finished <= now()
+        assert before <= row.finished <= current_timestamp()
 
 
 async def test_a_record_that_is_there_is_never_changed(
@@ -250,7 +256,7 @@ async def test_a_record_that_is_there_is_never_changed(
         assert caplog.messages == []
         await journal.commit([ends(record(MATCH, winner="minnie"))])
         assert caplog.messages == [f"match {MATCH} has another record in the store, which stays as it is"]
-        assert await records_of(engine, "test") == [first]
+        assert await load_records(engine, "test") == [first]
 
 
 @pytest.mark.parametrize("game", ["tictactoe", "riskless"])
@@ -371,10 +377,10 @@ async def test_a_loop_of_commits_can_be_cancelled(database: str) -> None:
 async def stored(file: Path, *, lasting: bool) -> AsyncIterator[AsyncEngine]:
     engine = make_engine(f"sqlite:///{file}", lasting=lasting)
     try:
-        await prepare(engine)
+        await prepare_store(engine)
         yield engine
     finally:
-        await close(engine)
+        await close_engine(engine)
 
 
 @pytest.mark.parametrize("lasting", [True, False])
@@ -448,7 +454,7 @@ async def test_nobody_counts_while_a_number_of_arrival_is_given_that_is_not_ther
     counts: list[int] = []
 
     async def count() -> None:
-        counts.append(await refresh(engine))
+        counts.append(await count_new_matches(engine))
 
     async with open_store(postgresql_database) as engine:
         await keep(engine, day(1), events(MAXIE_WINS))

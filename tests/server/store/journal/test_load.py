@@ -10,11 +10,11 @@ from arena.match.events import MatchOpened, PlayerReady
 from arena.rating.glicko import Rating
 from arena.server.core.effects import DeleteSession, SaveSession
 from arena.server.store import tokens
-from arena.server.store.aggregates.counting import refresh
+from arena.server.store.aggregates.counting import count_new_matches
 from arena.server.store.aggregates.standings import load_standings
 from arena.server.store.database import open_store
 from arena.server.store.journal.journal import open_journal
-from arena.server.store.journal.load import StoredAccount, load, load_accounts
+from arena.server.store.journal.load import StoredAccount, load_accounts, load_restart_state
 from tests.server.journals import ends, happens, opens
 from tests.server.matches import record, terms
 from tests.server.played import MAXIE_WINS, day, events, keep
@@ -45,7 +45,9 @@ async def test_a_server_goes_on_with_its_own_matches_only_and_knows_its_own_sess
         for server in ("north", "south"):
             async with open_journal(engine, server) as journal:
                 await journal.commit([opens(f"of the {server}"), SaveSession("anna", server.encode())])
-        results = {server: await load(engine, server, "test") for server in ("north", "south", "")}
+        results = {
+            server: await load_restart_state(engine, server, "test") for server in ("north", "south", "")
+        }
     assert {
         server: ([each.terms.match for each in restore.matches], restore.sessions)
         for server, restore in results.items()
@@ -72,12 +74,12 @@ async def test_unfinished_matches_are_loaded_with_their_events(
 async def test_one_query_reads_the_accounts_of_a_crowd(database: str) -> None:
     crowd = [f"bot {number}" for number in range(600)]
     async with open_store(database) as engine, open_journal(engine, "north") as journal:
-        opened = await tokens.create(engine, "anna", "bot", "class")
-        watches = await tokens.create(engine, "eve", "spectator")
-        await tokens.create(engine, "bert", "bot")
-        await tokens.revoke(engine, "bert")
+        opened = await tokens.create_token(engine, "anna", "bot", "class")
+        watches = await tokens.create_token(engine, "eve", "spectator")
+        await tokens.create_token(engine, "bert", "bot")
+        await tokens.revoke_token(engine, "bert")
         await keep(engine, day(1), events(MAXIE_WINS))
-        await refresh(engine)
+        await count_new_matches(engine)
         rated = {row.bot: Rating(row.rating, row.deviation) for row in await load_standings(engine)}
         await journal.commit(
             [SaveSession("anna", b"1"), SaveSession("carl", b"2"), SaveSession("dora", b"3")]

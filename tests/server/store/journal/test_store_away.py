@@ -17,7 +17,7 @@ from arena.match.events import MatchOpened
 from arena.server.store.database import open_store
 from arena.server.store.journal import journal as journal_module
 from arena.server.store.journal.changes import Durable
-from arena.server.store.journal.journal import Journal, StoreAway, open_journal
+from arena.server.store.journal.journal import Journal, StoreUnavailable, open_journal
 from arena.server.store.journal.reader import load_events_of_match
 from tests.server.databases import Postgresql
 from tests.server.journals import MATCH, ends, happens, opens
@@ -50,7 +50,7 @@ async def at_last(journal: Journal, effects: Sequence[Durable]) -> int:
         while True:
             try:
                 await journal.commit(effects)
-            except StoreAway as error:
+            except StoreUnavailable as error:
                 away = str(error)
                 tries += 1
             else:
@@ -75,14 +75,14 @@ async def test_commits_retried_while_the_database_was_down_become_durable(
     async with open_store(url) as engine, playing(engine) as journal:
         await asyncio.to_thread(own_postgresql.stop)
         for _ in range(2):
-            with pytest.raises(StoreAway):
+            with pytest.raises(StoreUnavailable):
                 await journal.commit([happens(2)])
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(at_last, journal, [happens(2)])
             await asyncio.to_thread(own_postgresql.start)
         assert journal.outage_reason() == ""
         await asyncio.to_thread(own_postgresql.stop)
-        with pytest.raises(StoreAway):
+        with pytest.raises(StoreUnavailable):
             await journal.commit([happens(3), ends(record(MATCH))])
         await asyncio.to_thread(own_postgresql.start)
         for _ in range(2):
@@ -148,7 +148,7 @@ async def test_an_unanswered_commit_fails_and_load_decides_its_outcome(
 ) -> None:
     url = await asyncio.to_thread(own_postgresql.new_database)
     async with open_store(url) as engine, playing(engine, answer_seconds=0.5) as journal:
-        with own_postgresql.frozen(), anyio.fail_after(500), pytest.raises(StoreAway):
+        with own_postgresql.frozen(), anyio.fail_after(500), pytest.raises(StoreUnavailable):
             await journal.commit([happens(2)])
         with anyio.fail_after(500):
             (found,) = (await journal.load("test")).matches
@@ -192,7 +192,7 @@ async def test_commits_retried_while_the_disk_was_full_become_durable(tmp_path: 
         event: list[Durable] = [happens(2)]
         with no_space():
             for effects in (event, everything):
-                with pytest.raises(StoreAway):
+                with pytest.raises(StoreUnavailable):
                     await journal.commit(effects)
             assert journal.outage_reason().startswith("the store fails: ")
         await journal.commit(everything)
@@ -209,7 +209,7 @@ async def test_a_file_that_another_process_keeps_locked_is_away_and_not_lost(
             await connection.exec_driver_sql("BEGIN IMMEDIATE")
             event: list[Durable] = [happens(2)]
             for effects in (event, [*event, ends(record(MATCH))]):
-                with pytest.raises(StoreAway, match="has kept the file locked"):
+                with pytest.raises(StoreUnavailable, match="has kept the file locked"):
                     await journal.commit(effects)
             await connection.rollback()
         await journal.commit([happens(2)])

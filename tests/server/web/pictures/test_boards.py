@@ -30,17 +30,17 @@ def test_every_army_is_drawn_with_its_number_and_the_still_layer_is_independent_
     game = Riskless(load_map_file(name).map)
     match = random_match(game, 3)
     pieces = [draw_position(game, position, BOX) for position in match.positions[::7]]
-    assert len({each.still for each in pieces}) == 1
+    assert len({each.background for each in pieces}) == 1
     for position, piece in zip(match.positions[::7], pieces, strict=True):
-        parse_svg(piece.whole)
+        parse_svg(piece.full_svg)
         for kind, held in (
             ("maxie", [n for n in position.armies if n > 0]),
             ("minnie", [-n for n in position.armies if n < 0]),
         ):
-            assert len(re.findall(f'class="{kind}"', piece.moving)) == len(held)
+            assert len(re.findall(f'class="{kind}"', piece.foreground)) == len(held)
             shape = "circle" if kind == "maxie" else "rect"
             numbers = re.findall(
-                rf'<{shape} class="{kind}"[^>]*/><text class="armies"[^>]*>(\d+)<', piece.moving
+                rf'<{shape} class="{kind}"[^>]*/><text class="armies"[^>]*>(\d+)<', piece.foreground
             )
             assert sorted(map(int, numbers)) == sorted(held)
 
@@ -56,8 +56,8 @@ def test_land_is_that_of_the_shipped_map_and_a_map_that_was_changed_has_none() -
 
 def test_the_move_that_led_to_a_position_is_an_arrow() -> None:
     game = Riskless(load_map_file("italy").map)
-    assert 'class="move"' in draw_position(game, game.start(), BOX, [8, 19]).moving
-    assert 'class="move"' not in draw_position(game, game.start(), BOX).moving
+    assert 'class="move"' in draw_position(game, game.start(), BOX, [8, 19]).foreground
+    assert 'class="move"' not in draw_position(game, game.start(), BOX).foreground
 
 
 @pytest.mark.parametrize("name", ["tictactoe", "hexapawn", "connect4"])
@@ -65,10 +65,10 @@ def test_pieces_on_squares_are_as_many_as_on_the_board(name: str) -> None:
     game = make_game(KNOWN.register(str(EXAMPLES / "connect4.py")) if name == "connect4" else name, {})
     for position in random_match(game, 5).positions:
         piece = draw_position(game, position, BOX)
-        parse_svg(piece.whole)
+        parse_svg(piece.full_svg)
         picture = game.picture(position).upper()
         letters = "WB" if name == "hexapawn" else "XO"
         lines = [line for line in picture.splitlines() if not line.strip().startswith(("A B", "A  B"))]
         told = "".join(re.sub(r"^\s*\d+", "", line) for line in lines)
-        assert piece.moving.count("<circle") == told.count(letters[0])
-        assert piece.moving.count("<rect") == told.count(letters[1])
+        assert piece.foreground.count("<circle") == told.count(letters[0])
+        assert piece.foreground.count("<rect") == told.count(letters[1])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from arena.games.catalogue import make_game
 from arena.maps.loader import load_map_file
 from arena.server.web.pictures import cards
-from arena.server.web.pictures.cards import MAX_ROWS, MatchWords
+from arena.server.web.pictures.cards import MAX_ROWS, MatchTexts
 
 NAMES = st.text(max_size=64)
 
@@ -23,17 +23,17 @@ def size(svg: str) -> tuple[str | None, str | None]:
 @given(NAMES, NAMES)
 def test_whatever_bots_are_called_the_card_of_their_match_can_be_read(maxie: str, minnie: str) -> None:
     game = make_game("tictactoe", {})
-    match = MatchWords(maxie, minnie, "Tic-tac-toe, 1+0", f"{maxie} won: three in a line")
-    assert size(cards.match_card(match, game, game.start(), None, 0, 5)) == ("1200", "630")
-    assert size(cards.match_card(match, None, None, None, 0, 5)) == ("1200", "630")
-    assert size(cards.film_ground(match, game, 600, 450)) == ("600", "450")
+    match = MatchTexts(maxie, minnie, "Tic-tac-toe, 1+0", f"{maxie} won: three in a line")
+    assert size(cards.render_match_card(match, game, game.start(), None, 0, 5)) == ("1200", "630")
+    assert size(cards.render_match_card(match, None, None, None, 0, 5)) == ("1200", "630")
+    assert size(cards.render_film_background(match, game, 600, 450)) == ("600", "450")
 
 
 @given(NAMES, st.lists(st.tuples(NAMES, NAMES, st.floats(-1, 2)), max_size=12))
 def test_a_table_has_as_many_bars_as_there_is_room_for(
     title: str, rows: list[tuple[str, str, float]]
 ) -> None:
-    svg = cards.table_card(title, "", rows)
+    svg = cards.render_table_card(title, "", rows)
     assert size(svg) == ("1200", "630")
     assert svg.count("<rect") == 1 + min(len(rows), MAX_ROWS)
 
@@ -41,7 +41,7 @@ def test_a_table_has_as_many_bars_as_there_is_room_for(
 def test_the_armies_of_both_are_as_long_as_they_are_many() -> None:
     game = make_game("riskless", load_map_file("m2").map.to_data())
     start = game.start()
-    bar = cards.film_frame(game, start, None, 600, 450, 0.5)
+    bar = cards.render_film_frame(game, start, None, 600, 450, 0.5)
     widths = [
         float(each.get("width") or 0)
         for each in ET.fromstring(bar)
@@ -54,6 +54,6 @@ def test_the_armies_of_both_are_as_long_as_they_are_many() -> None:
 
 def test_a_map_says_its_name_and_its_line() -> None:
     file = load_map_file("usa")
-    svg = cards.map_card(file)
+    svg = cards.render_map_card(file)
     assert ">USA<" in svg
     assert file.description in svg

@@ -43,15 +43,15 @@ def image(body: bytes) -> Image.Image:
 
 def test_a_match_has_a_picture_of_each_ply_as_large_as_links_want_it() -> None:
     told = line()
-    start, last = drawing.record_picture(told, 0), drawing.record_picture(told)
+    start, last = drawing.draw_record(told, 0), drawing.draw_record(told)
     assert image(start).format == "PNG"
     assert image(start).size == (WIDTH, HEIGHT)
     assert start != last
 
 
 def test_a_ply_that_was_not_played_has_no_picture() -> None:
-    with pytest.raises(drawing.NoPicture, match=r"has 3 plies, not 4"):
-        drawing.record_picture(line(most=3), 4)
+    with pytest.raises(drawing.CannotDraw, match=r"has 3 plies, not 4"):
+        drawing.draw_record(line(most=3), 4)
 
 
 def test_a_film_has_a_picture_of_each_ply_and_holds_the_last() -> None:
@@ -71,21 +71,21 @@ def test_a_match_in_progress_is_drawn_from_the_public_view() -> None:
     moves = [Played(4, 1.0), Played(0, 1.0)]
     players, control = Players("anna", "bert"), TimeControl.parse("1+0")
     view = View("m", "e", "tictactoe", {}, players, control, moves, Clocks(1, 1), "maxie")
-    assert image(drawing.view_picture(view)).size == (WIDTH, HEIGHT)
+    assert image(drawing.draw_view(view)).size == (WIDTH, HEIGHT)
 
 
 def test_a_game_that_is_not_known_here_is_told_in_words_and_has_no_film() -> None:
     told = line("tictactoe", most=3).replace('"tictactoe"', '"nobodys-game"')
-    assert image(drawing.record_picture(told, 2)).format == "PNG"
-    with pytest.raises(drawing.NoPicture, match="cannot be drawn"):
+    assert image(drawing.draw_record(told, 2)).format == "PNG"
+    with pytest.raises(drawing.CannotDraw, match="cannot be drawn"):
         drawing.draw_film(told)
 
 
 def test_an_invalid_record_is_reported_in_one_line() -> None:
-    with pytest.raises(drawing.NoPicture, match="cannot be rendered"):
+    with pytest.raises(drawing.CannotDraw, match="cannot be rendered"):
         drawing.draw_film("{}")
 
 
 def test_maps_and_tables_have_pictures() -> None:
-    for made in (drawing.map_picture("m2"), drawing.table_picture("Ladder", "", [("a", "1", 0.5)])):
+    for made in (drawing.draw_map("m2"), drawing.draw_table("Ladder", "", [("a", "1", 0.5)])):
         assert image(made).size == (WIDTH, HEIGHT)
