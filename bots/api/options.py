@@ -33,7 +33,7 @@ class BadSpec(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class WholeNumber:
+class IntegerOption:
     """An option that takes a whole number, with inclusive bounds."""
 
     default: int
@@ -52,7 +52,7 @@ class WholeNumber:
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class FractionOption:
     """An option that takes a number from 0 to 1."""
 
     default: float
@@ -69,7 +69,7 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class TextOption:
     """An option that takes one of `choices`, or any text if `choices` is empty."""
 
     default: str
@@ -82,7 +82,7 @@ class Word:
         return text
 
 
-Option = WholeNumber | Share | Word
+Option = IntegerOption | FractionOption | TextOption
 Options = Mapping[str, Option]
 
 
@@ -95,25 +95,25 @@ class Spec:
     explicit: frozenset[str] = field(default=frozenset(), compare=False)
     """Names of the options that the user wrote, including those set to their defaults."""
 
-    def whole(self, option: str) -> int:
-        """Return the value of a `WholeNumber` option."""
+    def get_integer(self, option: str) -> int:
+        """Return the value of a `IntegerOption` option."""
         value = self.values[option]
         if not isinstance(value, int):
-            raise TypeError(f"{option} is not an option of type WholeNumber")
+            raise TypeError(f"{option} is not an option of type IntegerOption")
         return value
 
-    def share(self, option: str) -> float:
-        """Return the value of a `Share` option."""
+    def get_fraction(self, option: str) -> float:
+        """Return the value of a `FractionOption` option."""
         value = self.values[option]
         if not isinstance(value, float):
-            raise TypeError(f"{option} is not an option of type Share")
+            raise TypeError(f"{option} is not an option of type FractionOption")
         return value
 
-    def word(self, option: str) -> str:
-        """Return the value of a `Word` option."""
+    def get_text(self, option: str) -> str:
+        """Return the value of a `TextOption` option."""
         value = self.values[option]
         if not isinstance(value, str):
-            raise TypeError(f"{option} is not an option of type Word")
+            raise TypeError(f"{option} is not an option of type TextOption")
         return value
 
 
@@ -172,7 +172,7 @@ def engine_threads(spec: Spec, cores: int) -> int:
     """
     if "threads" not in spec.values:
         return 1
-    return spec.whole("threads") or max(1, min(cores, MAX_DEFAULT_THREADS))
+    return spec.get_integer("threads") or max(1, min(cores, MAX_DEFAULT_THREADS))
 
 
 def _example_option(options: Options) -> str:
@@ -182,14 +182,14 @@ def _example_option(options: Options) -> str:
     )
 
 
-_EVALUATOR = Word("plain")
-_LEARNED = Word("features")
-_EXACT = Word("no", ("no", "yes"))
-_TRUTH = Word("no", ("no", "root"))
-_DEPTH = WholeNumber(100, 1, 100)
-_NODES = WholeNumber(0, 0, 10**12)
+_EVALUATOR = TextOption("plain")
+_LEARNED = TextOption("features")
+_EXACT = TextOption("no", ("no", "yes"))
+_TRUTH = TextOption("no", ("no", "root"))
+_DEPTH = IntegerOption(100, 1, 100)
+_NODES = IntegerOption(0, 0, 10**12)
 """Node limit of the search for a move; 0 means no limit. With one thread, such matches are exactly reproducible."""
-_SEED = WholeNumber(0, 0, 2**31 - 1)
+_SEED = IntegerOption(0, 0, 2**31 - 1)
 
 ENGINES: Mapping[str, Options] = {
     "random": {"seed": _SEED},
@@ -213,10 +213,10 @@ ENGINES: Mapping[str, Options] = {
         "evaluator": _LEARNED,
         "exact": _EXACT,
         "truth": _TRUTH,
-        "threads": WholeNumber(0, 0, 64),
-        "form": Word("tests", ("tests", "course")),
-        "prune": Share(0.5),
-        "split_depth": WholeNumber(4, 1, 100),
+        "threads": IntegerOption(0, 0, 64),
+        "form": TextOption("tests", ("tests", "course")),
+        "prune": FractionOption(0.5),
+        "split_depth": IntegerOption(4, 1, 100),
     },
     "perfect": {},
 }

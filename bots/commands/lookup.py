@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import cast
 
-from arena.bots.api.options import BadSpec, WholeNumber, parse_spec
+from arena.bots.api.options import BadSpec, IntegerOption, parse_spec
 from arena.bots.engines.registry import Engine, make_engine
 from arena.console import UsageError, register_game
 from arena.games.core import AnyGame, GameError
@@ -13,9 +13,9 @@ from arena.games.hexapawn import MAX_SIDE, Hexapawn
 from arena.maps.loader import MapError
 from arena.maps.setup import make_game_on_map
 
-SIZE: Mapping[str, WholeNumber] = {
-    "width": WholeNumber(3, 1, MAX_SIDE),
-    "height": WholeNumber(3, 3, MAX_SIDE),
+SIZE: Mapping[str, IntegerOption] = {
+    "width": IntegerOption(3, 1, MAX_SIDE),
+    "height": IntegerOption(3, 3, MAX_SIDE),
 }
 
 
@@ -24,7 +24,7 @@ def load_game(game: str, map: str) -> AnyGame:
     try:
         if game.startswith(f"{Hexapawn.name}:"):
             size = parse_spec(game, {Hexapawn.name: SIZE}, "game")
-            return cast("AnyGame", Hexapawn(size.whole("width"), size.whole("height")))
+            return cast("AnyGame", Hexapawn(size.get_integer("width"), size.get_integer("height")))
         return make_game_on_map(register_game(game), map)
     except (GameError, BadSpec) as error:
         raise UsageError(f"--game: {error}") from None

@@ -1,15 +1,14 @@
 """Main search: alpha-beta as one loop over an explicit stack, with all speed optimizations.
 
-Contract: negamax, fail-soft. A node is searched DEPTH plies deep with the window ALPHA..BETA, both for
-its player to move. A node at depth 0 is estimated, and a won node is worth WIN minus its distance from the
-root. With option EXACT the value of the root and its leftmost best move are those of plain minimax
-to that depth, for every number of threads and any content of the table. After a stop the root's
-frame holds the best of the moves that were searched, and the table holds only correct entries.
+Contract: negamax, fail-soft. A node is searched DEPTH plies deep with the window from ALPHA to BETA, for its player to
+move. A node at depth 0 is estimated, and a won node is worth WIN minus its distance from the root. With option EXACT,
+the value of the root and its leftmost best move are those of plain minimax to that depth, for every number of threads
+and any content of the table. After a stop, the root's frame holds the best of the moves that were searched, and the
+table holds only correct entries.
 
-Each step of the loop works on the frame at register AT and returns the next step: enter a
-node, begin one of its moves, receive a value, or finish the node. All state is in arrays, none
-on Python's stack: a recursive kernel would pass its arrays, seven words each, at every call, and numba
-would not find it in its cache.
+Each step of the loop works on the frame at register AT and returns the next step: enter a node, choose its next
+move, begin the move, receive a value, or finish the node. All state is in arrays, none on Python's stack: a recursive
+kernel would pass its arrays, seven words each, at every call, and numba would not find it in its cache.
 """
 
 from __future__ import annotations
@@ -17,23 +16,23 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from arena.bots.compiled.cache import inlined, kernel
-from arena.bots.compiled.intrinsics import fetch_add, get, peek, poke, put, rest
-from arena.bots.compiled.jamboree import SplitPoints, edge_of, interrupted
+from arena.bots.compiled.cache import compile_kernel, inlined
+from arena.bots.compiled.intrinsics import atomic_load, atomic_store, fetch_add, get, put, yield_core
+from arena.bots.compiled.jamboree import SplitPoints, is_interrupted, value_to_exceed
 from arena.bots.compiled.kernel import PLAYING, Kernel
-from arena.bots.compiled.last_ply import LastPly, end_of
+from arena.bots.compiled.last_ply import LastPly, end_value
 from arena.bots.compiled.layout import (
     FIRST,
     UNFIXED,
     Frame,
+    ListState,
     Option,
-    Order,
     Register,
-    Role,
+    SearchStage,
     Shared,
     Sizes,
     Split,
-    Stage,
+    SplitRole,
 )
 from arena.bots.compiled.ordering import Ordering
 from arena.bots.compiled.selective import UNSETTLED, Selective
@@ -41,15 +40,15 @@ from arena.bots.compiled.table import (
     EXACT,
     LOWER,
     UPPER,
-    answers,
-    depth_of,
-    expect,
-    keep,
+    decides_window,
     make_hash,
-    move_of,
+    prefetch_bucket,
     probe,
-    salted,
-    value_of,
+    salt_key,
+    store_entry,
+    stored_depth,
+    stored_move,
+    stored_value,
 )
 from arena.bots.search.values import INFINITY
 
@@ -65,28 +64,29 @@ def make_search(game: Kernel) -> Any:
     points of other threads until Shared.QUIT.
     """
     words = game.words
-    frame_words = Sizes(words, 0).frame
+    frame_words = Sizes(words, 0).frame_words
     moves, play, status, estimate = game.moves, game.play, game.status, game.estimate
-    hash_of = make_hash(game.key_words)
+    hash_position = make_hash(game.key_words)
     order = Ordering(game)
-    score_rest, pick, hint_first = order.score_rest, order.pick, order.hint_first
+    score_moves, pick_best, move_hint_first = order.score_moves, order.pick_best, order.move_hint_first
     selective = Selective(game)
-    settled, left_out = selective.settled, selective.left_out
-    jamboree = SplitPoints(game, frame_words, pick)
+    settled_bound, skips_late_moves = selective.settled_bound, selective.skips_late_moves
+    jamboree = SplitPoints(game, frame_words, pick_best)
     open_split, close_split = jamboree.open_split, jamboree.close_split
-    take, report = jamboree.take, jamboree.report
-    leave, linger, wait_for_work = jamboree.leave, jamboree.linger, jamboree.wait_for_work
-    interrupted_outside = jamboree.interrupted_outside
+    take_move, report_value = jamboree.take_move, jamboree.report_value
+    leave_split, wait_for_helpers = jamboree.leave_split, jamboree.wait_for_helpers
+    wait_for_work = jamboree.wait_for_work
+    is_interrupted_outside = jamboree.is_interrupted_outside
 
     @inlined
-    def give(mem: Any, at: Any, value: Any) -> Any:
-        """Pass the value of the node at `at` to its parent."""
+    def return_value(mem: Any, at: Any, value: Any) -> Any:
+        """Pass the value of the node at `at` to its parent, which continues."""
         put(mem, Register.VALUE, -value)
         put(mem, Register.AT, at - frame_words)
         return GOT
 
     @inlined
-    def descend(mem: Any, at: Any, depth: Any, low: Any, high: Any) -> Any:
+    def enter_child(mem: Any, at: Any, depth: Any, low: Any, high: Any) -> Any:
         """Enter the child of `at`, whose position is already stored, with the window low..high of `at`."""
         node = at + words
         child = node + frame_words
@@ -98,59 +98,63 @@ def make_search(game: Kernel) -> Any:
         return ENTER
 
     @inlined
-    def poll(mem: Any, shared: Any) -> Any:
-        """Return True to stop. Also count the nodes of all threads against the limit."""
+    def must_stop(mem: Any, shared: Any) -> Any:
+        """Add this thread's new nodes to the total of all threads. Return True if the search must stop."""
         new = get(mem, Register.NODES) - get(mem, Register.COUNTED)
         put(mem, Register.COUNTED, get(mem, Register.NODES))
         if fetch_add(shared, Shared.NODES, new) + new >= get(shared, Option.NODE_LIMIT):
-            poke(shared, Shared.STOP, 1)
-        return interrupted(mem, shared)
+            atomic_store(shared, Shared.STOP, 1)
+        return is_interrupted(mem, shared)
 
     @inlined
-    def enter(mem: Any, shared: Any, rules: Any, table: Any) -> Any:
+    def enter_node(mem: Any, shared: Any, rules: Any, table: Any) -> Any:
         at = get(mem, Register.AT)
         node = at + words
         entered = get(mem, Register.ENTERED) + 1
         put(mem, Register.ENTERED, entered)
         put(mem, Register.NODES, get(mem, Register.NODES) + 1)
-        put(mem, node + Frame.ROLE, Role.NONE)
+        put(mem, node + Frame.ROLE, SplitRole.NONE)
         put(mem, node + Frame.FIXED, UNFIXED)
-        if entered & _POLL == 0 and poll(mem, shared):
+        if entered & _POLL == 0 and must_stop(mem, shared):
             return UNWIND
-        if seeing and above_leaves(mem, shared, node):
-            value = settled(mem, shared, rules, at)
-            return last_ply(mem, shared, rules, at) if value == UNSETTLED else give(mem, at, value)
+        if can_foresee and is_above_leaves(mem, shared, node):
+            value = settled_bound(mem, shared, rules, at)
+            return (
+                search_last_ply(mem, shared, rules, at)
+                if value == UNSETTLED
+                else return_value(mem, at, value)
+            )
         depth = get(mem, node + Frame.DEPTH)
         distance = get(mem, node + Frame.DISTANCE)
-        key = hash_of(mem, at)
+        key = hash_position(mem, at)
         plies_left = get(shared, Option.PLIES_LEFT) - distance
         if depth >= plies_left:
-            key = salted(key, plies_left)
+            key = salt_key(key, plies_left)
         put(mem, node + Frame.KEY, key)
-        expect(table, get(shared, Option.TABLE_MASK), key)
-        value = settled(mem, shared, rules, at)
+        prefetch_bucket(table, get(shared, Option.TABLE_MASK), key)
+        value = settled_bound(mem, shared, rules, at)
         if value != UNSETTLED:
-            return give(mem, at, value)
+            return return_value(mem, at, value)
         hint = -1
         if get(shared, Option.HINTS) != 0:
             data = probe(table, get(shared, Option.TABLE_MASK), key)
             if data != 0:
-                hint = move_of(data)
-                value = value_of(data, distance)
+                hint = stored_move(data)
+                value = stored_value(data, distance)
                 if (
-                    depth_of(data) == depth
+                    stored_depth(data) == depth
                     and distance > 0
                     and get(shared, Option.TABLE) != 0
-                    and answers(data, value, get(mem, node + Frame.ALPHA), get(mem, node + Frame.BETA))
+                    and decides_window(data, value, get(mem, node + Frame.ALPHA), get(mem, node + Frame.BETA))
                 ):
                     put(mem, Register.ESTIMATES, get(mem, Register.ESTIMATES) + 1)
-                    return give(mem, at, value)
+                    return return_value(mem, at, value)
         list_moves(mem, rules, at, distance)
         put(mem, node + Frame.FLOOR, get(mem, node + Frame.ALPHA))
         put(mem, node + Frame.BEST, -INFINITY)
         put(mem, node + Frame.BEST_MOVE, -1)
         put(mem, node + Frame.NEXT, 0)
-        if hint >= 0 and distance > 0 and not hint_first(mem, node, hint):
+        if hint >= 0 and distance > 0 and not move_hint_first(mem, node, hint):
             hint = -1
         put(mem, node + Frame.HINT, hint)
         return NEXT
@@ -162,7 +166,7 @@ def make_search(game: Kernel) -> Any:
         count = moves(rules, mem, at, list_at)
         put(mem, node + Frame.LIST, list_at)
         put(mem, node + Frame.COUNT, count)
-        put(mem, node + Frame.ORDER, Order.RAW)
+        put(mem, node + Frame.ORDER, ListState.RAW)
         if distance == 0:
             count = get(mem, Register.CHOSEN)
             put(mem, node + Frame.COUNT, count)
@@ -170,40 +174,46 @@ def make_search(game: Kernel) -> Any:
                 put(mem, list_at + i, get(mem, get(mem, Register.ROOT) + i))
             # only the first iteration sorts the root's moves; the caller maintains their order afterwards
             if get(mem, node + Frame.DEPTH) > 1:
-                put(mem, node + Frame.ORDER, Order.FINAL)
+                put(mem, node + Frame.ORDER, ListState.FINAL)
 
-    last = LastPly(game, frame_words, list_moves, give)
-    seeing, above_leaves, last_ply = last.seeing, last.above_leaves, last.last_ply
+    last = LastPly(game, frame_words, list_moves, return_value)
+    can_foresee, is_above_leaves, search_last_ply = (
+        last.can_foresee,
+        last.is_above_leaves,
+        last.search_last_ply,
+    )
 
     @inlined
-    def advance(mem: Any, shared: Any, rules: Any) -> Any:
+    def next_move(mem: Any, shared: Any, rules: Any) -> Any:
         at = get(mem, Register.AT)
         node = at + words
-        if get(mem, node + Frame.ROLE) != Role.NONE:
-            return advance_shared(mem, shared, at)
+        if get(mem, node + Frame.ROLE) != SplitRole.NONE:
+            return next_shared_move(mem, shared, at)
         i = get(mem, node + Frame.NEXT)
-        if i >= get(mem, node + Frame.COUNT) or left_out(mem, shared, node, i):
+        if i >= get(mem, node + Frame.COUNT) or skips_late_moves(mem, shared, node, i):
             return FINISH
-        if get(mem, node + Frame.ORDER) == Order.RAW and (i > 0 or get(mem, node + Frame.HINT) < 0):
-            score_rest(mem, shared, rules, at)
+        if get(mem, node + Frame.ORDER) == ListState.RAW and (i > 0 or get(mem, node + Frame.HINT) < 0):
+            score_moves(mem, shared, rules, at)
         if get(mem, node + Frame.DEPTH) >= get(shared, Option.SPLIT_DEPTH):
-            fixing(mem, shared, node, i)
+            freeze_window(mem, shared, node, i)
             if (
                 i > 0
-                and peek(shared, Shared.IDLE) > 0
+                and atomic_load(shared, Shared.IDLE) > 0
                 and (get(shared, Option.COURSE) == 0 or get(mem, node + Frame.FIXED) != UNFIXED)
                 and open_split(mem, shared, at)
             ):
                 return NEXT
-        if get(mem, node + Frame.ORDER) == Order.SCORED:
-            pick(mem, node, i)
+        if get(mem, node + Frame.ORDER) == ListState.SCORED:
+            pick_best(mem, node, i)
         move = get(mem, get(mem, node + Frame.LIST) + i)
         distance = get(mem, node + Frame.DISTANCE)
         exact = get(shared, Option.EXACT)
-        edge = edge_of(get(mem, node + Frame.ALPHA), get(mem, node + Frame.BEST_MOVE), move, distance, exact)
+        edge = value_to_exceed(
+            get(mem, node + Frame.ALPHA), get(mem, node + Frame.BEST_MOVE), move, distance, exact
+        )
         fixed = get(mem, node + Frame.FIXED)
         if fixed != UNFIXED:
-            edge = edge_of(fixed, get(mem, node + Frame.FIXED_MOVE), move, distance, exact)
+            edge = value_to_exceed(fixed, get(mem, node + Frame.FIXED_MOVE), move, distance, exact)
         put(mem, node + Frame.NEXT, i + 1)
         put(mem, node + Frame.MOVE, move)
         put(mem, node + Frame.EDGE, edge)
@@ -211,7 +221,7 @@ def make_search(game: Kernel) -> Any:
         return BEGIN
 
     @inlined
-    def fixing(mem: Any, shared: Any, node: Any, i: Any) -> None:
+    def freeze_window(mem: Any, shared: Any, node: Any, i: Any) -> None:
         """Freeze the window after floor(prune × n) moves, in the course's form of Jamboree."""
         first = get(shared, Option.PRUNE) * get(mem, node + Frame.COUNT) // 1000
         if get(shared, Option.COURSE) != 0 and i == first:
@@ -219,8 +229,8 @@ def make_search(game: Kernel) -> Any:
             put(mem, node + Frame.FIXED_MOVE, get(mem, node + Frame.BEST_MOVE))
 
     @inlined
-    def begin(mem: Any, shared: Any, rules: Any) -> Any:
-        """Begin the search of MOVE, at PLACE of the order, against EDGE."""
+    def begin_move(mem: Any, shared: Any, rules: Any) -> Any:
+        """Begin the search of the move in MOVE, whose place in the search order is PLACE, to find whether it exceeds EDGE."""
         at = get(mem, Register.AT)
         node = at + words
         i = get(mem, node + Frame.PLACE)
@@ -230,11 +240,11 @@ def make_search(game: Kernel) -> Any:
         play(rules, mem, at, to, get(mem, node + Frame.MOVE))
         distance = get(mem, node + Frame.DISTANCE) + 1
         depth = get(mem, node + Frame.DEPTH) - 1
-        put(mem, node + Frame.STAGE, Stage.FULL)
+        put(mem, node + Frame.STAGE, SearchStage.FULL)
         ended = status(rules, mem, to)
         if ended != PLAYING:
             put(mem, Register.NODES, get(mem, Register.NODES) + 1)
-            put(mem, Register.VALUE, end_of(ended, distance))
+            put(mem, Register.VALUE, end_value(ended, distance))
             return GOT
         if distance >= get(shared, Option.PLIES_LEFT):
             put(mem, Register.NODES, get(mem, Register.NODES) + 1)
@@ -248,41 +258,41 @@ def make_search(game: Kernel) -> Any:
         high = beta
         fixed = get(mem, node + Frame.FIXED) != UNFIXED
         if i > 0 and beta - edge > 1 and get(shared, Option.NULL_WINDOWS) != 0 and not fixed:
-            put(mem, node + Frame.STAGE, Stage.TEST)
+            put(mem, node + Frame.STAGE, SearchStage.TEST)
             high = edge + 1
-        return descend(mem, at, depth, edge, high)
+        return enter_child(mem, at, depth, edge, high)
 
     @inlined
-    def receive(mem: Any, shared: Any) -> Any:
+    def receive_value(mem: Any, shared: Any) -> Any:
         at = get(mem, Register.AT)
         node = at + words
         value = get(mem, Register.VALUE)
         edge = get(mem, node + Frame.EDGE)
         beta = get(mem, node + Frame.BETA)
-        shared_node = get(mem, node + Frame.ROLE) != Role.NONE
+        shared_node = get(mem, node + Frame.ROLE) != SplitRole.NONE
         stage = get(mem, node + Frame.STAGE)
         if shared_node:
-            report(mem, shared, at, value, stage != Stage.FULL)
+            report_value(mem, shared, at, value, stage != SearchStage.FULL)
             return NEXT
-        if stage == Stage.TEST and value > edge and value < beta:
-            put(mem, node + Frame.STAGE, Stage.FULL)
-            return descend(mem, at, get(mem, node + Frame.DEPTH) - 1, edge, beta)
+        if stage == SearchStage.TEST and value > edge and value < beta:
+            put(mem, node + Frame.STAGE, SearchStage.FULL)
+            return enter_child(mem, at, get(mem, node + Frame.DEPTH) - 1, edge, beta)
         if value > get(mem, node + Frame.BEST):
             put(mem, node + Frame.BEST, value)
         if value > edge:
-            return improve(mem, shared, node, value, beta)
+            return update_best(mem, shared, node, value, beta)
         return NEXT
 
     @inlined
-    def improve(mem: Any, shared: Any, node: Any, value: Any, beta: Any) -> Any:
-        """Update the node after MOVE exceeded its edge."""
+    def update_best(mem: Any, shared: Any, node: Any, value: Any, beta: Any) -> Any:
+        """Update the best move of the node after MOVE exceeded EDGE."""
         move = get(mem, node + Frame.MOVE)
         fixed = get(mem, node + Frame.FIXED) != UNFIXED
         if fixed:
             distance = get(mem, node + Frame.DISTANCE)
             best_move = get(mem, node + Frame.BEST_MOVE)
             alpha = get(mem, node + Frame.ALPHA)
-            if value <= edge_of(alpha, best_move, move, distance, get(shared, Option.EXACT)):
+            if value <= value_to_exceed(alpha, best_move, move, distance, get(shared, Option.EXACT)):
                 return NEXT
         put(mem, node + Frame.ALPHA, value)
         put(mem, node + Frame.BEST_MOVE, move)
@@ -291,7 +301,7 @@ def make_search(game: Kernel) -> Any:
         return NEXT
 
     @inlined
-    def finish(mem: Any, shared: Any, table: Any, helping: Any) -> Any:
+    def finish_node(mem: Any, shared: Any, table: Any, helping: Any) -> Any:
         at = get(mem, Register.AT)
         node = at + words
         best = get(mem, node + Frame.BEST)
@@ -304,7 +314,7 @@ def make_search(game: Kernel) -> Any:
             elif best <= get(mem, node + Frame.FLOOR):
                 bound = UPPER
                 move = get(mem, node + Frame.HINT)
-            keep(
+            store_entry(
                 table,
                 get(shared, Option.TABLE_MASK),
                 get(mem, node + Frame.KEY),
@@ -317,41 +327,41 @@ def make_search(game: Kernel) -> Any:
             )
         if at == FIRST and helping == 0:
             return DONE
-        return give(mem, at, best)
+        return return_value(mem, at, best)
 
     @inlined
-    def advance_shared(mem: Any, shared: Any, at: Any) -> Any:
+    def next_shared_move(mem: Any, shared: Any, at: Any) -> Any:
         node = at + words
-        if take(mem, shared, at):
+        if take_move(mem, shared, at):
             # a claimed move is searched like a first move, with the whole window
             place = get(mem, node + Frame.INDEX) + get(shared, get(mem, node + Frame.SPLIT) + Split.SKIPPED)
             put(mem, node + Frame.PLACE, 0 if get(mem, node + Frame.CLAIMED) != 0 else place)
             put(mem, Register.WAITED, 0)
             return BEGIN
-        if get(mem, node + Frame.ROLE) == Role.HELPER:
-            return IDLE if leave(mem, shared, at) else NEXT
+        if get(mem, node + Frame.ROLE) == SplitRole.HELPER:
+            return IDLE if leave_split(mem, shared, at) else NEXT
         if close_split(mem, shared, at):
             return FINISH
-        if interrupted_outside(mem, shared, node):
+        if is_interrupted_outside(mem, shared, node):
             return UNWIND
-        linger(mem, shared, at)
+        wait_for_helpers(mem, shared, at)
         return NEXT
 
     @inlined
     def unwind(mem: Any, shared: Any) -> Any:
-        """Go back to the first node that is not interrupted, without storing anything on the way."""
+        """Go back one frame after an interruption, without storing a result. Stop at a node that is not interrupted."""
         at = get(mem, Register.AT)
         node = at + words
         role = get(mem, node + Frame.ROLE)
-        if role == Role.HELPER:
-            if leave(mem, shared, at):
+        if role == SplitRole.HELPER:
+            if leave_split(mem, shared, at):
                 return IDLE
-            return UNWIND if interrupted(mem, shared) else NEXT
-        if role == Role.OWNER:
-            poke(shared, get(mem, node + Frame.SPLIT) + Split.CUT, 1)
+            return UNWIND if is_interrupted(mem, shared) else NEXT
+        if role == SplitRole.OWNER:
+            atomic_store(shared, get(mem, node + Frame.SPLIT) + Split.CUT, 1)
             while not close_split(mem, shared, at):
-                rest()
-            if not interrupted(mem, shared):
+                yield_core()
+            if not is_interrupted(mem, shared):
                 return FINISH
         if at == FIRST:
             return STOPPED
@@ -362,15 +372,15 @@ def make_search(game: Kernel) -> Any:
         mode = IDLE if helping != 0 else ENTER
         while True:
             if mode == NEXT:
-                mode = advance(mem, shared, rules)
+                mode = next_move(mem, shared, rules)
             elif mode == BEGIN:
-                mode = begin(mem, shared, rules)
+                mode = begin_move(mem, shared, rules)
             elif mode == GOT:
-                mode = receive(mem, shared)
+                mode = receive_value(mem, shared)
             elif mode == ENTER:
-                mode = enter(mem, shared, rules, table)
+                mode = enter_node(mem, shared, rules, table)
             elif mode == FINISH:
-                mode = finish(mem, shared, table, helping)
+                mode = finish_node(mem, shared, table, helping)
             elif mode == UNWIND:
                 mode = unwind(mem, shared)
             elif mode == IDLE:
@@ -378,4 +388,4 @@ def make_search(game: Kernel) -> Any:
             else:
                 return mode
 
-    return kernel(search, f"search-{game.name}")
+    return compile_kernel(search, f"search-{game.name}")

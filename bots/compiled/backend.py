@@ -17,17 +17,17 @@ class CompiledBackend:
     """Backend of `alphabeta` on one thread, and of `jamboree` on the configured number or the match's threads."""
 
     def __init__(self, spec: Spec, match: Match) -> None:
-        settings = Settings(exact=spec.word("exact") == "yes")
+        settings = Settings(exact=spec.get_text("exact") == "yes")
         if spec.name == "jamboree":
-            settings = replace(settings, threads=spec.whole("threads") or match.threads)
-            if spec.word("form") == "course":
+            settings = replace(settings, threads=spec.get_integer("threads") or match.threads)
+            if spec.get_text("form") == "course":
                 settings = replace(
                     settings,
                     course=True,
-                    prune=spec.share("prune"),
-                    split_depth=spec.whole("split_depth"),
+                    prune=spec.get_fraction("prune"),
+                    split_depth=spec.get_integer("split_depth"),
                 )
-        weights = weights_for(match.game, spec.word("evaluator"))
+        weights = weights_for(match.game, spec.get_text("evaluator"))
         self._searcher = Searcher(match.game, weights, settings)
         self._searcher.warm_up()
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from arena.bots.compiled.cache import inlined, kernel, one_at_a_time
+from arena.bots.compiled.cache import compile_kernel, compile_lock, inlined
 from arena.bots.compiled.catalogue import compile_game, weights_for
 from arena.bots.compiled.kernel import LOST, PLAYING, WON, Kernel
 from arena.games.core import Game
@@ -74,7 +74,7 @@ class Batch:
         self.rewards = np.zeros(size, np.int8)
         self.done: npt.NDArray[np.bool_] = self._done.view(np.bool_)
         self.random = np.zeros(size, np.int32)
-        self._step = _compiled(compiled.kernel)
+        self._step = _step_kernel(compiled.kernel)
         self.reset(seed)
 
     @property
@@ -92,11 +92,13 @@ class Batch:
         chosen = np.ascontiguousarray(actions, np.int32)
         if chosen.shape != self.plies.shape:
             raise ValueError(f"actions must be {self.size} numbers, not an array of shape {chosen.shape}")
-        inside = (chosen >= 0) & (chosen < self.actions)
-        fine = inside & self.legal[self._rows, np.where(inside, chosen, 0)]
-        if not fine.all():
-            row = int(np.argmin(fine))
-            raise ValueError(f"action {chosen[row]} is not legal in match {row}: legal has what is")
+        in_range = (chosen >= 0) & (chosen < self.actions)
+        is_legal = in_range & self.legal[self._rows, np.where(in_range, chosen, 0)]
+        if not is_legal.all():
+            row = int(np.argmin(is_legal))
+            raise ValueError(
+                f"action {chosen[row]} is not legal in match {row}: `legal` has the legal actions"
+            )
         self._run(chosen)
         return self.rewards, self.done
 
@@ -116,13 +118,13 @@ class Batch:
 
 
 @cache
-def _compiled(game: Kernel) -> Any:
+def _step_kernel(game: Kernel) -> Any:
     """Return the kernel that steps a game, compiled at its first call."""
     words, moves, play, status = game.words, game.moves, game.play, game.status
     observe: Any = game.observe
 
     @inlined
-    def drawn(chances: Any, row: Any, count: Any) -> Any:
+    def draw_number(chances: Any, row: Any, count: Any) -> Any:
         """Return a random number below `count`, by xorshift."""
         state = chances[row]
         state ^= state << 13
@@ -132,7 +134,7 @@ def _compiled(game: Kernel) -> Any:
         return ((state >> 11) & 0xFFFFFFFF) % count
 
     @inlined
-    def advance(rules: Any, mem: Any, at: Any, scratch: Any, move: Any) -> None:
+    def play_in_place(rules: Any, mem: Any, at: Any, scratch: Any, move: Any) -> None:
         play(rules, mem, at, scratch, move)
         for word in range(words):
             mem[at + word] = mem[scratch + word]
@@ -162,7 +164,7 @@ def _compiled(game: Kernel) -> Any:
             rewards[row] = 0
             done[row] = 0
             if not begins:
-                advance(rules, mem, at, scratch, actions[row])
+                play_in_place(rules, mem, at, scratch, actions[row])
                 plies[row] += 1
                 players[row] = -players[row]
                 ended = status(rules, mem, at)
@@ -182,7 +184,7 @@ def _compiled(game: Kernel) -> Any:
                 begins = False
                 for _ in range(opening):
                     count = moves(rules, mem, at, listed)
-                    advance(rules, mem, at, scratch, mem[listed + drawn(chances, row, count)])
+                    play_in_place(rules, mem, at, scratch, mem[listed + draw_number(chances, row, count)])
                     plies[row] += 1
                     players[row] = -players[row]
                     if status(rules, mem, at) != PLAYING or plies[row] >= longest:
@@ -193,8 +195,8 @@ def _compiled(game: Kernel) -> Any:
                 legal[row, action] = 0
             for index in range(count):
                 legal[row, mem[listed + index]] = 1
-            random[row] = mem[listed + drawn(chances, row, count)]
+            random[row] = mem[listed + draw_number(chances, row, count)]
             observe(rules, mem, at, seen, row)
 
-    with one_at_a_time():
-        return kernel(step, f"batch-{game.name}")
+    with compile_lock():
+        return compile_kernel(step, f"batch-{game.name}")

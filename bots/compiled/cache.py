@@ -1,10 +1,10 @@
-"""Compilation of kernels, and a cache that later processes find.
+"""Compilation of kernels, and a cache of the compiled code on disk.
 
-numba also keeps compiled code on disk, but only checks whether the file of the outermost function has
-changed. It identifies a function by the content of its closure, which differs between processes
-if it contains another compiled function or an intrinsic. The kernels here are closures over functions of
-other files. So the name of the cache folder is a digest of all sources of this package, and a kernel in it
-is identified only by its name. The name of another package's kernel includes a digest of its sources (`digest_of`).
+numba's own cache does not work for these kernels, which are closures over functions in other files. It checks only
+whether the file of the outermost function has changed. It also identifies a function by the content of its closure,
+which differs between processes if it contains another compiled function or an intrinsic. So here the name of the cache
+folder is a digest of all sources of this package, and a kernel in it is identified only by its name. The name of
+another package's kernel includes a digest of that package's sources (`sources_digest`).
 
 Compiled code is for one processor model. A process looks for code for its own model: first in its cache, then in the
 folders listed in ARENA_KERNELS, which are only read. If there is none, it uses code from those folders compiled for any
@@ -42,14 +42,14 @@ def inlined(function: Function) -> Function:
     return cast("Function", _register(forceinline=True, _nrt=False)(function))
 
 
-MADE_BEFORE = "ARENA_KERNELS"
+KERNELS_VARIABLE = "ARENA_KERNELS"
 """Environment variable with folders of precompiled kernels, separated by colons (on Windows by semicolons)."""
 
 ANY_PROCESSOR = ("generic", "")
 """Model and features for which numba compiles code that runs on every processor of an architecture."""
 
 
-def digest_of(folder: Path) -> str:
+def sources_digest(folder: Path) -> str:
     """Return a digest of the Python sources in a folder, and of the versions of numba and Python."""
     whole = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
     for path in sorted(folder.rglob("*.py")):
@@ -58,22 +58,22 @@ def digest_of(folder: Path) -> str:
 
 
 # Computed at import: a process that runs during an upgrade must not store old code under the new digest.
-DIGEST = digest_of(Path(__file__).parent)
+DIGEST = sources_digest(Path(__file__).parent)
 """Digest of the sources that this process runs."""
 
 
-def inside(cache: Path) -> Path:
+def kernel_folder(cache: Path) -> Path:
     """Return the folder for the kernels of these sources inside the cache folder `cache`."""
     return cache / "riskless-arena" / f"kernels-{DIGEST}"
 
 
-def made_before() -> list[Path]:
-    """Return the kernel folders listed in ARENA_KERNELS. Each entry was an XDG_CACHE_HOME during compilation."""
-    named = os.environ.get(MADE_BEFORE, "").split(os.pathsep)
-    return [inside(Path(each)) for each in named if each]
+def precompiled_folders() -> list[Path]:
+    """Return the kernel folders below the folders listed in ARENA_KERNELS, each an XDG_CACHE_HOME of the compilation."""
+    named = os.environ.get(KERNELS_VARIABLE, "").split(os.pathsep)
+    return [kernel_folder(Path(each)) for each in named if each]
 
 
-def places() -> Iterator[Path]:
+def cache_folders() -> Iterator[Path]:
     """Yield the user's possible cache folders, the best first: the user's own, then the virtual environment's.
 
     A user without a home directory, such as a service account, may still own its virtual environment.
@@ -88,14 +88,14 @@ def places() -> Iterator[Path]:
         yield Path(sys.prefix) / "cache"
 
 
-def folder(bases: Iterable[Path]) -> Path:
+def choose_folder(caches: Iterable[Path]) -> Path:
     """Return the folder for compiled kernels of these sources: the first writable one, or else a temporary one.
 
-    Every process creates its own temporary folder, because anybody could put code
-    into a folder with a predictable name.
+    Every process creates its own temporary folder, because anybody could put code into a folder with a predictable
+    name.
     """
-    for base in bases:
-        wanted = inside(base)
+    for cache in caches:
+        wanted = kernel_folder(cache)
         with suppress(OSError):
             wanted.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=wanted):
@@ -107,14 +107,14 @@ _folder: list[Path] = []
 
 
 def chosen_folder() -> Path:
-    """Return the result of `folder`, computed once per process."""
+    """Return the result of `choose_folder`, computed once per process."""
     if not _folder:
-        _folder.append(folder(places()))
+        _folder.append(choose_folder(cache_folders()))
     return _folder[0]
 
 
 @contextmanager
-def one_at_a_time() -> Iterator[None]:
+def compile_lock() -> Iterator[None]:
     """Let only one process compile at a time, so that the others find its result in the cache.
 
     If files cannot be locked, each process compiles for itself.
@@ -125,7 +125,7 @@ def one_at_a_time() -> Iterator[None]:
         yield
 
 
-def kernel(function: Function, name: str) -> Function:
+def compile_kernel(function: Function, name: str) -> Function:
     """Return `function` compiled at its first call, or loaded from the cache, where it is stored as `name`.
 
     It runs without the GIL and without checks: indices must be valid, and a division by zero is not detected.
@@ -156,8 +156,8 @@ def kernel(function: Function, name: str) -> Function:
                 return found
             architecture, *processor = target_context.codegen().magic_tuple()
             for wanted in (tuple(processor), ANY_PROCESSOR):
-                for path in made_before():
-                    data = _made_in(path, name).load((sig, (architecture, *wanted), name))
+                for path in precompiled_folders():
+                    data = _precompiled_files(path, name).load((sig, (architecture, *wanted), name))
                     if data is not None:
                         return self._impl.rebuild(target_context, data)
             return None
@@ -166,8 +166,8 @@ def kernel(function: Function, name: str) -> Function:
     return cast("Function", dispatcher)
 
 
-def _made_in(path: Path, name: str) -> Any:
-    """Return the cache files of a kernel in a folder. A missing folder has none."""
+def _precompiled_files(path: Path, name: str) -> Any:
+    """Return the cache files of a kernel in a folder, which may not exist."""
     return _caching.IndexDataCacheFile(str(path), name, path.name)
 
 
@@ -181,7 +181,7 @@ class _Locator:
         return str(self._path)
 
     def ensure_cache_path(self) -> None:
-        """Do nothing, because `folder` has created the path."""
+        """Do nothing, because `choose_folder` has created the path."""
 
     def get_source_stamp(self) -> str:
         """Return the folder's name, which identifies the sources even if the folder is moved."""

@@ -1,8 +1,8 @@
 """Value of the right to move, and variation of the value per ply, measured before a game's first search.
 
 Exact values of depths 1, 2 and 3 alternate, because the player who moved last has an advantage, the tempo T.
-For the player to move at the root the values are v + T, v - T and v + T, so their second difference
-is 4 T. SPREAD is the standard deviation over the positions of the step from depth 1 to 2.
+For the player to move at the root the values are v + T, v - T and v + T, so their second difference is 4 T. SPREAD is
+the standard deviation, over the positions, of the change from depth 1 to depth 2.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Calibration:
     """Standard deviation of the change of value by one ply, apart from the tempo."""
 
 
-def walked(game: Game[Any, Any], rng: random.Random) -> Iterator[Any]:
+def sample_positions(game: Game[Any, Any], rng: random.Random) -> Iterator[Any]:
     """Yield every STEP-th position of random matches, until LENGTH plies or the end of the match."""
     for _ in range(WALKS):
         position = game.start()
@@ -47,15 +47,15 @@ def walked(game: Game[Any, Any], rng: random.Random) -> Iterator[Any]:
             position = game.successor(position, rng.choice(moves))
 
 
-def calibrate(game: Game[Any, Any], value: Callable[[Any, int], int]) -> Calibration | None:
+def calibrate(game: Game[Any, Any], search_value: Callable[[Any, int], int]) -> Calibration | None:
     """Measure a game. Return None if random matches give too few positions.
 
-    value   function that returns the exact value of a position to a depth of 1 to 3 plies, for the player to move, in
-            hundredths of an army
+    search_value   returns the exact value of a position to a depth of 1 to 3 plies, for the player to move, in hundredths
+                   of an army
     """
     found = []
-    for position in walked(game, random.Random(1)):
-        values = [value(position, depth) for depth in range(1, DEEPEST + 1)]
+    for position in sample_positions(game, random.Random(1)):
+        values = [search_value(position, depth) for depth in range(1, DEEPEST + 1)]
         if all(abs(each) < ESTIMATE_LIMIT for each in values):
             found.append(values)
     if len(found) < LEAST:

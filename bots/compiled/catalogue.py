@@ -1,8 +1,8 @@
-"""Games that have kernels, and evaluators by name.
+"""Kernels of games, and the weights of evaluators by name.
 
-A user-defined game provides its own kernel as the result of `Game.compiled`, which is cached like the project's
-kernels. The name of the project's cache folder does not depend on the user's sources, so the kernel's
-name includes a digest of the files that define its functions.
+A user-defined game returns its own kernel from `Game.compiled`; it is cached like the kernels of the project. The name
+of the cache folder does not depend on the user's sources, so the kernel's name includes a digest of the files that
+define its functions.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from arena.bots.compiled import riskless_kernel, tictactoe_kernel
 from arena.bots.compiled.kernel import Compiled, Kernel, Weights
 from arena.bots.compiled.limits import has_own_kernel
 from arena.bots.evaluators import riskless, tictactoe
-from arena.bots.evaluators.catalogue import NETWORK_FILE, on_its_map
+from arena.bots.evaluators.catalogue import NETWORK_FILE, scale_weights
 from arena.bots.evaluators.linear import FOLDER, load_weights
 from arena.bots.evaluators.network import Network, load_network
 from arena.games.core import BadGame, Game
@@ -40,7 +40,7 @@ def compile_game(game: Game[Any, Any], weights: Weights | Network) -> Compiled |
         return riskless_kernel.compile_game(game, weights)
     if type(game) is TicTacToe and not isinstance(weights, Network):
         return tictactoe_kernel.compile_game(game, weights)
-    return _own_kernel(game) if has_own_kernel(game) else None
+    return _load_custom_kernel(game) if has_own_kernel(game) else None
 
 
 def weights_for(game: Game[Any, Any], evaluator: str) -> Weights | Network:
@@ -58,10 +58,10 @@ def weights_for(game: Game[Any, Any], evaluator: str) -> Weights | Network:
         # the first feature of each game is its own estimate
         return {name: 100 if i == 0 else 0 for i, name in enumerate(names)}
     path = FOLDER / f"{game.name}.toml" if evaluator == "features" else Path(evaluator)
-    return on_its_map(game, load_weights(path, names))
+    return scale_weights(game, load_weights(path, names))
 
 
-def _own_kernel(game: Game[Any, Any]) -> Compiled | None:
+def _load_custom_kernel(game: Game[Any, Any]) -> Compiled | None:
     """Return `game.compiled()`, with a digest of its sources in its kernel's name. Raises BadGame."""
     compiled = game.compiled()
     if compiled is None:
@@ -73,13 +73,13 @@ def _own_kernel(game: Game[Any, Any]) -> Compiled | None:
     kernel = compiled.kernel
     if not 1 <= kernel.key_words <= kernel.words <= MOST_WORDS or not 1 <= compiled.moves <= MOST_MOVES:
         raise BadGame(
-            f"{game.name}: a kernel has 1 to {MOST_WORDS} words, as many of them as key or fewer, and 1 to {MOST_MOVES} moves"
+            f"{game.name}: a kernel must have 1 to {MOST_WORDS} words, 1 to `words` key words, and 1 to {MOST_MOVES} moves"
         )
-    return replace(compiled, kernel=_named(kernel))
+    return replace(compiled, kernel=_with_sources_digest(kernel))
 
 
 @cache
-def _named(kernel: Kernel) -> Kernel:
+def _with_sources_digest(kernel: Kernel) -> Kernel:
     files = {
         function.__code__.co_filename
         for function in (kernel.moves, kernel.play, kernel.status, kernel.estimate, kernel.promise)

@@ -1,11 +1,11 @@
 """Machine instructions that Python cannot express, as functions for kernels.
 
-Kernels have only one type: the signed 64-bit word. Masks of 64 territories are such words too; only
-shifts to the right have to consider the sign.
+Kernels use only one type, the signed 64-bit word. Masks of 64 territories are such words too; only shifts to the right
+have to consider the sign.
 
-`get` and `put` are `array[index]` without Python's negative indices: numba would test the sign of
-every index, and those tests cost a fifth of a search. Nothing is checked: an index out of range is a
-bug in the kernel and corrupts memory.
+`get` and `put` are `array[index]` without Python's negative indices: numba would test the sign of every index, and those
+tests take a fifth of the time of a search. Nothing is checked: an index out of range is a bug in the kernel, and
+corrupts memory.
 
 The atomic operations are sequentially consistent: writes of a thread before it releases a lock are visible
 to another thread after it acquires the lock.
@@ -39,12 +39,12 @@ def _of_constants(definition: Callable[..., Any]) -> Callable[..., Any]:
     return cast("Callable[..., Any]", intrinsic(prefer_literal=True)(definition))
 
 
-def _place(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
+def _element_pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
     data = context.make_array(array_type)(context, builder, array).data
     return builder.gep(data, [index])
 
 
-def _word(value: int) -> Any:
+def _word_constant(value: int) -> Any:
     return ir.Constant(_WORD, value)
 
 
@@ -54,7 +54,7 @@ def get(_typing: Any, array: Any, index: Any) -> Codegen:
     del index
 
     def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        return builder.load(_place(context, builder, array, *arguments))
+        return builder.load(_element_pointer(context, builder, array, *arguments))
 
     return types.int64(array, types.int64), generate
 
@@ -65,7 +65,7 @@ def put(_typing: Any, array: Any, index: Any, value: Any) -> Codegen:
     del index, value
 
     def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        builder.store(arguments[2], _place(context, builder, array, *arguments[:2]))
+        builder.store(arguments[2], _element_pointer(context, builder, array, *arguments[:2]))
         return context.get_dummy_value()
 
     return types.void(array, types.int64, types.int64), generate
@@ -106,8 +106,8 @@ def quotient(_typing: Any, dividend: Any, divisor: Any) -> Codegen:
 
 
 @_of_constants
-def column(_typing: Any, array: Any, index: Any, bit: Any, count: Any) -> Codegen | None:
-    """Return bit `bit` of `count` words from array[index] on. The first word gives the lowest bit of the result.
+def bit_column(_typing: Any, array: Any, index: Any, bit: Any, count: Any) -> Codegen | None:
+    """Return a number whose bit i is bit `bit` of array[index + i], for i from 0 to `count` - 1.
 
     `count` is a constant. The words are shifted as one vector until the bit is their sign, and one instruction
     collects the signs. A vector has a multiple of four words, so the array must have that many.
@@ -121,20 +121,22 @@ def column(_typing: Any, array: Any, index: Any, bit: Any, count: Any) -> Codege
     def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         vector = ir.VectorType(_WORD, lanes)
         nothing = ir.Constant(vector, ir.Undefined)
-        place = _place(context, builder, array, *arguments[:2])
-        words = builder.load(builder.bitcast(place, vector.as_pointer()), align=8)
-        shift = builder.insert_element(nothing, builder.sub(_word(63), arguments[2]), ir.Constant(_INDEX, 0))
+        pointer = _element_pointer(context, builder, array, *arguments[:2])
+        words = builder.load(builder.bitcast(pointer, vector.as_pointer()), align=8)
+        shift = builder.insert_element(
+            nothing, builder.sub(_word_constant(63), arguments[2]), ir.Constant(_INDEX, 0)
+        )
         everywhere = ir.Constant(ir.VectorType(_INDEX, lanes), [0] * lanes)
         shifted = builder.shl(words, builder.shuffle_vector(shift, nothing, everywhere))
         signs = builder.icmp_signed("<", shifted, ir.Constant(vector, [0] * lanes))
         found = builder.zext(builder.bitcast(signs, ir.IntType(lanes)), _WORD)
-        return found if lanes == count.literal_value else builder.and_(found, _word(wanted))
+        return found if lanes == count.literal_value else builder.and_(found, _word_constant(wanted))
 
     return types.int64(array, types.int64, types.int64, count), generate
 
 
 @_instruction
-def mix(_typing: Any, left: Any, right: Any) -> Codegen:
+def hash_pair(_typing: Any, left: Any, right: Any) -> Codegen:
     """Return the xor of both halves of the 128-bit product: a strong hash of two words."""
     del left, right
 
@@ -147,13 +149,13 @@ def mix(_typing: Any, left: Any, right: Any) -> Codegen:
 
 
 @_instruction
-def swap(_typing: Any, array: Any, index: Any, value: Any) -> Codegen:
+def atomic_swap(_typing: Any, array: Any, index: Any, value: Any) -> Codegen:
     """Set array[index] atomically, and return its previous value."""
     del index, value
 
     def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        place = _place(context, builder, array, *arguments[:2])
-        return builder.atomic_rmw("xchg", place, arguments[2], ordering="seq_cst")
+        pointer = _element_pointer(context, builder, array, *arguments[:2])
+        return builder.atomic_rmw("xchg", pointer, arguments[2], ordering="seq_cst")
 
     return types.int64(array, types.int64, types.int64), generate
 
@@ -164,32 +166,32 @@ def fetch_add(_typing: Any, array: Any, index: Any, value: Any) -> Codegen:
     del index, value
 
     def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        place = _place(context, builder, array, *arguments[:2])
-        return builder.atomic_rmw("add", place, arguments[2], ordering="seq_cst")
+        pointer = _element_pointer(context, builder, array, *arguments[:2])
+        return builder.atomic_rmw("add", pointer, arguments[2], ordering="seq_cst")
 
     return types.int64(array, types.int64, types.int64), generate
 
 
 @_instruction
-def peek(_typing: Any, array: Any, index: Any) -> Codegen:
+def atomic_load(_typing: Any, array: Any, index: Any) -> Codegen:
     """Return array[index] as it is in memory now, including writes of other threads."""
     del index
 
     def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        place = _place(context, builder, array, *arguments)
-        return builder.load_atomic(place, ordering="seq_cst", align=8)
+        pointer = _element_pointer(context, builder, array, *arguments)
+        return builder.load_atomic(pointer, ordering="seq_cst", align=8)
 
     return types.int64(array, types.int64), generate
 
 
 @_instruction
-def poke(_typing: Any, array: Any, index: Any, value: Any) -> Codegen:
-    """Set array[index] = value, visible to every thread that peeks afterwards."""
+def atomic_store(_typing: Any, array: Any, index: Any, value: Any) -> Codegen:
+    """Set array[index] = value, visible to every thread that loads it atomically afterwards."""
     del index, value
 
     def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        place = _place(context, builder, array, *arguments[:2])
-        builder.store_atomic(arguments[2], place, ordering="seq_cst", align=8)
+        pointer = _element_pointer(context, builder, array, *arguments[:2])
+        builder.store_atomic(arguments[2], pointer, ordering="seq_cst", align=8)
         return context.get_dummy_value()
 
     return types.void(array, types.int64, types.int64), generate
@@ -201,12 +203,14 @@ def prefetch(_typing: Any, array: Any, index: Any) -> Codegen:
     del index
 
     def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        place = builder.bitcast(_place(context, builder, array, *arguments), ir.IntType(8).as_pointer())
+        pointer = builder.bitcast(
+            _element_pointer(context, builder, array, *arguments), ir.IntType(8).as_pointer()
+        )
         flag = ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [place.type, flag, flag, flag])
+        kind = ir.FunctionType(ir.VoidType(), [pointer.type, flag, flag, flag])
         builder.call(
             _declared(builder.module, kind, "llvm.prefetch.p0"),
-            [place, *(ir.Constant(flag, each) for each in (0, 3, 1))],
+            [pointer, *(ir.Constant(flag, each) for each in (0, 3, 1))],
         )
         return context.get_dummy_value()
 
@@ -214,7 +218,7 @@ def prefetch(_typing: Any, array: Any, index: Any) -> Codegen:
 
 
 @_instruction
-def relax(_typing: Any) -> Codegen:
+def spin_pause(_typing: Any) -> Codegen:
     """Pause for some tens of cycles, if the processor has an instruction for it. For short waiting loops."""
 
     def generate(context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
@@ -227,7 +231,7 @@ def relax(_typing: Any) -> Codegen:
 
 
 @_instruction
-def rest(_typing: Any) -> Codegen:
+def yield_core(_typing: Any) -> Codegen:
     """Let another thread have the core, if one wants it. For long waiting loops."""
 
     def generate(context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:

@@ -1,15 +1,18 @@
 """Jamboree on threads: split points that idle threads join.
 
-The first moves of a node are searched by the thread that entered it. If other threads are idle, it opens a split
-point with the remaining moves. Each participating thread takes the next move, searches it, and reports its value. In
-the original form (Joerg and Kuszmaul) each move is first tested with a null window. If a test does not exceed alpha,
-the move is done. If it reaches beta, the node is cut, and all threads below the split point notice this at their next
-poll and return. A value in between is only a bound: the move is searched again with the whole window after
-all moves before it are done, one at a time. In the course's form (001, section 6) every move gets the
-window that the sequential part left, and the threads share no bounds.
+The thread that entered a node searches its first moves. If other threads are idle, it then opens a split point with
+the remaining moves. Each participating thread takes the next move, searches it, and reports its value.
 
-An owner who waits for helpers only takes work of split points below its own, so that it returns when
-they do. A split point's fields change only under its lock.
+In the original form (Joerg and Kuszmaul) each move is first tested with a null window. If its value does not exceed
+alpha, the move is done. If it reaches beta, the node is cut: all threads below the split point notice this at their
+next poll, and return. A value in between is only a bound, so the move is searched again with the whole window. Such
+searches run one at a time, each after all earlier moves are done.
+
+In the course's form (source 001, section 6) every move gets the window that the sequential part left, and the threads
+share no bounds.
+
+An owner that waits for its helpers takes work only from split points below its own, so it is free again soon after
+them. A split point's fields change only under its lock.
 """
 
 from __future__ import annotations
@@ -17,21 +20,30 @@ from __future__ import annotations
 from typing import Any
 
 from arena.bots.compiled.cache import inlined
-from arena.bots.compiled.intrinsics import fetch_add, get, peek, poke, put, relax, rest, swap
+from arena.bots.compiled.intrinsics import (
+    atomic_load,
+    atomic_store,
+    atomic_swap,
+    fetch_add,
+    get,
+    put,
+    spin_pause,
+    yield_core,
+)
 from arena.bots.compiled.kernel import Kernel
 from arena.bots.compiled.layout import (
     FIRST,
     SPLITS,
     UNFIXED,
     Frame,
+    ListState,
+    MoveState,
     Option,
-    Order,
     Register,
-    Role,
     Shared,
     Split,
     SplitMove,
-    State,
+    SplitRole,
 )
 
 _SPINS = 64
@@ -47,27 +59,27 @@ Work arrives within microseconds, but another program keeps a yielded core for m
 def lock(shared: Any, split: Any) -> None:
     """Wait for the split point's lock, and acquire it."""
     spins = 0
-    while swap(shared, split + Split.LOCK, 1) != 0:
-        while peek(shared, split + Split.LOCK) != 0:
+    while atomic_swap(shared, split + Split.LOCK, 1) != 0:
+        while atomic_load(shared, split + Split.LOCK) != 0:
             spins += 1
             if spins >= _SPINS:
-                rest()
+                yield_core()
 
 
 @inlined
 def unlock(shared: Any, split: Any) -> None:
     """Release the lock. The next thread that acquires it sees all writes made under it."""
-    poke(shared, split + Split.LOCK, 0)
+    atomic_store(shared, split + Split.LOCK, 0)
 
 
 @inlined
-def interrupted(mem: Any, shared: Any) -> Any:
+def is_interrupted(mem: Any, shared: Any) -> Any:
     """Return True if all threads must stop, or if a split point above this thread's work was cut."""
-    if peek(shared, Shared.STOP) != 0:
+    if atomic_load(shared, Shared.STOP) != 0:
         return True
     split = get(mem, Register.INSIDE)
     while split >= 0:
-        if peek(shared, split + Split.CUT) != 0:
+        if atomic_load(shared, split + Split.CUT) != 0:
             return True
         split = get(shared, split + Split.PARENT)
     return False
@@ -75,7 +87,7 @@ def interrupted(mem: Any, shared: Any) -> Any:
 
 @inlined
 def is_below(shared: Any, split: Any, above: Any) -> Any:
-    """Return True if `split` was opened by work under `above`; everything is below -1."""
+    """Return True if `split` was opened by work below the split point `above`. Always True if `above` is -1."""
     if above < 0:
         return True
     parent = get(shared, split + Split.PARENT)
@@ -87,7 +99,7 @@ def is_below(shared: Any, split: Any, above: Any) -> Any:
 
 
 @inlined
-def edge_of(best: Any, best_move: Any, move: Any, distance: Any, exact: Any) -> Any:
+def value_to_exceed(best: Any, best_move: Any, move: Any, distance: Any, exact: Any) -> Any:
     """Return the value that the move must exceed to be the best.
 
     At the root of an exact search, a move that comes earlier in move order needs only an equal value.
@@ -98,23 +110,23 @@ def edge_of(best: Any, best_move: Any, move: Any, distance: Any, exact: Any) -> 
 class SplitPoints:
     """Functions of split points, for one game."""
 
-    def __init__(self, kernel: Kernel, frame_words: int, pick: Any) -> None:
+    def __init__(self, kernel: Kernel, frame_words: int, pick_best: Any) -> None:
         words = kernel.words
         position_at = int(Split.END)
-        choices_at = position_at + words
+        move_records_at = position_at + words
 
         @inlined
-        def choice(split: Any, i: Any) -> Any:
-            return split + choices_at + i * SplitMove.END
+        def move_record(split: Any, i: Any) -> Any:
+            return split + move_records_at + i * SplitMove.END
 
         @inlined
         def open_split(mem: Any, shared: Any, at: Any) -> Any:
-            """Open a split point with the moves from NEXT on. Return False if this thread owns too many."""
+            """Open a split point with the moves from NEXT on. Return False if this thread has no free split point."""
             node = at + words
             split_words = get(shared, Option.SPLIT_WORDS)
             split = Shared.SPLITS + get(mem, Register.THREAD) * SPLITS * split_words
             tried = 0
-            while tried < SPLITS and peek(shared, split + Split.OPEN) != 0:
+            while tried < SPLITS and atomic_load(shared, split + Split.OPEN) != 0:
                 split += split_words
                 tried += 1
             if tried == SPLITS:
@@ -122,15 +134,15 @@ class SplitPoints:
             begun = get(mem, node + Frame.NEXT)
             count = get(mem, node + Frame.COUNT) - begun
             list_at = get(mem, node + Frame.LIST) + begun
-            scored = get(mem, node + Frame.ORDER) == Order.SCORED
+            scored = get(mem, node + Frame.ORDER) == ListState.SCORED
             # another thread may still be checking whether it is open
             lock(shared, split)
             for i in range(count):
                 if scored:
-                    pick(mem, node, begun + i)
-                put(shared, choice(split, i) + SplitMove.MOVE, get(mem, list_at + i))
-                put(shared, choice(split, i) + SplitMove.STATE, State.OPEN)
-            put(mem, node + Frame.ORDER, Order.FINAL)
+                    pick_best(mem, node, begun + i)
+                put(shared, move_record(split, i) + SplitMove.MOVE, get(mem, list_at + i))
+                put(shared, move_record(split, i) + SplitMove.STATE, MoveState.OPEN)
+            put(mem, node + Frame.ORDER, ListState.FINAL)
             for i in range(words):
                 put(shared, split + position_at + i, get(mem, at + i))
             put(shared, split + Split.CUT, 0)
@@ -154,13 +166,13 @@ class SplitPoints:
             put(mem, node + Frame.NEXT, begun + count)
             put(mem, node + Frame.OUTER, get(mem, Register.INSIDE))
             put(mem, node + Frame.SPLIT, split)
-            put(mem, node + Frame.ROLE, Role.OWNER)
+            put(mem, node + Frame.ROLE, SplitRole.OWNER)
             put(mem, Register.INSIDE, split)
             return True
 
         @inlined
         def close_split(mem: Any, shared: Any, at: Any) -> Any:
-            """Let the owner take the result if no helper is left. Return True if it did."""
+            """Copy the result to the owner's frame and close the split point. Return False if it still has helpers."""
             node = at + words
             split = get(mem, node + Frame.SPLIT)
             lock(shared, split)
@@ -169,35 +181,35 @@ class SplitPoints:
                 put(mem, node + Frame.ALPHA, get(shared, split + Split.ALPHA))
                 put(mem, node + Frame.BEST, get(shared, split + Split.BEST))
                 put(mem, node + Frame.BEST_MOVE, get(shared, split + Split.BEST_MOVE))
-                put(mem, node + Frame.ROLE, Role.NONE)
+                put(mem, node + Frame.ROLE, SplitRole.NONE)
                 put(mem, Register.INSIDE, get(mem, node + Frame.OUTER))
                 put(shared, split + Split.OPEN, 0)
             unlock(shared, split)
             return alone
 
         @inlined
-        def claim_again(mem: Any, shared: Any, split: Any, node: Any) -> Any:
-            """Claim the move to be searched again if it is its turn. Return True if claimed."""
+        def claim_second_search(mem: Any, shared: Any, split: Any, node: Any) -> Any:
+            """Claim the first unfinished move if it must be searched again. Return True if it was claimed."""
             count = get(shared, split + Split.COUNT)
             i = get(shared, split + Split.PREFIX)
-            while i < count and get(shared, choice(split, i) + SplitMove.STATE) == State.DONE:
+            while i < count and get(shared, move_record(split, i) + SplitMove.STATE) == MoveState.DONE:
                 i += 1
             put(shared, split + Split.PREFIX, i)
             if (
                 i == count
-                or get(shared, choice(split, i) + SplitMove.STATE) != State.PENDING
+                or get(shared, move_record(split, i) + SplitMove.STATE) != MoveState.PENDING
                 or get(shared, split + Split.SEARCHING) != 0
             ):
                 return False
             best = get(shared, split + Split.ALPHA)
-            move = get(shared, choice(split, i) + SplitMove.MOVE)
+            move = get(shared, move_record(split, i) + SplitMove.MOVE)
             distance = get(shared, split + Split.DISTANCE)
             best_move = get(shared, split + Split.BEST_MOVE)
-            edge = edge_of(best, best_move, move, distance, get(shared, Option.EXACT))
+            edge = value_to_exceed(best, best_move, move, distance, get(shared, Option.EXACT))
             # if alpha has risen since the test, test again before searching with the whole window
-            claimed = 1 if get(shared, choice(split, i) + SplitMove.TESTED) >= edge else 0
+            claimed = 1 if get(shared, move_record(split, i) + SplitMove.TESTED) >= edge else 0
             put(shared, split + Split.SEARCHING, claimed)
-            put(shared, choice(split, i) + SplitMove.STATE, State.RUNNING)
+            put(shared, move_record(split, i) + SplitMove.STATE, MoveState.RUNNING)
             put(mem, node + Frame.CLAIMED, claimed)
             put(mem, node + Frame.INDEX, i)
             put(mem, node + Frame.MOVE, move)
@@ -205,43 +217,43 @@ class SplitPoints:
             return True
 
         @inlined
-        def take(mem: Any, shared: Any, at: Any) -> Any:
-            """Take the next move to search into MOVE, INDEX, EDGE and CLAIMED. Return False if there is none."""
+        def take_move(mem: Any, shared: Any, at: Any) -> Any:
+            """Store the next move to search in MOVE, INDEX, EDGE and CLAIMED. Return False if there is none."""
             node = at + words
             split = get(mem, node + Frame.SPLIT)
             found = False
             lock(shared, split)
             if get(shared, split + Split.CUT) == 0:
-                found = claim_again(mem, shared, split, node)
+                found = claim_second_search(mem, shared, split, node)
                 i = get(shared, split + Split.NEXT)
                 if not found and i < get(shared, split + Split.COUNT):
                     found = True
-                    move = get(shared, choice(split, i) + SplitMove.MOVE)
+                    move = get(shared, move_record(split, i) + SplitMove.MOVE)
                     fixed = get(shared, split + Split.FIXED)
                     course = fixed != UNFIXED
                     best = fixed if course else get(shared, split + Split.ALPHA)
                     best_move = get(shared, split + (Split.FIXED_MOVE if course else Split.BEST_MOVE))
                     distance = get(shared, split + Split.DISTANCE)
                     put(shared, split + Split.NEXT, i + 1)
-                    put(shared, choice(split, i) + SplitMove.STATE, State.RUNNING)
+                    put(shared, move_record(split, i) + SplitMove.STATE, MoveState.RUNNING)
                     put(mem, node + Frame.CLAIMED, 0)
                     put(mem, node + Frame.INDEX, i)
                     put(mem, node + Frame.MOVE, move)
                     put(
                         mem,
                         node + Frame.EDGE,
-                        edge_of(best, best_move, move, distance, get(shared, Option.EXACT)),
+                        value_to_exceed(best, best_move, move, distance, get(shared, Option.EXACT)),
                     )
             unlock(shared, split)
             return found
 
         @inlined
-        def report(mem: Any, shared: Any, at: Any, value: Any, tested: Any) -> None:
-            """Report the value of MOVE to the split point. `tested` is True after a null-window search only."""
+        def report_value(mem: Any, shared: Any, at: Any, value: Any, tested: Any) -> None:
+            """Report the value of MOVE to the split point. `tested` is True if MOVE was searched only with a null window."""
             node = at + words
             split = get(mem, node + Frame.SPLIT)
             move = get(mem, node + Frame.MOVE)
-            place = choice(split, get(mem, node + Frame.INDEX))
+            place = move_record(split, get(mem, node + Frame.INDEX))
             edge = get(mem, node + Frame.EDGE)
             lock(shared, split)
             if get(mem, node + Frame.CLAIMED) != 0:
@@ -249,13 +261,13 @@ class SplitPoints:
             if get(shared, split + Split.CUT) == 0:
                 best_move = get(shared, split + Split.BEST_MOVE)
                 alpha = get(shared, split + Split.ALPHA)
-                now = edge_of(
+                now = value_to_exceed(
                     alpha, best_move, move, get(shared, split + Split.DISTANCE), get(shared, Option.EXACT)
                 )
                 beta = get(shared, split + Split.BETA)
-                put(shared, place + SplitMove.STATE, State.DONE)
+                put(shared, place + SplitMove.STATE, MoveState.DONE)
                 if value > edge and tested and value < beta:
-                    put(shared, place + SplitMove.STATE, State.PENDING)
+                    put(shared, place + SplitMove.STATE, MoveState.PENDING)
                     put(shared, place + SplitMove.TESTED, edge)
                 else:
                     if value > get(shared, split + Split.BEST):
@@ -264,20 +276,20 @@ class SplitPoints:
                         put(shared, split + Split.BEST_MOVE, move)
                         put(shared, split + Split.ALPHA, value)
                         if value >= beta and get(shared, split + Split.FIXED) == UNFIXED:
-                            poke(shared, split + Split.CUT, 1)
+                            atomic_store(shared, split + Split.CUT, 1)
             unlock(shared, split)
 
         @inlined
         def has_work(shared: Any, split: Any) -> Any:
             return (
-                peek(shared, split + Split.OPEN) != 0
-                and peek(shared, split + Split.CUT) == 0
-                and peek(shared, split + Split.NEXT) < get(shared, split + Split.COUNT)
+                atomic_load(shared, split + Split.OPEN) != 0
+                and atomic_load(shared, split + Split.CUT) == 0
+                and atomic_load(shared, split + Split.NEXT) < get(shared, split + Split.COUNT)
             )
 
         @inlined
-        def join(mem: Any, shared: Any, at: Any, split: Any, above: Any) -> Any:
-            """Become a helper, with frame `at` as this thread's view of the node. Return True on success."""
+        def join_split(mem: Any, shared: Any, at: Any, split: Any, above: Any) -> Any:
+            """Become a helper at a split point, whose node is copied to frame `at`. Return False if it has no work left."""
             node = at + words
             joined = False
             lock(shared, split)
@@ -292,7 +304,7 @@ class SplitPoints:
                 put(mem, node + Frame.FIXED, get(shared, split + Split.FIXED))
                 put(mem, node + Frame.OUTER, get(mem, Register.INSIDE))
                 put(mem, node + Frame.SPLIT, split)
-                put(mem, node + Frame.ROLE, Role.HELPER)
+                put(mem, node + Frame.ROLE, SplitRole.HELPER)
                 put(mem, Register.INSIDE, split)
                 put(mem, Register.AT, at)
             unlock(shared, split)
@@ -310,15 +322,15 @@ class SplitPoints:
                     deepest = get(shared, split + Split.DEPTH)
                     chosen = split
                 split += split_words
-            return chosen >= 0 and join(mem, shared, at, chosen, above)
+            return chosen >= 0 and join_split(mem, shared, at, chosen, above)
 
         @inlined
-        def leave(mem: Any, shared: Any, at: Any) -> Any:
+        def leave_split(mem: Any, shared: Any, at: Any) -> Any:
             """End this helper's work. Return True if frame `at` was the last on this thread's stack."""
             node = at + words
             split = get(mem, node + Frame.SPLIT)
             put(mem, Register.INSIDE, get(mem, node + Frame.OUTER))
-            put(mem, node + Frame.ROLE, Role.NONE)
+            put(mem, node + Frame.ROLE, SplitRole.NONE)
             lock(shared, split)
             put(shared, split + Split.MEMBERS, get(shared, split + Split.MEMBERS) - 1)
             unlock(shared, split)
@@ -328,58 +340,58 @@ class SplitPoints:
             return False
 
         @inlined
-        def linger(mem: Any, shared: Any, at: Any) -> None:
-            """Let an owner without work take some from below, or wait briefly."""
+        def wait_for_helpers(mem: Any, shared: Any, at: Any) -> None:
+            """Find work below this owner's split point, or wait briefly for its helpers."""
             node = at + words
             split = get(mem, node + Frame.SPLIT)
             if find_work(mem, shared, at + frame_words, split):
                 return
             fetch_add(shared, Shared.IDLE, 1)
             spins = 0
-            while spins < _SPINS and peek(shared, split + Split.MEMBERS) > 1:
-                relax()
+            while spins < _SPINS and atomic_load(shared, split + Split.MEMBERS) > 1:
+                spin_pause()
                 spins += 1
             waited = get(mem, Register.WAITED) + spins
             put(mem, Register.WAITED, waited)
             if spins == _SPINS and waited >= PATIENCE:
-                rest()
+                yield_core()
             fetch_add(shared, Shared.IDLE, -1)
 
         @inlined
         def wait_for_work(mem: Any, shared: Any) -> Any:
-            """Let a helper without work look for some. Return False if it must quit."""
+            """Wait until this thread has joined a split point. Return False if it must quit."""
             put(mem, Register.INSIDE, -1)
             fetch_add(shared, Shared.IDLE, 1)
             found = False
             spins = 0
-            while not found and peek(shared, Shared.QUIT) == 0:
-                if peek(shared, Shared.STOP) == 0 and find_work(mem, shared, FIRST, -1):
+            while not found and atomic_load(shared, Shared.QUIT) == 0:
+                if atomic_load(shared, Shared.STOP) == 0 and find_work(mem, shared, FIRST, -1):
                     found = True
                 elif spins < PATIENCE:
-                    relax()
+                    spin_pause()
                     spins += 1
                 else:
-                    rest()
+                    yield_core()
             fetch_add(shared, Shared.IDLE, -1)
             return found
 
         @inlined
-        def interrupted_outside(mem: Any, shared: Any, node: Any) -> Any:
-            """Return True if more than the split point of this owner's frame is interrupted."""
+        def is_interrupted_outside(mem: Any, shared: Any, node: Any) -> Any:
+            """Return True if the work above this owner's split point is interrupted too."""
             inside = get(mem, Register.INSIDE)
             put(mem, Register.INSIDE, get(mem, node + Frame.OUTER))
-            found = interrupted(mem, shared)
+            found = is_interrupted(mem, shared)
             put(mem, Register.INSIDE, inside)
             return found
 
         self.open_split = open_split
         self.close_split = close_split
-        self.take = take
-        self.report = report
-        self.leave = leave
-        self.linger = linger
+        self.take_move = take_move
+        self.report_value = report_value
+        self.leave_split = leave_split
+        self.wait_for_helpers = wait_for_helpers
         self.wait_for_work = wait_for_work
-        self.interrupted_outside = interrupted_outside
+        self.is_interrupted_outside = is_interrupted_outside
 
 
-__all__ = ["SplitPoints", "edge_of", "interrupted"]
+__all__ = ["SplitPoints", "is_interrupted", "value_to_exceed"]

@@ -1,7 +1,7 @@
 """Last ply before the leaves, for games that can value leaves from the position above them.
 
-Most nodes of a search are leaves. Here they are valued one after another by `Kernel.foresee`, without creating their
-positions and without the steps that an inner node takes for each of its moves.
+Most nodes of a search are leaves. Here `Kernel.foresee` values them one after another. This creates no positions, and
+omits the steps that an inner node takes for each of its moves.
 """
 
 from __future__ import annotations
@@ -16,27 +16,28 @@ from arena.bots.search.values import INFINITY, WIN
 
 
 @inlined
-def end_of(ended: Any, distance: Any) -> Any:
+def end_value(ended: Any, distance: Any) -> Any:
     """Return the value of a finished match for the player of the last move, `distance` plies from the root."""
     value = 0 if ended == DRAW else WIN - distance
     return value if ended == LOST else -value
 
 
 class LastPly:
-    """Functions of the last ply for one game. `list_moves` and `give` are those of the search."""
+    """Functions of the last ply for one game. `list_moves` and `return_value` are those of the search."""
 
-    def __init__(self, kernel: Kernel, frame_words: int, list_moves: Any, give: Any) -> None:
+    def __init__(self, kernel: Kernel, frame_words: int, list_moves: Any, return_value: Any) -> None:
         words, play, status, estimate = kernel.words, kernel.play, kernel.status, kernel.estimate
         survey: Any = kernel.survey
         foresee: Any = kernel.foresee
-        self.seeing = survey is not None and foresee is not None
+        self.can_foresee = survey is not None and foresee is not None
         """True if the game can value leaves from above."""
 
         @inlined
-        def above_leaves(mem: Any, shared: Any, node: Any) -> Any:
+        def is_above_leaves(mem: Any, shared: Any, node: Any) -> Any:
             """Return True if all children are leaves and the window is a null window.
 
-            Such nodes neither read nor write the table: it costs as much as the leaves, and would lose deeper entries.
+            Such nodes neither read nor write the table: that takes as long as valuing the leaves, and would replace deeper
+            entries.
             """
             return (
                 get(mem, node + Frame.DEPTH) == 1
@@ -48,8 +49,8 @@ class LastPly:
             )
 
         @inlined
-        def last_ply(mem: Any, shared: Any, rules: Any, at: Any) -> Any:
-            """Return the best value of a node's leaves, valued in move order until one cuts."""
+        def search_last_ply(mem: Any, shared: Any, rules: Any, at: Any) -> Any:
+            """Value the leaves of a node in move order until one causes a cut, and pass the best value to the node's parent."""
             node = at + words
             distance = get(mem, node + Frame.DISTANCE) + 1
             list_moves(mem, rules, at, distance - 1)
@@ -68,7 +69,7 @@ class LastPly:
                     to = at + frame_words
                     play(rules, mem, at, to, move)
                     ended = status(rules, mem, to)
-                    value = -estimate(rules, mem, to) if ended == PLAYING else end_of(ended, distance)
+                    value = -estimate(rules, mem, to) if ended == PLAYING else end_value(ended, distance)
                 if ended == PLAYING:
                     value -= get(shared, Option.TEMPO)
                     estimates += 1
@@ -76,10 +77,10 @@ class LastPly:
                 i += 1
             put(mem, Register.NODES, get(mem, Register.NODES) + i)
             put(mem, Register.ESTIMATES, get(mem, Register.ESTIMATES) + estimates)
-            return give(mem, at, best)
+            return return_value(mem, at, best)
 
-        self.above_leaves = above_leaves
-        self.last_ply = last_ply
+        self.is_above_leaves = is_above_leaves
+        self.search_last_ply = search_last_ply
 
 
-__all__ = ["LastPly", "end_of"]
+__all__ = ["LastPly", "end_value"]

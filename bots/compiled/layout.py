@@ -1,8 +1,8 @@
 """Memory layout of a search: one flat array of words for each thread, and a shared one.
 
-A thread's memory contains its registers, then FRAMES frames of a search stack, then the move lists of those
-frames, then the order of the root's moves. Frame 0 begins at FIRST. A frame contains the position (`words` of the
-kernel), followed by the fields of class Frame. `Sizes` has the sizes of these parts for one game.
+A thread's memory contains its registers, FRAMES frames of a search stack, the move lists of those frames, and the order
+of the root's moves. Frame 0 begins at FIRST. A frame contains a position, whose size is `Kernel.words`, followed by the
+fields of class Frame. `Sizes` has the sizes of these parts for one game.
 
 The shared memory contains the signals and options, then for each thread SPLITS records of split points.
 """
@@ -74,7 +74,7 @@ class Frame(IntEnum):
     END = 24
 
 
-class Order(IntEnum):
+class ListState(IntEnum):
     """State of a move list."""
 
     RAW = 0  # moves in move order
@@ -82,7 +82,7 @@ class Order(IntEnum):
     FINAL = 2  # moves in search order
 
 
-class Role(IntEnum):
+class SplitRole(IntEnum):
     """Role of a frame at a split point."""
 
     NONE = 0
@@ -90,8 +90,8 @@ class Role(IntEnum):
     HELPER = 2
 
 
-class Stage(IntEnum):
-    """State of a move's search."""
+class SearchStage(IntEnum):
+    """Window of a move's search."""
 
     FULL = 0
     TEST = 1  # null window: is it better than the best so far?
@@ -157,7 +157,7 @@ class Split(IntEnum):
     END = 24
 
 
-class State(IntEnum):
+class MoveState(IntEnum):
     """State of a move at a split point."""
 
     OPEN = 0
@@ -183,29 +183,29 @@ class Sizes:
     moves: int
 
     @property
-    def frame(self) -> int:
+    def frame_words(self) -> int:
         return -(-(self.words + Frame.END) // LINE) * LINE
 
     @property
     def move_lists(self) -> int:
         """Return the start of the move lists in a thread's memory."""
-        return FIRST + FRAMES * self.frame
+        return FIRST + FRAMES * self.frame_words
 
     @property
-    def root(self) -> int:
+    def root_order(self) -> int:
         """Return the start of the order of the root's moves in a thread's memory."""
         return self.move_lists + FRAMES * self.moves
 
     @property
-    def thread(self) -> int:
-        return self.root + self.moves + LINE
+    def thread_words(self) -> int:
+        return self.root_order + self.moves + LINE
 
     @property
-    def split(self) -> int:
+    def split_words(self) -> int:
         return -(-(Split.END + self.words + 3 * self.moves) // LINE) * LINE
 
-    def shared(self, threads: int) -> int:
-        return Shared.SPLITS + threads * SPLITS * self.split
+    def shared_words(self, threads: int) -> int:
+        return Shared.SPLITS + threads * SPLITS * self.split_words
 
 
 UNFIXED = -3_000_000

@@ -1,8 +1,8 @@
 """Search order of a node's moves.
 
-The table's move comes first and is searched before any other move is examined. Each of the others gets a
-score, the game's cheap `promise`.
-Score and move are packed in one word, so that the greatest word is the best move, and the leftmost of equal moves.
+The table's move comes first, and is searched before any other move is examined. Each other move gets a score, the
+game's cheap `promise`. Score and move are packed in one word, so that the greatest word is the best move, and among
+equal moves the leftmost.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 from arena.bots.compiled.cache import inlined
 from arena.bots.compiled.intrinsics import get, put
 from arena.bots.compiled.kernel import Kernel
-from arena.bots.compiled.layout import Frame, Option, Order
+from arena.bots.compiled.layout import Frame, ListState, Option
 
 _MOVE_BITS = 16
 _LAST_MOVE = (1 << _MOVE_BITS) - 1
@@ -25,18 +25,18 @@ class Ordering:
         words, promise = kernel.words, kernel.promise
 
         @inlined
-        def score_rest(mem: Any, shared: Any, rules: Any, at: Any) -> None:
+        def score_moves(mem: Any, shared: Any, rules: Any, at: Any) -> None:
             node = at + words
             list_at = get(mem, node + Frame.LIST)
             for i in range(get(mem, node + Frame.NEXT), get(mem, node + Frame.COUNT)):
                 move = get(mem, list_at + i)
                 value = promise(rules, mem, at, move) if get(shared, Option.PROMISE) != 0 else 0
                 put(mem, list_at + i, (value << _MOVE_BITS) | (_LAST_MOVE - move))
-            put(mem, node + Frame.ORDER, Order.SCORED)
+            put(mem, node + Frame.ORDER, ListState.SCORED)
 
         @inlined
-        def pick(mem: Any, node: Any, i: Any) -> None:
-            """Move the best of the scored moves from place i on to place i, without its score."""
+        def pick_best(mem: Any, node: Any, i: Any) -> None:
+            """Move the best of the scored moves from place `i` on to place `i`, and remove its score."""
             list_at = get(mem, node + Frame.LIST)
             chosen = i
             best = get(mem, list_at + i)
@@ -50,8 +50,8 @@ class Ordering:
             put(mem, list_at + i, _LAST_MOVE - (best & _LAST_MOVE))
 
         @inlined
-        def hint_first(mem: Any, node: Any, hint: Any) -> Any:
-            """Move the hint to the front, keeping the order of the others. Return False if it is no move here."""
+        def move_hint_first(mem: Any, node: Any, hint: Any) -> Any:
+            """Move the hint to the front, keeping the order of the others. Return False if it is not a move of this node."""
             list_at = get(mem, node + Frame.LIST)
             place = 0
             count = get(mem, node + Frame.COUNT)
@@ -65,6 +65,6 @@ class Ordering:
             put(mem, list_at, hint)
             return True
 
-        self.score_rest = score_rest
-        self.pick = pick
-        self.hint_first = hint_first
+        self.score_moves = score_moves
+        self.pick_best = pick_best
+        self.move_hint_first = move_hint_first

@@ -5,21 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from arena.bots.compiled.cache import inlined
-from arena.bots.compiled.intrinsics import column, get, lowest, popcount, put, quotient
+from arena.bots.compiled.intrinsics import bit_column, get, lowest, popcount, put, quotient
 from arena.bots.evaluators.riskless import NAMES
 from arena.bots.search.values import ESTIMATE_LIMIT
 
 _HALF = 0xFFFFFFFF
 
 
-class Sets:
+class TerritorySets:
     """Functions on sets of territories, for positions in the memory layout `riskless_kernel.Layout`."""
 
-    def __init__(self, place: Any) -> None:
-        planes, goal_at, rows_at, around_at = place.planes, place.goal, place.rows, place.around
+    def __init__(self, layout: Any) -> None:
+        planes, goal_at, rows_at, around_at = layout.planes, layout.goal, layout.rows, layout.around
 
         @inlined
-        def around(rules: Any, mask: Any) -> Any:
+        def neighbours_of(rules: Any, mask: Any) -> Any:
             """Return all neighbours of the territories in `mask`."""
             found = 0
             for row in range(get(rules, rows_at)):
@@ -27,33 +27,33 @@ class Sets:
             return found
 
         @inlined
-        def armies(mem: Any, at: Any, mask: Any) -> Any:
+        def count_armies(mem: Any, at: Any, mask: Any) -> Any:
             total = 0
             for i in range(planes):
                 total += popcount(get(mem, at + i) & mask) << i
             return total
 
         @inlined
-        def race(rules: Any, mine: Any, own: Any, others: Any, foe: Any) -> Any:
+        def race_feature(rules: Any, own_armies: Any, own_count: Any, foe_armies: Any, foe_count: Any) -> Any:
             goal = get(rules, goal_at)
-            ahead = (goal - others) * own
-            behind = (goal - mine) * foe
+            ahead = (goal - foe_armies) * own_count
+            behind = (goal - own_armies) * foe_count
             return quotient(goal * (ahead - behind), max(ahead + behind, 1))
 
-        self.around = around
-        self.armies = armies
-        self.race = race
+        self.neighbours_of = neighbours_of
+        self.count_armies = count_armies
+        self.race_feature = race_feature
 
 
-def make_estimate(place: Any) -> Any:
+def make_estimate(layout: Any) -> Any:
     """Return the estimate function for positions in the memory layout `riskless_kernel.Layout`."""
-    planes = place.planes
-    foe_at, own_at, totals_at = place.foe, place.own, place.totals
-    only_armies_at, nearness_at = place.only_armies, place.nearness
-    neighbours_at = place.neighbours
-    sets = Sets(place)
-    around, armies, race = sets.around, sets.armies, sets.race
-    at_least_at, beside_at = place.at_least, place.beside
+    planes = layout.planes
+    foe_at, own_at, totals_at = layout.foe, layout.own, layout.totals
+    only_armies_at, nearness_at = layout.only_armies, layout.nearness
+    neighbours_at = layout.neighbours
+    sets = TerritorySets(layout)
+    neighbours_of, count_armies, race_feature = sets.neighbours_of, sets.count_armies, sets.race_feature
+    at_least_at, beside_at = layout.at_least, layout.beside
     (
         armies_at,
         race_at,
@@ -65,7 +65,7 @@ def make_estimate(place: Any) -> Any:
         reach_at,
         attacks_at,
         exposed_at,
-    ) = (place.weights + i for i in range(len(NAMES)))
+    ) = (layout.weights + i for i in range(len(NAMES)))
 
     @inlined
     def at_least(mem: Any, at: Any, number: Any) -> Any:
@@ -78,7 +78,7 @@ def make_estimate(place: Any) -> Any:
         return enough
 
     @inlined
-    def prepare(mem: Any, at: Any) -> None:
+    def fill_at_least(mem: Any, at: Any) -> None:
         """Store for each number the territories with at least that many armies, computed bit by bit."""
         put(mem, at + at_least_at, -1)
         for i in range(planes):
@@ -89,39 +89,41 @@ def make_estimate(place: Any) -> Any:
                 put(mem, at + at_least_at + number, plane | enough)
 
     @inlined
-    def takeable(rules: Any, mem: Any, at: Any, border: Any, others: Any) -> Any:
+    def count_takeable(rules: Any, mem: Any, at: Any, border: Any, others: Any) -> Any:
         """Return the number of territories in `border` that a territory in `others` could take."""
         total = 0
         while border != 0:
             v = lowest(border)
-            here = column(mem, at, v, planes)
+            here = bit_column(mem, at, v, planes)
             strong = get(mem, at + at_least_at + here) if planes <= 4 else at_least(mem, at, here)
             total += (strong & others & get(rules, neighbours_at + v)) != 0
             border &= border - 1
         return total
 
     @inlined
-    def beside(rules: Any, mem: Any, at: Any, own: Any, foe: Any) -> Any:
+    def neighbour_features(rules: Any, mem: Any, at: Any, own: Any, foe: Any) -> Any:
         """Return the weighted sum of the features that depend on neighbours."""
-        by_own = around(rules, own)
-        by_foe = around(rules, foe)
+        by_own = neighbours_of(rules, own)
+        by_foe = neighbours_of(rules, foe)
         border, their_border = own & by_foe, foe & by_own
         value = 0
         if get(rules, borders_at):
-            value += get(rules, borders_at) * (armies(mem, at, border) - armies(mem, at, their_border))
+            value += get(rules, borders_at) * (
+                count_armies(mem, at, border) - count_armies(mem, at, their_border)
+            )
         empty = ~(own | foe)
         if get(rules, reach_at):
             value += get(rules, reach_at) * (popcount(empty & by_own) - popcount(empty & by_foe))
         if get(rules, safe_at):
-            by_empty = around(rules, empty)
+            by_empty = neighbours_of(rules, empty)
             safe = popcount(own & ~(by_foe | by_empty)) - popcount(foe & ~(by_own | by_empty))
             value += get(rules, safe_at) * safe
         if get(rules, attacks_at) | get(rules, exposed_at):
             if planes <= 4:
-                prepare(mem, at)
-            value += get(rules, attacks_at) * takeable(rules, mem, at, their_border, own)
+                fill_at_least(mem, at)
+            value += get(rules, attacks_at) * count_takeable(rules, mem, at, their_border, own)
             if get(rules, exposed_at):
-                value += get(rules, exposed_at) * takeable(rules, mem, at, border, foe)
+                value += get(rules, exposed_at) * count_takeable(rules, mem, at, border, foe)
         return value
 
     @inlined
@@ -142,12 +144,12 @@ def make_estimate(place: Any) -> Any:
                     full &= ~(get(mem, at + i) ^ get(rules, i))
                 value += get(rules, waste_at) * (popcount(full & own) - popcount(full & foe))
             if get(rules, race_at):
-                value += get(rules, race_at) * race(rules, mine, count, others, their_count)
+                value += get(rules, race_at) * race_feature(rules, mine, count, others, their_count)
             if get(rules, goal_weight_at):
                 nearness = get(rules, nearness_at + mine) - get(rules, nearness_at + others)
                 value += get(rules, goal_weight_at) * nearness
             if get(rules, beside_at):
-                value += beside(rules, mem, at, own, foe)
+                value += neighbour_features(rules, mem, at, own, foe)
         return min(max(value, -ESTIMATE_LIMIT), ESTIMATE_LIMIT)
 
     return estimate

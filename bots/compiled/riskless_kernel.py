@@ -1,13 +1,13 @@
 """Riskless for the compiled searches: up to 64 territories, and a cap of at most 255.
 
-A position consists of words with one bit for each territory: `planes` words hold the armies in binary, word i
-their bit i, and two more words hold the owners. Four planes hold a cap of 15, six a cap of 63, eight a cap of 255.
-So all territories are trained in a dozen instructions, whatever their number. A question about
-all territories together (which are next to an enemy, which are at the cap) takes a few operations on words.
+A position consists of words with one bit for each territory. The first `planes` words hold the armies in binary: word i
+holds bit i of each number. Two more words hold the owners. Four planes suffice for a cap of 15, six for a cap of 63,
+and eight for a cap of 255. So a dozen instructions train all territories, whatever their number, and a set such as the
+territories next to an enemy or at the cap takes a few operations on words.
 
-The effect of a move on its two territories, including training, depends only on the armies on both and on whether
-the target is an enemy's: the rules hold it in tables. The totals of both players are in one word, the mover's
-in the upper half, so a change of both totals is one addition.
+The effect of a move on its two territories, including training, depends only on the armies on both and on whether the
+target is an enemy's, so it is looked up in tables. The totals of both players are in one word, the mover's in the upper
+half, so one addition changes both.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from arena.bots.compiled.cache import inlined
-from arena.bots.compiled.intrinsics import column, get, lowest, popcount, put
+from arena.bots.compiled.intrinsics import bit_column, get, lowest, popcount, put
 from arena.bots.compiled.kernel import DRAW, LOST, PLAYING, WON, Compiled, Kernel, Weights, Words
 from arena.bots.compiled.limits import MAX_TERRITORIES, fits
 from arena.bots.compiled.riskless_estimate import make_estimate
@@ -80,12 +80,12 @@ class Layout:
 
 
 @cache
-def layout(planes: int) -> Layout:
+def layout_for(planes: int) -> Layout:
     """Return the layout for armies of `planes` binary digits."""
     return Layout.of(planes)
 
 
-def planes_of(game: Riskless) -> int:
+def plane_count(game: Riskless) -> int:
     """Return the number of bit planes in which the kernels hold a game's armies."""
     return min(planes for planes in PLANES if game.map.territory_cap < 1 << planes)
 
@@ -95,11 +95,11 @@ def compile_game(game: Riskless, weights: Weights | Network) -> Compiled | None:
     if not fits(game):
         return None
     map = game.map
-    planes = planes_of(game)
+    planes = plane_count(game)
     roads = [(v, w) for v, near in enumerate(map.neighbours) for w in near]
 
     def pack(position: Armies) -> Words:
-        return _pack(position, planes)
+        return _pack_position(position, planes)
 
     def plies_left(position: Armies) -> int:
         return map.ply_limit - position.ply
@@ -107,10 +107,10 @@ def compile_game(game: Riskless, weights: Weights | Network) -> Compiled | None:
     numbers = {road: number for number, road in enumerate(roads)}
     if isinstance(weights, Network):
         tables = Tables.of(weights, map)
-        rules = _rules(game, dict.fromkeys(NAMES, 0), planes)
+        rules = _rules_array(game, dict.fromkeys(NAMES, 0), planes)
         rules = np.concatenate([rules, network_words(tables, map, planes)])
     else:
-        rules = _rules(game, weights, planes)
+        rules = _rules_array(game, weights, planes)
     return Compiled(
         riskless_kernel(planes, network=isinstance(weights, Network)),
         rules,
@@ -124,58 +124,58 @@ def compile_game(game: Riskless, weights: Weights | Network) -> Compiled | None:
     )
 
 
-def _pack(position: Armies, planes: int) -> Words:
-    place = layout(planes)
-    words = np.zeros(place.words, np.uint64)
+def _pack_position(position: Armies, planes: int) -> Words:
+    layout = layout_for(planes)
+    words = np.zeros(layout.words, np.uint64)
     sign = position.player.sign
     totals = [0, 0]
     for v, signed in enumerate(position.armies):
         if signed:
             foe = signed * sign < 0
             totals[foe] += abs(signed)
-            words[place.foe if foe else place.own] |= np.uint64(1 << v)
+            words[layout.foe if foe else layout.own] |= np.uint64(1 << v)
             for i in range(planes):
                 words[i] |= np.uint64((abs(signed) >> i & 1) << v)
-    words[place.totals] = np.uint64((totals[0] << 32) + totals[1])
+    words[layout.totals] = np.uint64((totals[0] << 32) + totals[1])
     return words.view(np.int64)
 
 
-def _rules(game: Riskless, weights: Weights, planes: int) -> Words:
-    place, map = layout(planes), game.map
+def _rules_array(game: Riskless, weights: Weights, planes: int) -> Words:
+    layout, map = layout_for(planes), game.map
     cap, goal = map.territory_cap, map.armies_to_win
-    rules = np.zeros(place.nearness + goal + 1, np.uint64).view(np.int64)
+    rules = np.zeros(layout.nearness + goal + 1, np.uint64).view(np.int64)
     for i in range(planes):
         rules[i] = -(cap >> i & 1)
-    rules[place.goal] = goal
+    rules[layout.goal] = goal
     road = 0
     for v, near in enumerate(map.neighbours):
-        rules[place.first + v] = road
+        rules[layout.first + v] = road
         for w in near:
-            rules[place.source + road], rules[place.target + road] = v, w
+            rules[layout.source + road], rules[layout.target + road] = v, w
             road += 1
         mask = sum(1 << w for w in near)
-        rules[place.neighbours + v] = np.uint64(mask).view(np.int64)
-    rules[place.first + map.size :][: 65 - map.size] = road
+        rules[layout.neighbours + v] = np.uint64(mask).view(np.int64)
+    rules[layout.first + map.size :][: 65 - map.size] = road
     chosen = [weights[name] for name in NAMES]
-    rules[place.weights :][: len(chosen)] = chosen
-    rules[place.only_armies] = not any(chosen[1:])
-    rules[place.beside] = any(weights[name] for name in ("borders", "reach", "safe", "attacks", "exposed"))
-    rules[place.most] = cap
-    rules[place.rows] = (map.size + 7) // 8
+    rules[layout.weights :][: len(chosen)] = chosen
+    rules[layout.only_armies] = not any(chosen[1:])
+    rules[layout.beside] = any(weights[name] for name in ("borders", "reach", "safe", "attacks", "exposed"))
+    rules[layout.most] = cap
+    rules[layout.rows] = (map.size + 7) // 8
     for row in range(8):
         for byte in range(1, 256):
             low = byte & -byte
             v = 8 * row + low.bit_length() - 1
-            rules[place.around + 256 * row + byte] = (
-                rules[place.around + 256 * row + (byte ^ low)] | rules[place.neighbours + v]
+            rules[layout.around + 256 * row + byte] = (
+                rules[layout.around + 256 * row + (byte ^ low)] | rules[layout.neighbours + v]
             )
-    _fill_tables(rules, place, cap)
-    rules[place.nearness :] = np.arange(goal + 1, dtype=np.int64) ** 2 // goal
+    _fill_tables(rules, layout, cap)
+    rules[layout.nearness :] = np.arange(goal + 1, dtype=np.int64) ** 2 // goal
     return rules
 
 
-def _fill_tables(rules: Words, place: Layout, cap: int) -> None:
-    """Fill the tables of the changes of the trained totals, and of the outcomes.
+def _fill_tables(rules: Words, layout: Layout, cap: int) -> None:
+    """Fill the tables of moves: the change of the trained totals, and the new armies and owner of the target.
 
     Their key is (armies moved, True if the target is an enemy's, armies on the target).
     """
@@ -189,23 +189,23 @@ def _fill_tables(rules: Words, place: Layout, cap: int) -> None:
     left = np.minimum(np.abs(after) + 1, cap)
     own = 1 - trained[moved] - trained[np.maximum(there, 0)] + mine * left
     foe = (1 - mine) * left - trained[np.maximum(-there, 0)]
-    cell = (moved << place.planes + 1) + ((there < 0).astype(np.int64) << place.planes) + np.abs(there)
-    rules[place.change + cell] = (own << 32) + foe
-    rules[place.result + cell] = 2 * left + mine
+    cell = (moved << layout.planes + 1) + ((there < 0).astype(np.int64) << layout.planes) + np.abs(there)
+    rules[layout.change + cell] = (own << 32) + foe
+    rules[layout.result + cell] = 2 * left + mine
 
 
 @cache
 def riskless_kernel(planes: int, *, network: bool = False) -> Kernel:
     """Return the functions for armies of `planes` binary digits, with the estimate of a network or of features."""
-    place = layout(planes)
+    layout = layout_for(planes)
     wide = planes + 1
-    foe_at, own_at, totals_at = place.foe, place.own, place.totals
-    trained_at, trained_totals_at = place.trained, place.trained_totals
-    goal_at, first_at, target_at, source_at = place.goal, place.first, place.target, place.source
-    change_at, result_at = place.change, place.result
+    foe_at, own_at, totals_at = layout.foe, layout.own, layout.totals
+    trained_at, trained_totals_at = layout.trained, layout.trained_totals
+    goal_at, first_at, target_at, source_at = layout.goal, layout.first, layout.target, layout.source
+    change_at, result_at = layout.change, layout.result
 
     @inlined
-    def train(rules: Any, mem: Any, at: Any) -> None:
+    def train_all(rules: Any, mem: Any, at: Any) -> None:
         own = get(mem, at + own_at)
         foe = get(mem, at + foe_at)
         carry = 0
@@ -221,7 +221,7 @@ def riskless_kernel(planes: int, *, network: bool = False) -> Kernel:
 
     @inlined
     def moves(rules: Any, mem: Any, at: Any, to: Any) -> Any:
-        train(rules, mem, at)
+        train_all(rules, mem, at)
         count = 0
         left = get(mem, at + own_at)
         while left != 0:
@@ -234,22 +234,22 @@ def riskless_kernel(planes: int, *, network: bool = False) -> Kernel:
         return count
 
     @inlined
-    def cell_of(mem: Any, at: Any, source: Any, target: Any) -> Any:
+    def outcome_index(mem: Any, at: Any, source: Any, target: Any) -> Any:
         foe = (get(mem, at + foe_at) >> target) & 1
-        there = column(mem, at, target, planes) | (foe << planes)
-        return (column(mem, at, source, planes) << wide) + there
+        there = bit_column(mem, at, target, planes) | (foe << planes)
+        return (bit_column(mem, at, source, planes) << wide) + there
 
     @inlined
     def play(rules: Any, mem: Any, at: Any, to: Any, move: Any) -> None:
         source = get(rules, source_at + move)
         target = get(rules, target_at + move)
-        cell = cell_of(mem, at, source, target)
+        cell = outcome_index(mem, at, source, target)
         totals = get(mem, at + trained_totals_at) + get(rules, change_at + cell)
         put(mem, to + totals_at, (totals << 32) | ((totals >> 32) & _HALF))
-        settle(mem, at, to, source, target, get(rules, result_at + cell))
+        write_planes(mem, at, to, source, target, get(rules, result_at + cell))
 
     @inlined
-    def settle(mem: Any, at: Any, to: Any, source: Any, target: Any, result: Any) -> None:
+    def write_planes(mem: Any, at: Any, to: Any, source: Any, target: Any, result: Any) -> None:
         taken = (result & 1) << target
         put(mem, to + foe_at, get(mem, at + own_at) | taken)
         put(mem, to + own_at, get(mem, at + foe_at) & ~taken)
@@ -276,7 +276,7 @@ def riskless_kernel(planes: int, *, network: bool = False) -> Kernel:
 
     @inlined
     def promise(rules: Any, mem: Any, at: Any, move: Any) -> Any:
-        cell = cell_of(mem, at, get(rules, source_at + move), get(rules, target_at + move))
+        cell = outcome_index(mem, at, get(rules, source_at + move), get(rules, target_at + move))
         totals = get(mem, at + trained_totals_at) + get(rules, change_at + cell)
         return 100 * ((totals >> 32) - (totals & _HALF))
 
@@ -290,15 +290,15 @@ def riskless_kernel(planes: int, *, network: bool = False) -> Kernel:
             armies = min(armies, 127)
             seen[row, v] = -armies if (foe >> v) & 1 else armies
 
-    survey, foresee = (None, None) if network else make_leaves(place)
+    survey, foresee = (None, None) if network else make_leaves(layout)
     return Kernel(
         name=f"riskless{planes}{NETWORK if network else ''}",
-        words=place.words + (MAX_TERRITORIES if network else 0),
+        words=layout.words + (MAX_TERRITORIES if network else 0),
         key_words=planes + 2,
         moves=moves,
         play=play,
         status=status,
-        estimate=make_network(place) if network else make_estimate(place),
+        estimate=make_network(layout) if network else make_estimate(layout),
         promise=promise,
         survey=survey,
         foresee=foresee,
@@ -306,4 +306,4 @@ def riskless_kernel(planes: int, *, network: bool = False) -> Kernel:
     )
 
 
-__all__ = ["compile_game", "layout", "riskless_kernel"]
+__all__ = ["compile_game", "layout_for", "riskless_kernel"]

@@ -1,8 +1,8 @@
 """Estimates of Riskless's leaves from the position above them, because a move changes only a small part of an estimate.
 
-A move to an own territory, or a failed attack, changes only the armies on two territories. Only
-if a territory changes hands, neighbourhoods are computed again, and only those that change with it. The result is
-exactly the estimate of `riskless_estimate` for the position after the move, with the opposite sign.
+A move to an own territory, or a failed attack, changes only the armies on two territories. If a territory changes hands,
+the neighbourhoods that change with it are computed again. The result is exactly the estimate of `riskless_estimate` for
+the position after the move, with the opposite sign.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 from arena.bots.compiled.cache import inlined
-from arena.bots.compiled.intrinsics import column, get, lowest, popcount, put
+from arena.bots.compiled.intrinsics import bit_column, get, lowest, popcount, put
 from arena.bots.compiled.kernel import UNSEEN
-from arena.bots.compiled.riskless_estimate import Sets
+from arena.bots.compiled.riskless_estimate import TerritorySets
 from arena.bots.evaluators.riskless import NAMES
 from arena.bots.search.values import ESTIMATE_LIMIT
 
@@ -22,18 +22,23 @@ UNFORESEEN = ("attacks", "exposed")
 _HALF = 0xFFFFFFFF
 
 
-def make_leaves(place: Any) -> tuple[Any, Any]:
+def make_leaves(layout: Any) -> tuple[Any, Any]:
     """Return `survey` and `foresee` for positions in the memory layout `riskless_kernel.Layout`."""
-    planes = place.planes
+    planes = layout.planes
     wide = planes + 1
-    foe_at, own_at, trained_at, trained_totals_at = place.foe, place.own, place.trained, place.trained_totals
-    by_own_at, by_foe_at, full_at = place.by_own, place.by_foe, place.full
-    border_at, their_border_at, by_empty_at = place.border, place.their_border, place.by_empty
-    goal_at, only_armies_at, nearness_at = place.goal, place.only_armies, place.nearness
-    source_at, target_at, change_at, result_at = place.source, place.target, place.change, place.result
-    neighbours_at, beside_at, most_at = place.neighbours, place.beside, place.most
-    sets = Sets(place)
-    around, armies, race = sets.around, sets.armies, sets.race
+    foe_at, own_at, trained_at, trained_totals_at = (
+        layout.foe,
+        layout.own,
+        layout.trained,
+        layout.trained_totals,
+    )
+    by_own_at, by_foe_at, full_at = layout.by_own, layout.by_foe, layout.full
+    border_at, their_border_at, by_empty_at = layout.border, layout.their_border, layout.by_empty
+    goal_at, only_armies_at, nearness_at = layout.goal, layout.only_armies, layout.nearness
+    source_at, target_at, change_at, result_at = layout.source, layout.target, layout.change, layout.result
+    neighbours_at, beside_at, most_at = layout.neighbours, layout.beside, layout.most
+    sets = TerritorySets(layout)
+    neighbours_of, count_armies, race_feature = sets.neighbours_of, sets.count_armies, sets.race_feature
     (
         armies_at,
         race_at,
@@ -45,7 +50,7 @@ def make_leaves(place: Any) -> tuple[Any, Any]:
         reach_at,
         _attacks_at,
         _exposed_at,
-    ) = (place.weights + i for i in range(len(NAMES)))
+    ) = (layout.weights + i for i in range(len(NAMES)))
 
     @inlined
     def survey(rules: Any, mem: Any, at: Any) -> None:
@@ -59,17 +64,17 @@ def make_leaves(place: Any) -> tuple[Any, Any]:
                 full &= ~(get(mem, at + trained_at + i) ^ get(rules, i))
             put(mem, at + full_at, full)
         if get(rules, beside_at) != 0:
-            by_own = around(rules, own)
-            by_foe = around(rules, foe)
+            by_own = neighbours_of(rules, own)
+            by_foe = neighbours_of(rules, foe)
             put(mem, at + by_own_at, by_own)
             put(mem, at + by_foe_at, by_foe)
-            put(mem, at + border_at, armies(mem, at + trained_at, own & by_foe))
-            put(mem, at + their_border_at, armies(mem, at + trained_at, foe & by_own))
-            by_empty = around(rules, ~(own | foe)) if get(rules, safe_at) != 0 else 0
+            put(mem, at + border_at, count_armies(mem, at + trained_at, own & by_foe))
+            put(mem, at + their_border_at, count_armies(mem, at + trained_at, foe & by_own))
+            by_empty = neighbours_of(rules, ~(own | foe)) if get(rules, safe_at) != 0 else 0
             put(mem, at + by_empty_at, by_empty)
 
     @inlined
-    def beside(
+    def neighbour_features(
         rules: Any, mem: Any, at: Any, source: Any, target: Any, here: Any, there: Any, result: Any
     ) -> Any:
         """Return the weighted sum of the features that depend on neighbours, after the move."""
@@ -98,7 +103,7 @@ def make_leaves(place: Any) -> tuple[Any, Any]:
             own |= to_there
             met = foe & near & ~by_own
             if weight != 0 and met != 0:
-                their_border += armies(mem, at + trained_at, met)
+                their_border += count_armies(mem, at + trained_at, met)
             by_own |= near
             if get(rules, safe_at) != 0:
                 empty = ~(own | foe)
@@ -112,12 +117,12 @@ def make_leaves(place: Any) -> tuple[Any, Any]:
             own |= to_there
             foe &= ~to_there
             by_own |= get(rules, neighbours_at + target)
-            by_foe = around(rules, foe)
+            by_foe = neighbours_of(rules, foe)
             if weight != 0:
                 line = own & by_foe
-                border = armies(mem, at + trained_at, line & ~(from_here | to_there))
+                border = count_armies(mem, at + trained_at, line & ~(from_here | to_there))
                 border += ((line >> source) & 1) + ((line >> target) & 1) * left
-                their_border = armies(mem, at + trained_at, foe & by_own)
+                their_border = count_armies(mem, at + trained_at, foe & by_own)
         value = weight * (border - their_border)
         if get(rules, reach_at) != 0:
             empty = ~(own | foe)
@@ -133,8 +138,8 @@ def make_leaves(place: Any) -> tuple[Any, Any]:
         target = get(rules, target_at + move)
         own = get(mem, at + own_at)
         foe = get(mem, at + foe_at)
-        here = column(mem, at, source, planes)
-        there = column(mem, at, target, planes)
+        here = bit_column(mem, at, source, planes)
+        there = bit_column(mem, at, target, planes)
         cell = (here << wide) + (there | (((foe >> target) & 1) << planes))
         totals = get(mem, at + trained_totals_at) + get(rules, change_at + cell)
         mine = totals >> 32
@@ -158,12 +163,12 @@ def make_leaves(place: Any) -> tuple[Any, Any]:
                 full |= (most == 1) << source
                 value += get(rules, waste_at) * (popcount(full & own_after) - popcount(full & foe_after))
             if get(rules, race_at) != 0:
-                value += get(rules, race_at) * race(rules, mine, count, others, their_count)
+                value += get(rules, race_at) * race_feature(rules, mine, count, others, their_count)
             if get(rules, goal_weight_at) != 0:
                 nearness = get(rules, nearness_at + mine) - get(rules, nearness_at + others)
                 value += get(rules, goal_weight_at) * nearness
             if get(rules, beside_at) != 0:
-                value += beside(rules, mem, at, source, target, here, there, result)
+                value += neighbour_features(rules, mem, at, source, target, here, there, result)
         return min(max(value, -ESTIMATE_LIMIT), ESTIMATE_LIMIT)
 
     return survey, foresee

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from arena.bots.compiled.cache import inlined
-from arena.bots.compiled.intrinsics import column, get, put
+from arena.bots.compiled.intrinsics import bit_column, get, put
 from arena.bots.compiled.kernel import Words
 from arena.bots.compiled.limits import MAX_TERRITORIES
 from arena.bots.evaluators.network import KINDS, SHIFT, UNITS, Rows, Tables
@@ -42,30 +42,30 @@ def network_words(tables: Tables, map: RisklessMap, planes: int) -> Words:
     head[OUTPUT : OUTPUT + UNITS] = tables.output
     for road, (v, w) in enumerate(roads):
         head[SOURCES + road], head[TARGETS + road] = v, w
-    head[ROAD_ROWS:] = _packed(tables.roads)
+    head[ROAD_ROWS:] = _pack_lanes(tables.roads)
     cells = np.zeros((2, 1 << planes, 1 + ROW), np.int64)
     cells[:, : map.territory_cap + 1, 0] = ROW * tables.kinds
-    cells[:, : map.territory_cap + 1, 1:] = _packed(tables.territories).reshape(2, -1, ROW)
-    return np.concatenate([head, cells.ravel(), _packed(tables.totals.transpose(1, 0, 2))])
+    cells[:, : map.territory_cap + 1, 1:] = _pack_lanes(tables.territories).reshape(2, -1, ROW)
+    return np.concatenate([head, cells.ravel(), _pack_lanes(tables.totals.transpose(1, 0, 2))])
 
 
-def _packed(rows: Rows) -> Words:
+def _pack_lanes(rows: Rows) -> Words:
     lanes = rows.reshape(-1, LANES) * np.array([1 << 16 * lane for lane in range(LANES)], np.int64)
     return np.asarray(lanes.sum(1), np.int64)
 
 
-def make_network(place: Any) -> Any:
+def make_network(layout: Any) -> Any:
     """Return the network's estimate function, for positions with 64 additional words.
 
     The other words of the positions are in the memory layout `riskless_kernel.Layout`.
     """
-    planes, foe_at, totals_at = place.planes, place.foe, place.totals
-    goal_at, end_of_rules, kinds_at = place.goal, place.nearness + 1, place.words
+    planes, foe_at, totals_at = layout.planes, layout.foe, layout.totals
+    goal_at, end_of_rules, kinds_at = layout.goal, layout.nearness + 1, layout.words
     cell = 1 + ROW
     totals_row = KIND_OF + (2 << planes) * cell
 
     @inlined
-    def weighed(rules: Any, output: Any, word: Any) -> Any:
+    def weighted_sum(rules: Any, output: Any, word: Any) -> Any:
         value = 0
         for lane in range(LANES):
             value += max(((word >> (16 * lane)) & 0xFFFF) - HALF, 0) * get(rules, output + lane)
@@ -83,7 +83,7 @@ def make_network(place: Any) -> Any:
         c = START + get(rules, own_row + 2) + get(rules, other_row + 2)
         d = START + get(rules, own_row + 3) + get(rules, other_row + 3)
         for v in range(get(rules, network + SIZE)):
-            here = column(mem, at, v, planes) | (((foe >> v) & 1) << planes)
+            here = bit_column(mem, at, v, planes) | (((foe >> v) & 1) << planes)
             row = network + KIND_OF + cell * here
             put(mem, at + kinds_at + v, get(rules, row))
             a += get(rules, row + 1)
@@ -99,8 +99,8 @@ def make_network(place: Any) -> Any:
             c += get(rules, row + 2)
             d += get(rules, row + 3)
         output = network + OUTPUT
-        value = weighed(rules, output, a) + weighed(rules, output + 4, b)
-        value += weighed(rules, output + 8, c) + weighed(rules, output + 12, d)
+        value = weighted_sum(rules, output, a) + weighted_sum(rules, output + 4, b)
+        value += weighted_sum(rules, output + 8, c) + weighted_sum(rules, output + 12, d)
         return min(max(value >> SHIFT, -ESTIMATE_LIMIT), ESTIMATE_LIMIT)
 
     return estimate

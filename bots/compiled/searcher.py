@@ -1,7 +1,7 @@
 """Python interface of the compiled search: a game, a memory, threads, and reports.
 
-A `Searcher` belongs to one match and one caller at a time. It keeps its table, so that
-a search finds the results of the previous move's search.
+A `Searcher` belongs to one match and one caller at a time. It keeps its table, so that a search can use the results of
+the search for the previous move.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Generic, cast
 import numpy as np
 
 from arena.bots.compiled.alphabeta import DONE, make_search
-from arena.bots.compiled.cache import one_at_a_time
+from arena.bots.compiled.cache import compile_lock
 from arena.bots.compiled.calibrate import calibrate
 from arena.bots.compiled.catalogue import compile_game
 from arena.bots.compiled.kernel import Weights, Words
@@ -51,8 +51,8 @@ class Settings:
     split_depth  minimum depth of a node whose moves are shared among threads, and for which the course's form freezes
                  the window; 1 gives the course's Jamboree down to the leaves
 
-    foresee      value leaves from the node above them, if the game can; only used if exact, because selective play
-                 examines only the first few of them
+    foresee      value leaves from the node above them, if the game can; only used if `exact`, because the selective
+                 search examines only a few leaves of each node
 
     The other options each switch on a technique of move ordering or pruning.
     """
@@ -94,14 +94,14 @@ class Searcher(Generic[P, M]):
         if threads < 1:
             raise ValueError(f"a search needs at least 1 thread, not {threads}")
         if self.settings.split_depth < 1:
-            raise ValueError(f"moves are shared out from depth 1 on, not {self.settings.split_depth}")
-        self._memories = [np.zeros(sizes.thread, np.int64) for _ in range(threads)]
+            raise ValueError(f"split_depth must be at least 1, not {self.settings.split_depth}")
+        self._memories = [np.zeros(sizes.thread_words, np.int64) for _ in range(threads)]
         for thread, memory in enumerate(self._memories):
             memory[Register.THREAD] = thread
             memory[Register.LISTS] = sizes.move_lists
-            memory[Register.ROOT] = sizes.root
+            memory[Register.ROOT] = sizes.root_order
             memory[Register.WIDTH] = sizes.moves
-        self._shared = np.zeros(sizes.shared(threads), np.int64)
+        self._shared = np.zeros(sizes.shared_words(threads), np.int64)
         self._table = make_table(self.settings.table_mb)
         self._age = 0
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="search")
@@ -121,7 +121,7 @@ class Searcher(Generic[P, M]):
         shared[Option.SPLIT_DEPTH] = s.split_depth
         shared[Option.COURSE] = s.course
         shared[Option.PRUNE] = round(1000 * s.prune)
-        shared[Option.SPLIT_WORDS] = self._sizes.split
+        shared[Option.SPLIT_WORDS] = self._sizes.split_words
 
     def _calibrate(self) -> None:
         """Measure the data of the selective mode before the first search. Until then every search is exact."""
@@ -133,7 +133,7 @@ class Searcher(Generic[P, M]):
             return
         shared[Option.HINTS] = 0
         measured = calibrate(
-            self.game, lambda position, depth: self._value(position, depth, -INFINITY, INFINITY)
+            self.game, lambda position, depth: self._search_value(position, depth, -INFINITY, INFINITY)
         )
         shared[Option.HINTS] = s.hints
         if measured is None:
@@ -158,7 +158,7 @@ class Searcher(Generic[P, M]):
 
     def warm_up(self) -> None:
         """Compile the kernels or load them from the cache, so that the first search starts immediately."""
-        with one_at_a_time():
+        with compile_lock():
             for _ in self.deepen(self.game.start(), max_depth=2):
                 pass
 
@@ -177,19 +177,19 @@ class Searcher(Generic[P, M]):
         for a position that is over.
         """
         self._calibrate()
-        self._prepare(position, max_nodes, moves)
+        self._prepare_search(position, max_nodes, moves)
         yield Report(0, 0, self._moves[self._order[0]], (self._moves[self._order[0]],), 0, finished=False)
         sign = self.game.player(position).sign
         longest = self._compiled.plies_left(position)
         for depth in range(1, min(max_depth, MAX_DEPTH) + 1):
             for memory in self._memories:
                 memory[Register.ESTIMATES] = 0
-            finished = self._run(depth, -INFINITY, INFINITY, stop)
-            best, value = self._root(Frame.BEST_MOVE), self._root(Frame.BEST)
+            finished = self._run_search(depth, -INFINITY, INFINITY, stop)
+            best, value = self._root_field(Frame.BEST_MOVE), self._root_field(Frame.BEST)
             if finished or best >= 0:
-                line = self._line(best, depth)
+                line = self._main_line(best, depth)
                 yield Report(depth, sign * value, line[0], line, self.nodes, finished=finished)
-            if not finished or abs(value) > ESTIMATE_LIMIT or not self._horizon() or depth >= longest:
+            if not finished or abs(value) > ESTIMATE_LIMIT or not self._has_estimates() or depth >= longest:
                 return
             self._order.insert(0, self._order.pop(self._order.index(best)))
 
@@ -199,16 +199,16 @@ class Searcher(Generic[P, M]):
         The value is fail-soft, for the player to move: exact inside the window, otherwise a bound.
         """
         self._calibrate()
-        return self._value(position, depth, low, high), self.nodes
+        return self._search_value(position, depth, low, high), self.nodes
 
-    def _value(self, position: P, depth: int, low: int, high: int) -> int:
-        self._prepare(position, NO_LIMIT)
-        self._run(depth, low, high, None)
-        return self._root(Frame.BEST)
+    def _search_value(self, position: P, depth: int, low: int, high: int) -> int:
+        self._prepare_search(position, NO_LIMIT)
+        self._run_search(depth, low, high, None)
+        return self._root_field(Frame.BEST)
 
-    def _prepare(self, position: P, max_nodes: int, some: Sequence[M] | None = None) -> None:
-        every = self.game.moves(position)
-        moves = every if some is None else some
+    def _prepare_search(self, position: P, max_nodes: int, chosen_moves: Sequence[M] | None = None) -> None:
+        all_moves = self.game.moves(position)
+        moves = all_moves if chosen_moves is None else chosen_moves
         if not moves:
             raise ValueError(f"nothing to search: {self.game.outcome(position)}")
         compiled, shared = self._compiled, self._shared
@@ -217,7 +217,7 @@ class Searcher(Generic[P, M]):
         words = compiled.pack(position)
         memory = self._memories[0]
         memory[Register.CHOSEN] = len(moves)
-        memory[Register.SOME] = len(moves) < len(every)
+        memory[Register.SOME] = len(moves) < len(all_moves)
         memory[FIRST : FIRST + len(words)] = words
         self._age = (self._age + 1) % AGES
         shared[Option.GENERATION] = self._age
@@ -228,7 +228,7 @@ class Searcher(Generic[P, M]):
         for each in self._memories:
             each[[Register.NODES, Register.COUNTED, Register.ENTERED]] = 0
 
-    def _root(self, field: Frame) -> int:
+    def _root_field(self, field: Frame) -> int:
         return int(self._memories[0][FIRST + self._compiled.kernel.words + field])
 
     @property
@@ -236,17 +236,17 @@ class Searcher(Generic[P, M]):
         """Return the number of nodes visited by all threads in the last search."""
         return int(sum(memory[Register.NODES] for memory in self._memories))
 
-    def _horizon(self) -> bool:
+    def _has_estimates(self) -> bool:
         return any(memory[Register.ESTIMATES] for memory in self._memories)
 
-    def _run(self, depth: int, low: int, high: int, stop: Callable[[], bool] | None) -> bool:
+    def _run_search(self, depth: int, low: int, high: int, stop: Callable[[], bool] | None) -> bool:
         shared, memory = self._shared, self._memories[0]
-        self._begin(depth, low, high)
+        self._write_root(depth, low, high)
         shared[Shared.QUIT] = shared[Shared.IDLE] = 0
         helpers = self._memories[1:] if depth > self.settings.split_depth else []
-        running = [self._pool.submit(self._kernel, each, 1) for each in helpers]
+        running = [self._pool.submit(self._call_kernel, each, 1) for each in helpers]
         try:
-            finished = self._main(memory, stop) == DONE
+            finished = self._search_root(memory, stop) == DONE
         finally:
             shared[Shared.QUIT] = 1
             wait(running)
@@ -254,10 +254,10 @@ class Searcher(Generic[P, M]):
             each.result()
         return finished
 
-    def _begin(self, depth: int, low: int, high: int) -> None:
+    def _write_root(self, depth: int, low: int, high: int) -> None:
         """Write the root's depth, window and moves into the first thread's memory."""
         memory = self._memories[0]
-        root, first = FIRST + self._compiled.kernel.words, self._sizes.root
+        root, first = FIRST + self._compiled.kernel.words, self._sizes.root_order
         memory[root + Frame.DEPTH] = depth
         memory[root + Frame.DISTANCE] = 0
         memory[root + Frame.ALPHA] = low
@@ -268,15 +268,15 @@ class Searcher(Generic[P, M]):
         memory[Register.AT] = FIRST
         memory[Register.INSIDE] = -1
 
-    def _kernel(self, memory: Words, helping: int) -> int:
+    def _call_kernel(self, memory: Words, helping: int) -> int:
         rules = self._compiled.rules
         return cast("int", self._search(memory, self._shared, rules, self._table, helping))
 
-    def _main(self, memory: Words, stop: Callable[[], bool] | None) -> int:
+    def _search_root(self, memory: Words, stop: Callable[[], bool] | None) -> int:
         """Search the root in this thread, or in another thread if `stop` must be polled meanwhile."""
         if stop is None:
-            return self._kernel(memory, 0)
-        main = self._pool.submit(self._kernel, memory, 0)
+            return self._call_kernel(memory, 0)
+        main = self._pool.submit(self._call_kernel, memory, 0)
         try:
             while True:
                 if stop():
@@ -288,7 +288,7 @@ class Searcher(Generic[P, M]):
             self._shared[Shared.STOP] |= not main.done()
             wait([main])
 
-    def _line(self, best: int, depth: int) -> tuple[M, ...]:
+    def _main_line(self, best: int, depth: int) -> tuple[M, ...]:
         found = np.zeros(MAX_DEPTH, np.int64)
         args = (self._memories[0], self._shared, self._compiled.rules, self._table)
         length = self._reader(*args, best, depth, found)

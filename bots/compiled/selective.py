@@ -31,8 +31,8 @@ class Selective:
         words, estimate = kernel.words, kernel.estimate
 
         @inlined
-        def narrow(mem: Any, shared: Any, node: Any) -> Any:
-            """Return True for a node with a null window whose search ends before the match does."""
+        def is_prunable(mem: Any, shared: Any, node: Any) -> Any:
+            """Return True for a node below the root with a null window, if the search ends before the ply limit."""
             alpha = get(mem, node + Frame.ALPHA)
             beta = get(mem, node + Frame.BETA)
             plies_left = get(shared, Option.PLIES_LEFT) - get(mem, node + Frame.DISTANCE)
@@ -45,11 +45,11 @@ class Selective:
             )
 
         @inlined
-        def settled(mem: Any, shared: Any, rules: Any, at: Any) -> Any:
-            """Return the bound implied by the node's estimate if it decides the window, otherwise UNSETTLED."""
+        def settled_bound(mem: Any, shared: Any, rules: Any, at: Any) -> Any:
+            """Return the bound that follows from the node's estimate if it decides the window; otherwise UNSETTLED."""
             node = at + words
             depth = get(mem, node + Frame.DEPTH)
-            if get(shared, Option.SETTLE) == 0 or depth > SHALLOW or not narrow(mem, shared, node):
+            if get(shared, Option.SETTLE) == 0 or depth > SHALLOW or not is_prunable(mem, shared, node):
                 return UNSETTLED
             value = estimate(rules, mem, at) + get(shared, Option.TEMPO)
             margin = get(shared, Option.SPREAD) * depth * MARGIN // 100
@@ -60,16 +60,16 @@ class Selective:
             return UNSETTLED
 
         @inlined
-        def left_out(mem: Any, shared: Any, node: Any, i: Any) -> Any:
-            """Return True if the move at place i and all later ones are skipped."""
+        def skips_late_moves(mem: Any, shared: Any, node: Any, i: Any) -> Any:
+            """Return True if the move at place `i` and all later moves are skipped."""
             late = get(shared, Option.LATE) * get(mem, node + Frame.DEPTH)
             return (
                 late > 0
                 and i >= late
                 and get(mem, node + Frame.DEPTH) <= SHALLOW
                 and get(mem, node + Frame.BEST) > -ESTIMATE_LIMIT
-                and narrow(mem, shared, node)
+                and is_prunable(mem, shared, node)
             )
 
-        self.settled = settled
-        self.left_out = left_out
+        self.settled_bound = settled_bound
+        self.skips_late_moves = skips_late_moves

@@ -1,10 +1,9 @@
 """Transposition table that all threads share without a lock.
 
-A bucket is one cache line with four entries of two words: the data, and key xor data. A reader that finds
-a half-written entry sees two words that do not match, and takes the entry for another position's. The
-data is packed into one word: the value, counted from the node as in `bots.search.table`, the
-searched depth, the kind of bound, the best or cutting move, and the number of
-the search that stored it. A word of 0 is an empty entry: every stored depth is at least 1.
+A bucket is one cache line with four entries of two words: the data, and key xor data. The two words of a half-written
+entry do not match, so a reader takes it for the entry of another position. The data is one word with the value, counted
+from the node as in `bots.search.table`, the searched depth, the kind of bound, the best or cutting move, and the number
+of the search that stored it. A word of 0 is an empty entry, because every stored depth is at least 1.
 """
 
 from __future__ import annotations
@@ -14,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from arena.bots.compiled.cache import inlined, kernel
-from arena.bots.compiled.intrinsics import get, mix, prefetch, put
+from arena.bots.compiled.cache import compile_kernel, inlined
+from arena.bots.compiled.intrinsics import get, hash_pair, prefetch, put
 from arena.bots.compiled.kernel import PLAYING, Kernel, Words
 from arena.bots.compiled.layout import FIRST, LINE, Option, Register, Sizes
 from arena.bots.search.values import ESTIMATE_LIMIT
@@ -49,26 +48,26 @@ def make_hash(words: int) -> Any:
     """Return the hash function of the `words` words at mem[at]: the folded products of pairs."""
 
     @inlined
-    def hash_of(mem: Any, at: Any) -> Any:
+    def hash_position(mem: Any, at: Any) -> Any:
         whole = 0
         for i in range(0, words - 1, 2):
-            whole ^= mix(get(mem, at + i) ^ _MIXED[i % 8], get(mem, at + i + 1) ^ _MIXED[i % 8 + 1])
+            whole ^= hash_pair(get(mem, at + i) ^ _MIXED[i % 8], get(mem, at + i + 1) ^ _MIXED[i % 8 + 1])
         if words % 2:
-            whole ^= mix(get(mem, at + words - 1) ^ _SALT, _LAST)
-        return mix(whole ^ _SALT, _LAST)
+            whole ^= hash_pair(get(mem, at + words - 1) ^ _SALT, _LAST)
+        return hash_pair(whole ^ _SALT, _LAST)
 
-    return hash_of
+    return hash_position
 
 
 @inlined
-def salted(key: Any, plies_left: Any) -> Any:
+def salt_key(key: Any, plies_left: Any) -> Any:
     """Return a different key for each number of plies left, for positions affected by the ply limit."""
-    return key ^ mix(plies_left + _SALT, _LAST)
+    return key ^ hash_pair(plies_left + _SALT, _LAST)
 
 
 @inlined
-def expect(table: Any, mask: Any, key: Any) -> None:
-    """Prefetch the key's bucket: the table exceeds the caches, and memory is slower than an estimate."""
+def prefetch_bucket(table: Any, mask: Any, key: Any) -> None:
+    """Prefetch the key's bucket, because the table is larger than the caches of the processor."""
     prefetch(table, (key & mask) * LINE)
 
 
@@ -84,22 +83,22 @@ def probe(table: Any, mask: Any, key: Any) -> Any:
 
 
 @inlined
-def keep(
+def store_entry(
     table: Any, mask: Any, key: Any, value: Any, distance: Any, depth: Any, bound: Any, move: Any, age: Any
 ) -> None:
-    """Store an entry: it replaces the same position's, otherwise an empty or old one, otherwise the shallowest."""
+    """Store an entry. It replaces the entry of the same position, or else an empty or old one, or else the shallowest."""
     bucket = (key & mask) * LINE
     chosen = bucket
     least = 1 << 20
     for way in range(_WAYS):
         place = bucket + 2 * way
         data = get(table, place + 1)
-        worth = depth_of(data)
+        worth = stored_depth(data)
         if data != 0 and get(table, place) ^ data == key:
             worth = -2
         elif data == 0:
             worth = -1
-        elif age_of(data) == age:
+        elif stored_age(data) == age:
             worth += 256
         if worth < least:
             least = worth
@@ -115,7 +114,7 @@ def keep(
 
 
 @inlined
-def value_of(data: Any, distance: Any) -> Any:
+def stored_value(data: Any, distance: Any) -> Any:
     """Return the value as seen from the root, `distance` plies above the node."""
     value = (data & (2 * _VALUE - 1)) - _VALUE
     if value > ESTIMATE_LIMIT:
@@ -126,49 +125,51 @@ def value_of(data: Any, distance: Any) -> Any:
 
 
 @inlined
-def depth_of(data: Any) -> Any:
+def stored_depth(data: Any) -> Any:
     """Return the depth to which the position was searched."""
     return (data >> _DEPTH_AT) & 255
 
 
 @inlined
-def bound_of(data: Any) -> Any:
+def stored_bound(data: Any) -> Any:
     """Return the kind of bound: UPPER, LOWER or EXACT."""
     return (data >> _BOUND_AT) & 3
 
 
 @inlined
-def move_of(data: Any) -> Any:
+def stored_move(data: Any) -> Any:
     """Return the number of the move, or -1."""
     move = (data >> _MOVE_AT) & _MOVES
     return -1 if move == _MOVES else move
 
 
 @inlined
-def age_of(data: Any) -> Any:
+def stored_age(data: Any) -> Any:
     """Return the number of the search that stored the entry, modulo AGES."""
     return (data >> _AGE_AT) & (AGES - 1)
 
 
 @inlined
-def answers(data: Any, value: Any, alpha: Any, beta: Any) -> Any:
+def decides_window(data: Any, value: Any, alpha: Any, beta: Any) -> Any:
     """Return True if a stored value, with its bound in `data`, settles a search with the window (alpha, beta)."""
-    bound = bound_of(data)
+    bound = stored_bound(data)
     return bound == EXACT or (bound == LOWER and value >= beta) or (bound == UPPER and value <= alpha)
 
 
 @cache
 def make_line(game: Kernel) -> Any:
-    """Return the kernel line(mem, shared, rules, table, best, depth, found).
+    """Return the kernel main_line(mem, shared, rules, table, best, depth, line_moves).
 
-    It writes the moves of the main line to `found`, starting with the root's move `best`, and returns their number. The
-    line continues while the table has an exact value.
+    It writes the moves of the main line to `line_moves`, starting with the root's move `best`, and returns their number.
+    The line continues while the table has an exact value.
     """
-    frame_words = Sizes(game.words, 0).frame
+    frame_words = Sizes(game.words, 0).frame_words
     moves, play, status = game.moves, game.play, game.status
-    hash_of = make_hash(game.key_words)
+    hash_position = make_hash(game.key_words)
 
-    def line(mem: Any, shared: Any, rules: Any, table: Any, best: Any, depth: Any, found: Any) -> Any:
+    def main_line(
+        mem: Any, shared: Any, rules: Any, table: Any, best: Any, depth: Any, line_moves: Any
+    ) -> Any:
         at = FIRST
         move = best
         length = 0
@@ -180,20 +181,20 @@ def make_line(game: Kernel) -> Any:
                 legal |= get(mem, list_at + i) == move
             if not legal:
                 break
-            put(found, distance, move)
+            put(line_moves, distance, move)
             length += 1
             play(rules, mem, at, at + frame_words, move)
             at += frame_words
             left = get(shared, Option.PLIES_LEFT) - distance - 1
             if status(rules, mem, at) != PLAYING or left <= 0:
                 break
-            key = hash_of(mem, at)
+            key = hash_position(mem, at)
             if depth - distance - 1 >= left:
-                key = salted(key, left)
+                key = salt_key(key, left)
             data = probe(table, get(shared, Option.TABLE_MASK), key)
-            if data == 0 or bound_of(data) != EXACT:
+            if data == 0 or stored_bound(data) != EXACT:
                 break
-            move = move_of(data)
+            move = stored_move(data)
         return length
 
-    return kernel(line, f"line-{game.name}")
+    return compile_kernel(main_line, f"line-{game.name}")

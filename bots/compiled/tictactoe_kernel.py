@@ -65,7 +65,7 @@ def tictactoe_kernel() -> Kernel:
         return DRAW if get(mem, at) | other == _FULL else PLAYING
 
     @inlined
-    def lines_of(rules: Any, own: Any, other: Any) -> Any:
+    def line_score(rules: Any, own: Any, other: Any) -> Any:
         value = 0
         for line in range(_WEIGHTS):
             mask = get(rules, line)
@@ -80,14 +80,14 @@ def tictactoe_kernel() -> Kernel:
     def estimate(rules: Any, mem: Any, at: Any) -> Any:
         own = get(mem, at)
         other = get(mem, at + 1)
-        value = lines_of(rules, own, other) - lines_of(rules, other, own)
+        value = line_score(rules, own, other) - line_score(rules, other, own)
         return min(max(value, -ESTIMATE_LIMIT), ESTIMATE_LIMIT)
 
     @inlined
     def promise(rules: Any, mem: Any, at: Any, move: Any) -> Any:
         own = get(mem, at) | (1 << move)
         other = get(mem, at + 1)
-        return lines_of(rules, own, other) - lines_of(rules, other, own)
+        return line_score(rules, own, other) - line_score(rules, other, own)
 
     @inlined
     def observe(_rules: Any, mem: Any, at: Any, seen: Any, row: Any) -> None:

@@ -61,11 +61,11 @@ def python_spec(spec: Spec, why: str) -> Spec:
     where = f"and here it searches in Python ({why})"
     if "exact" in spec.explicit:
         raise BadSpec(f"{spec.name}: exact needs its compiled search, {where}, which is always exact")
-    if "split_depth" in spec.explicit and spec.whole("split_depth") > 1:
+    if "split_depth" in spec.explicit and spec.get_integer("split_depth") > 1:
         raise BadSpec(
             f"{spec.name}: split_depth needs its compiled search, {where}, which splits at every depth: use split_depth=1"
         )
-    if "form" in spec.explicit and spec.word("form") != "course":
+    if "form" in spec.explicit and spec.get_text("form") != "course":
         raise BadSpec(f"{spec.name}: form=tests needs its compiled search, {where}: use form=course")
     return _without_options(spec, "exact", "form")
 
@@ -76,7 +76,7 @@ def reported_options(spec: Spec) -> dict[str, str]:
     `truth` and `nodes` are included only if given, because without them all engines search alike.
     """
     own = {"nodes", "truth"} | ({"exact", "form", *COURSE_OPTIONS} if spec.name in FORMS else set())
-    if "form" in spec.explicit and spec.word("form") == "course":
+    if "form" in spec.explicit and spec.get_text("form") == "course":
         own.discard("prune")
     return {
         name: str(value) for name, value in spec.values.items() if name in spec.explicit or name not in own
@@ -88,7 +88,11 @@ def check_evaluator(spec: Spec, game: Game[Any, Any]) -> None:
 
     Without this check the engine would silently use `plain`.
     """
-    if "evaluator" in spec.explicit and spec.word("evaluator") == "features" and features_of(game) is None:
+    if (
+        "evaluator" in spec.explicit
+        and spec.get_text("evaluator") == "features"
+        and features_of(game) is None
+    ):
         raise BadSpec(f"{spec.name}: {game.name} has no features: use evaluator=plain")
     if spec.values.get("evaluator") == OUTCOMES and category_function(game) is None:
         raise BadSpec(f"{spec.name}: {game.name} has no position categories: use evaluator=plain")
@@ -97,7 +101,7 @@ def check_evaluator(spec: Spec, game: Game[Any, Any]) -> None:
 
 
 def _compiled_spec(spec: Spec) -> Spec:
-    if spec.name != "jamboree" or spec.word("form") == "course":
+    if spec.name != "jamboree" or spec.get_text("form") == "course":
         return spec
     for option in COURSE_OPTIONS:
         if option in spec.explicit:

@@ -91,9 +91,9 @@ def why_incompatible(spec: str, game: Game[Any, Any]) -> str | None:
 def _make_bot(spec: Spec) -> Bot:
     match spec.name:
         case "random":
-            return RandomBot(spec.whole("seed"))
+            return RandomBot(spec.get_integer("seed"))
         case "greedy":
-            return GreedyBot(spec.word("evaluator"), spec.whole("seed"))
+            return GreedyBot(spec.get_text("evaluator"), spec.get_integer("seed"))
         case "perfect":
             return PerfectBot()
         case _:
@@ -102,7 +102,7 @@ def _make_bot(spec: Spec) -> Bot:
 
 def check_evaluator_name(spec: Spec) -> None:
     """Raise BadSpec if an engine's evaluator is neither a known name nor an existing file."""
-    name = spec.word("evaluator")
+    name = spec.get_text("evaluator")
     if name.endswith((".toml", NETWORK_FILE)):
         if not Path(name).is_file():
             raise BadSpec(f"{spec.name}: weights file {name:.200} not found")

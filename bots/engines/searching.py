@@ -76,13 +76,13 @@ class PythonBackend:
         return 1 if self._pool is None else self._pool.threads
 
     def _make_search(self, spec: Spec, match: Match) -> Search[Any, Any]:
-        evaluator = evaluator_for(match.game, spec.word("evaluator"))
+        evaluator = evaluator_for(match.game, spec.get_text("evaluator"))
         if spec.name == "minimax":
             return Minimax(evaluator)
         if spec.name == "alphabeta":
             return AlphaBeta(evaluator, table=Table())
-        self._pool = ThreadPool(spec.whole("threads") or match.threads)
-        return Jamboree(evaluator, self._pool, spec.share("prune"))
+        self._pool = ThreadPool(spec.get_integer("threads") or match.threads)
+        return Jamboree(evaluator, self._pool, spec.get_fraction("prune"))
 
     def reports(
         self,
@@ -170,7 +170,7 @@ class SearchingBot(Bot):
         if why := why_no_table(self._spec, self._solution, self.game):
             _log_line(why)
         # Warm up: afterwards everything is loaded, and the delays of a busy machine are measured.
-        nodes = self._spec.whole("nodes")
+        nodes = self._spec.get_integer("nodes")
         self._nodes = nodes or NO_LIMIT
         deadline = Deadline(time.monotonic() + (math.inf if nodes else WARM_UP), lambda: self.stopped)
         self._search(self.game.start(), deadline, max_nodes=min(nodes, WARM_UP_NODES) or NO_LIMIT)
@@ -216,7 +216,7 @@ class SearchingBot(Bot):
     ) -> Report[Any]:
         best: Report[Any] | None = None
         effort: DeepeningRule[Any] = DeepeningRule(budget)
-        depth = self._spec.whole("depth")
+        depth = self._spec.get_integer("depth")
         with COLLECTOR.paused():
             for report in self._backend.reports(position, deadline.is_over, depth, moves, max_nodes):
                 best = report

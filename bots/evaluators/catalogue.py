@@ -59,7 +59,7 @@ def feature_units(game: Game[Any, Any]) -> Sequence[float]:
     return [1.0] * len(tictactoe.NAMES)
 
 
-def on_its_map(game: Game[Any, Any], weights: Weights) -> Weights:
+def scale_weights(game: Game[Any, Any], weights: Weights) -> Weights:
     """Return the weights scaled to the units of this game and rounded. They have the order of the features' names."""
     return {
         name: round(weight * unit)
@@ -119,5 +119,5 @@ def evaluator_for(game: Game[P, M], name: str = "plain") -> Evaluator[P]:
     features, names = extractor
     path = FOLDER / f"{_family_name(game)}.toml" if name == "features" else Path(name)
     return cast(
-        "Evaluator[P]", linear_evaluator(features, names, on_its_map(game, load_weights(path, names)))
+        "Evaluator[P]", linear_evaluator(features, names, scale_weights(game, load_weights(path, names)))
     )

@@ -17,11 +17,11 @@ from arena.bots.api.bot import Match
 from arena.bots.api.options import (
     ENGINES,
     BadSpec,
+    FractionOption,
+    IntegerOption,
     Options,
-    Share,
     Spec,
-    WholeNumber,
-    Word,
+    TextOption,
     engine_threads,
     parse_spec,
 )
@@ -50,19 +50,19 @@ OTHERS_NODES = 4
 NODES_IN_PYTHON = 5_000
 """Default number of nodes of a search in Python."""
 
-_EVALUATOR = Word("plain")
+_EVALUATOR = TextOption("plain")
 
 
 def _reference_options(name: str) -> Options:
-    options: dict[str, WholeNumber | Share | Word] = {"evaluator": _EVALUATOR}
+    options: dict[str, IntegerOption | FractionOption | TextOption] = {"evaluator": _EVALUATOR}
     if ALGORITHMS[name].parallel:
-        options["threads"] = WholeNumber(1, 1, 64)
+        options["threads"] = IntegerOption(1, 1, 64)
     if name == "jamboree":
-        options["prune"] = Share(0.5)
+        options["prune"] = FractionOption(0.5)
     if name.startswith("lazy"):
-        options |= {"keep": Word("no", ("yes", "no")), "dynamic": WholeNumber(0, 0, 20)}
+        options |= {"keep": TextOption("no", ("yes", "no")), "dynamic": IntegerOption(0, 0, 20)}
     if name == "lazy-ordered":
-        options["take"] = WholeNumber(0, 0, 1000)
+        options["take"] = IntegerOption(0, 0, 1000)
     return options
 
 
@@ -121,9 +121,9 @@ def run_reference(
     Raises BadSpec, the evaluator's errors, and Stopped.
     """
     check_evaluator(spec, game)
-    problem = Problem(game, evaluator_for(game, spec.word("evaluator")))
+    problem = Problem(game, evaluator_for(game, spec.get_text("evaluator")))
     monitor = SearchMonitor(stop, tracing=tracing)
-    threads = spec.whole("threads") if "threads" in spec.values else 1
+    threads = spec.get_integer("threads") if "threads" in spec.values else 1
     with ThreadPool(threads) as pool:
         result = ALGORITHMS[spec.name].run(
             problem, position, depth, monitor, _algorithm_settings(game, spec, pool)
@@ -132,7 +132,7 @@ def run_reference(
 
 
 def _algorithm_settings(game: Game[Any, Any], spec: Spec, pool: ThreadPool) -> AlgorithmSettings:
-    bound = spec.whole("dynamic") if "dynamic" in spec.values else 0
+    bound = spec.get_integer("dynamic") if "dynamic" in spec.values else 0
     dynamic = dynamic_predicate(game) if bound else None
     if bound and dynamic is None:
         raise BadSpec(
@@ -141,8 +141,8 @@ def _algorithm_settings(game: Game[Any, Any], spec: Spec, pool: ThreadPool) -> A
         )
     return AlgorithmSettings(
         pool,
-        prune=spec.share("prune") if "prune" in spec.values else 0.0,
-        take=spec.whole("take") if "take" in spec.values else 0,
+        prune=spec.get_fraction("prune") if "prune" in spec.values else 0.0,
+        take=spec.get_integer("take") if "take" in spec.values else 0,
         dynamic=dynamic,
         bound=bound,
         memoize=spec.values.get("keep") == "yes",
@@ -170,9 +170,9 @@ class EngineAnalyst:
     def __init__(self, game: Game[Any, Any], spec: Spec, limits: SearchLimits) -> None:
         self.spec = spec
         self._game = game
-        self._depth = min(limits.depth or MAX_DEPTH, spec.whole("depth"))
+        self._depth = min(limits.depth or MAX_DEPTH, spec.get_integer("depth"))
         self._seconds = limits.seconds
-        self._nodes = spec.whole("nodes") or limits.nodes_for(compiled=choose_form(spec, game).compiled)
+        self._nodes = spec.get_integer("nodes") or limits.nodes_for(compiled=choose_form(spec, game).compiled)
         self._backend = make_backend(
             spec, Match(game, Player.MAXIE, threads=engine_threads(spec, len(usable_cores())))
         )

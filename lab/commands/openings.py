@@ -132,9 +132,9 @@ def make(
     if not path.parent.is_dir():  # reported before the work, not after it
         raise CommandError(f"cannot write {path}: folder {path.parent} does not exist")
     criteria = Criteria(
-        evaluator=judged_by.word("evaluator"),
-        exact=judged_by.word("exact") == "yes",
-        depth=judged_by.whole("depth"),
+        evaluator=judged_by.get_text("evaluator"),
+        exact=judged_by.get_text("exact") == "yes",
+        depth=judged_by.get_integer("depth"),
         nodes=nodes,
         window=window / 100,
         gap=gap / 100,

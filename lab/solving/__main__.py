@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from arena.bots.compiled.__main__ import smallest
+from arena.bots.compiled.__main__ import two_territory_game
 from arena.lab.solving.solver import Solver
 from arena.lab.solving.verify import verify_table
 from arena.solved.boards import Boards
@@ -19,7 +19,9 @@ def main() -> None:
     """Compile all kernels, by solving the smallest map and verifying its table."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "two.solved"
-        Solver(Boards.of(smallest(2).map), path.with_suffix(".part"), 1, lambda _: None, 0).solve(path)
+        Solver(Boards.of(two_territory_game(2).map), path.with_suffix(".part"), 1, lambda _: None, 0).solve(
+            path
+        )
         verify_table(SolvedTable(path), 1, lambda _done, _total: None)
 
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from arena.bots.compiled.cache import Function, digest_of, kernel
+from arena.bots.compiled.cache import Function, compile_kernel, sources_digest
 
-DIGEST = digest_of(Path(__file__).parent)
+DIGEST = sources_digest(Path(__file__).parent)
 
 
 def solver_kernel(function: Function, name: str) -> Function:
     """Return `function` as a kernel that is compiled, or loaded from the cache, at its first call."""
-    return kernel(function, f"solve-{name}-{DIGEST}")
+    return compile_kernel(function, f"solve-{name}-{DIGEST}")

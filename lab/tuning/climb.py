@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from arena.bots.compiled.calibrate import walked
+from arena.bots.compiled.calibrate import sample_positions
 from arena.bots.compiled.searcher import Searcher, Settings
-from arena.bots.evaluators.catalogue import feature_units, features_of, on_its_map
+from arena.bots.evaluators.catalogue import feature_units, features_of, scale_weights
 from arena.games.core import Game
 from arena.games.riskless import Riskless
 from arena.lab.selfplay import play_pair, random_start
@@ -100,7 +100,7 @@ def _first_steps(
         if extractor is None:
             raise ValueError(f"{game.name} has no features to tune")
         sizes = np.array(feature_units(game))
-        rows += [sizes * extractor[0](position) for position in walked(game, rng)]
+        rows += [sizes * extractor[0](position) for position in sample_positions(game, rng)]
     values = np.array(rows)
     spreads = np.sqrt(np.mean(values**2, axis=0))
     whole = np.sqrt(np.mean((values @ weights) ** 2))
@@ -116,7 +116,7 @@ def _score_round(
 ) -> float:
     """Play the pairs of a round on one game, and return the score of the weights `one`, from -1 to 1."""
     first, second = (
-        Searcher(game, on_its_map(game, each), Settings(table_mb=TABLE_MB)) for each in (one, other)
+        Searcher(game, scale_weights(game, each), Settings(table_mb=TABLE_MB)) for each in (one, other)
     )
     points = 0.0
     try:

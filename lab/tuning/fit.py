@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.bots.compiled.searcher import Searcher, Settings
-from arena.bots.evaluators.catalogue import feature_units, features_of, on_its_map
+from arena.bots.evaluators.catalogue import feature_units, features_of, scale_weights
 from arena.bots.evaluators.outcomes import Category, Counts, category_function
 from arena.games.core import Game, Player
 from arena.games.riskless import Riskless
@@ -112,7 +112,7 @@ def _play_matches(
     game: Game[Any, Any], weights: Mapping[str, int], numbers: range, nodes: int, rng: random.Random
 ) -> Iterator[PlayedMatch]:
     """Play and yield the matches with these numbers, with the same weights in both seats."""
-    searcher = Searcher(game, on_its_map(game, weights), Settings(table_mb=TABLE_MB))
+    searcher = Searcher(game, scale_weights(game, weights), Settings(table_mb=TABLE_MB))
     seats = dict.fromkeys(Player, searcher)
     try:
         searcher.warm_up()

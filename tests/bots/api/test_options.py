@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from arena.bots.api.options import (
     ENGINES,
     BadSpec,
+    FractionOption,
+    IntegerOption,
     Options,
-    Share,
-    WholeNumber,
-    Word,
+    TextOption,
     engine_threads,
     parse_spec,
 )
@@ -20,10 +20,10 @@ from arena.bots.api.options import (
 LITTLE: dict[str, Options] = {
     "plain": {},
     "rich": {
-        "depth": WholeNumber(4, 1, 9),
-        "share": Share(0.5),
-        "kind": Word("a", ("a", "b")),
-        "file": Word("x"),
+        "depth": IntegerOption(4, 1, 9),
+        "share": FractionOption(0.5),
+        "kind": TextOption("a", ("a", "b")),
+        "file": TextOption("x"),
     },
 }
 
@@ -31,7 +31,12 @@ LITTLE: dict[str, Options] = {
 def test_defaults_and_given_values() -> None:
     assert dict(parse_spec("rich", LITTLE).values) == {"depth": 4, "share": 0.5, "kind": "a", "file": "x"}
     spec = parse_spec("rich:depth = 7, share=1,kind=b,file=my.toml", LITTLE)
-    assert (spec.whole("depth"), spec.share("share"), spec.word("kind"), spec.word("file")) == (
+    assert (
+        spec.get_integer("depth"),
+        spec.get_fraction("share"),
+        spec.get_text("kind"),
+        spec.get_text("file"),
+    ) == (
         7,
         1.0,
         "b",
@@ -41,7 +46,7 @@ def test_defaults_and_given_values() -> None:
         with pytest.raises(TypeError):
             wrong("kind")
     with pytest.raises(TypeError):
-        spec.word("depth")
+        spec.get_text("depth")
 
 
 @pytest.mark.parametrize(

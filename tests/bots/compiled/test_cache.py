@@ -17,15 +17,15 @@ import os
 import sys
 import numpy as np
 from arena.bots.compiled import cache
-from arena.bots.compiled.cache import inlined, kernel
+from arena.bots.compiled.cache import compile_kernel, inlined
 from arena.bots.compiled.intrinsics import get
 def make(n):
     @inlined
     def part(a): return get(a, n)
     def whole(a): return part(a) + n
-    return kernel(whole, f"whole{n}")
+    return compile_kernel(whole, f"whole{n}")
 for folders in sys.argv[2:]:
-    os.environ[cache.MADE_BEFORE] = folders
+    os.environ[cache.KERNELS_VARIABLE] = folders
     for n in range(1, int(sys.argv[1]) + 1):
         each = make(n)
         assert each(np.arange(5)) == 2 * n
@@ -66,7 +66,7 @@ def test_kernels_compiled_for_this_processor_come_before_portable_ones(native: P
     assert run(tmp_path / "own", (moved,), (other,), (missing, other, moved)) == ["hit"] * 3
     assert kernels(tmp_path / "own") == set(), "what is found elsewhere is not copied"
     # Broken code is noticed only where it is read: what any processor can run is not, beside the better one.
-    for file in cache.inside(other).glob("*.nbc"):
+    for file in cache.kernel_folder(other).glob("*.nbc"):
         file.write_bytes(b"")
     assert run(tmp_path / "own", (missing, other, moved)) == ["hit"]
 
@@ -84,21 +84,25 @@ def kernels(folder: Path) -> set[str]:
 
 def test_the_folder_is_named_by_the_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert cache.folder(cache.places()) == tmp_path / "riskless-arena" / f"kernels-{cache.DIGEST}"
+    assert (
+        cache.choose_folder(cache.cache_folders()) == tmp_path / "riskless-arena" / f"kernels-{cache.DIGEST}"
+    )
 
 
 def test_a_process_that_goes_on_through_an_upgrade_keeps_its_code_where_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = cache.inside(tmp_path)
+    before = cache.kernel_folder(tmp_path)
     monkeypatch.setattr(Path, "read_bytes", lambda _path: b"other sources")
-    assert cache.inside(tmp_path) == before
+    assert cache.kernel_folder(tmp_path) == before
 
 
 def test_the_first_folder_that_can_be_written_is_taken(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
-    assert cache.folder([blocked, tmp_path / "own", tmp_path / "last"]) == cache.inside(tmp_path / "own")
+    assert cache.choose_folder([blocked, tmp_path / "own", tmp_path / "last"]) == cache.kernel_folder(
+        tmp_path / "own"
+    )
     assert not (tmp_path / "last").exists()
 
 
@@ -109,13 +113,13 @@ def test_without_a_home_kernels_are_kept_in_the_virtual_environment() -> None:
     result = subprocess.run(
         [sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True, timeout=500
     )
-    assert Path(result.stdout.strip()) == cache.inside(Path(sys.prefix) / "cache")
+    assert Path(result.stdout.strip()) == cache.kernel_folder(Path(sys.prefix) / "cache")
 
 
 def test_without_a_writable_cache_a_new_folder_is_used(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
-    first, second = cache.folder([blocked]), cache.folder([blocked])
+    first, second = cache.choose_folder([blocked]), cache.choose_folder([blocked])
     assert first != second
     assert first.stat().st_mode & 0o077 == 0
     first.rmdir()

@@ -10,19 +10,19 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.bots.compiled.cache import kernel
+from arena.bots.compiled.cache import compile_kernel
 from arena.bots.compiled.intrinsics import (
-    column,
+    atomic_load,
+    atomic_store,
+    atomic_swap,
+    bit_column,
     fetch_add,
     get,
+    hash_pair,
     lowest,
-    mix,
-    peek,
-    poke,
     popcount,
     put,
     quotient,
-    swap,
 )
 
 WORDS = st.integers(-(2**63), 2**63 - 1)
@@ -37,14 +37,14 @@ def calls() -> Any:
         left = get(words, 0)
         put(out, 0, popcount(left))
         put(out, 1, lowest(left) if left != 0 else -1)
-        put(out, 2, mix(left, get(words, 1)))
-        put(out, 3, column(words, 0, bit, 4))
-        put(out, 6, column(words, 0, bit, 3))
-        put(out, 4, swap(words, 2, left))
+        put(out, 2, hash_pair(left, get(words, 1)))
+        put(out, 3, bit_column(words, 0, bit, 4))
+        put(out, 6, bit_column(words, 0, bit, 3))
+        put(out, 4, atomic_swap(words, 2, left))
         put(out, 5, fetch_add(words, 3, left))
-        poke(words, 1, peek(words, 0))
+        atomic_store(words, 1, atomic_load(words, 0))
 
-    return kernel(call, "test-intrinsics")
+    return compile_kernel(call, "test-intrinsics")
 
 
 def signed(word: int) -> int:
@@ -82,7 +82,7 @@ def counter() -> Any:
         for _ in range(times):
             fetch_add(words, 0, 1)
 
-    return kernel(count, "test-fetch-add")
+    return compile_kernel(count, "test-fetch-add")
 
 
 def test_no_addition_of_another_thread_is_lost() -> None:
@@ -103,7 +103,7 @@ def divide() -> Any:
     def call(words: Any, out: Any) -> None:
         put(out, 0, quotient(get(words, 0), get(words, 1)))
 
-    return kernel(call, "test-quotient")
+    return compile_kernel(call, "test-quotient")
 
 
 NUMBERS = st.integers(-(2**53) + 1, 2**53 - 1)

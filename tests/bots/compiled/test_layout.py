@@ -43,14 +43,14 @@ def test_the_parts_of_a_memory_follow_one_another_without_touching(
 ) -> None:
     sizes = Sizes(words, moves)
     assert FIRST >= Register.END
-    assert sizes.frame >= words + Frame.END
+    assert sizes.frame_words >= words + Frame.END
     parts = [
-        (FIRST, FRAMES * sizes.frame),
+        (FIRST, FRAMES * sizes.frame_words),
         (sizes.move_lists, FRAMES * moves),
-        (sizes.root, moves),
-        (sizes.thread, 0),
+        (sizes.root_order, moves),
+        (sizes.thread_words, 0),
     ]
     assert all(at + size <= following for (at, size), (following, _) in pairwise(parts))
-    assert sizes.split >= Split.END + words + SplitMove.END * moves
-    assert sizes.split % LINE == sizes.frame % LINE == 0
-    assert sizes.shared(threads) == Shared.SPLITS + threads * SPLITS * sizes.split
+    assert sizes.split_words >= Split.END + words + SplitMove.END * moves
+    assert sizes.split_words % LINE == sizes.frame_words % LINE == 0
+    assert sizes.shared_words(threads) == Shared.SPLITS + threads * SPLITS * sizes.split_words

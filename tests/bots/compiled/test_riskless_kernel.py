@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from arena.bots.compiled.cache import kernel
+from arena.bots.compiled.cache import compile_kernel
 from arena.bots.compiled.intrinsics import put
 from arena.bots.compiled.kernel import DRAW, LOST, PLAYING, WON
 from arena.bots.compiled.limits import fits
-from arena.bots.compiled.riskless_kernel import compile_game, layout, planes_of, riskless_kernel
+from arena.bots.compiled.riskless_kernel import compile_game, layout_for, plane_count, riskless_kernel
 from arena.bots.evaluators import riskless
 from arena.bots.evaluators.linear import linear_evaluator
 from arena.games.core import Outcome, Player
@@ -36,7 +36,7 @@ def probe(planes: int) -> Any:
         play(rules, mem, 0, 32, move)
         put(out, 3, promise(rules, mem, 0, move))
 
-    return kernel(call, f"probe-riskless{planes}")
+    return compile_kernel(call, f"probe-riskless{planes}")
 
 
 def status_of(outcome: Outcome | None, mover: Player) -> int:
@@ -51,7 +51,7 @@ def check(game: Riskless, position: Armies, rng: random.Random) -> None:
     weights = some_weights(rng, riskless.NAMES)
     compiled = compile_game(game, weights)
     assert compiled is not None
-    planes = planes_of(game)
+    planes = plane_count(game)
     legal = game.moves(position)
     move = rng.choice(legal)
     mem, out = np.zeros(MOVES_AT + compiled.moves, np.int64), np.zeros(4, np.int64)
@@ -64,7 +64,7 @@ def check(game: Riskless, position: Armies, rng: random.Random) -> None:
     listed = [compiled.move(int(number)) for number in mem[MOVES_AT : MOVES_AT + out[2]]]
     assert listed == list(legal)
     after = game.successor(position, move)
-    kept = layout(planes).totals + 1
+    kept = layout_for(planes).totals + 1
     assert np.array_equal(mem[32 : 32 + kept], compiled.pack(after)[:kept])
     assert out[3] == 100 * position.player.sign * game.estimate(after)
     probe(planes)(compiled.rules, np.concatenate([compiled.pack(after), mem]), 0, out)

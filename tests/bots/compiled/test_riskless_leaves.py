@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from arena.bots.compiled.cache import kernel
+from arena.bots.compiled.cache import compile_kernel
 from arena.bots.compiled.intrinsics import get, put
 from arena.bots.compiled.kernel import PLAYING, UNSEEN
-from arena.bots.compiled.riskless_kernel import compile_game, layout, planes_of, riskless_kernel
+from arena.bots.compiled.riskless_kernel import compile_game, layout_for, plane_count, riskless_kernel
 from arena.bots.compiled.riskless_leaves import UNFORESEEN
 from arena.bots.evaluators import riskless
 from arena.games.riskless import Riskless
@@ -26,7 +26,7 @@ def probe(planes: int) -> Any:
     moves, play, status, estimate = game.moves, game.play, game.status, game.estimate
     survey: Any = game.survey
     foresee: Any = game.foresee
-    words = layout(planes).words
+    words = layout_for(planes).words
 
     def call(rules: Any, mem: Any, out: Any) -> Any:
         count = moves(rules, mem, 0, 2 * words)
@@ -39,16 +39,16 @@ def probe(planes: int) -> Any:
             put(out, 2 * i + 1, built)
         return count
 
-    return kernel(call, f"probe-leaves{planes}")
+    return compile_kernel(call, f"probe-leaves{planes}")
 
 
 def check(game: Riskless, rng: random.Random, weights: dict[str, int]) -> int:
     """Check every move of a random position, and return their number."""
     compiled = compile_game(game, weights)
     assert compiled is not None
-    planes = planes_of(game)
+    planes = plane_count(game)
     words = compiled.pack(random_position(game, rng))
-    mem = np.zeros(2 * layout(planes).words + compiled.moves, np.int64)
+    mem = np.zeros(2 * layout_for(planes).words + compiled.moves, np.int64)
     out = np.zeros(2 * compiled.moves, np.int64)
     mem[: len(words)] = words
     count = int(probe(planes)(compiled.rules, mem, out))

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from arena.bots.compiled.calibrate import walked
+from arena.bots.compiled.calibrate import sample_positions
 from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.layout import Option
 from arena.bots.compiled.searcher import Searcher, Settings
@@ -24,7 +24,7 @@ def test_the_measured_tempo_takes_the_swing_out_of_the_values(map: str) -> None:
     for settings in (Settings(table_mb=4), Settings(table_mb=4, exact=True)):
         searcher = Searcher(game, weights_for(game, "features"), settings)
         swing = 0
-        for position in list(walked(game, random.Random(7)))[::4]:
+        for position in list(sample_positions(game, random.Random(7)))[::4]:
             searcher.clear()
             values = [report.value for report in searcher.deepen(position, max_depth=4)][1:]
             swing += sum(abs(a - 2 * b + c) for a, b, c in zip(values, values[1:], values[2:], strict=False))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from arena.bots.compiled.cache import kernel
+from arena.bots.compiled.cache import compile_kernel
 from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.intrinsics import put
 from arena.bots.compiled.searcher import Searcher, Settings
@@ -18,14 +18,14 @@ from arena.bots.compiled.table import (
     EXACT,
     LOWER,
     UPPER,
-    age_of,
-    bound_of,
-    depth_of,
-    keep,
     make_table,
-    move_of,
     probe,
-    value_of,
+    store_entry,
+    stored_age,
+    stored_bound,
+    stored_depth,
+    stored_move,
+    stored_value,
 )
 from arena.bots.evaluators import evaluator_for
 from arena.bots.search.problem import Problem
@@ -39,9 +39,9 @@ MASK = 63
 @cache
 def store() -> Any:
     def call(table: Any, key: Any, entry: Any) -> None:
-        keep(table, MASK, key, entry[0], entry[1], entry[2], entry[3], entry[4], entry[5])
+        store_entry(table, MASK, key, entry[0], entry[1], entry[2], entry[3], entry[4], entry[5])
 
-    return kernel(call, "test-keep")
+    return compile_kernel(call, "test-keep")
 
 
 @cache
@@ -49,13 +49,13 @@ def look() -> Any:
     def call(table: Any, key: Any, distance: Any, out: Any) -> None:
         data = probe(table, MASK, key)
         put(out, 0, data)
-        put(out, 1, value_of(data, distance))
-        put(out, 2, depth_of(data))
-        put(out, 3, bound_of(data))
-        put(out, 4, move_of(data))
-        put(out, 5, age_of(data))
+        put(out, 1, stored_value(data, distance))
+        put(out, 2, stored_depth(data))
+        put(out, 3, stored_bound(data))
+        put(out, 4, stored_move(data))
+        put(out, 5, stored_age(data))
 
-    return kernel(call, "test-look")
+    return compile_kernel(call, "test-look")
 
 
 def probe_table(table: Any, key: int, distance: int = 0) -> list[int] | None:

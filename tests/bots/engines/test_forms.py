@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.bots.api.bot import Match, Resign, assign_match
-from arena.bots.api.options import ENGINES, BadSpec, Share, Spec, WholeNumber, parse_spec
+from arena.bots.api.options import ENGINES, BadSpec, FractionOption, IntegerOption, Spec, parse_spec
 from arena.bots.engines.forms import choose_form, reported_options
 from arena.bots.engines.registry import make_engine, why_incompatible
 from arena.games.core import AnyGame, Player
@@ -50,9 +50,9 @@ def specs(draw: st.DrawFn) -> str:
     messages = []
     for option in draw(st.lists(st.sampled_from(sorted(ENGINES[name])), unique=True)):
         declared = ENGINES[name][option]
-        if isinstance(declared, WholeNumber):
+        if isinstance(declared, IntegerOption):
             value: object = draw(st.integers(declared.low, min(declared.high, 9)))
-        elif isinstance(declared, Share):
+        elif isinstance(declared, FractionOption):
             value = draw(st.sampled_from([0, 0.25, 0.5, 1]))
         else:
             value = draw(st.sampled_from(declared.choices or ("plain", "features")))
@@ -158,8 +158,8 @@ def test_a_default_is_nobodys_wish() -> None:
     for name in ENGINES:
         for game in (None, M2, LARGE, SMALL):
             choose_form(spec(name), game)
-    assert choose_form(spec("jamboree"), M2).spec.word("form") == "tests"
-    assert choose_form(spec("jamboree"), LARGE).spec.share("prune") == 0.5
+    assert choose_form(spec("jamboree"), M2).spec.get_text("form") == "tests"
+    assert choose_form(spec("jamboree"), LARGE).spec.get_fraction("prune") == 0.5
 
 
 def test_a_bot_file_or_an_invalid_spec_is_never_refused_because_of_a_game() -> None:
