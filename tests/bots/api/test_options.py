@@ -42,7 +42,7 @@ def test_defaults_and_given_values() -> None:
         "b",
         "my.toml",
     )
-    for wrong in (spec.whole, spec.share):
+    for wrong in (spec.get_integer, spec.get_fraction):
         with pytest.raises(TypeError):
             wrong("kind")
     with pytest.raises(TypeError):
