@@ -124,5 +124,5 @@ def test_the_courses_form_visits_as_many_nodes_as_the_reference(
 
 def test_moves_are_not_shared_out_below_the_leaves() -> None:
     game = Riskless(load_map("path4"))
-    with pytest.raises(ValueError, match="moves are shared out from depth 1 on, not 0"):
+    with pytest.raises(ValueError, match="split_depth must be at least 1, not 0"):
         Searcher(game, weights_for(game, "plain"), Settings(split_depth=0))
