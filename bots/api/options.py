@@ -96,21 +96,21 @@ class Spec:
     """Names of the options that the user wrote, including those set to their defaults."""
 
     def get_integer(self, option: str) -> int:
-        """Return the value of a `IntegerOption` option."""
+        """Return the value of an `IntegerOption`."""
         value = self.values[option]
         if not isinstance(value, int):
             raise TypeError(f"{option} is not an option of type IntegerOption")
         return value
 
     def get_fraction(self, option: str) -> float:
-        """Return the value of a `FractionOption` option."""
+        """Return the value of a `FractionOption`."""
         value = self.values[option]
         if not isinstance(value, float):
             raise TypeError(f"{option} is not an option of type FractionOption")
         return value
 
     def get_text(self, option: str) -> str:
-        """Return the value of a `TextOption` option."""
+        """Return the value of a `TextOption`."""
         value = self.values[option]
         if not isinstance(value, str):
             raise TypeError(f"{option} is not an option of type TextOption")
