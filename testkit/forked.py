@@ -11,12 +11,14 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import socket
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from subprocess import TimeoutExpired
 
 from arena.cli import main
+from arena.server.web import page_process
 
 _FORKS = multiprocessing.get_context("forkserver")
 # pytest is what a fork would import as its main module
@@ -87,6 +89,30 @@ class ForkedCommand:
     def kill(self) -> None:
         """Send SIGKILL to the command."""
         self.send_signal(signal.SIGKILL)
+
+
+class ForkedPageProcess(ForkedCommand):
+    """Page process of a server of this process."""
+
+    def __init__(self, theirs: socket.socket) -> None:
+        """Start it at its end of the socket, with the folder and the environment of this process."""
+        self.args = page_process.COMMAND
+        self._process = _FORKS.Process(
+            target=_answer_pages, args=(theirs, Path.cwd(), dict(os.environ)), daemon=True
+        )
+        self._process.start()
+
+
+def _answer_pages(theirs: socket.socket, folder: Path, environment: dict[str, str]) -> None:
+    """Run the page process in the forked process."""
+    from arena.server.web.__main__ import main as answer_pages  # noqa: PLC0415 - loaded in the parent of all forks
+
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    os.dup2(theirs.fileno(), 0)
+    theirs.close()
+    answer_pages()
 
 
 def _run_forked(

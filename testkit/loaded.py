@@ -18,6 +18,7 @@ for module in (
     "arena.bots.engines.from_file",
     "arena.bots.engines.isolated",
     "arena.rating.bradley_terry",
+    "arena.server.web.__main__",
     "sqlalchemy.dialects.sqlite.aiosqlite",
     "uvloop",
 ):

@@ -230,10 +230,15 @@ async def serve() -> None:
                 link.receive_live_data(message)
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Run the page process until its parent ends it."""
     # Matches have priority over pages.
     os.nice(supervisor.NICENESS)
     # The parent handles these signals, and this process ends with it.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     asyncio.run(serve())
+
+
+if __name__ == "__main__":
+    main()

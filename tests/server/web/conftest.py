@@ -3,6 +3,7 @@ import pytest
 from arena.server.store import events
 from arena.server.web import page_process
 from arena.server.web.routes import ROUTES
+from testkit.forked import ForkedPageProcess
 
 
 @pytest.fixture(autouse=True)
@@ -14,3 +15,12 @@ def time_of_a_busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page_process, "OVERDUE_SECONDS", 150.0)
     for path, route in ROUTES.items():
         monkeypatch.setitem(ROUTES, path, route._replace(seconds=30 * route.seconds))
+
+
+@pytest.fixture(autouse=True)
+def forked_pages(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, loaded_commands: None
+) -> None:
+    """Fork page processes, for each of them would load its modules for half a second. Only their own test starts them as servers do."""
+    if request.path.name != "test_page_process.py":
+        monkeypatch.setattr(page_process, "_start_process", ForkedPageProcess)
