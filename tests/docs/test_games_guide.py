@@ -75,6 +75,8 @@ def test_other_rules_are_measured_on_a_map(folder: Path, monkeypatch: pytest.Mon
     monkeypatch.chdir(folder)
     forget_games(monkeypatch)
     quick = {"italy": "m1", "100": "2"}  # a hundred matches on a large map take half an hour
+    for name, nodes in {"STRENGTHS": (20, 40, 80), "STRONG": 40, "WEAK": 20}.items():
+        monkeypatch.setattr(f"arena.lab.measure.{name}", nodes)
     shown = typed(*(quick.get(word, word) for word in COMMANDS[-1]), "--processes", "1")
     # The goal is all that the map can hold, as its own rules have it.
     assert re.search(r"m1 +\| +9 +\| +54 ", shown), shown
