@@ -119,7 +119,7 @@ class Game(ABC, Generic[P, M]):
         """Return True if the ply limit makes an unfinished match a draw after `ply` plies."""
         return self.ply_limit is not None and ply >= self.ply_limit
 
-    def recurring(self, position: P) -> Hashable | None:  # noqa: ARG002 - most games do not need it
+    def repetition_key(self, position: P) -> Hashable | None:  # noqa: ARG002 - most games do not need it
         """Return a key of `position` for counting repetitions: positions of a match with equal keys are repetitions.
 
         Return None if no position of the game can occur twice.
@@ -144,7 +144,7 @@ class Game(ABC, Generic[P, M]):
         """Return why `move` is illegal in a position in play, as a clause, or None if it is legal."""
         return None if move in self.moves(position) else "it is none of the legal moves"
 
-    def fault(self, position: P, move: M) -> str | None:
+    def why_illegal(self, position: P, move: M) -> str | None:
         """Return why `move` is illegal in a position, which may be over, as a clause; None if it is legal."""
         return "the match is over" if self.outcome(position) is not None else self.broken_rule(position, move)
 

@@ -114,7 +114,7 @@ class Explicit(Game[NodePosition, int]):
     def start(self) -> NodePosition:
         return NodePosition(0)
 
-    def label(self, position: NodePosition) -> str:
+    def node_name(self, position: NodePosition) -> str:
         """Return the name of the node."""
         return self.nodes[position.node].name
 
@@ -153,7 +153,7 @@ class Explicit(Game[NodePosition, int]):
 
     def broken_rule(self, position: NodePosition, move: int) -> str | None:
         count = len(self.nodes[position.node].children)
-        return None if 0 <= move < count else f"{self.label(position)} has the moves 0 to {count - 1}"
+        return None if 0 <= move < count else f"{self.node_name(position)} has the moves 0 to {count - 1}"
 
     def move_from_data(self, data: object) -> int:
         return require_integer(data, "a move of an explicit tree", 0, MAX_NODES)
@@ -174,7 +174,7 @@ class Explicit(Game[NodePosition, int]):
 
     def position_to_text(self, position: NodePosition) -> str:
         """Return the node's name, or #number if another node has the same name."""
-        name = self.label(position)
+        name = self.node_name(position)
         twins = sum(node.name == name for node in self.nodes)
         return name if twins == 1 and not name.startswith("#") else f"#{position.node}"
 

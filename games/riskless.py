@@ -117,7 +117,7 @@ class Riskless(Game[Armies, Move]):
             return Outcome(MAXIE if maxie >= goal else MINNIE, Reason.ARMIES)
         return Outcome(None, Reason.PLY_LIMIT) if position.ply >= self.map.ply_limit else None
 
-    def recurring(self, position: Armies) -> bytes:
+    def repetition_key(self, position: Armies) -> bytes:
         """Return the armies and the player to move as bytes: everything in a position except its ply.
 
         Bytes are small: two for each territory, and two more. A server keeps one such key for each ply of each match

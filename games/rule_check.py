@@ -284,13 +284,13 @@ def _check_legality(
     game: Game[Any, Any], position: Any, moves: Sequence[Any], known_moves: dict[Any, None]
 ) -> None:
     for move in moves:
-        why = _call_game("legality", game.fault, position, move)
+        why = _call_game("legality", game.why_illegal, position, move)
         if why is not None:
             raise _RuleViolation(
                 "legality", f"{_move_text(game, move)} is among the moves, and is refused: {why}"
             )
     for move in list(known_moves)[:50]:
-        if move not in moves and _call_game("legality", game.fault, position, move) is None:
+        if move not in moves and _call_game("legality", game.why_illegal, position, move) is None:
             raise _RuleViolation(
                 "legality", f"{_move_text(game, move)} is not among the moves, and is not refused"
             )

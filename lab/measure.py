@@ -64,7 +64,7 @@ class MatchCourse:
     moves         number of moves after the opening
     lead_changes  number of changes of the leader; a player leads with a winning chance of at least LEAD
     comeback      True if the player behind at half time won; None if nobody won, or nobody was behind
-    recaptures         number of moves that take a territory which each of the two moves before took too
+    recaptures    number of moves that take a territory which each of the two moves before took too
     gap           difference in winning chance between the best and the median move of the middle position; None in a
                   match without moves
     """

@@ -106,7 +106,7 @@ def _distinct_openings(map: RisklessMap, plies: int, seed: int) -> Iterator[Open
     barren = 0
     for number in count():
         opening = random_opening(game, plies + number % 2, f"{seed}/{number}")
-        place = game.recurring(position_after(game, opening))
+        place = game.repetition_key(position_after(game, opening))
         barren = barren + 1 if place in positions else 0
         if barren > BARREN:
             return

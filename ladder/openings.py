@@ -50,10 +50,10 @@ class RandomOpenings:
         """Return the opening of a round (from 0) on a start; as long as new ones are found, one not used before."""
         openings = self._openings[start]
         while len(openings) <= round:
-            openings.append(self._draw(len(openings), start))
+            openings.append(self._random_opening(len(openings), start))
         return openings[round]
 
-    def _draw(self, round: int, start: int) -> Opening:
+    def _random_opening(self, round: int, start: int) -> Opening:
         opening: Opening = ()
         for attempt in range(self._attempts[start]):
             salt = f"{self._seed}/{round}/{start}/{attempt}"

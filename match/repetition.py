@@ -22,7 +22,7 @@ class RepetitionCounter:
 
     def add(self, position: object) -> int:
         """Count a position. Return how often it has occurred, this time included; always 1 in a game without repetition."""
-        key = self._game.recurring(position)
+        key = self._game.repetition_key(position)
         if key is None:
             self.latest = 1
         else:

@@ -146,7 +146,7 @@ class Match:
         return self.minnie if self.seat is Player.MAXIE else self.maxie
 
 
-Standing = Literal["won", "drawn", "lost", "void"]
+SeatOutcome = Literal["won", "drawn", "lost", "void"]
 """Outcome of a match for one seat. A void match does not count."""
 
 
@@ -165,8 +165,8 @@ class Ending:
     position: Any
     """Final position."""
 
-    def standing(self, seat: Player) -> Standing:
-        """Return the outcome of this ending for `seat`."""
+    def outcome_for(self, seat: Player) -> SeatOutcome:
+        """Return the outcome of the match for the player in `seat`."""
         if self.winner is not None:
             return "won" if self.winner is seat else "lost"
         return "void" if self.reason in (None, EndReason.SERVER_FAULT, EndReason.NO_SHOW) else "drawn"

@@ -2,8 +2,8 @@
 
 Pure arithmetic on a `Clock`. The rules, in seconds:
 
-- A `reserve` is always kept for the delay between the bot's decision and the moment when the server reads the move.
-  It is smaller if the network grace (`Clock.margin`) is longer, and larger if recent moves arrived late (`Clock.lag`).
+- Some time (`reserve_seconds`) is kept for the delay between the bot's decision and the moment when the server reads the
+  move: less if the network grace (`Clock.margin`) is longer, more if recent moves arrived late (`Clock.lag`).
 - With a time per move, both limits are all the time after the reserve, because unused time is lost.
 - Otherwise the time is divided evenly among the expected remaining moves, each with its increment. The soft limit
   is 0.45 of a share, because a depth begun before the soft limit may end after it. The hard limit is two and a half
@@ -48,9 +48,9 @@ class DeepeningRule(Generic[M]):
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
         self._best: M | None = None
-        self._unrest = 0.0
+        self._instability = 0.0
 
-    def enough(self, best: M, elapsed: float) -> bool:
+    def should_stop(self, best: M, elapsed: float) -> bool:
         """Return True if no further depth should be started.
 
         `best` is the best move of the depth just completed, `elapsed` the seconds since the turn arrived. A change
@@ -58,12 +58,12 @@ class DeepeningRule(Generic[M]):
         """
         changed = self._best is not None and best != self._best
         self._best = best
-        self._unrest = min(1.0, self._unrest / 2 + changed)
+        self._instability = min(1.0, self._instability / 2 + changed)
         soft, hard = self._budget.soft, self._budget.hard
-        return elapsed >= soft + MAX_EXTENSION * self._unrest * (hard - soft)
+        return elapsed >= soft + MAX_EXTENSION * self._instability * (hard - soft)
 
 
-def reserve(clock: Clock, stall: float = 0.0) -> float:
+def reserve_seconds(clock: Clock, stall: float = 0.0) -> float:
     """Return the time to hold back from this move, in seconds; at most half of the clock.
 
     Together with the network grace it covers twice the worst recent lag, and three stalls of the machine: one may
@@ -85,7 +85,7 @@ def plan(clock: Clock, plies: float = 90.0, stall: float = 0.0) -> Budget:
     stall  longest time in seconds for which a busy machine has suspended the engine; an engine that reads the
            clock constantly can measure it
     """
-    usable = max(clock.mine, 0.0) - reserve(clock, stall)
+    usable = max(clock.mine, 0.0) - reserve_seconds(clock, stall)
     if clock.per_move:
         return Budget(usable, usable)
     moves = max(1, math.ceil(plies / 2))

@@ -367,7 +367,7 @@ class Client:
                     worker.finish(ending)
                     schedule_hang_check(self._clock, match.id, worker, self._on_problem)
                     self._idle_since = self._clock.now()
-                    self.tally.add_result(ending.standing(match.seat))
+                    self.tally.add_result(ending.outcome_for(match.seat))
                     self._on_finished(match, ending)
                 case Warn(text):
                     self._on_problem(text)

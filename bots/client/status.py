@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from arena.bots.api.bot import Ending, Match, Standing
+from arena.bots.api.bot import Ending, Match, SeatOutcome
 from arena.bots.client.settings import ClientSettings
 from arena.bots.client.state.actions import ReportStatus
 from arena.protocol.timecontrol import format_duration
@@ -85,9 +85,9 @@ class ResultCounts:
     lost: int = 0
     void: int = 0
 
-    def add_result(self, standing: Standing) -> None:
+    def add_result(self, outcome: SeatOutcome) -> None:
         """Count one more match."""
-        setattr(self, standing, getattr(self, standing) + 1)
+        setattr(self, outcome, getattr(self, outcome) + 1)
 
     def __str__(self) -> str:
         void = f", {self.void} void" if self.void else ""
@@ -107,6 +107,6 @@ def page_url(url: str) -> str:
 def format_result(match: Match, ending: Ending, url: str = "") -> str:
     """Return a finished match as one line. A lost match includes the replay's address on the server at `url`."""
     game = f"{match.game.name} as {match.seat} against {match.opponent}"
-    standing = ending.standing(match.seat)
-    replay = f": {page_url(url)}/match/{match.id}" if url and standing == "lost" else ""
-    return f"match {match.id:.8}: {game}: {standing} ({ending}){replay}"
+    outcome = ending.outcome_for(match.seat)
+    replay = f": {page_url(url)}/match/{match.id}" if url and outcome == "lost" else ""
+    return f"match {match.id:.8}: {game}: {outcome} ({ending}){replay}"

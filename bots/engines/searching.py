@@ -215,12 +215,12 @@ class SearchingBot(Bot):
         max_nodes: int,
     ) -> Report[Any]:
         best: Report[Any] | None = None
-        effort: DeepeningRule[Any] = DeepeningRule(budget)
+        rule: DeepeningRule[Any] = DeepeningRule(budget)
         depth = self._spec.get_integer("depth")
         with COLLECTOR.paused():
             for report in self._backend.reports(position, deadline.is_over, depth, moves, max_nodes):
                 best = report
-                if effort.enough(report.move, time.monotonic() - start) or self.stopped:
+                if rule.should_stop(report.move, time.monotonic() - start) or self.stopped:
                     break
         if best is None:
             raise ValueError("a search reports at least once")

@@ -25,13 +25,13 @@ from arena.protocol.record import Record
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players
 
-Maker = str | Callable[[], Bot]
+BotSource = str | Callable[[], Bot]
 """An engine's spec as on the command line, or a factory of bots, such as a bot's class."""
 
 
 def play_match(
-    maxie: Maker,
-    minnie: Maker,
+    maxie: BotSource,
+    minnie: BotSource,
     game: str | Environment = "riskless",
     *,
     map: str = DEFAULT_MAP,

@@ -72,13 +72,13 @@ def deepen(
     nodes = 0
     entered = count(1)
 
-    def enough() -> bool:
+    def reached_limit() -> bool:
         return next(entered) > max_nodes or stop()
 
-    polled = stop if max_nodes >= NO_LIMIT else enough
+    stop_or_limit = stop if max_nodes >= NO_LIMIT else reached_limit
     for depth in range(1, max_depth + 1):
         results: list[SearchResult[M]] = []
-        monitor = make_monitor(polled)
+        monitor = make_monitor(stop_or_limit)
         try:
             result = search(
                 game, position, depth, order=tuple(order), monitor=monitor, progress=results.append

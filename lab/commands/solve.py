@@ -224,7 +224,7 @@ def _print_solution(solved: SolvedMap) -> None:
         for number, what in ((totals.won, "won"), (totals.lost, "lost"), (totals.drawn, "drawn"))
     )
     lines = [
-        f"{solved.map.name}: from the start {_truth_text(start)}",
+        f"{solved.map.name}: from the start {_start_value_text(start)}",
         f"{totals.open:,} boards in play, for the player to move: {shares}",
     ]
     if header.longest:
@@ -239,7 +239,7 @@ def _print_solution(solved: SolvedMap) -> None:
     out.print("\n".join(lines))
 
 
-def _truth_text(start: SolvedValue) -> str:
+def _start_value_text(start: SolvedValue) -> str:
     if start.plies is None:
         return "nobody can force a win"
     return f"{'Maxie' if start.result.sign > 0 else 'Minnie'} wins in {start.plies} plies"

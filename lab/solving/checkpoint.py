@@ -33,7 +33,7 @@ class _Header(Struct, frozen=True):
 _decode = msgspec.json.Decoder(_Header).decode
 
 
-def save(path: Path, digest: str, plies: int, codes: Codes, *, finished: bool) -> None:
+def save_checkpoint(path: Path, digest: str, plies: int, codes: Codes, *, finished: bool) -> None:
     """Write the codes of the representative boards after `plies` steps, in the order of the boards' numbers.
 
     If the process is killed meanwhile, the previous file stays unchanged.
@@ -45,7 +45,7 @@ def save(path: Path, digest: str, plies: int, codes: Codes, *, finished: bool) -
     unfinished.replace(path)
 
 
-def load(path: Path, digest: str, count: int) -> tuple[int, bool, Codes] | None:
+def load_checkpoint(path: Path, digest: str, count: int) -> tuple[int, bool, Codes] | None:
     """Return the number of steps, whether the map is solved, and the codes; None if there is no file.
 
     Raises BadCheckpoint if the file is damaged, or belongs to other boards than those with this `digest` and `count`.

@@ -32,9 +32,9 @@ class WinTooLong(ValueError):
 class GameSpace:
     """Game as the solver sees it: positions are numbers, and two functions are compiled into the step.
 
-    name                                         name of the game in the names of kernels
-    write_successors(rules, scratch, number)               writes the numbers of the positions after each move of an unfinished
-                                                 position to scratch[0], scratch[1] …, and returns their count
+    name                                             name of the game in the names of kernels
+    write_successors(rules, scratch, number)         writes the numbers of the positions after each move of an unfinished
+                                                     position to scratch[0], scratch[1] …, and returns their count
     write_code(rules, scratch, number, codes, code)  writes the code of a position and of all its symmetric images
 
     `scratch` is an array that only one thread uses.

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.lab.solving.boards import rules_array, scratch_words
-from arena.lab.solving.checkpoint import load, save
+from arena.lab.solving.checkpoint import load_checkpoint, save_checkpoint
 from arena.lab.solving.layers import Layers
 from arena.lab.solving.plan import number_bytes
 from arena.lab.solving.riskless_space import RISKLESS, gather_kernel, restore_kernel, survey_kernel
@@ -146,7 +146,9 @@ class Solver:
         codes = np.concatenate(
             [self._codes[self._numbers_in_range(index)] for index in range(len(self._ranges))]
         )
-        save(self.checkpoint, boards_digest(self.boards), self._layers.plies, codes, finished=finished)
+        save_checkpoint(
+            self.checkpoint, boards_digest(self.boards), self._layers.plies, codes, finished=finished
+        )
 
     def _numbers_in_range(self, index: int) -> npt.NDArray[np.int64]:
         """Return the numbers of the unfinished representative boards in the range with index `index`."""
@@ -157,7 +159,7 @@ class Solver:
 
     def _resume(self, workers: Executor) -> bool:
         """Load the results of a checkpoint, if there is one. Return True if all steps are done."""
-        checkpoint = load(self.checkpoint, boards_digest(self.boards), int(self._ends[-1]))
+        checkpoint = load_checkpoint(self.checkpoint, boards_digest(self.boards), int(self._ends[-1]))
         if checkpoint is None:
             return False
         self._layers.plies, finished, codes = checkpoint

@@ -34,7 +34,7 @@ from arena.ladder.commands.options import (
     engine_bots,
 )
 from arena.ladder.commands.play import play_plan
-from arena.ladder.commands.results import Reports, report_results
+from arena.ladder.commands.results import ReportFiles, report_results
 from arena.ladder.external_bots import ExternalBotSettings
 from arena.ladder.openings import SHIPPED
 from arena.ladder.plan import DEFAULT_ENGINES, DEFAULT_ROUNDS, DEFAULT_TIME, BadLadder, LadderPlan
@@ -189,7 +189,7 @@ def ladder(
         play_plan(plan, "ladder", record, db, external=external_bots, cluster=cluster, port=port or 0),
         [],
         {},
-        Reports(json, html, csv),
+        ReportFiles(json, html, csv),
     )
 
 

@@ -31,7 +31,7 @@ from arena.ladder.commands.options import (
     engine_bots,
 )
 from arena.ladder.commands.play import play_plan
-from arena.ladder.commands.results import Reports, report_results
+from arena.ladder.commands.results import ReportFiles, report_results
 from arena.ladder.event import Ladder
 from arena.ladder.openings import SHIPPED
 from arena.ladder.plan import NAME_LENGTH, BadLadder, BotPlan, LadderPlan, allowed_name, parse_time_control
@@ -114,7 +114,10 @@ def match(
     crashes = crashes_in_words(finished)
     report = {"pairs": pairs, "difference": elo, "sprt": _sprt_report(test, pairs, crashes)}
     report_results(
-        finished, _finding_lines(first, second, pairs, elo, test, crashes), report, Reports(json, html, csv)
+        finished,
+        _finding_lines(first, second, pairs, elo, test, crashes),
+        report,
+        ReportFiles(json, html, csv),
     )
 
 

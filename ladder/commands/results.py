@@ -44,7 +44,7 @@ def champion(ladder: Ladder) -> str | None:
 
 
 @dataclasses.dataclass(frozen=True)
-class Reports:
+class ReportFiles:
     """Files to which reports are written; None for a report that is not wanted."""
 
     json: Path | None = None
@@ -53,7 +53,7 @@ class Reports:
 
 
 def report_results(
-    ladder: Ladder, findings: Sequence[str], extra: Mapping[str, object], reports: Reports
+    ladder: Ladder, findings: Sequence[str], extra: Mapping[str, object], reports: ReportFiles
 ) -> None:
     """Print the record file's path, the table and the findings, and write the reports.
 

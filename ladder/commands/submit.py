@@ -30,7 +30,7 @@ from arena.console import (
     write_json,
 )
 from arena.ladder.commands.play import play_plan
-from arena.ladder.commands.results import Reports, report_results
+from arena.ladder.commands.results import ReportFiles, report_results
 from arena.ladder.plan import BadLadder, BotPlan, LadderPlan, parse_time_control
 from arena.maps.setup import DEFAULT_MAP
 from arena.protocol.codes import FORFEITS
@@ -161,7 +161,7 @@ def check(
     sides = (BotPlan(file.stem, spec), BotPlan(f"{file.stem}-2", spec))
     plan = LadderPlan(sides, game=game, maps=(map,), time_control=control, margin_ms=margin, rounds=1)
     ladder = play_plan(plan, "match", None, None)
-    report_results(ladder, (), {}, Reports())
+    report_results(ladder, (), {}, ReportFiles())
     faults = Counter(
         record.result.reason.value
         for record in ladder.records

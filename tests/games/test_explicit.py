@@ -91,6 +91,6 @@ def test_bad_setups_and_names() -> None:
     with pytest.raises(BadData, match="no node"):
         game.position_from_text("nobody")
     assert game.position_from_text("#2") == NodePosition(2)
-    assert game.fault(game.start(), 2) == "0 has the moves 0 to 1"
+    assert game.why_illegal(game.start(), 2) == "0 has the moves 0 to 1"
     with pytest.raises(BadData):
         game.move_from_text("-1")

@@ -61,7 +61,7 @@ def test_every_position(made: tuple[Hexapawn, Pawns]) -> None:
     assert game.position_from_data(game.position_to_data(position)) == position
     assert len(game.picture(position).splitlines()) == game.height + 1
     for move in moves:
-        assert game.fault(position, move) is None
+        assert game.why_illegal(position, move) is None
         assert game.move_from_text(game.move_to_text(move)) == move
         assert game.move_from_data(game.move_to_data(move)) == move
         after = game.play(position, move)
@@ -74,7 +74,7 @@ def test_every_position(made: tuple[Hexapawn, Pawns]) -> None:
     size = game.width * game.height
     for source in range(size):
         for target in range(size):
-            assert (game.fault(position, (source, target)) is None) == ((source, target) in legal)
+            assert (game.why_illegal(position, (source, target)) is None) == ((source, target) in legal)
 
 
 def perft(game: Any, position: Any) -> int:

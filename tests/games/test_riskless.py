@@ -150,7 +150,7 @@ def test_every_pair_of_territories_is_legal_or_told_why_not(data: st.DataObject,
     legal = set(game.moves(position))
     for source in range(-1, map.size + 1):
         for target in range(-1, map.size + 1):
-            why = game.fault(position, (source, target))
+            why = game.why_illegal(position, (source, target))
             assert (why is None) == ((source, target) in legal)
             if why is not None:
                 with pytest.raises(IllegalMove) as refused:

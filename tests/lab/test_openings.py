@@ -77,7 +77,7 @@ def test_the_kept_openings_are_those_that_minimax_keeps() -> None:
     candidates: dict[object, tuple[object, ...]] = {}
     for number in range(5_000):
         opening = random_opening(GAME, 4 + number % 2, f"1/{number}")
-        candidates.setdefault(GAME.recurring(position_after(GAME, opening)), opening)
+        candidates.setdefault(GAME.repetition_key(position_after(GAME, opening)), opening)
         if len(candidates) == 60:
             break
     found: dict[int, list[AcceptedOpening]] = {4: [], 5: []}

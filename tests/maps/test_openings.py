@@ -41,7 +41,7 @@ def test_each_file_fits_its_map(name: str) -> None:
     game = make_game_on_map("riskless", name)
     listed = load_listed_openings(path, [game]).listed[0]
     assert len(listed) >= FEWEST
-    places = [game.recurring(position_after(game, opening)) for opening in listed]
+    places = [game.repetition_key(position_after(game, opening)) for opening in listed]
     assert len(set(places)) == len(places)
     shorter, longer = ({len(opening) for opening in listed[first::2]} for first in (0, 1))
     assert [each + 1 for each in shorter] == list(longer), "both players have the first move equally often"

@@ -242,7 +242,7 @@ def test_no_record_gains_or_loses_a_ply(seed: int, extra: int) -> None:
 def test_positions_are_told_apart_by_their_armies_and_their_mover_alone() -> None:
     positions, _ = random_match(SMALL, 3)
     game = Riskless(SMALL)
-    keys = {(each.armies, each.player): game.recurring(each) for each in positions}
+    keys = {(each.armies, each.player): game.repetition_key(each) for each in positions}
     assert len(set(keys.values())) == len(keys)
     for before, after in pairwise(positions):
-        assert game.recurring(before._replace(ply=after.ply)) == game.recurring(before)
+        assert game.repetition_key(before._replace(ply=after.ply)) == game.repetition_key(before)

@@ -71,7 +71,7 @@ def results_line(game: Game[Any, Any], events: Iterable[Event]) -> str:
 
 def state_text(game: Game[Any, Any], position: Any) -> str:
     """Return a node's name in an explicit tree, or the position as one line in another game."""
-    return game.label(position) if isinstance(game, Explicit) else game.position_to_text(position)
+    return game.node_name(position) if isinstance(game, Explicit) else game.position_to_text(position)
 
 
 def value_text(value: int) -> str:

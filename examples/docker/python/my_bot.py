@@ -5,10 +5,13 @@ from arena import Bot
 
 class MyBot(Bot):
     def choose(self, position, clock):
-        return min(self.game.moves(position), key=lambda move: self.left(self.game.successor(position, move)))
+        return min(
+            self.game.moves(position),
+            key=lambda move: self.count_replies(self.game.successor(position, move)),
+        )
 
-    def left(self, after):
-        outcome = self.game.outcome(after)
+    def count_replies(self, position):
+        outcome = self.game.outcome(position)
         if outcome is not None:
             return -1 if outcome.winner is self.seat else 1_000_000
-        return len(self.game.moves(after))
+        return len(self.game.moves(position))

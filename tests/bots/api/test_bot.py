@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.bots.api import bot as module
-from arena.bots.api.bot import Bot, Clock, Ending, Match, Standing, assign_match, request_move
+from arena.bots.api.bot import Bot, Clock, Ending, Match, SeatOutcome, assign_match, request_move
 from arena.bots.engines.from_file import load_bot_class
 from arena.games.core import Player
 from arena.games.tictactoe import TicTacToe
@@ -68,10 +68,10 @@ MAXIE, MINNIE = Player.MAXIE, Player.MINNIE
     ],
 )
 def test_standings(
-    winner: Player | None, reason: EndReason | None, maxie: Standing, minnie: Standing
+    winner: Player | None, reason: EndReason | None, maxie: SeatOutcome, minnie: SeatOutcome
 ) -> None:
     ending = Ending(winner, reason, "", 9, None)
-    assert (ending.standing(MAXIE), ending.standing(MINNIE)) == (maxie, minnie)
+    assert (ending.outcome_for(MAXIE), ending.outcome_for(MINNIE)) == (maxie, minnie)
 
 
 def test_an_ending_says_more_only_where_there_is_more() -> None:

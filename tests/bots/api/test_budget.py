@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.bots.api.bot import Clock
-from arena.bots.api.budget import MAX_EXTENSION, OWN_OVERHEAD, Budget, DeepeningRule, plan, reserve
+from arena.bots.api.budget import MAX_EXTENSION, OWN_OVERHEAD, Budget, DeepeningRule, plan, reserve_seconds
 from arena.games.riskless import Riskless
 from arena.games.tictactoe import TicTacToe
 from arena.maps.loader import load_map
@@ -35,12 +35,12 @@ stalls = st.floats(0, 10)
 def test_limits_are_ordered_and_inside_the_clock(clock: Clock, plies: float, stall: float) -> None:
     budget = plan(clock, plies, stall)
     assert 0 <= budget.soft <= budget.hard <= clock.mine
-    assert budget.hard <= clock.mine - reserve(clock, stall)
+    assert budget.hard <= clock.mine - reserve_seconds(clock, stall)
 
 
 @given(clock=clocks, stall=stalls)
 def test_the_reserve_is_at_most_half_and_else_covers_lag_and_stalls(clock: Clock, stall: float) -> None:
-    kept = reserve(clock, stall)
+    kept = reserve_seconds(clock, stall)
     assert 0 <= kept <= clock.mine / 2
     if kept < clock.mine / 2:
         assert kept >= OWN_OVERHEAD
@@ -50,7 +50,7 @@ def test_the_reserve_is_at_most_half_and_else_covers_lag_and_stalls(clock: Clock
 @given(mine=st.floats(1, 600), plies=st.floats(3, 2000))
 def test_the_last_move_has_the_clock_and_a_longer_way_means_less_for_each(mine: float, plies: float) -> None:
     clock = Clock(mine, margin=1.0)
-    last = mine - reserve(clock)
+    last = mine - reserve_seconds(clock)
     assert plan(clock, 1) == Budget(last, last)
     assert plan(clock, plies + 2).soft <= plan(clock, plies).soft < last
 
@@ -140,20 +140,20 @@ def test_an_increment_is_spent_too(base: float, increment: float) -> None:
 
 @given(moves=st.lists(st.sampled_from("ab"), min_size=1, max_size=12), hard=st.floats(1, 5))
 def test_a_search_that_changes_its_mind_goes_on_and_never_past_its_way(moves: list[str], hard: float) -> None:
-    effort: DeepeningRule[str] = DeepeningRule(Budget(1.0, hard))
+    rule: DeepeningRule[str] = DeepeningRule(Budget(1.0, hard))
     longest = 1.0 + MAX_EXTENSION * (hard - 1.0)
     for move in moves[:-1]:
-        assert not effort.enough(move, 0.99)
-    assert effort.enough(moves[-1], longest + 1e-9)
+        assert not rule.should_stop(move, 0.99)
+    assert rule.should_stop(moves[-1], longest + 1e-9)
 
 
-def test_a_calm_search_ends_at_the_soft_limit_and_unrest_halves_with_each_depth() -> None:
-    effort: DeepeningRule[str] = DeepeningRule(Budget(1.0, 2.0))
-    assert effort.enough("a", 1.0)
-    assert not effort.enough("b", 1.0 + MAX_EXTENSION - 0.01)
-    assert effort.enough("b", 1.0 + MAX_EXTENSION / 2)
-    assert not effort.enough("b", 1.0 + MAX_EXTENSION / 4 - 0.01)
-    assert effort.enough("b", 1.0 + MAX_EXTENSION / 8)
+def test_a_calm_search_ends_at_the_soft_limit_and_instability_halves_with_each_depth() -> None:
+    rule: DeepeningRule[str] = DeepeningRule(Budget(1.0, 2.0))
+    assert rule.should_stop("a", 1.0)
+    assert not rule.should_stop("b", 1.0 + MAX_EXTENSION - 0.01)
+    assert rule.should_stop("b", 1.0 + MAX_EXTENSION / 2)
+    assert not rule.should_stop("b", 1.0 + MAX_EXTENSION / 4 - 0.01)
+    assert rule.should_stop("b", 1.0 + MAX_EXTENSION / 8)
 
 
 @pytest.mark.parametrize("map", ["italy", "world", "m2", "ring:12", "path4"])

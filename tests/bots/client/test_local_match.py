@@ -124,7 +124,7 @@ def test_a_resignation_is_on_the_record() -> None:
     assert match.to_record().result.reason is EndReason.RESIGNATION
     assert match.to_record().result.winner == "minnie"
     assert bot.ending is not None
-    assert bot.ending.standing(Player.MINNIE) == "won"
+    assert bot.ending.outcome_for(Player.MINNIE) == "won"
 
 
 def test_an_illegal_move_changes_nothing() -> None:
@@ -139,7 +139,7 @@ def test_a_match_that_was_left_has_no_winner(tmp_path: Path) -> None:
     match, bot = local()
     match.close()
     assert bot.ending is not None
-    assert bot.ending.standing(Player.MINNIE) == "void"
+    assert bot.ending.outcome_for(Player.MINNIE) == "void"
 
 
 CIRCLES = Riskless(

@@ -71,7 +71,7 @@ def test_stopped_anywhere_it_has_a_legal_move(case: Case, after: int, name: str)
     reports = list(
         deepen(case.game, case.position, make(case, name), stop=stop, max_depth=max(1, case.depth))
     )
-    assert all(case.game.fault(case.position, report.move) is None for report in reports)
+    assert all(case.game.why_illegal(case.position, report.move) is None for report in reports)
     assert all(report.finished for report in reports[1:-1])
     nodes = [report.nodes for report in reports]
     assert nodes == sorted(nodes)

@@ -203,8 +203,8 @@ def test_dynamic_positions_of_one_kind() -> None:
     valued = Explicit.from_tree(_with_values(game.setup()["tree"]))
     problem = Problem(valued, evaluator_for(valued))
     monitor = SearchMonitor(tracing=True)
-    lazy(problem, valued.start(), 3, monitor, dynamic=lambda place: valued.label(place) == "d", bound=1)
-    seen = {valued.label(event.position) for event in monitor.events or ()}
+    lazy(problem, valued.start(), 3, monitor, dynamic=lambda place: valued.node_name(place) == "d", bound=1)
+    seen = {valued.node_name(event.position) for event in monitor.events or ()}
     assert {"e", "f"} <= seen
     assert not {"h", "i", "l", "m"} & seen
 

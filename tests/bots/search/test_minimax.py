@@ -75,7 +75,7 @@ def test_every_node_of_the_big_tree() -> None:
         monitor = SearchMonitor(tracing=True)
         search(Problem(game, evaluator_for(game)), game.start(), 4, monitor)
         values = {
-            game.label(e.position): e.result.value for e in monitor.events or () if isinstance(e, Exited)
+            game.node_name(e.position): e.result.value for e in monitor.events or () if isinstance(e, Exited)
         }
         assert values == HANDOUT_BIG
 

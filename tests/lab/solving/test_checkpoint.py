@@ -5,23 +5,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from arena.lab.solving.checkpoint import BadCheckpoint, load, save
+from arena.lab.solving.checkpoint import BadCheckpoint, load_checkpoint, save_checkpoint
 
 
 def test_a_checkpoint_that_is_damaged_or_of_something_else_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "x.part"
     codes = np.arange(50, dtype=np.uint16)
-    assert load(path, "ab", 50) is None
-    save(path, "ab", 7, codes, finished=True)
-    found = load(path, "ab", 50)
+    assert load_checkpoint(path, "ab", 50) is None
+    save_checkpoint(path, "ab", 7, codes, finished=True)
+    found = load_checkpoint(path, "ab", 50)
     assert found is not None
     assert found[:2] == (7, True)
     assert list(found[2]) == list(range(50))
     for digest, count in (("ac", 50), ("ab", 49)):
         with pytest.raises(BadCheckpoint, match="belongs to another map"):
-            load(path, digest, count)
+            load_checkpoint(path, digest, count)
     data = path.read_bytes()
     for altered in (data[:-1], data[:40] + bytes([data[40] ^ 1]) + data[41:], b""):
         path.write_bytes(altered)
         with pytest.raises(BadCheckpoint, match="damaged"):
-            load(path, "ab", 50)
+            load_checkpoint(path, "ab", 50)

@@ -81,7 +81,7 @@ def test_a_match_from_hello_to_end() -> None:
     assert machine.handle_move_chosen("m", 2, 8, None, 6.1) == [SendMessage(Move("m", 2, 8))]
     finish = only(machine.handle_message(end([4, 0, 8], winner="maxie"), 7.0))
     assert isinstance(finish, EndMatch)
-    assert finish.ending.standing(Player.MAXIE) == "won"
+    assert finish.ending.outcome_for(Player.MAXIE) == "won"
     assert finish.ending.plies == 3
     assert TICTACTOE.position_to_text(finish.ending.position) == "O...X...X"
     assert machine.match_count == 0
@@ -138,7 +138,7 @@ def test_the_end_stops_a_bot_that_thinks() -> None:
     stop, finish = machine.handle_message(end([], winner="minnie", reason=EndReason.TIMEOUT), 1.0)
     assert stop == StopChoosing("m")
     assert isinstance(finish, EndMatch)
-    assert finish.ending.standing(Player.MAXIE) == "lost"
+    assert finish.ending.outcome_for(Player.MAXIE) == "lost"
     assert machine.handle_move_chosen("m", 0, 4, None, 1.1) == []
     assert machine.handle_message(Error(Code.NO_SUCH_MATCH, "over", "m"), 1.2) == []
 
@@ -275,7 +275,7 @@ def test_a_match_that_ended_meanwhile_is_given_up_when_the_server_refuses_it() -
     machine.handle_message(welcome(), 1.0)
     finish = only(machine.handle_message(Error(Code.NO_SUCH_MATCH, "it is over", "m"), 1.1))
     assert isinstance(finish, EndMatch)
-    assert finish.ending.standing(Player.MAXIE) == "void"
+    assert finish.ending.outcome_for(Player.MAXIE) == "void"
     assert machine.match_count == 0
 
 
@@ -290,7 +290,7 @@ def test_a_server_that_has_forgotten_the_session_is_asked_for_the_ends_of_its_ma
     assert machine.handle_message(Error(Code.NO_SUCH_MATCH, "it is over", "m", 0), 1.2) == []
     finish = only(machine.handle_message(end([], winner="minnie", reason=EndReason.DISCONNECT), 1.3))
     assert isinstance(finish, EndMatch)
-    assert finish.ending.standing(Player.MAXIE) == "lost"
+    assert finish.ending.outcome_for(Player.MAXIE) == "lost"
 
 
 def test_a_match_that_the_server_no_longer_has_is_given_up() -> None:

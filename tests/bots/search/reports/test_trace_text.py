@@ -36,9 +36,9 @@ def test_printed_traces(name: str, threads: int) -> None:
     estimates = any(line.startswith("Estimating") for line in printed["trace_lines"])
     assert list(trace_lines(game, events, estimates=estimates)) == printed["trace_lines"]
     assert (result.value, result.move) == (printed["value"], printed["move"])
-    assert [game.label(e.position) for e in events if isinstance(e, Valued)] == printed["terminals"]
+    assert [game.node_name(e.position) for e in events if isinstance(e, Valued)] == printed["terminals"]
     assert monitor.leaves == printed["terminals_visited"]
-    pruned = [game.label(e.position) for e in events if isinstance(e, Exited) and e.pruned]
+    pruned = [game.node_name(e.position) for e in events if isinstance(e, Exited) and e.pruned]
     assert pruned == printed["pruned_nodes"]
 
 
@@ -52,7 +52,7 @@ def test_jamboree_prints_alphabetas_trace_on_the_big_tree() -> None:
             Problem(game, evaluator_for(game)), game.start(), 4, monitor, AlgorithmSettings(pool, 0.5)
         )
     events = monitor.events or []
-    assert [game.label(e.position) for e in events if isinstance(e, Valued)] == printed["terminals"]
+    assert [game.node_name(e.position) for e in events if isinstance(e, Valued)] == printed["terminals"]
 
 
 def test_closing_lines() -> None:
