@@ -10,7 +10,9 @@ from __future__ import annotations
 import importlib.util
 import inspect
 import re
+import site
 import sys
+import sysconfig
 import traceback
 from collections.abc import Mapping
 from functools import cache
@@ -28,6 +30,8 @@ GROUP = "arena.games"
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}", re.ASCII)
 """Pattern of a game's name."""
 _PREFIX = "arena_game_file_"
+_INSTALLED = (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), *site.getsitepackages())
+"""Folders of Python's modules and of the installed packages."""
 _LOADING = RLock()
 """Lock held while a game's file is run; reentrant, since the file may load another."""
 
@@ -163,14 +167,23 @@ def run_file(path: Path, prefix: str) -> ModuleType:
     sys.modules[name] = module
     folder = str(path.resolve().parent)
     if folder not in sys.path:
-        # The folder comes last, so that its files cannot replace modules of the project or of Python.
-        sys.path.append(folder)
+        sys.path.insert(_place_in_path(), folder)
     try:
         spec.loader.exec_module(module)
     except BaseException:
         del sys.modules[name]
         raise
     return module
+
+
+def _place_in_path() -> int:
+    """Return the index in `sys.path` for the folder of a user's file: after Python's modules and the installed packages.
+
+    So the files in the folder replace none of these. Folders of editable installations come later: in a checkout, whose
+    folders are called `games` and `match`, an import in the user's file finds the user's own `games.py`.
+    """
+    last = (sys.path.index(folder) for folder in _INSTALLED if folder in sys.path)
+    return max(last, default=len(sys.path) - 1) + 1
 
 
 def describe_load_error(path: Path, error: BaseException) -> str:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import sysconfig
 from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
 from pathlib import Path
@@ -137,3 +138,29 @@ def test_the_examples_are_games() -> None:
         "capitals",
         "dots",
     }
+
+
+def test_the_files_beside_a_game_come_before_those_of_a_checkout(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An editable installation has the folders of the checkout, such as `games`, on `sys.path`."""
+    checkout, own = tmp_path / "checkout", tmp_path / "own"
+    for folder, text in ((checkout, "SIZE = 1"), (own, "SIZE = 5")):
+        folder.mkdir()
+        (folder / "rules_of_nim.py").write_text(text)
+    monkeypatch.setattr(sys, "path", [*sys.path, str(checkout)])
+    file = nim(own, ("class Nim(Game)", "from rules_of_nim import SIZE\n\n\nclass Nim(Game)"))
+    try:
+        assert vars(sys.modules[game_in_file(file, "").__module__])["SIZE"] == 5
+    finally:
+        sys.modules.pop("rules_of_nim", None)
+
+
+def test_the_files_beside_a_game_replace_no_installed_module(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    game_in_file(nim(tmp_path), "")
+    path = sys.path
+    assert path.index(str(tmp_path)) > path.index(sysconfig.get_path("purelib"))
+    assert path.index(str(tmp_path)) > path.index(sysconfig.get_path("stdlib"))
