@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -34,7 +35,8 @@ from arena.bots.review.savings import Saving, measure_savings
 from arena.bots.review.trees import TreeError, load_tree_game, tree_names
 from arena.bots.search.algorithms import ALGORITHMS
 from arena.bots.search.deepening import MAX_DEPTH, Report
-from arena.bots.search.monitor import Event, SearchMonitor
+from arena.bots.search.minimax import SearchResult
+from arena.bots.search.monitor import Event, SearchMonitor, Stopped
 from arena.bots.search.reports.trace_text import closing_lines, results_line, trace_lines, value_text
 from arena.bots.search.reports.traced_tree import traced_tree
 from arena.bots.search.reports.tree_picture import TreeTooLarge, tree_svg
@@ -54,6 +56,8 @@ from arena.games.explicit import Explicit, NodeWithoutValue
 from arena.maps.setup import DEFAULT_MAP
 from arena.solved.header import BadTable
 
+MAX_TRACED_NODES = 200_000
+"""Maximum number of nodes of a search that is shown node by node: its trace is kept in memory, some 2 KB a node."""
 SEARCHING_ONCE = [name for name in REFERENCE if name not in PLAYING]
 
 NodesOption = Annotated[
@@ -132,7 +136,7 @@ def trace_command(
         )
     start = game.start()
     try:
-        result, monitor = run_reference(game, start, depth, spec, tracing=True)
+        result, monitor = _search_once(game, start, depth, spec, tracing=True)
         savings = list(measure_savings(game, start, depth, spec))
     except NodeWithoutValue as error:
         raise CommandError(f"{tree}, {spec.name} to depth {depth}: {error}") from None
@@ -164,8 +168,26 @@ def trace_command(
         typer.echo("\n".join(lines))
 
 
+def _search_once(
+    game: Game[Any, Any], position: Any, depth: int, spec: Spec, *, tracing: bool
+) -> tuple[SearchResult[Any], SearchMonitor]:
+    """Search once to `depth` plies. Raises CommandError if a search whose trace is kept is too large for it."""
+    if not tracing:
+        return run_reference(game, position, depth, spec, tracing=False)
+    polls = count(1)
+    try:
+        return run_reference(
+            game, position, depth, spec, tracing=True, stop=lambda: next(polls) > MAX_TRACED_NODES
+        )
+    except Stopped:
+        raise CommandError(
+            f"--depth: {spec.name} visits more than {MAX_TRACED_NODES:,} nodes at depth {depth}, too many to show: "
+            "give a smaller --depth"
+        ) from None
+
+
 def _memory_lines(monitor: SearchMonitor, savings: Sequence[Saving]) -> list[str]:
-    """Return lines about the part of the tree held in memory, and about the work that each pruning option savings."""
+    """Return lines about the part of the tree held in memory, and about the work that each pruning option saved."""
     memory = (
         [f"In memory at once: at most {monitor.held:,} of {monitor.nodes:,} nodes"] if monitor.held else []
     )
@@ -180,7 +202,7 @@ def analyse_command(
         str,
         typer.Option(
             "--position",
-            metavar="MOVES",
+            metavar="POSITION",
             help="Position in one line, in the format of `arena play`; default: the start.",
         ),
     ] = "",
@@ -330,7 +352,7 @@ def _show_search(
     json: Path | None,
 ) -> None:
     """Search once with a reference algorithm. Show the result, and the search itself if `trace` or `svg` asks for it."""
-    result, monitor = run_reference(game, position, depth, spec, tracing=trace or svg is not None)
+    result, monitor = _search_once(game, position, depth, spec, tracing=trace or svg is not None)
     savings = list(measure_savings(game, position, depth, spec))
     report = make_report(result, monitor, depth)
     events = monitor.events or ()

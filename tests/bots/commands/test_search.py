@@ -247,6 +247,24 @@ def test_a_map_is_traced_as_deep_as_is_said(capsys: pytest.CaptureFixture[str]) 
     )
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("trace", "path4", "minimax", "--depth", "40"),
+        ("analyse", "--map", "path4", "--engine", "minimax:reference", "--depth", "40", "--trace"),
+    ],
+)
+def test_a_trace_too_large_for_memory_is_refused(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("arena.bots.commands.search.MAX_TRACED_NODES", 1_000)
+    assert run(capsys, *words) == (
+        1,
+        "",
+        "arena: --depth: minimax visits more than 1,000 nodes at depth 40, too many to show: give a smaller --depth\n",
+    )
+
+
 def test_results_of_the_root_moves(capsys: pytest.CaptureFixture[str]) -> None:
     _, printed, _ = run(capsys, "trace", "HandoutSmall", "alphabeta", "--results")
     assert "\nResults of the moves: [Step(2, Guess: ~2), Step(1, Guess: 4), Step(0, Guess: 1)]\n" in printed
