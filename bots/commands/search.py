@@ -35,8 +35,8 @@ from arena.bots.review.savings import Saving, measure_savings
 from arena.bots.review.trees import TreeError, load_tree_game, tree_names
 from arena.bots.search.algorithms import ALGORITHMS
 from arena.bots.search.deepening import MAX_DEPTH, Report
-from arena.bots.search.minimax import SearchResult
 from arena.bots.search.monitor import Event, SearchMonitor, Stopped
+from arena.bots.search.problem import SearchResult
 from arena.bots.search.reports.trace_text import closing_lines, results_line, trace_lines, value_text
 from arena.bots.search.reports.traced_tree import traced_tree
 from arena.bots.search.reports.tree_picture import TreeTooLarge, tree_svg

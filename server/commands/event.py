@@ -46,7 +46,7 @@ from arena.server.store.database import Engine
 from arena.server.store.events import (
     RequestAnswer,
     find_event,
-    is_event_name_taken,
+    find_name_conflict,
     list_events,
     make_entry_request,
     send_request,
@@ -173,8 +173,8 @@ def new(
     )
 
     async def announce_event(engine: Engine) -> RequestAnswer | None:
-        if await is_event_name_taken(engine, plan.event):
-            raise CommandError(f"an event called {plan.event} exists: choose another name")
+        if (conflict := await find_name_conflict(engine, plan)) is not None:
+            raise CommandError(f"{conflict} exists: choose another name")
         return await send_request(engine, server, AnnounceEvent(plan))
 
     _print_answer(run_on_store(db, announce_event, create=True), f"it {_announced_times(plan)}")

@@ -19,7 +19,7 @@ from arena.clock import MONOTONIC
 from arena.match.terms import decode_game, encode_game
 from arena.protocol.messages import EventPhase
 from arena.server.core.calendar import format_utc
-from arena.server.core.event_state import EventState, StoredEvent
+from arena.server.core.event_state import EventPlan, EventState, StoredEvent
 from arena.server.core.inputs import ControlEvent, FindClient, HostCommand, HostRequest
 from arena.server.store import database
 from arena.server.store.aggregates.standings import load_bot_standings
@@ -161,11 +161,22 @@ async def list_events_since(engine: AsyncEngine, time: str) -> list[EventState]:
         return [parse_state(text) for text in (await connection.execute(query)).scalars()][::-1]
 
 
-async def is_event_name_taken(engine: AsyncEngine, name: str) -> bool:
-    """Return True if an event of this name was ever announced or played."""
-    query = sa.select(ladders.c.event).where(ladders.c.event == name)
+async def find_name_conflict(engine: AsyncEngine, plan: EventPlan) -> str | None:
+    """Return the event or series that has the name of a new event or of its series; None if both names are free.
+
+    An event and a series must not share a name: commands accept the name of either. The name of a series is free again
+    when all its events are over.
+    """
+    query = sa.select(ladders.c.event).where(ladders.c.event.in_((plan.event, plan.series)))
     async with database.open_query_connection(engine) as connection:
-        return (await connection.execute(query)).first() is not None
+        name = (await connection.execute(query)).scalar()
+    if name is not None:
+        return f"an event called {name}"
+    for state in await list_events(engine):
+        series = state.plan.series
+        if series and (series == plan.event or (series == plan.series and not state.ended)):
+            return f"a series called {series}"
+    return None
 
 
 # requests of the host

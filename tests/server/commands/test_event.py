@@ -8,9 +8,11 @@ from collections.abc import Sequence
 import anyio
 import pytest
 import sqlalchemy as sa
+from msgspec.structs import replace
 
 from arena.games.core import Player
 from arena.match.events import Event, PlayerReady
+from arena.protocol.messages import EventPhase
 from arena.server.core.event_state import EventPlan, EventState
 from arena.server.store.aggregates.counting import count_new_matches
 from arena.server.store.database import open_store
@@ -59,6 +61,38 @@ def show(
 
     anyio.run(fill)
     return arena("event", "show", plan.event, "--db", database)
+
+
+@pytest.mark.parametrize(
+    ("series", "phase", "options", "why"),
+    [
+        ("", "open", (), "an event called cup exists: choose another name"),
+        ("", "open", ("--every", "day"), "an event called cup exists: choose another name"),
+        ("", "over", (), "an event called cup exists: choose another name"),
+        ("weekly", "open", ("--every", "week"), "a series called weekly exists: choose another name"),
+        ("weekly", "over", (), "a series called weekly exists: choose another name"),
+    ],
+)
+def test_no_event_takes_the_name_of_another_or_of_a_series(
+    series: str, phase: EventPhase, options: tuple[str, ...], why: str, database: str
+) -> None:
+    keep_event(database, EventState(replace(plan(), series=series), phase))
+    fails(why, 1, "event", "new", series or "cup", "--at", "20:00", *options, "--db", database)
+
+
+def test_a_series_may_have_the_name_of_one_that_is_over(database: str) -> None:
+    keep_event(database, EventState(replace(plan(), series="weekly"), "over"))
+    words = ("event", "new", "weekly", "--at", "20:00", "--every", "week", "--db", database)
+    assert arena(*words).code == 0
+
+
+def keep_event(database: str, state: EventState) -> None:
+    async def fill() -> None:
+        async with open_store(database) as engine, engine.begin() as connection:
+            row = event_row(state) | {"kind": EVENT, "server": "", "named": True}
+            await connection.execute(sa.insert(ladders).values(**row))
+
+    anyio.run(fill)
 
 
 def cells(shown: Result) -> list[list[str]]:
