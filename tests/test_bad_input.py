@@ -23,6 +23,7 @@ FILES = {
     "empty.jsonl": "",
     "junk.jsonl": '{"format": "arena-record/9"}\n',
     "rounds.toml": 'rounds = 0\n[[bots]]\nengine = "a"\n[[bots]]\nengine = "b"',
+    "house.toml": '[house]\nengines = ["nonsense"]\n',
     "nobot.py": "x = 1\n",
     "raises.py": "1 / 0\n",
 }
@@ -83,6 +84,11 @@ BAD = [
         ["serve", "--set=house.engines=nonsense", "--port", "0", "--db", "sqlite:///x.db"],
         MISUSE,
         ["house.engines", "'nonsense'"],
+    ),
+    (
+        ["serve", "house.toml", "--port", "0", "--db", "sqlite:///x.db"],
+        MISUSE,
+        ["house.toml:2: house.engines: no engine is called 'nonsense'"],
     ),
     (["serve", "--set=server.proxies=everybody"], MISUSE, ["server.proxies", "everybody"]),
     (["bot", "deepblue"], MISUSE, ["deepblue", "alphabeta"]),

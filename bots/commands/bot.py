@@ -247,14 +247,19 @@ def _merge_settings(options: BotSettings, explicit: set[str]) -> BotSettings:
         if "program" in explicit:
             file = replace(file, engine="")
         beside = {key: getattr(options, key) for key in explicit - {"engine"}}
-        return check_settings(
+        merged = check_settings(
             replace(file, **beside), lambda key: f"--{key}" if key in explicit else f"{options.engine}: {key}"
         )
     except BadBotSettings as error:
         raise UsageError(str(error)) from None
+    if not (merged.engine or merged.program):
+        raise UsageError(f'{options.engine}: no engine: write engine = "my_bot.py" or exec = "COMMAND"')
+    return merged
 
 
 def _make_engine(settings: BotSettings) -> Engine:
+    if settings.engine == PROGRAM:
+        raise UsageError(f"{PROGRAM} has no command: write {PROGRAM}COMMAND")
     if settings.engine.startswith(PROGRAM) and not settings.program:
         settings = replace(settings, engine="", program=settings.engine.removeprefix(PROGRAM))
     if bool(settings.engine) == bool(settings.program):

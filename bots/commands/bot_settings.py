@@ -190,5 +190,5 @@ def read_settings(path: Path) -> BotSettings:
 
 
 def _toml_terms(types: str) -> str:
-    """Return msgspec's error message with TOML's names of the types."""
-    return re.sub(r"\b\w+\b", lambda word: TYPES.get(word[0], word[0]), types)
+    """Return msgspec's error message with TOML's names of the types. TOML has no null: a key is left out instead."""
+    return re.sub(r"\b\w+\b", lambda word: TYPES.get(word[0], word[0]), types.replace(" | null", ""))

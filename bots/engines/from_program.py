@@ -13,7 +13,7 @@ from typing import Any, TextIO
 
 from arena.bots.api.bot import Bot, Clock, Crash, Ending, Resign, Thinking
 from arena.bots.api.options import BadSpec
-from arena.bots.engines.program import Program, ProgramFault, RequestCancelled
+from arena.bots.engines.program import Program, ProgramFault, RequestCancelled, excerpt
 from arena.bots.engines.registry import Engine
 
 READY = '{"ready": true}'
@@ -73,7 +73,9 @@ class ProgramBot(Bot):
         }
         answer = self._request(self._running, start, READY)
         if answer.get("ready") is not True:
-            raise Crash(f"the program must answer the start with {READY}, not {answer!r:.100}")
+            raise Crash(
+                f"the program must answer the start with {READY}, not {excerpt(json.dumps(answer).encode())}"
+            )
 
     def opponent_moved(self, move: Any, position: Any) -> None:  # noqa: ARG002
         self._last = self.game.move_to_data(move)

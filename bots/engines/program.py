@@ -126,7 +126,7 @@ class Program:
             return
         if line is None:
             raise ProgramFault(self._exit_reason())
-        raise ProgramFault(f"the program wrote an unexpected line: {_excerpt(line)}")
+        raise ProgramFault(f"the program wrote an unexpected line: {excerpt(line)}")
 
     def _exit_reason(self) -> str:
         try:
@@ -178,19 +178,20 @@ def _require_pipe(pipe: IO[bytes] | None) -> IO[bytes]:
 
 def _parse_answer(line: bytes, example: str) -> dict[str, Any]:
     if len(line) > MAX_LINE:
-        raise ProgramFault(f"the program wrote a line of more than {MAX_LINE} bytes: {_excerpt(line)}")
+        raise ProgramFault(f"the program wrote a line of more than {MAX_LINE} bytes: {excerpt(line)}")
     try:
         answer = json.loads(line)
     except (ValueError, RecursionError):
         answer = None
     if not isinstance(answer, dict):
         raise ProgramFault(
-            f"the program wrote {_excerpt(line)}, which is not an answer; a valid one is {example}"
+            f"the program wrote {excerpt(line)}, which is not an answer; a valid one is {example}"
         )
     return answer
 
 
-def _excerpt(line: bytes) -> str:
+def excerpt(line: bytes) -> str:
+    """Return the beginning of a line in printable characters, for an error."""
     text = _printable(line[: 4 * MAX_EXCERPT].decode(errors="replace").strip())
     return f"{text[:MAX_EXCERPT]}…" if len(text) > MAX_EXCERPT else text
 

@@ -25,7 +25,13 @@ from arena.server.cluster.bus import BusError
 from arena.server.cluster.core_link import Superseded
 from arena.server.commands.pool import make_pool
 from arena.server.commands.serving import StopSignals, serve_until_signal
-from arena.server.commands.settings_file import BadSetting, BadSettings, CommandLineSetting, load_settings
+from arena.server.commands.settings_file import (
+    BadSetting,
+    BadSettings,
+    CommandLineSetting,
+    LoadedSettings,
+    load_settings,
+)
 from arena.server.core.settings import OPEN_EVENT, Pool
 from arena.server.edge import log as logs
 from arena.server.host import Host, open_host
@@ -56,10 +62,15 @@ STANDBY_PAUSE_SECONDS = 0.25
 class HostPlan:
     """Settings of a host, and the parts built from them."""
 
-    settings: Settings
+    loaded: LoadedSettings
     pool: Pool | None
     house: HousePlan
     tls: ssl.SSLContext | None
+
+    @property
+    def settings(self) -> Settings:
+        """Settings of the host."""
+        return self.loaded.settings
 
 
 ORIGIN = re.compile(r"https?://[a-z0-9.:\[\]_-]+")
@@ -84,7 +95,7 @@ def read_plan(file: Path | None, options: Sequence[CommandLineSetting]) -> HostP
         tls = make_tls_context(settings.tls)
     except BadSetting as bad:
         raise loaded.locate_error(bad) from None
-    return HostPlan(settings, pool if settings.pool.matchmaker else None, house, tls)
+    return HostPlan(loaded, pool if settings.pool.matchmaker else None, house, tls)
 
 
 class ReloadableHost:
@@ -232,6 +243,11 @@ def make_tls_context(tls: TlsSettings) -> ssl.SSLContext | None:
 
 def load_certificate(context: ssl.SSLContext, tls: TlsSettings) -> None:
     """Use the certificate in `tls` for new connections. Raises CommandError."""
+    try:
+        for file in (tls.cert, tls.key):  # errors of load_cert_chain do not tell which of the two is missing
+            Path(file).open("rb").close()
+    except OSError as error:
+        raise CommandError(f"cannot read {error.filename}: {error.strerror}") from None
     try:
         context.load_cert_chain(tls.cert, tls.key)
     except (OSError, ssl.SSLError) as error:

@@ -16,6 +16,7 @@ from arena.server.commands.hosting import ReloadableHost, read_plan
 from arena.server.commands.local_cluster import serve_processes
 from arena.server.commands.serving import StopSignals
 from arena.server.commands.settings_file import (
+    BadSetting,
     BadSettings,
     CommandLineSetting,
     example_file,
@@ -149,4 +150,4 @@ def serve(
     except (CannotListen, StoreError, BusError) as error:
         raise CommandError(str(error)) from None
     except BadHouse as error:
-        raise UsageError(f"house.engines: {error}") from None
+        raise UsageError(str(plan.loaded.locate_error(BadSetting("house.engines", str(error))))) from None

@@ -62,6 +62,7 @@ def test_a_file_and_the_options_give_equal_settings(tmp_path: Path) -> None:
         ("zzz = 1", "zzz: unknown key; choose from engine, exec"),
         ("matches = 0", r"bot\.toml: matches: expected a whole number >= 1$"),
         ('matches = "two"', r"bot\.toml: matches: expected a whole number, got a text$"),
+        ('games = "two"', r"bot\.toml: games: expected a whole number, got a text$"),
         ("engine = 3", r"bot\.toml: engine: expected a text, got a whole number$"),
         ("game = [1]", r"bot\.toml: game\[0\]: expected a text, got a whole number$"),
         ("verbose = 1", r"bot\.toml: verbose: expected true or false, got a whole number$"),

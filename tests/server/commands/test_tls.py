@@ -21,6 +21,11 @@ def test_one_without_the_other_is_a_misuse(tmp_path: Path) -> None:
 
 
 def test_files_that_cannot_be_used_are_named(tmp_path: Path) -> None:
-    (tmp_path / "bad.pem").write_text("nothing")
-    with pytest.raises(CommandError, match=r"cannot use .*bad\.pem with .*none\.key"):
-        make_tls_context(TlsSettings(cert=str(tmp_path / "bad.pem"), key=str(tmp_path / "none.key")))
+    bad, none = tmp_path / "bad.pem", tmp_path / "none.key"
+    bad.write_text("nothing")
+    for key, why in (
+        (none, rf"cannot read {none}: No such file or directory"),
+        (bad, rf"cannot use {bad} with {bad}: "),
+    ):
+        with pytest.raises(CommandError, match=why):
+            make_tls_context(TlsSettings(cert=str(bad), key=str(key)))
