@@ -52,7 +52,7 @@ def read_openings(path: Path, games: Sequence[AnyGame]) -> list[list[Opening]]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except OSError as error:
-        raise BadOpenings(f"{path}: {error.strerror or error}") from None
+        raise BadOpenings(f"cannot read the openings {path}: {error.strerror or error}") from None
     except UnicodeDecodeError as error:
         raise BadOpenings(f"{path}: must be UTF-8 text: {error.reason}") from None
     rows = [(number, line.partition("#")[0].strip()) for number, line in enumerate(lines, 1)]

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from arena.protocol.messages import Standing, StandingState
 from arena.server.core.bot import LobbyBot
 from arena.server.core.lobby import DRAINING_REASON, Lobby
 from arena.server.core.matchmaker import pool_exclusion_reason
-from arena.server.core.settings import CoreSettings, Pool
+from arena.server.core.settings import CoreSettings, Pool, PoolGame
 
 MAX_GAMES = 3
-"""Maximum number of a pool's games that the line names."""
+"""Maximum number of games that the line names."""
 
 
 def send_standing(bot: LobbyBot, lobby: Lobby, suspended: str, entered: str = "") -> None:
@@ -59,16 +62,23 @@ def _event_state(bot: LobbyBot, settings: CoreSettings) -> tuple[StandingState, 
 
 
 def _pool_state(bot: LobbyBot, lobby: Lobby, pool: Pool) -> tuple[StandingState, str]:
-    plays = " or ".join(map(str, pool.games[:MAX_GAMES])) + (" …" if len(pool.games) > MAX_GAMES else "")
     why = pool_exclusion_reason(bot, pool)
     if why is not None:
+        plays = _list_games(pool.games)
         return "idle", f"the pool plays {plays}, and {why}: only challenges give it matches"
-    others = sum(
-        each is not bot and pool_exclusion_reason(each, pool) is None for each in lobby.list_connected_bots()
+    games = tuple(
+        each for each in pool.games if bot.preferences.decline_reason(each.game, each.time_control) is None
     )
+    shared = replace(pool, games=games)
+    others = sum(each is not bot and pool_exclusion_reason(each, shared) is None for each in lobby.list_connected_bots())
+    plays = _list_games(games)
     if not others:
         return "waiting", f"in the pool for {plays}: nobody to play yet{_describe_house(lobby)}"
     return "waiting", f"in the pool for {plays}, with {others} other bot{'s' if others > 1 else ''}"
+
+
+def _list_games(games: Sequence[PoolGame]) -> str:
+    return " or ".join(map(str, games[:MAX_GAMES])) + (" …" if len(games) > MAX_GAMES else "")
 
 
 def _describe_house(lobby: Lobby) -> str:

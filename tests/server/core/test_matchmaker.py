@@ -442,6 +442,15 @@ def test_a_bot_that_plays_nothing_of_the_pool_is_told_so_at_once(hello: dict[str
     )
 
 
+def test_a_bot_is_told_only_of_the_games_and_the_opponents_that_it_accepts() -> None:
+    slow = TimeControl(60_000)
+    arena = Arena(pool=replace(POOL, games=(*POOL.games, PoolGame(game_of(), slow))))
+    anna = arena.enter(Hello("anna", time_controls=[str(slow)]))
+    arena.enter(Hello("bert", time_controls=[str(FAST)]))
+    anna.say(Status())
+    assert anna.hear(Standing).detail == "in the pool for tictactoe at 60+0: nobody to play yet"
+
+
 def test_player_status_while_playing_waiting_or_unwilling() -> None:
     arena = Arena(pool=PATIENT)
     anna, bert = crowd(arena, "anna", "bert")
