@@ -74,7 +74,7 @@ def invite_command(
     except TokenError as error:
         raise CommandError(str(error)) from None
     write_text(_links_csv(codes, url), csv)
-    err.print(f"{len(codes)} links, each for {bots} name{'s' if bots > 1 else ''}")
+    err.print(f"links: {len(codes)}; names for each: {bots}")
 
 
 def _read_roster(roster: Path) -> list[str]:

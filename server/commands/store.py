@@ -14,7 +14,7 @@ import anyio
 import msgspec
 import typer
 
-from arena.console import CommandError, DatabaseOption, OwnGamesOption, err, register_games
+from arena.console import CommandError, DatabaseOption, OwnGamesOption, UsageError, err, register_games
 from arena.server.commands.in_store import DATABASE, require_file, run_on_store
 from arena.server.store.archive import export_lines, import_lines, read_lines
 from arena.server.store.backup import StoreCounts, backup, restore
@@ -23,6 +23,10 @@ from arena.server.store.people import load_names_of_owner, load_stored_data
 
 GZIP = b"\x1f\x8b"
 """First bytes of a gzip file."""
+SQLITE = b"SQLite format 3\0"
+"""First bytes of an SQLite database."""
+MAX_BAD_LINES = 20
+"""Maximum number of bad lines that `arena import` lists."""
 
 
 def register(app: typer.Typer) -> None:
@@ -165,8 +169,11 @@ def import_command(
             )
     except (OSError, EOFError, zlib.error) as error:
         raise CommandError(f"cannot read {file}: {getattr(error, 'strerror', None) or error}") from None
-    for number, why in sorted(counts.rejected.items()):
+    bad = sorted(counts.rejected.items())
+    for number, why in bad[:MAX_BAD_LINES]:
         err.print(f"{file}, line {number}: {why}")
+    if len(bad) > MAX_BAD_LINES:
+        err.print(f"… and {len(bad) - MAX_BAD_LINES:,} more bad lines")
     summary = f"{counts.added} matches are new, {counts.unchanged} were there already, {len(counts.rejected)} lines are bad"
     if counts.rejected:
         raise CommandError(summary)
@@ -174,10 +181,15 @@ def import_command(
 
 
 def _open_records(file: Path) -> BufferedIOBase:
-    """Open a file of records, which may be compressed with gzip."""
+    """Open a file of records, which may be compressed with gzip. Raises UsageError for a database."""
     with file.open("rb") as opened:
-        packed = opened.read(len(GZIP)) == GZIP
-    return gzip.open(file) if packed else file.open("rb")
+        start = opened.read(len(SQLITE))
+    if start == SQLITE:
+        raise UsageError(
+            f"{file} is a database, not a file of records: write records with `arena export --db sqlite:///{file}`, "
+            "or restore a backup with `arena restore`"
+        )
+    return gzip.open(file) if start.startswith(GZIP) else file.open("rb")
 
 
 def _counts_text(contents: StoreCounts) -> str:

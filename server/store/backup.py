@@ -113,6 +113,8 @@ async def restore(engine: AsyncEngine, path: Path) -> StoreCounts:
                 await _require_empty(target)
                 await _copy_rows(source, target)
                 return await _count(target)
+        except StoreError as error:  # the user knows the backup, not its copy
+            raise StoreError(str(error).replace(opened.url.render_as_string(), str(path))) from None
         finally:
             await database.close_engine(opened)
 
