@@ -167,7 +167,7 @@ def run_file(path: Path, prefix: str) -> ModuleType:
     sys.modules[name] = module
     folder = str(path.resolve().parent)
     if folder not in sys.path:
-        sys.path.insert(_place_in_path(), folder)
+        sys.path.insert(_sys_path_index(), folder)
     try:
         spec.loader.exec_module(module)
     except BaseException:
@@ -176,7 +176,7 @@ def run_file(path: Path, prefix: str) -> ModuleType:
     return module
 
 
-def _place_in_path() -> int:
+def _sys_path_index() -> int:
     """Return the index in `sys.path` for the folder of a user's file: after Python's modules and the installed packages.
 
     So the files in the folder replace none of these. Folders of editable installations come later: in a checkout, whose

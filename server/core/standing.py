@@ -70,7 +70,10 @@ def _pool_state(bot: LobbyBot, lobby: Lobby, pool: Pool) -> tuple[StandingState,
         each for each in pool.games if bot.preferences.decline_reason(each.game, each.time_control) is None
     )
     shared = replace(pool, games=games)
-    others = sum(each is not bot and pool_exclusion_reason(each, shared) is None for each in lobby.list_connected_bots())
+    others = sum(
+        each is not bot and pool_exclusion_reason(each, shared) is None
+        for each in lobby.list_connected_bots()
+    )
     plays = _list_games(games)
     if not others:
         return "waiting", f"in the pool for {plays}: nobody to play yet{_describe_house(lobby)}"

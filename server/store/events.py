@@ -174,7 +174,7 @@ async def find_name_conflict(engine: AsyncEngine, plan: EventPlan) -> str | None
         return f"an event called {name}"
     for state in await list_events(engine):
         series = state.plan.series
-        if series and (series == plan.event or (series == plan.series and not state.ended)):
+        if series and (series == plan.event or (series == plan.series and not state.has_ended)):
             return f"a series called {series}"
     return None
 

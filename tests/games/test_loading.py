@@ -151,7 +151,7 @@ def test_the_files_beside_a_game_come_before_those_of_a_checkout(
     monkeypatch.setattr(sys, "path", [*sys.path, str(checkout)])
     file = nim(own, ("class Nim(Game)", "from rules_of_nim import SIZE\n\n\nclass Nim(Game)"))
     try:
-        assert vars(sys.modules[game_in_file(file, "").__module__])["SIZE"] == 5
+        assert vars(sys.modules[load_game_class(file, "").__module__])["SIZE"] == 5
     finally:
         sys.modules.pop("rules_of_nim", None)
 
@@ -160,7 +160,7 @@ def test_the_files_beside_a_game_replace_no_installed_module(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "path", list(sys.path))
-    game_in_file(nim(tmp_path), "")
+    load_game_class(nim(tmp_path), "")
     path = sys.path
     assert path.index(str(tmp_path)) > path.index(sysconfig.get_path("purelib"))
     assert path.index(str(tmp_path)) > path.index(sysconfig.get_path("stdlib"))
