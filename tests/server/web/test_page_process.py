@@ -205,13 +205,15 @@ async def test_it_ends_with_its_parent(url: str) -> None:
     code = f"""
 import asyncio, os
 from tests.server.web.test_page_process import (
-    About, HostLimits, Metrics, Nothing, Pages, WorkBudget, get, make_engine, change_maker
+    HostLimits, Metrics, Nothing, Pages, ServerInfo, WorkBudget, get, make_change_maker, make_engine
 )
 
 async def main():
     engine = make_engine({url!r})
     work = WorkBudget(HostLimits(work_ms_per_second=1e6))
-    pages = Pages(About("test"), engine, Nothing(), Metrics(), work, lambda: "", make_change=change_maker(engine))
+    pages = Pages(
+        ServerInfo("test"), engine, Nothing(), Metrics(), work, lambda: "", make_change=make_change_maker(engine)
+    )
     print((await get(pages, "/api/maps"))[0], pages.process.pid, flush=True)
     os.kill(os.getpid(), 9)
 
