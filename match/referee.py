@@ -187,7 +187,7 @@ class Referee:
     # playing
 
     def start_clock(self, turn: TurnStarted, now: int) -> int | None:
-        """Start the clock of a turn sent at `now`. Return the time at which the mover's flag falls, in ns.
+        """Start the clock of a turn sent at `now`. Return `next_deadline`: usually the time at which the mover's flag falls.
 
         A clock that already runs is set to `turn.ran`: the mover is not charged for the way of a turn that is sent again.
         Return None, and start no clock, if `turn` is not the next one or its player has not reconnected.
@@ -201,7 +201,7 @@ class Referee:
             credit = min(self._lag[self.mover].left_ns, turn.lag)
             self._flag_at = now + self._clock.max_move_ns(self.mover) + credit
             self.revision += 1
-            return self._flag_at
+            return self.next_deadline if self._disconnected_at else self._flag_at
         return None
 
     def _handle_move(self, event: Moved, now: int) -> list[Effect]:

@@ -126,11 +126,12 @@ class Room:
         if self.referee.turn_since is not None and self.sending_until is None:
             return  # the turn was reported before
         turn = TurnStarted(ply, lag, self._ran)
-        if self.referee.start_clock(turn, at) is not None:
+        deadline = self.referee.start_clock(turn, at)
+        if deadline is not None:
             self._turn = at, turn
             looked_at, self.sending_until = self.sending_until, None
-            deadline = self.deadline
-            if deadline is not None and (looked_at is None or deadline < looked_at):
+            deadline += self._lobby.settings.transit_ns
+            if looked_at is None or deadline < looked_at:
                 self._lobby.deadlines.schedule(self.key, deadline)
 
     def disconnect(self, player: Player, event: Event) -> None:
