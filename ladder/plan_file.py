@@ -59,8 +59,9 @@ def _parse_plan(data: Mapping[str, object], folder: Path) -> LadderPlan:
     rounds = keys.read_number(
         "rounds", LadderPlan.rounds or 0, 1, 1_000_000, "pairs of every two bots on each map"
     )
+    bots = keys.read("bots", list[object](), "one or more [[bots]] tables")
     plan = LadderPlan(
-        bots=_parse_bots(keys.read("bots", list[object](), "one or more [[bots]] tables")),
+        bots=(),
         event=check_event_name(keys.read_text("event", LadderPlan.event, 'a name, as in "spring"'), "event"),
         game=_resolve_game(
             keys.read_text("game", LadderPlan.game, "a game's name, or a class of your own, FILE.py:Class"),
@@ -85,8 +86,8 @@ def _parse_plan(data: Mapping[str, object], folder: Path) -> LadderPlan:
         seed=keys.read_number("seed", LadderPlan.seed, -(2**63), 2**63 - 1, "any whole number"),
         folder=folder,
     )
-    keys.reject_unknown()
-    return plan
+    keys.reject_unknown()  # before the bots: without [[bots]], a table [[bot]] is the error
+    return replace(plan, bots=_parse_bots(bots))
 
 
 def _parse_openings(keys: _KeyReader, folder: Path) -> int | Path | Literal["shipped"]:

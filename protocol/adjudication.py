@@ -81,10 +81,9 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
             try:
                 rules = msgspec.convert({**msgspec.to_builtins(rules), key: value}, cls, strict=strict)
             except msgspec.ValidationError as error:
-                # Remove the path `$.win`, since the message already begins with the key.
-                raise BadAdjudication(
-                    f"{key}: {str(error).partition(' - at')[0]}, not {value!r:.40}"
-                ) from None
+                # Remove the path `$.win`, since the message already begins with the key, and the type of the value.
+                expected = str(error).partition(" - at")[0].partition(", got")[0].replace(" | null", "")
+                raise BadAdjudication(f"{key}: {expected}, not {value!r:.40}") from None
         if rules.draw is None and ("after" in parts or ("moves" in parts and rules.win is None)):
             key, beside = ("after", "draw") if "after" in parts else ("moves", "win or draw")
             raise BadAdjudication(

@@ -47,6 +47,8 @@ def new(file: Annotated[Path, typer.Argument(metavar="FILE", help="File to write
     """
     if file.suffix != ".py":
         raise UsageError(f"{file} is not a Python file: give a name that ends in .py, such as my_bot.py")
+    if file.name == "arena.py":
+        raise UsageError("arena.py would hide the package arena, which bots import: choose another name")
     words = re.findall(r"[A-Za-z][A-Za-z0-9]*", file.stem)
     name = "".join(word[0].upper() + word[1:] for word in words) or "MyBot"
     # A class called Bot would hide its base class, and None is not a valid class name.

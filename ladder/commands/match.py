@@ -102,6 +102,8 @@ def match(
     options |= {"adjudicate": adjudicate, "pin": pin}
     plan = apply_options(LadderPlan(_name_bots(engine_bots([a, b]), name_a, name_b, tc_b)), options)
     first, second = (bot.name for bot in plan.bots)
+    reports = ReportFiles(json, html, csv)
+    reports.check_folders()
 
     def is_decided(finished: Ladder) -> bool:
         return test is not None and test.verdict(finished.pairs()) is not Verdict.OPEN
@@ -117,7 +119,7 @@ def match(
         finished,
         _finding_lines(first, second, pairs, elo, test, crashes),
         report,
-        ReportFiles(json, html, csv),
+        reports,
     )
 
 

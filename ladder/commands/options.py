@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from arena.console import UsageError
+from arena.console import UsageError, register_game
 from arena.ladder.plan import (
     BadLadder,
     BotPlan,
@@ -23,6 +23,7 @@ from arena.ladder.plan import (
     parse_time_limit,
     unique_bots,
 )
+from arena.maps.setup import DEFAULT_MAP, has_maps
 
 EventOption = Annotated[
     str | None,
@@ -71,7 +72,10 @@ def apply_options(plan: LadderPlan, options: Mapping[str, Any]) -> LadderPlan:
         raise UsageError(str(error)) from None
     if "seconds" in changes:
         changes["rounds"] = options.get("rounds")
-    return dataclasses.replace(plan, **changes)
+    changed = dataclasses.replace(plan, **changes)
+    if options.get("map") not in (None, DEFAULT_MAP) and not has_maps(register_game(changed.game)):
+        raise UsageError(f"--map: {changed.game} has no maps: leave the option out")
+    return changed
 
 
 def _parse_maps(text: str, where: str) -> tuple[str, ...]:

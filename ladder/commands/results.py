@@ -8,7 +8,7 @@ from pathlib import Path
 
 import typer
 
-from arena.console import err, out, write_json, write_text
+from arena.console import CommandError, err, out, write_json, write_text
 from arena.ladder.event import Ladder
 from arena.ladder.reports.blunders import count_blunders
 from arena.ladder.reports.lines import draws_in_words, warning_of_draws
@@ -50,6 +50,12 @@ class ReportFiles:
     json: Path | None = None
     html: Path | None = None
     csv: Path | None = None
+
+    def check_folders(self) -> None:
+        """Raise CommandError if the folder of a file is missing: a ladder of hours would end without the report."""
+        for file in (self.json, self.html, self.csv):
+            if file is not None and not file.parent.is_dir():
+                raise CommandError(f"cannot write {file}: there is no folder {file.parent}")
 
 
 def report_results(

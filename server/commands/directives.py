@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
 import typer
@@ -24,6 +25,8 @@ from arena.server.store.events import is_connected
 from arena.server.store.people import load_known_names
 from arena.server.store.tokens import is_valid_name
 
+INVALID_ADDRESS = re.compile(r"\d+(\.\d+){3}(/.*)?|[0-9a-fA-F]*:[0-9a-fA-F]*:[0-9a-fA-F:.]*(/.*)?")
+"""Pattern of a subject that was meant as an address, if it is none: a ban of that name would ban nobody."""
 DurationOption = Annotated[
     str,
     typer.Option("--for", metavar="TIME", help="Duration, such as 10m or 2h; 'ever' means no time limit."),
@@ -101,6 +104,8 @@ def ban(
     if lift:
         lift_existing_directive(db, kind, subject)
         return
+    if kind == "name" and INVALID_ADDRESS.fullmatch(subject):
+        raise UsageError(f"{subject!r:.80} is not an address or a network: write 192.0.2.7 or 192.0.2.0/24")
     length, text = parse_duration_option(seconds), check_directive_text(reason)
     run_on_store(db, lambda engine: issue_directive(engine, kind, subject, text, length))
     err.print(f"{subject} is banned")

@@ -116,6 +116,7 @@ def test_invalid_formats_times_and_openings(tmp_path: Path, text: str, why: str)
         ("bots = 3", r"bots: must be one or more \[\[bots\]\] tables, not 3"),
         ("bots = [3, 4]", r"bots, number 1: a bot must be a table: write \[\[bots\]\]"),
         (f"round = 2\n{TWO}", "round: unknown key; did you mean 'rounds'?"),
+        ('[[bot]]\nengine = "greedy"', "bot: unknown key; did you mean 'bots'?"),
         (f"zzz = 2\n{TWO}", "zzz: unknown key; choose from .*bots, event, game"),
         (f"rounds = 0\n{TWO}", r"rounds: must be a whole number from 1 to 1000000 \(pairs .*\), not 0"),
         (f'rounds = "2"\n{TWO}', "rounds: must be a whole number from 1 to 1000000 .*, not '2'"),

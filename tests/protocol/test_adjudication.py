@@ -51,7 +51,7 @@ def test_a_part_or_all_of_it_is_switched_off_by_a_word() -> None:
         ("win", "write each rule once"),
         ("win=1,win=2", "write each rule once"),
         ("wins=3", "unknown rule 'wins'; the rules are win, draw"),
-        ("win=much", "win: Expected"),
+        ("win=much", "win: Expected `float`, not 'much'"),
         ("win=0", "win: Expected `float` > 0"),
         ("draw=-1", "draw: Expected `float` >= 0"),
         ("limit=1.5", "limit: Expected"),
