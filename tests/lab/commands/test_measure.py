@@ -55,7 +55,7 @@ def test_two_processes_measure_what_one_does(tmp_path: Path) -> None:
         (["m1", "--matches", "1"], 2, "--matches"),
         (["m1", "m2", "--openings", "shipped"], 2, "--openings: must be used with one map"),
         (["path4", "--openings", "shipped"], 2, "--openings: path4 has no shipped openings"),
-        (["m1", "--openings", "no.txt"], 2, "--openings: no.txt: No such file"),
+        (["m1", "--openings", "no.txt"], 2, "--openings: cannot read the openings no.txt: No such file"),
         (["m1", "--openings", "shipped", "--matches", "999"], 2, "--matches: must be at most"),
     ],
 )
