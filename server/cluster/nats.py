@@ -132,6 +132,7 @@ class _Connection:
             await self.client.close()
         for each in self._subscriptions:
             # The client leaves their tasks behind if NATS does not read its last messages, or has reset the connection.
+            # A loop of our own over `messages` or `next_msg` would take 8 µs more for each message.
             each._stop_processing()  # noqa: SLF001  it has no public name
 
 
