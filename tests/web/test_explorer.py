@@ -135,7 +135,7 @@ def test_an_engine_says_what_it_thinks_and_its_line_is_followed(shown: Page) -> 
 @pytest.fixture(scope="module")
 def judged(served: BrowserArena, tmp_path_factory: pytest.TempPathFactory) -> str:
     """A finished match of moves by chance in the server's store; its id."""
-    record, _ = random_record(make_game_on_map("riskless", "italy"), 3, 12)
+    record, _ = random_record(make_game_on_map("riskless", "italy"), 3, 6)
     file = tmp_path_factory.mktemp("judged") / "one.jsonl"
     file.write_text(
         to_line(replace(record, match="judged", started="2026-01-01T00:00:00Z")) + "\n", encoding="utf-8"
@@ -190,7 +190,7 @@ def test_a_finished_match_is_analysed_and_a_better_move_is_played_out(
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-@pytest.mark.parametrize(("game", "seed", "plies"), [("riskless", 3, 12), ("tictactoe", 5, 4)])
+@pytest.mark.parametrize(("game", "seed", "plies"), [("riskless", 3, 6), ("tictactoe", 5, 4)])
 def test_a_file_of_ones_own_is_analysed(
     served: BrowserArena, page: Page, tmp_path: Path, game: str, seed: int, plies: int
 ) -> None:

@@ -98,7 +98,7 @@ async def test_an_engine_whose_question_is_given_up_is_gone_too(monkeypatch: pyt
 
 
 def test_a_review_is_that_of_the_command_line(tmp_path: Path) -> None:
-    line = to_line(random_record(make_game_on_map("riskless", "italy"), 3, 12)[0])
+    line = to_line(random_record(make_game_on_map("riskless", "italy"), 3, 6)[0])
     answer = anyio.run(review_match, line, PLENTY)
     assert answer.status == HTTPStatus.OK
     data = json.loads(answer.body)
@@ -106,7 +106,7 @@ def test_a_review_is_that_of_the_command_line(tmp_path: Path) -> None:
     file.write_text(line + "\n", encoding="utf-8")
     assert arena("replay", file, "--analyse", "alphabeta", "--json", found).code == 0
     expected = json.loads(found.read_text(encoding="utf-8"))
-    assert len(data["moves"]) == 12
+    assert len(data["moves"]) == 6
     assert any(each["mark"] for each in data["moves"]), "moves by chance lose something"
     for each, other in zip(data["moves"], expected["moves"], strict=True):
         assert each.items() <= other.items()
