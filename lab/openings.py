@@ -2,8 +2,9 @@
 
 Every second opening is one ply longer, so that each player moves first after half of them. The value of a search alone
 does not show that an opening is even: on italy, a search of 8,000 nodes called 200 openings even, but between equal
-engines with 4,000 nodes per move Maxie won 62 % of the matches from them. So equal engines also play four matches from
-each opening, and each player must win two.
+engines with 4,000 nodes per move Maxie won 62 % of the matches from them. Nor do matches at one strength: weak engines
+may win more as Minnie, and strong ones as Maxie. So equal engines of several strengths play two matches each from each
+opening, and at each strength each player must win one.
 
 Every search has a fixed number of nodes and one thread, and no clock is read. So the same map, rules and seed give the
 same openings on every machine, with any number of processes.
@@ -30,8 +31,11 @@ from arena.match.openings import Opening, position_after, random_opening
 TABLE_MB = 1
 REPLIES_SHARE = 4
 """Divisor of the number of nodes for the search of each reply."""
-PLAYOUT_SHARES = (16, 8, 4, 2)
-"""Divisors of the number of nodes per move, one for each match from an opening."""
+QUARTERS = (3, 5)
+"""Quarters of a strength's nodes per move, one for each match at that strength.
+
+They differ, because equal engines with equal nodes would repeat the match.
+"""
 CHUNK = 16
 """Number of openings per task. Creating the searcher of a task takes less than a tenth of its time."""
 BARREN = 1_000
@@ -49,6 +53,8 @@ class Criteria:
     """Maximum distance of Maxie's winning chance from one half."""
     gap: float
     """Minimum difference in winning chance between the best and the median reply."""
+    strengths: tuple[int, ...]
+    """Nodes per move of the equal engines that play two matches for each number, which must be split."""
     depth: int = 100
     """Maximum depth of a search, in plies."""
 
@@ -148,8 +154,11 @@ def _test_opening(
 def _is_even_in_play(
     game: Game[Armies, Move], searcher: Searcher[Armies, Move], criteria: Criteria, position: Armies
 ) -> bool:
-    """Return True if each player scores at least 1½ points in four matches between equal engines."""
+    """Return True if at each strength each player scores at least half a point in two matches between equal engines."""
     seats = dict.fromkeys(Player, searcher)
-    matches = [play_match(game, position, seats, max(1, criteria.nodes // share)) for share in PLAYOUT_SHARES]
-    points = sum(points_of(each.winner, Player.MAXIE) for each in matches)
-    return abs(points - len(matches) / 2) <= 0.5
+    for nodes in criteria.strengths:
+        matches = [play_match(game, position, seats, max(1, nodes * quarters // 4)) for quarters in QUARTERS]
+        points = sum(points_of(each.winner, Player.MAXIE) for each in matches)
+        if abs(points - len(matches) / 2) > 0.5:
+            return False
+    return True

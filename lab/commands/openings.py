@@ -25,10 +25,13 @@ from arena.maps.openings import KEY, map_fingerprint
 from arena.maps.setup import DEFAULT_MAP
 from arena.match.openings import Opening
 
-TRIES = 100
+TRIES = 1_000
 """Maximum number of random openings that are tested for each opening wanted."""
 
 ENGINE = "alphabeta"
+STRENGTHS = "500,4000,32000"
+"""Strengths that `arena maps measure` measures, too."""
+MAX_STRENGTH = 10**9
 
 
 def register(app: typer.Typer) -> None:
@@ -69,7 +72,7 @@ def make(
             metavar="N",
             min=100,
             max=10**9,
-            help="Nodes for the search of an opening; replies and matches get a fraction.",
+            help="Nodes for the search of an opening; replies get a quarter.",
         ),
     ] = 8_000,
     window: Annotated[
@@ -82,6 +85,14 @@ def make(
             help="Maximum distance of Maxie's winning chance from 50 %, in percentage points.",
         ),
     ] = 5.0,
+    strengths: Annotated[
+        str,
+        typer.Option(
+            "--strengths",
+            metavar="N,N,…",
+            help="Nodes per move of the engines that play matches from an opening.",
+        ),
+    ] = STRENGTHS,
     gap: Annotated[
         float,
         typer.Option(
@@ -115,8 +126,8 @@ def make(
     """Make a file of openings that lead to different, undecided positions.
 
     An opening consists of random moves, and must pass three tests. Both players' winning chances must be nearly equal. The
-    best reply must be clearly better than the median reply. Of four matches between equal engines, which search 1/16, 1/8,
-    1/4 and 1/2 of --nodes per move, each player must win two.
+    best reply must be clearly better than the median reply. At each of the --strengths, equal engines play two matches, and
+    each player must win one: the first match has three quarters of the nodes, the second five quarters.
 
     Every second opening is one ply longer, so that each player moves first after half of them. The same options give the
     same openings on every machine. The file names the map, and has one opening per line, as numbers of territories. Use it
@@ -125,6 +136,7 @@ def make(
     Example: arena openings make --map world --plies 8 --count 200 --nodes 20000 --output world.txt
     """
     judged_by = _parse_engine(engine)
+    numbers = _parse_strengths(strengths)
     from arena.lab.openings import Criteria, make_openings  # noqa: PLC0415 - an extra, and slow to load
 
     board = load_compiled_map(map)
@@ -138,6 +150,7 @@ def make(
         nodes=nodes,
         window=window / 100,
         gap=gap / 100,
+        strengths=numbers,
     )
     kept_openings: list[Opening] = []
     candidates = 0
@@ -173,7 +186,8 @@ def make(
         )
     # Without the folder of a custom map's file, which differs between machines.
     options = {"map": Path(map).name, "plies": plies, "count": count, "engine": engine, "nodes": nodes}
-    options |= {"window": f"{window:g}", "gap": f"{gap:g}", "seed": seed}
+    options |= {"window": f"{window:g}", "gap": f"{gap:g}"}
+    options |= {"strengths": ",".join(str(each) for each in numbers), "seed": seed}
     write_text(_openings_text(board, kept_openings, options), path)
     where = "above" if str(path) == "-" else f"in {path}"
     few = "" if len(kept_openings) == count else f"; no more were found among {candidates:,}"
@@ -189,6 +203,15 @@ def _parse_engine(engine: str) -> Spec:
     if "nodes" in spec.explicit:
         raise UsageError("--engine: set the number of nodes with --nodes, not with the engine's option nodes")
     return spec
+
+
+def _parse_strengths(text: str) -> tuple[int, ...]:
+    words = [word.strip() for word in text.split(",")]
+    if not all(word.isdecimal() and 1 <= int(word) <= MAX_STRENGTH for word in words):
+        raise UsageError(
+            f"--strengths: must be whole numbers from 1 to {MAX_STRENGTH:,}, separated by commas, not {text!r:.60}"
+        )
+    return tuple(int(word) for word in words)
 
 
 def _openings_text(map: RisklessMap, openings: Sequence[Opening], options: Mapping[str, object]) -> str:

@@ -47,7 +47,7 @@ def test_two_sides_are_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 def test_openings_are_made_and_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    result = arena(*MAKING, "--nodes", "500", "--count", "2", "--processes", "1")
+    result = arena(*MAKING, "--nodes", "500", "--strengths", "100", "--count", "2", "--processes", "1")
     assert result.code == 0, result
     openings = [line for line in (tmp_path / "ring12.txt").read_text().splitlines()[2:] if line]
     bots = ("--bot", "greedy", "--bot", "random", "--rounds", "2", "--tc", "0.1/move", "--margin", "30000")

@@ -12,7 +12,9 @@ from arena.maps.openings import BadOpenings
 from arena.maps.setup import make_game_on_map
 from tests.bots.command_line import ARENA, arena, fails
 
-QUICK = ("--nodes", "500", "--plies", "4", "--count", "5", "--processes", "1", "--window", "40")
+QUICK = (
+    "--nodes", "500", "--plies", "4", "--count", "5", "--processes", "1", "--window", "40", "--strengths", "50,200",
+)  # fmt: skip
 
 
 def test_a_file_that_ladders_take_and_that_the_same_seed_makes_again(
@@ -64,10 +66,12 @@ def test_fewer_than_were_asked_for_are_told(tmp_path: Path) -> None:
         "50",
         "--gap",
         "0",
+        "--strengths",
+        "50",
     )
     result = arena("openings", "make", "--map", "m1", *how, "--output", tmp_path / "few.txt")
     assert result.code == 0, result
-    assert "4 openings are in" in result.stderr
+    assert "8 openings are in" in result.stderr
     assert "no more were found among 20" in result.stderr
 
 
@@ -92,6 +96,11 @@ def test_two_processes_make_what_one_does(tmp_path: Path) -> None:
             "--engine: set the number of nodes with --nodes, not with the engine's option nodes",
             2,
             ["--engine", "alphabeta:nodes=2000"],
+        ),
+        (
+            "--strengths: must be whole numbers from 1 to 1,000,000,000, separated by commas, not '500,much'",
+            2,
+            ["--strengths", "500,much"],
         ),
         ("evaluator must be plain, features", 2, ["--engine", "alphabeta:evaluator=wise"]),
         (
