@@ -61,7 +61,9 @@ def even_in_matches(position: Armies) -> bool:
     searcher = Searcher(GAME, weights_for(GAME, "plain"), Settings(table_mb=1, exact=True, foresee=False))
     split = True
     for strength in ((30, 50), (90, 150)):
-        winners = [play_match(GAME, position, dict.fromkeys(Player, searcher), nodes).winner for nodes in strength]
+        winners = [
+            play_match(GAME, position, dict.fromkeys(Player, searcher), nodes).winner for nodes in strength
+        ]
         split = split and (winners[0] is not winners[1] or None in winners)
     searcher.close()
     return split
