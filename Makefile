@@ -101,7 +101,7 @@ bench: $(STAMP)  ## measure the compiled engine, some ten minutes; writes benchm
 openings: $(OPENED:%=openings/%)  ## the openings of all shipped maps anew, as after a change of a map: some minutes
 
 # a match on m1 has about 22 plies, and few positions that are near even
-openings/m1: HOW := --plies 5 --window 20
+openings/m1: HOW := --plies 5 --window 20 --strengths 60,250
 $(OPENED:%=openings/%): openings/%: $(STAMP)
 	$(BIN)/arena openings make --map $* $(HOW) --output maps/openings/$*.txt
 
