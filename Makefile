@@ -98,7 +98,7 @@ bench-server: $(STAMP)  ## the server against a bare relay, and as it grows, int
 bench: $(STAMP)  ## measure the compiled engine, some ten minutes; writes benchmarks/RESULTS.md
 	$(BIN)/python -m benchmarks
 
-openings: $(OPENED:%=openings/%)  ## the openings of all shipped maps anew, as after a change of a map: some minutes
+openings: $(OPENED:%=openings/%)  ## the openings of all shipped maps anew, as after a change of a map: hours
 
 # a match on m1 has about 22 plies, and few positions that are near even
 openings/m1: HOW := --plies 5 --window 20 --strengths 60,250
