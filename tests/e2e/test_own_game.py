@@ -127,7 +127,7 @@ def job(**changes: object) -> PairJob:
         "matches": matches,
         "bots": (BotPlan("a", "greedy"), BotPlan("b", "random")),
         "folder": "",
-        "patience": RestartPolicy(),
+        "restart_policy": RestartPolicy(),
         "games": (spec,),
         "rules": KNOWN.rules_digest(game),
     }
