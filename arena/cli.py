@@ -162,7 +162,7 @@ def main(arguments: list[str] | None = None) -> None:
     except typer.TyperException as problem:
         # errors of typer's own parser: bad options and arguments
         format_message = getattr(problem, "format_message", None)
-        message = format_message() if format_message else str(problem)
+        message = (format_message() if format_message else str(problem)).replace("Value error, ", "")
         bare = message.startswith("Usage: ")  # the help of a command called without arguments
         err.print(message if bare else f"arena: {message}")
         sys.exit(getattr(problem, "exit_code", 1))

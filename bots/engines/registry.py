@@ -63,8 +63,9 @@ def make_engine(spec: str) -> Engine:
     try:
         parsed = parse_spec(spec, ENGINES)
     except BadSpec as error:
-        hint = "" if spec.partition(":")[0] in ENGINES else " (or give a file NAME.py)"
-        raise BadSpec(f"{error}{hint}") from None
+        name = spec.partition(":")[0]
+        file = f"the file {name}.py" if name and Path(f"{name}.py").is_file() else "a file NAME.py"
+        raise BadSpec(str(error) if name in ENGINES else f"{error} (or give {file})") from None
     if "evaluator" in parsed.values:
         check_evaluator_name(parsed)
     choose_form(parsed)

@@ -9,6 +9,7 @@ import typer
 from msgspec import to_builtins
 
 from arena.console import CommandError, DatabaseOption, JsonOption, err, print_table, write_json
+from arena.games.name_hints import did_you_mean
 from arena.server.commands.directives import (
     DurationOption,
     LiftOption,
@@ -128,7 +129,13 @@ def forget_command(
     Example: arena forget my-bot
     """
 
-    other, count = _change_names(db, lambda engine: renaming.forget_bot(engine, name))
+    async def forget(engine: Engine) -> tuple[str, int]:
+        if not await people.is_name_stored(engine, name):
+            known = did_you_mean(name, await people.load_known_names(engine))
+            raise CommandError(f"nothing is stored about {name!r:.80}{known}")
+        return await renaming.forget_bot(engine, name)
+
+    other, count = _change_names(db, forget)
     err.print(f"{name} is deleted; its {count} matches now belong to {other}")
 
 

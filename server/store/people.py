@@ -152,6 +152,17 @@ async def load_stored_data(engine: Engine, names: Sequence[str]) -> dict[str, li
     return data
 
 
+async def is_name_stored(engine: Engine, name: str) -> bool:
+    """Return True if the store has data of a bot or an owner: in any table, in a match, or in an event not yet begun."""
+    if any((await load_stored_data(engine, [name])).values()):
+        return True
+    async with open_query_connection(engine) as connection:
+        query = sa.select(matches.c.match).where(_is_player(name)).limit(1)
+        if (await connection.execute(query)).first() is not None:
+            return True
+    return bool(await list_servers_with_entry(engine, name))
+
+
 async def forget_name(engine: Engine, name: str) -> tuple[str, int]:
     """Delete the token, sessions, bans and match logs of a name, and replace the name in its records.
 

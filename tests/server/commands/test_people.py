@@ -181,6 +181,15 @@ async def test_a_bot_of_a_weekly_event_is_renamed_and_deleted_before_the_event_b
         assert await entries() == "bert"
 
 
+async def test_a_name_of_which_nothing_is_stored_is_not_forgotten(database: str) -> None:
+    for words in (("token", "create", "anna"), ("invite", "bob"), ("ban", "mallory")):
+        await run(database, *words)
+    told = await anyio.to_thread.run_sync(lambda: arena("forget", "ana", "--db", database))
+    assert (told.code, told.stderr) == (1, "arena: nothing is stored about 'ana'; did you mean \"anna\"?\n")
+    for name in ("anna", "bob", "mallory"):
+        assert f"{name} is deleted" in (await run(database, "forget", name)).stderr
+
+
 async def test_a_name_that_cannot_be_changed_during_its_event_stays_connected(database: str) -> None:
     token = (await run(database, "token", "create", "anna")).stdout.strip()
     async with open_host(private_settings(database=database)) as host, dial(host.url) as anna:
