@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from arena.bots.api.budget import Budget, plan
     from arena.bots.compiled.cache import inlined
     from arena.bots.compiled.catalogue import weights_for
-    from arena.bots.compiled.intrinsics import get, lowest, popcount, put
-    from arena.bots.compiled.kernel import DRAW, LOST, PLAYING, UNSEEN, WON, Compiled, Kernel
+    from arena.bots.compiled.intrinsics import get, lowest_bit, popcount, put
+    from arena.bots.compiled.kernel import DRAW, LOST, PLAYING, UNSEEN, WON, CompiledGame, Kernel
     from arena.bots.compiled.searcher import Searcher, Settings
     from arena.bots.evaluators.catalogue import evaluator_for
     from arena.bots.learning import adapters
@@ -43,7 +43,7 @@ __all__ = [
     "Bot",
     "Budget",
     "Clock",
-    "Compiled",
+    "CompiledGame",
     "Ending",
     "Environment",
     "Game",
@@ -69,7 +69,7 @@ __all__ = [
     "get",
     "inlined",
     "load_map",
-    "lowest",
+    "lowest_bit",
     "make",
     "plan",
     "play_match",
@@ -84,8 +84,8 @@ _FROM = {
     "arena.bots.api.budget": ("Budget", "plan"),
     "arena.bots.compiled.cache": ("inlined",),
     "arena.bots.compiled.catalogue": ("weights_for",),
-    "arena.bots.compiled.intrinsics": ("get", "lowest", "popcount", "put"),
-    "arena.bots.compiled.kernel": ("DRAW", "LOST", "PLAYING", "UNSEEN", "WON", "Compiled", "Kernel"),
+    "arena.bots.compiled.intrinsics": ("get", "lowest_bit", "popcount", "put"),
+    "arena.bots.compiled.kernel": ("DRAW", "LOST", "PLAYING", "UNSEEN", "WON", "CompiledGame", "Kernel"),
     "arena.bots.compiled.searcher": ("Searcher", "Settings"),
     "arena.bots.evaluators.catalogue": ("evaluator_for",),
     "arena.bots.learning.columns": ("records",),

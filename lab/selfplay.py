@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.layout import MAX_DEPTH
-from arena.bots.compiled.limits import fits
+from arena.bots.compiled.limits import has_compiled_search
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.review.chance import winning_chance
@@ -67,7 +67,7 @@ def make_searcher(game: Game[Any, Any], evaluator: str, settings: Settings) -> N
 
     settings  settings of the compiled searcher
     """
-    if not fits(game):
+    if not has_compiled_search(game):
         return PythonSearcher(game, evaluator)
     return Searcher(game, weights_for(game, evaluator), settings)
 

@@ -20,7 +20,7 @@ from arena.bots.compiled.cache import compile_kernel, inlined
 from arena.bots.compiled.intrinsics import atomic_load, atomic_store, fetch_add, get, put, yield_core
 from arena.bots.compiled.jamboree import SplitPoints, is_interrupted, value_to_exceed
 from arena.bots.compiled.kernel import PLAYING, Kernel
-from arena.bots.compiled.last_ply import LastPly, end_value
+from arena.bots.compiled.last_ply import LastPlySearch, end_value
 from arena.bots.compiled.layout import (
     FIRST,
     UNFIXED,
@@ -34,8 +34,8 @@ from arena.bots.compiled.layout import (
     Split,
     SplitRole,
 )
-from arena.bots.compiled.ordering import Ordering
-from arena.bots.compiled.selective import UNSETTLED, Selective
+from arena.bots.compiled.ordering import MoveOrdering
+from arena.bots.compiled.selective import UNSETTLED, SelectivePruning
 from arena.bots.compiled.table import (
     EXACT,
     LOWER,
@@ -67,9 +67,9 @@ def make_search(game: Kernel) -> Any:
     frame_words = Sizes(words, 0).frame_words
     moves, play, status, estimate = game.moves, game.play, game.status, game.estimate
     hash_position = make_hash(game.key_words)
-    order = Ordering(game)
+    order = MoveOrdering(game)
     score_moves, pick_best, move_hint_first = order.score_moves, order.pick_best, order.move_hint_first
-    selective = Selective(game)
+    selective = SelectivePruning(game)
     settled_bound, skips_late_moves = selective.settled_bound, selective.skips_late_moves
     jamboree = SplitPoints(game, frame_words, pick_best)
     open_split, close_split = jamboree.open_split, jamboree.close_split
@@ -176,7 +176,7 @@ def make_search(game: Kernel) -> Any:
             if get(mem, node + Frame.DEPTH) > 1:
                 put(mem, node + Frame.ORDER, ListState.FINAL)
 
-    last = LastPly(game, frame_words, list_moves, return_value)
+    last = LastPlySearch(game, frame_words, list_moves, return_value)
     can_foresee, is_above_leaves, search_last_ply = (
         last.can_foresee,
         last.is_above_leaves,

@@ -54,9 +54,9 @@ class Batch:
                 f"a batch has at least 1 match, and an opening of 0 moves or more, not {size} and {opening}"
             )
         self.game = game
-        self.actions = compiled.moves
+        self.actions = compiled.move_count
         """Number of actions. Each action is the same move in every match on this setup."""
-        self.move, self.action = compiled.move, compiled.number
+        self.move, self.action = compiled.number_to_move, compiled.move_to_number
         self._rules, self._opening = compiled.rules, opening
         self._longest = compiled.plies_left(game.start())
         words = compiled.kernel.words

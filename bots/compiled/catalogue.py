@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.bots.compiled import riskless_kernel, tictactoe_kernel
-from arena.bots.compiled.kernel import Compiled, Kernel, Weights
+from arena.bots.compiled.kernel import CompiledGame, Kernel, Weights
 from arena.bots.compiled.limits import has_own_kernel
 from arena.bots.evaluators import riskless, tictactoe
 from arena.bots.evaluators.catalogue import NETWORK_FILE, scale_weights
@@ -30,7 +30,7 @@ MOST_WORDS = 64
 """Maximum number of words of a position."""
 
 
-def compile_game(game: Game[Any, Any], weights: Weights | Network) -> Compiled | None:
+def compile_game(game: Game[Any, Any], weights: Weights | Network) -> CompiledGame | None:
     """Return the game for the kernels, or None if it has no kernel or is too large. Raises BadGame.
 
     BadGame means an invalid user-defined kernel. A subclass of a game of the project needs its own kernel, because its
@@ -61,17 +61,17 @@ def weights_for(game: Game[Any, Any], evaluator: str) -> Weights | Network:
     return scale_weights(game, load_weights(path, names))
 
 
-def _load_custom_kernel(game: Game[Any, Any]) -> Compiled | None:
+def _load_custom_kernel(game: Game[Any, Any]) -> CompiledGame | None:
     """Return `game.compiled()`, with a digest of its sources in its kernel's name. Raises BadGame."""
     compiled = game.compiled()
     if compiled is None:
         return None
-    if not isinstance(compiled, Compiled):
+    if not isinstance(compiled, CompiledGame):
         raise BadGame(
-            f"{game.name}: compiled() returns {compiled!r:.60}: it must be a Compiled (docs/games.md), or None"
+            f"{game.name}: compiled() returns {compiled!r:.60}: it must be a CompiledGame (docs/games.md), or None"
         )
     kernel = compiled.kernel
-    if not 1 <= kernel.key_words <= kernel.words <= MOST_WORDS or not 1 <= compiled.moves <= MOST_MOVES:
+    if not 1 <= kernel.key_words <= kernel.words <= MOST_WORDS or not 1 <= compiled.move_count <= MOST_MOVES:
         raise BadGame(
             f"{game.name}: a kernel must have 1 to {MOST_WORDS} words, 1 to `words` key words, and 1 to {MOST_MOVES} moves"
         )

@@ -79,7 +79,7 @@ def popcount(_typing: Any, word: Any) -> Codegen:
 
 
 @_instruction
-def lowest(_typing: Any, word: Any) -> Codegen:
+def lowest_bit(_typing: Any, word: Any) -> Codegen:
     """Return the number of the lowest set bit of a word other than 0."""
     del word
 

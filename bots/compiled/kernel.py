@@ -22,8 +22,8 @@ One more is for programs that learn from many matches in parallel (`bots.compile
 
     observe(rules, mem, at, seen, row)  write what the player to move sees to the row seen[row], in 8-bit numbers
 
-`rules` is the array `Compiled.rules`, made from the game and the evaluator's weights. A move is a
-number below `Compiled.moves`. To add a game, write these functions and a `Compiled` for it.
+`rules` is the array `CompiledGame.rules`, made from the game and the evaluator's weights. A move is a
+number below `CompiledGame.move_count`. To add a game, write these functions and a `CompiledGame` for it.
 """
 
 from __future__ import annotations
@@ -60,26 +60,26 @@ class Kernel:
 
 
 @dataclass(frozen=True)
-class Compiled:
+class CompiledGame:
     """One game on one setup, ready for a kernel.
 
-    rules      array that the kernel's functions read
-    moves      number of different moves in all positions together
-    pack       converts a position to its words
-    plies_left returns the maximum number of further plies from a position
-    move       converts the number of a move to the move, in the game's terms
-    number     the inverse of `move`
-    foreseen   True if the kernel's `survey` and `foresee` can value leaves with these weights
+    rules           array that the kernel's functions read
+    move_count      number of different moves in all positions together
+    pack            converts a position to its words
+    plies_left      returns the maximum number of further plies from a position
+    number_to_move  converts the number of a move to the move, in the game's terms
+    move_to_number  the inverse of `number_to_move`
+    can_foresee     True if the kernel's `survey` and `foresee` can value leaves with these weights
     """
 
     kernel: Kernel
     rules: Words
-    moves: int
+    move_count: int
     pack: Callable[[Any], Words]
     plies_left: Callable[[Any], int]
-    move: Callable[[int], Any]
-    number: Callable[[Any], int]
-    foreseen: bool = False
+    number_to_move: Callable[[int], Any]
+    move_to_number: Callable[[Any], int]
+    can_foresee: bool = False
     cells: int = 0
     """Number of values that the kernel's `observe` writes; 0 if it has no `observe`."""
 

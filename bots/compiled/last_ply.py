@@ -22,7 +22,7 @@ def end_value(ended: Any, distance: Any) -> Any:
     return value if ended == LOST else -value
 
 
-class LastPly:
+class LastPlySearch:
     """Functions of the last ply for one game. `list_moves` and `return_value` are those of the search."""
 
     def __init__(self, kernel: Kernel, frame_words: int, list_moves: Any, return_value: Any) -> None:
@@ -83,4 +83,4 @@ class LastPly:
         self.search_last_ply = search_last_ply
 
 
-__all__ = ["LastPly", "end_value"]
+__all__ = ["LastPlySearch", "end_value"]

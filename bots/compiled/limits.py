@@ -16,7 +16,7 @@ EXTRA = ("llvmlite", "numba", "numpy")
 """Packages of the extra `engine`."""
 
 
-def fits(game: Game[Any, Any]) -> bool:
+def has_compiled_search(game: Game[Any, Any]) -> bool:
     """Return True if the game has a compiled search and its map is small enough.
 
     A subclass of a game does not count as the game, because its rules may differ.
@@ -31,6 +31,6 @@ def has_own_kernel(game: Game[Any, Any]) -> bool:
     return type(game).compiled is not Game.compiled
 
 
-def installed() -> bool:
+def has_engine_extra() -> bool:
     """Return True if the extra `engine` is installed; without it nothing is compiled."""
     return all(find_spec(name) is not None for name in EXTRA)

@@ -18,7 +18,7 @@ _MOVE_BITS = 16
 _LAST_MOVE = (1 << _MOVE_BITS) - 1
 
 
-class Ordering:
+class MoveOrdering:
     """Ordering functions for one game."""
 
     def __init__(self, kernel: Kernel) -> None:

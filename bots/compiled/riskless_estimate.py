@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from arena.bots.compiled.cache import inlined
-from arena.bots.compiled.intrinsics import bit_column, get, lowest, popcount, put, quotient
+from arena.bots.compiled.intrinsics import bit_column, get, lowest_bit, popcount, put, quotient
 from arena.bots.evaluators.riskless import NAMES
 from arena.bots.search.values import ESTIMATE_LIMIT
 
@@ -93,7 +93,7 @@ def make_estimate(layout: Any) -> Any:
         """Return the number of territories in `border` that a territory in `others` could take."""
         total = 0
         while border != 0:
-            v = lowest(border)
+            v = lowest_bit(border)
             here = bit_column(mem, at, v, planes)
             strong = get(mem, at + at_least_at + here) if planes <= 4 else at_least(mem, at, here)
             total += (strong & others & get(rules, neighbours_at + v)) != 0

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from arena.bots.compiled.cache import inlined
-from arena.bots.compiled.intrinsics import bit_column, get, lowest, popcount, put
-from arena.bots.compiled.kernel import DRAW, LOST, PLAYING, WON, Compiled, Kernel, Weights, Words
-from arena.bots.compiled.limits import MAX_TERRITORIES, fits
+from arena.bots.compiled.intrinsics import bit_column, get, lowest_bit, popcount, put
+from arena.bots.compiled.kernel import DRAW, LOST, PLAYING, WON, CompiledGame, Kernel, Weights, Words
+from arena.bots.compiled.limits import MAX_TERRITORIES, has_compiled_search
 from arena.bots.compiled.riskless_estimate import make_estimate
 from arena.bots.compiled.riskless_leaves import UNFORESEEN, make_leaves
 from arena.bots.compiled.riskless_network import NETWORK, make_network, network_words
@@ -90,9 +90,9 @@ def plane_count(game: Riskless) -> int:
     return min(planes for planes in PLANES if game.map.territory_cap < 1 << planes)
 
 
-def compile_game(game: Riskless, weights: Weights | Network) -> Compiled | None:
+def compile_game(game: Riskless, weights: Weights | Network) -> CompiledGame | None:
     """Return the game for the kernels, or None if its map is too large for them."""
-    if not fits(game):
+    if not has_compiled_search(game):
         return None
     map = game.map
     planes = plane_count(game)
@@ -111,7 +111,7 @@ def compile_game(game: Riskless, weights: Weights | Network) -> Compiled | None:
         rules = np.concatenate([rules, network_words(tables, map, planes)])
     else:
         rules = _rules_array(game, weights, planes)
-    return Compiled(
+    return CompiledGame(
         riskless_kernel(planes, network=isinstance(weights, Network)),
         rules,
         len(roads),
@@ -119,7 +119,7 @@ def compile_game(game: Riskless, weights: Weights | Network) -> Compiled | None:
         plies_left,
         roads.__getitem__,
         numbers.__getitem__,
-        foreseen=not isinstance(weights, Network) and not any(weights[name] for name in UNFORESEEN),
+        can_foresee=not isinstance(weights, Network) and not any(weights[name] for name in UNFORESEEN),
         cells=map.size,
     )
 
@@ -225,7 +225,7 @@ def riskless_kernel(planes: int, *, network: bool = False) -> Kernel:
         count = 0
         left = get(mem, at + own_at)
         while left != 0:
-            v = lowest(left)
+            v = lowest_bit(left)
             left &= left - 1
             end = get(rules, first_at + v + 1)
             for road in range(get(rules, first_at + v), end):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from arena.bots.compiled.cache import inlined
-from arena.bots.compiled.intrinsics import bit_column, get, lowest, popcount, put
+from arena.bots.compiled.intrinsics import bit_column, get, lowest_bit, popcount, put
 from arena.bots.compiled.kernel import UNSEEN
 from arena.bots.compiled.riskless_estimate import TerritorySets
 from arena.bots.evaluators.riskless import NAMES
@@ -109,7 +109,7 @@ def make_leaves(layout: Any) -> tuple[Any, Any]:
                 empty = ~(own | foe)
                 inner = near & own & ~by_foe
                 while inner != 0:
-                    v = lowest(inner)
+                    v = lowest_bit(inner)
                     if get(rules, neighbours_at + v) & empty == 0:
                         by_empty &= ~(1 << v)
                     inner &= inner - 1

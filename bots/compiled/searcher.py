@@ -28,7 +28,7 @@ from arena.bots.compiled.layout import (
     Shared,
     Sizes,
 )
-from arena.bots.compiled.table import AGES, make_line, make_table
+from arena.bots.compiled.table import AGES, make_main_line, make_table
 from arena.bots.evaluators.network import Network
 from arena.bots.search.deepening import NO_LIMIT, Report
 from arena.bots.search.values import ESTIMATE_LIMIT, INFINITY
@@ -85,10 +85,10 @@ class Searcher(Generic[P, M]):
             )
         self._compiled = compiled
         self._search = make_search(compiled.kernel)
-        self._reader = make_line(compiled.kernel)
+        self._reader = make_main_line(compiled.kernel)
         self._order: list[int] = []
         self._moves: dict[int, M] = {}
-        sizes = Sizes(compiled.kernel.words, compiled.moves)
+        sizes = Sizes(compiled.kernel.words, compiled.move_count)
         self._sizes = sizes
         threads = self.settings.threads
         if threads < 1:
@@ -115,7 +115,7 @@ class Searcher(Generic[P, M]):
         shared[Option.HINTS] = s.hints
         shared[Option.TABLE_MASK] = len(self._table) // 8 - 1
         shared[Option.PROMISE] = s.promise
-        shared[Option.FORESEE] = s.exact and s.foresee and self._compiled.foreseen
+        shared[Option.FORESEE] = s.exact and s.foresee and self._compiled.can_foresee
         shared[Option.EXACT] = s.exact
         shared[Option.NULL_WINDOWS] = s.null_windows
         shared[Option.SPLIT_DEPTH] = s.split_depth
@@ -212,7 +212,7 @@ class Searcher(Generic[P, M]):
         if not moves:
             raise ValueError(f"nothing to search: {self.game.outcome(position)}")
         compiled, shared = self._compiled, self._shared
-        self._order = [compiled.number(move) for move in moves]
+        self._order = [compiled.move_to_number(move) for move in moves]
         self._moves = dict(zip(self._order, moves, strict=True))
         words = compiled.pack(position)
         memory = self._memories[0]
@@ -292,4 +292,4 @@ class Searcher(Generic[P, M]):
         found = np.zeros(MAX_DEPTH, np.int64)
         args = (self._memories[0], self._shared, self._compiled.rules, self._table)
         length = self._reader(*args, best, depth, found)
-        return tuple(self._compiled.move(int(number)) for number in found[:length])
+        return tuple(self._compiled.number_to_move(int(number)) for number in found[:length])

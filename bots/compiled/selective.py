@@ -24,7 +24,7 @@ MARGIN = 125
 """Assumed maximum change of an estimate by a search, for each ply of depth, in hundredths of SPREAD."""
 
 
-class Selective:
+class SelectivePruning:
     """Pruning functions for one game."""
 
     def __init__(self, kernel: Kernel) -> None:

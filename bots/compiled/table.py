@@ -157,7 +157,7 @@ def decides_window(data: Any, value: Any, alpha: Any, beta: Any) -> Any:
 
 
 @cache
-def make_line(game: Kernel) -> Any:
+def make_main_line(game: Kernel) -> Any:
     """Return the kernel main_line(mem, shared, rules, table, best, depth, line_moves).
 
     It writes the moves of the main line to `line_moves`, starting with the root's move `best`, and returns their number.

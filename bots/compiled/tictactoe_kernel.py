@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from arena.bots.compiled.cache import inlined
-from arena.bots.compiled.intrinsics import get, lowest, popcount, put
-from arena.bots.compiled.kernel import DRAW, LOST, PLAYING, Compiled, Kernel, Weights, Words
+from arena.bots.compiled.intrinsics import get, lowest_bit, popcount, put
+from arena.bots.compiled.kernel import DRAW, LOST, PLAYING, CompiledGame, Kernel, Weights, Words
 from arena.bots.evaluators.tictactoe import NAMES
 from arena.bots.search.values import ESTIMATE_LIMIT
 from arena.games.tictactoe import LINES, MARKS, Board, TicTacToe
@@ -18,7 +18,7 @@ _WEIGHTS = len(LINES)
 _FULL = (1 << 9) - 1
 
 
-def compile_game(game: TicTacToe, weights: Weights) -> Compiled:
+def compile_game(game: TicTacToe, weights: Weights) -> CompiledGame:
     """Return the game for the kernels."""
 
     def pack(position: Board) -> Words:
@@ -34,7 +34,7 @@ def compile_game(game: TicTacToe, weights: Weights) -> Compiled:
 
     lines = [sum(1 << cell for cell in line) for line in LINES]
     rules = np.array(lines + [weights[name] for name in NAMES], np.int64)
-    return Compiled(tictactoe_kernel(), rules, 9, pack, plies_left, int, int, cells=9)
+    return CompiledGame(tictactoe_kernel(), rules, 9, pack, plies_left, int, int, cells=9)
 
 
 @cache
@@ -46,7 +46,7 @@ def tictactoe_kernel() -> Kernel:
         left = ~(get(mem, at) | get(mem, at + 1)) & _FULL
         count = 0
         while left != 0:
-            put(mem, to + count, lowest(left))
+            put(mem, to + count, lowest_bit(left))
             left &= left - 1
             count += 1
         return count

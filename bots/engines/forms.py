@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from arena.bots.api.options import BadSpec, Spec
-from arena.bots.compiled.limits import fits, installed
+from arena.bots.compiled.limits import has_compiled_search, has_engine_extra
 from arena.bots.evaluators.catalogue import NETWORK_FILE, OUTCOMES, OUTCOMES_FILE, features_of
 from arena.bots.evaluators.outcomes import category_function
 from arena.games.core import Game
@@ -115,9 +115,9 @@ def _why_python(spec: Spec, game: Game[Any, Any] | None) -> str:
     """Return why the engine has no compiled search here, or an empty string if it has one."""
     if spec.values.get("evaluator") == OUTCOMES or str(spec.values.get("evaluator")).endswith(OUTCOMES_FILE):
         return "its compiled search does not support tables of outcomes"
-    if not installed():
+    if not has_engine_extra():
         return "its compiled search needs the extra `engine`, which is not installed"
-    if game is not None and not fits(game):
+    if game is not None and not has_compiled_search(game):
         return f"its compiled search does not support {game.name} with these rules and this size"
     return ""
 

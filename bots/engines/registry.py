@@ -9,7 +9,7 @@ from typing import Any
 from arena.bots.api.bot import Bot
 from arena.bots.api.options import ENGINES, BadSpec, Spec, engine_threads, parse_spec
 from arena.bots.client.worker import BotFactory
-from arena.bots.compiled.limits import installed
+from arena.bots.compiled.limits import has_engine_extra
 from arena.bots.engines.forms import choose_form, reported_options
 from arena.bots.engines.from_file import engine_name, load_bot_class
 from arena.bots.engines.perfect import PerfectBot, solution_for, why_unplayable
@@ -107,7 +107,7 @@ def check_evaluator_name(spec: Spec) -> None:
     if name.endswith((".toml", NETWORK_FILE)):
         if not Path(name).is_file():
             raise BadSpec(f"{spec.name}: weights file {name:.200} not found")
-        if name.endswith(NETWORK_FILE) and not installed():
+        if name.endswith(NETWORK_FILE) and not has_engine_extra():
             raise BadSpec(f"{spec.name}: networks need the extra `engine`, which is not installed")
     elif name not in EVALUATORS:
         choices = ", ".join(EVALUATORS)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from arena import DRAW, LOST, PLAYING, Compiled, Kernel, get, inlined, popcount, put
+from arena import DRAW, LOST, PLAYING, CompiledGame, Kernel, get, inlined, popcount, put
 
 COLUMNS, ROWS, TALL = 7, 6, 7
 BOTTOM = sum(1 << TALL * column for column in range(COLUMNS))
@@ -19,7 +19,7 @@ FULL = BOTTOM * ((1 << ROWS) - 1)
 COLUMN = (1 << ROWS) - 1
 
 
-def compile_game(game: Any, lines: Any) -> Compiled:
+def compile_game(game: Any, lines: Any) -> CompiledGame:
     """Return the game for the compiled searches: its functions, the data they read, and the conversions."""
 
     def bit(cell: int) -> int:
@@ -41,7 +41,7 @@ def compile_game(game: Any, lines: Any) -> Compiled:
         return np.array(masks, np.int64)
 
     rules = np.array([sum(1 << bit(each) for each in line) for line in lines], np.int64)
-    return Compiled(
+    return CompiledGame(
         kernel(), rules, TALL * COLUMNS, pack, lambda position: position.cells.count("."), cell, bit
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena.bots.compiled.limits import MAX_CAP, MAX_TERRITORIES, fits
+from arena.bots.compiled.limits import MAX_CAP, MAX_TERRITORIES, has_compiled_search
 from arena.console import UsageError
 from arena.games.board import RisklessMap
 from arena.games.riskless import Riskless
@@ -19,7 +19,7 @@ def load_compiled_map(name: str) -> RisklessMap:
         map = load_variant(name)
     except MapError as error:
         raise UsageError(str(error)) from None
-    if not fits(Riskless(map)):
+    if not has_compiled_search(Riskless(map)):
         raise UsageError(
             f"{name} is too large for the compiled engines: at most {MAX_TERRITORIES} territories and a cap of {MAX_CAP}"
         )

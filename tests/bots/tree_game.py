@@ -15,7 +15,7 @@ import numpy as np
 
 from arena.bots.compiled.cache import inlined
 from arena.bots.compiled.intrinsics import fetch_add, get, put
-from arena.bots.compiled.kernel import LOST, PLAYING, WON, Compiled, Kernel, Words
+from arena.bots.compiled.kernel import LOST, PLAYING, WON, CompiledGame, Kernel, Words
 from arena.bots.compiled.layout import LINE, Frame
 from arena.games.core import Game, Outcome, Player
 
@@ -74,8 +74,8 @@ class Trees(Game[Place, int]):
     def estimate(self, position: Place) -> int:
         return self.nodes[position.node].value
 
-    def compiled(self) -> Compiled:
-        return Compiled(
+    def compiled(self) -> CompiledGame:
+        return CompiledGame(
             kernel(),
             self.read,
             MAX_MOVES,

@@ -12,7 +12,7 @@ from testkit.parts import skip_without
 skip_without("numba")
 
 from arena.bots.compiled.catalogue import compile_game, weights_for  # noqa: E402 - the extra is there
-from arena.bots.compiled.limits import fits, has_own_kernel  # noqa: E402
+from arena.bots.compiled.limits import has_compiled_search, has_own_kernel  # noqa: E402
 from arena.bots.compiled.searcher import Searcher, Settings  # noqa: E402
 from arena.bots.evaluators.catalogue import evaluator_for  # noqa: E402
 from arena.games.core import BadGame, Game  # noqa: E402
@@ -27,9 +27,9 @@ EXACT: dict[str, Any] = {"exact": True, "table_mb": 1, "split_depth": 2}
 
 
 def test_a_game_that_brings_a_kernel_fits() -> None:
-    assert fits(FOUR)
+    assert has_compiled_search(FOUR)
     assert has_own_kernel(FOUR)
-    assert not fits(Hexapawn())
+    assert not has_compiled_search(Hexapawn())
     assert compile_game(Hexapawn(), {}) is None
 
 
@@ -38,9 +38,9 @@ def test_the_numbers_of_moves_ascend_in_move_order() -> None:
     assert compiled is not None
     assert compiled.kernel.name.startswith("own-connect4-")
     for position in random_match(FOUR, 3).positions:
-        numbers = [compiled.number(move) for move in FOUR.moves(position)]
+        numbers = [compiled.move_to_number(move) for move in FOUR.moves(position)]
         assert numbers == sorted(numbers)
-        assert [compiled.move(number) for number in numbers] == list(FOUR.moves(position))
+        assert [compiled.number_to_move(number) for number in numbers] == list(FOUR.moves(position))
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -62,5 +62,5 @@ def test_connect_four(threads: int) -> None:
 
 def test_an_invalid_kernel_is_refused(tmp_path: Any) -> None:
     file = nim(tmp_path, ("    size = 9\n", "    size = 9\n\n    def compiled(self):\n        return 5\n"))
-    with pytest.raises(BadGame, match=r"nim: compiled.. returns 5: it must be a Compiled"):
+    with pytest.raises(BadGame, match=r"nim: compiled.. returns 5: it must be a CompiledGame"):
         compile_game(load_game_class(file, "")(), {})

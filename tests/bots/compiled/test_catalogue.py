@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from arena.bots.compiled.catalogue import compile_game, weights_for
-from arena.bots.compiled.limits import fits
+from arena.bots.compiled.limits import has_compiled_search
 from arena.bots.evaluators.catalogue import features_of
 from arena.bots.evaluators.linear import BadWeights
 from arena.games.hexapawn import Hexapawn
@@ -28,7 +28,7 @@ from arena.maps.loader import load_map
     ids=["tictactoe", "world", "ring:65", "hexapawn"],
 )
 def test_a_game_fits_where_it_can_be_compiled(game: Any, there: bool) -> None:
-    assert fits(game) is there
+    assert has_compiled_search(game) is there
     named = features_of(game)
     weights = dict.fromkeys(named[1], 0) if named is not None else {}
     assert (compile_game(game, weights) is not None) is there

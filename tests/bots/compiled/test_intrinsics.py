@@ -19,7 +19,7 @@ from arena.bots.compiled.intrinsics import (
     fetch_add,
     get,
     hash_pair,
-    lowest,
+    lowest_bit,
     popcount,
     put,
     quotient,
@@ -36,7 +36,7 @@ def calls() -> Any:
     def call(words: Any, bit: Any, out: Any) -> None:
         left = get(words, 0)
         put(out, 0, popcount(left))
-        put(out, 1, lowest(left) if left != 0 else -1)
+        put(out, 1, lowest_bit(left) if left != 0 else -1)
         put(out, 2, hash_pair(left, get(words, 1)))
         put(out, 3, bit_column(words, 0, bit, 4))
         put(out, 6, bit_column(words, 0, bit, 3))

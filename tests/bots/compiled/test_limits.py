@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from arena.bots.compiled.catalogue import compile_game, weights_for
-from arena.bots.compiled.limits import EXTRA, fits, installed
+from arena.bots.compiled.limits import EXTRA, has_compiled_search, has_engine_extra
 from arena.games.hexapawn import Hexapawn
 from arena.maps.setup import make_game_on_map
 
@@ -24,23 +24,23 @@ from arena.maps.setup import make_game_on_map
 )
 def test_maps_within_the_limits_can_be_compiled(game: str, map: str, there: bool) -> None:
     made = make_game_on_map(game, map) if map else make_game_on_map(game)
-    assert fits(made) is there
+    assert has_compiled_search(made) is there
     assert (compile_game(made, weights_for(made, "plain")) is not None) is there
 
 
 def test_other_games_have_no_compiled_search() -> None:
-    assert not fits(Hexapawn())
+    assert not has_compiled_search(Hexapawn())
 
 
 def test_it_is_told_without_loading_anything() -> None:
-    program = f"import sys; from arena.bots.compiled.limits import installed; installed(); print({set(EXTRA)!r} & set(sys.modules))"
+    program = f"import sys; from arena.bots.compiled.limits import has_engine_extra; has_engine_extra(); print({set(EXTRA)!r} & set(sys.modules))"
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert result.stdout == "set()\n"
-    assert installed()
+    assert has_engine_extra()
 
 
 @pytest.mark.parametrize("missing", EXTRA)
 def test_without_one_of_its_packages_the_extra_is_not_there(missing: str) -> None:
-    program = f"import sys; sys.modules[{missing!r}] = None; from arena.bots.compiled.limits import installed; print(installed())"
+    program = f"import sys; sys.modules[{missing!r}] = None; from arena.bots.compiled.limits import has_engine_extra; print(has_engine_extra())"
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert result.stdout == "False\n"

@@ -12,7 +12,7 @@ import pytest
 from arena.bots.compiled.cache import compile_kernel
 from arena.bots.compiled.intrinsics import put
 from arena.bots.compiled.kernel import DRAW, LOST, PLAYING, WON
-from arena.bots.compiled.limits import fits
+from arena.bots.compiled.limits import has_compiled_search
 from arena.bots.compiled.riskless_kernel import compile_game, layout_for, plane_count, riskless_kernel
 from arena.bots.evaluators import riskless
 from arena.bots.evaluators.linear import linear_evaluator
@@ -54,14 +54,14 @@ def check(game: Riskless, position: Armies, rng: random.Random) -> None:
     planes = plane_count(game)
     legal = game.moves(position)
     move = rng.choice(legal)
-    mem, out = np.zeros(MOVES_AT + compiled.moves, np.int64), np.zeros(4, np.int64)
+    mem, out = np.zeros(MOVES_AT + compiled.move_count, np.int64), np.zeros(4, np.int64)
     words = compiled.pack(position)
     mem[: len(words)] = words
-    probe(planes)(compiled.rules, mem, compiled.number(move), out)
+    probe(planes)(compiled.rules, mem, compiled.move_to_number(move), out)
     evaluate = linear_evaluator(riskless.feature_function(game), riskless.NAMES, weights)
     assert out[0] == PLAYING
     assert out[1] == position.player.sign * evaluate(position)
-    listed = [compiled.move(int(number)) for number in mem[MOVES_AT : MOVES_AT + out[2]]]
+    listed = [compiled.number_to_move(int(number)) for number in mem[MOVES_AT : MOVES_AT + out[2]]]
     assert listed == list(legal)
     after = game.successor(position, move)
     kept = layout_for(planes).totals + 1
@@ -98,6 +98,6 @@ def test_maps_that_do_not_fit_the_kernel() -> None:
     rng = random.Random(3)
     while (map := random_map(rng, 70)).size < 65:
         pass
-    assert not fits(Riskless(map))
+    assert not has_compiled_search(Riskless(map))
     assert compile_game(Riskless(map), dict.fromkeys(riskless.NAMES, 1)) is None
-    assert not fits(Riskless(random_map(rng, 5, caps=(256,))))
+    assert not has_compiled_search(Riskless(random_map(rng, 5, caps=(256,))))

@@ -48,12 +48,12 @@ def check(game: Riskless, rng: random.Random, weights: dict[str, int]) -> int:
     assert compiled is not None
     planes = plane_count(game)
     words = compiled.pack(random_position(game, rng))
-    mem = np.zeros(2 * layout_for(planes).words + compiled.moves, np.int64)
-    out = np.zeros(2 * compiled.moves, np.int64)
+    mem = np.zeros(2 * layout_for(planes).words + compiled.move_count, np.int64)
+    out = np.zeros(2 * compiled.move_count, np.int64)
     mem[: len(words)] = words
     count = int(probe(planes)(compiled.rules, mem, out))
-    assert compiled.foreseen == (not any(weights[name] for name in UNFORESEEN))
-    if compiled.foreseen:
+    assert compiled.can_foresee == (not any(weights[name] for name in UNFORESEEN))
+    if compiled.can_foresee:
         told, built = out[: 2 * count : 2], out[1 : 2 * count : 2]
         assert np.array_equal(told, built), (game.map, weights)
     return count

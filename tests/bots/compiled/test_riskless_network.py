@@ -35,7 +35,7 @@ def check(game: Riskless, position: Armies, seed: int) -> None:
     network = some_network(seed)
     compiled = compile_game(game, network)
     assert compiled is not None
-    assert not compiled.foreseen
+    assert not compiled.can_foresee
     mem, out = np.zeros(compiled.kernel.words, np.int64), np.zeros(1, np.int64)
     words = compiled.pack(position)
     mem[: len(words)] = words

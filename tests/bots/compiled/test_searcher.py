@@ -11,7 +11,7 @@ import pytest
 
 from arena.bots.api.options import ENGINES, parse_spec
 from arena.bots.compiled.catalogue import weights_for
-from arena.bots.compiled.limits import fits
+from arena.bots.compiled.limits import has_compiled_search
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.engines.forms import choose_form
 from arena.games.basics import Outcome
@@ -183,7 +183,7 @@ class Losing(Riskless):
 
 def test_rules_that_are_others_are_not_searched_by_the_kernel_of_the_plain_ones() -> None:
     game = Losing(load_map("path4"))
-    assert not fits(game)
+    assert not has_compiled_search(game)
     assert boards_of(game) is None
     assert choose_form(parse_spec("alphabeta", ENGINES), cast("AnyGame", game)).compiled is False
     with pytest.raises(ValueError, match="it has custom rules"):
