@@ -24,6 +24,7 @@ FILES = {
     "junk.jsonl": '{"format": "arena-record/9"}\n',
     "rounds.toml": 'rounds = 0\n[[bots]]\nengine = "a"\n[[bots]]\nengine = "b"',
     "house.toml": '[house]\nengines = ["nonsense"]\n',
+    "chess.toml": 'game = "chess"\n[[bots]]\nengine = "greedy"\n[[bots]]\nengine = "random"\n',
     "nobot.py": "x = 1\n",
     "raises.py": "1 / 0\n",
 }
@@ -40,6 +41,7 @@ BAD = [
     (["ladder", "--html", "no/such/x.html"], FAILURE, ["cannot write no/such/x.html: there is no folder"]),
     (["match", "greedy", "random", "--csv", "no/x.csv"], FAILURE, ["cannot write no/x.csv: there is no"]),
     (["play", "random", "--seat", "bob"], MISUSE, ["Invalid value for '--seat': 'bob' is not one of"]),
+    (["ladder", "chess.toml"], MISUSE, ["chess.toml: game: no game is called 'chess'"]),
     (["ladder", "none.toml"], MISUSE, ["none.toml"]),
     (["ladder", "broken.toml"], MISUSE, ["broken.toml", "line 1"]),
     (["ladder", "--record", "no/such/folder/x.jsonl"], FAILURE, ["no/such/folder"]),

@@ -31,18 +31,20 @@ class StatusReporter:
         """Last reported ratings by game."""
 
     def report_ratings(self, status: ReportStatus) -> None:
-        """Report each new rating and its change. Deviations are left out if the server sends none."""
+        """Report each new rating and its change, once it is a whole point. A deviation that the server omits is left out."""
         if status.ratings is None:
             return
+        reported = dict(status.ratings)  # none, where a new season has begun
         for game, rating in sorted(status.ratings.items()):
             before = self._ratings.get(game)
-            if rating == before:
+            if before is not None and round(rating - before) == 0:
+                reported[game] = before
                 continue
             deviation = status.deviations.get(game)
             text = f"{rating:.0f}" if deviation is None else Rating(rating, deviation)
             more = f"; its page: {self._page}" if before is None else f" ({rating - before:+.0f})"
             self._on_status(f"{self._settings.name} is rated {text} in {game}{more}")
-        self._ratings = dict(status.ratings)  # none, where a new season has begun
+        self._ratings = reported
 
     @property
     def _page(self) -> str:

@@ -23,6 +23,8 @@ from arena.console import (
     UsageError,
     is_option_given,
 )
+from arena.games.catalogue import KNOWN
+from arena.games.core import GameError
 from arena.ladder.commands.match import match
 from arena.ladder.commands.options import (
     CsvOption,
@@ -155,8 +157,12 @@ def ladder(
     )
     try:
         plan = read_ladder(file) if file else LadderPlan(engine_bots(DEFAULT_ENGINES))
+        if file and not is_option_given(context, "game"):
+            KNOWN.register(plan.game)
     except BadLadder as error:
         raise UsageError(str(error)) from None
+    except GameError as error:
+        raise UsageError(f"{file}: game: {error}") from None
     if bot:
         if len(bot) < 2:
             raise UsageError("--bot: a ladder needs at least two bots; give the option once for each")

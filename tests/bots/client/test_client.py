@@ -283,7 +283,7 @@ async def test_stop_ends_it_at_once_even_when_a_bot_does_not_listen() -> None:
 async def test_the_rating_and_its_change_are_shown() -> None:
     async def script(peer: Peer) -> None:
         await peer.let_in()
-        for rating, deviation in ((1500.4, 350.0), (1500.4, 350.0), (1512.0, 65.0)):
+        for rating, deviation in ((1500.4, 350.0), (1500.4, 350.0), (1500.1, 340.0), (1512.0, 65.0)):
             await peer.say(
                 Standing("waiting", "in the pool", None, {"tictactoe": rating}, {"tictactoe": deviation})
             )
