@@ -45,7 +45,8 @@ export class Match {
     if (record?.format !== "arena-record/1") throw new Error("this is not a record: its format is not arena-record/1");
     const match = new Match(record);
     record.moves.forEach((played, ply) => {
-      const legal = match.game instanceof Declared || match.game.moves(match.last).some((move) => String(move) === String(played.move));
+      const text = String(played.move);
+      const legal = match.game instanceof Declared || match.game.moves(match.last).some((move) => String(move) === text);
       if (!legal) throw new Error(`the record's move at ply ${ply} is not legal`);
       match.add(played);
     });

@@ -9,29 +9,38 @@ const MIN_ARMIES = 5; // armies in a battle that is told
 const CLEAR = 0.6; // the chance from which on a player leads
 const RECENT = 40; // the last plies whose turning points make a match tense
 
+const NO_CONTINENTS = /** @type {any[]} */ ([]);
+const found = new WeakMap(); // of each match: the turning points so far, for these continents
+
 // [{ ply, seat, weight, words }] of the first `plies` of a match of Riskless; `continents` are [name, territories] as a map has
 // them. `ply` counts moves, as the slider does.
 export function story(match, continents, plies = match.moves.length) {
   if (!match.game.told) return ending(match, plies);
-  const told = [];
-  let leader = /** @type {string | null} */ (null);
-  for (let ply = 1; ply <= plies; ply++) {
-    const [before, after] = [match.positions[ply - 1], match.positions[ply]];
-    const seat = before.player;
-    const swing = Math.abs(worth(match, ply) - worth(match, ply - 1));
-    const found = [
-      ...battle(match, ply, before), ...lands(match, seat, match.moves[ply - 1].move[1], before, after, continents),
-    ].map((each) => ({ ply, seat, ...each, weight: each.weight + swing }));
-    const now = worth(match, ply);
-    const ahead = now >= CLEAR ? "maxie" : now <= 1 - CLEAR ? "minnie" : null;
-    if (ahead && ahead !== leader) {
-      found.push({ ply, seat: ahead, weight: 0.25 + swing, words: `${match.players[ahead]} takes the lead` });
-      leader = ahead;
-    }
-    const best = found.sort((a, b) => b.weight - a.weight)[0];
-    if (best) told.push(best);
-  }
-  return [...told, ...ending(match, plies)];
+  return [...turningPoints(match, continents, plies).flatMap(({ best }) => best ?? []), ...ending(match, plies)];
+}
+
+// Return { played, best, leader } of each of the first plies: its move, its turning point if it has one, and who leads after it.
+// A ply is looked at once, unless its move changes, as by the analysis that comes after it.
+function turningPoints(match, continents, plies) {
+  if (found.get(match)?.continents !== continents) found.set(match, { continents, known: [] });
+  const { known } = found.get(match);
+  const changed = known.findIndex(({ played }, n) => played !== match.moves[n]);
+  if (changed >= 0) known.length = changed;
+  while (known.length < plies) known.push(turningPoint(match, continents, known.length + 1, known.at(-1)?.leader ?? null));
+  return known.slice(0, plies);
+}
+
+function turningPoint(match, continents, ply, leader) {
+  const [before, after] = [match.positions[ply - 1], match.positions[ply]];
+  const played = match.moves[ply - 1];
+  const seat = before.player;
+  const now = worth(match, ply);
+  const swing = Math.abs(now - worth(match, ply - 1));
+  const told = [...battle(match, ply, before), ...lands(match, seat, played.move[1], before, after, continents)]
+    .map((each) => ({ ply, seat, ...each, weight: each.weight + swing }));
+  const ahead = now >= CLEAR ? "maxie" : now <= 1 - CLEAR ? "minnie" : null;
+  if (ahead && ahead !== leader) told.push({ ply, seat: ahead, weight: 0.25 + swing, words: `${match.players[ahead]} takes the lead` });
+  return { played, best: told.sort((a, b) => b.weight - a.weight)[0], leader: ahead ?? leader };
 }
 
 // The sentence that holds at a ply: that of the last turning point up to it, or what the match is about.
@@ -54,7 +63,7 @@ export function keyMoments(told, plies) {
 // Return how tense a live match of Riskless is, from 0 to 3: up to 2 for even chances, up to 1 for recent turning points.
 export function tension(match) {
   const { length } = match.moves;
-  const recent = story(match, []).filter(({ ply }) => ply > length - RECENT);
+  const recent = story(match, NO_CONTINENTS).filter(({ ply }) => ply > length - RECENT);
   return 2 - 4 * Math.abs(worth(match, length) - 0.5) + Math.min(1, recent.length / 4);
 }
 

@@ -1,6 +1,6 @@
 """Makes the pictures of the page: `python -m tests.web.screenshots FOLDER`.
 
-page-*.png are for the guides, and film-tv.webp is some seconds of Arena TV. looks-*.webp show each
+page-live.png is for the README, and film-tv.webp is some seconds of Arena TV. looks-*.webp show each
 view in windows of eight sizes, light and dark, on one sheet. With --all there is also every built-in map in each of these looks,
 to look at. The pictures for the guides have 256 colours at the most.
 
@@ -30,12 +30,10 @@ from arena.protocol.values import Players, Thinking
 from testkit.browser import BrowserArena, open_chromium, run_arena, wait_until
 
 TABLET = {"width": 1180, "height": 800}
-PHONE_SIZE = (390, 780)
-PHONE = {"width": 390, "height": 780}
 SIZES = {
     "1920": (1920, 1080),
     "1440": (1440, 900),
-    "390": PHONE_SIZE,
+    "390": (390, 780),
     "360": (360, 640),
     "1280": (1280, 720),
     "1024": (1024, 768),
@@ -87,6 +85,13 @@ def analysed(page: Page, file: Path) -> None:
     page.locator("[data-source]").first.click()
 
 
+def reviewed(page: Page, file: Path) -> None:
+    opened(page, file)
+    page.get_by_role("button", name="Analyse", exact=True).click()
+    page.get_by_text("Accuracy").wait_for()
+    page.locator(".moves li:has(.mark:not(:empty)) a").first.click()
+
+
 def begun(page: Page) -> None:
     page.locator("[name=map][value=usa]").check()
     page.get_by_role("button", name="Start the match").click()
@@ -108,12 +113,6 @@ def by_name(*views: View) -> dict[str, View]:
     return {each.name: each for each in views}
 
 
-GUIDES = {
-    "start": ("", ".card.live"),
-    "table": ("table", "table.cross"),
-    "bot": ("bot/greedy", ".card"),
-}
-"""For the guides: addresses, and what is there when they are complete."""
 BUSY = by_name(
     View("start", "", ".stage:not(.first) .map", boards_are_drawn),
     View("cards", "", ".card.live", boards_are_drawn, below=".card.live"),
@@ -146,6 +145,9 @@ QUIET = by_name(
     View("own", "play/house-greedy", "form", begun, leave=resigned),
     View("usa", "file", "input", opened),
     View("analysis", "file", "input", analysed),
+    View("review", "file", "input", reviewed),
+    View("file", "file", "main label", lambda _page, **_given: None),
+    View("join", "join/{invitation}", "form"),
 )
 """Those of one to which no bot is connected but its own; `file` is given a record."""
 FILM: ViewportSize = {"width": 880, "height": 640}
@@ -155,9 +157,7 @@ FILM_FROM_MS = 15_000
 FILM_STYLE = "document.styleSheets[0].insertRule('.tug-bar .maxie { transition: none !important }')"
 """The bar would move by the browser's clock, which is not the film's."""
 FILM_PICTURES = 80
-PLAYED = ("page-live", "page-phone", *(f"page-{name}" for name in GUIDES))
-MADE = ("page-play",)
-NAMES = ("film-tv", *PLAYED, *BUSY, *QUIET, *MADE)
+NAMES = ("film-tv", "page-live", *BUSY, *QUIET)
 
 
 def main() -> None:
@@ -182,7 +182,7 @@ def main() -> None:
                 for name, depth in (("Boudica", 4), ("Sun-Tzu", 3)):
                     running.connect_bot(f"alphabeta:depth={depth}", name)
                 film(running, browser, given.folder)
-        if wanted & {*PLAYED, *BUSY}:
+        if wanted & {"page-live", *BUSY}:
             with run_arena(
                 folder, "--map", "world", "--tc", "60/move", "--set=pool.concurrency=8"
             ) as running:
@@ -190,7 +190,7 @@ def main() -> None:
                     running.connect_bot(engine, matches=4)
                 running.connect_slow_bot("marvin", 0.6, matches=8)
                 played(running, browser, given.folder, wanted)
-        if given.all or wanted & {*MADE, *QUIET}:
+        if given.all or wanted & {*QUIET}:
             (folder / "quiet").mkdir()
             with run_arena(folder / "quiet", "--set=pool.matchmaker=false", private=False) as running:
                 quiet(running, browser, given.folder, folder, wanted)
@@ -200,16 +200,11 @@ def main() -> None:
 
 def played(running: BrowserArena, browser: Browser, folder: Path, wanted: set[str]) -> None:
     """Show a server with matches in progress."""
-    if wanted & {"page-live", "page-phone"}:
-        live(running, browser, folder, wanted)
+    if "page-live" in wanted:
+        live(running, browser, folder)
     wait_until(lambda: len(running.fetch_json("records")["matches"]) >= 3, seconds=240)
     wait_until(lambda: len(running.fetch_json("table")["standings"]) == 3, seconds=240)
     match = max(running.fetch_json("records")["matches"], key=lambda each: each["plies"])["match"]
-    for name, (address, sign) in GUIDES.items():
-        if f"page-{name}" in wanted:
-            page = view(browser, TABLET, f"{running.url}{address}")
-            expect(page.locator(sign).first).to_be_visible()
-            shoot(page, folder / f"page-{name}.png")
     for each in BUSY.values():
         if each.name in wanted:
             sheet(running, browser, replace(each, address=each.address.format(match=match)), folder)
@@ -219,12 +214,13 @@ def quiet(running: BrowserArena, browser: Browser, folder: Path, work: Path, wan
     """Show a server to which only its own bots are connected."""
     file = work / "usa.jsonl"
     file.write_text(to_line(made_up("usa")) + "\n", encoding="utf-8")
+    told = running.run_command("invite", "ada", "--bots", "2", "--url", running.url)
+    invitation = told.partition("/join/")[2].split()[0]
     for each in QUIET.values():
         if each.name in wanted:
             prepare = partial(each.prepare, file=file) if each.address == "file" else each.prepare
-            sheet(running, browser, replace(each, prepare=prepare), folder)
-    if "page-play" in wanted:
-        play(running, browser, folder)
+            address = each.address.format(invitation=invitation)
+            sheet(running, browser, replace(each, address=address, prepare=prepare), folder)
 
 
 def view(browser: Browser, size: dict[str, int], address: str, scheme: str = "light") -> Page:
@@ -238,18 +234,12 @@ def view(browser: Browser, size: dict[str, int], address: str, scheme: str = "li
     return page
 
 
-def live(running: BrowserArena, browser: Browser, folder: Path, wanted: set[str]) -> None:
-    """A match in progress, on a tablet and in the dark on a phone."""
+def live(running: BrowserArena, browser: Browser, folder: Path) -> None:
+    """A match in progress, on a tablet."""
     page = view(browser, TABLET, running.url)
     page.locator(".card.live", has_text="alphabeta").first.click()
     expect(page.locator(".moves li").nth(15)).to_be_visible()
-    address = page.url
-    if "page-live" in wanted:
-        shoot(page, folder / "page-live.png")
-    if "page-phone" in wanted:
-        phone = view(browser, PHONE, address, "dark")
-        expect(phone.locator(".moves li").nth(3)).to_be_visible()
-        shoot(phone, folder / "page-phone.png")
+    shoot(page, folder / "page-live.png")
 
 
 def film(running: BrowserArena, browser: Browser, folder: Path) -> None:
@@ -306,20 +296,6 @@ def sheet(running: BrowserArena, browser: Browser, shown: View, folder: Path) ->
     picture = Image.open(io.BytesIO(page.screenshot(full_page=True))).convert("RGB")
     picture.save(folder / f"looks-{shown.name}.webp", quality=60, method=6)
     page.close()
-
-
-def play(running: BrowserArena, browser: Browser, folder: Path) -> None:
-    """A person's move against the house, its targets shown."""
-    page = view(browser, TABLET, running.url)
-    page.get_by_role("link", name="Play against House Greedy").click()
-    page.locator("[name=map][value=usa]").check()
-    page.get_by_role("button", name="Start the match").click()
-    for _ in range(3):
-        page.locator("[data-source]").first.click()
-        page.locator("[data-target]").last.click()
-        expect(page.locator("[data-source]").first).to_be_visible()
-    page.locator("[data-source]").last.click()
-    shoot(page, folder / "page-play.png")
 
 
 def maps(running: BrowserArena, browser: Browser, folder: Path) -> None:

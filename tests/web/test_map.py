@@ -306,7 +306,7 @@ REPLAY = """async (line) => {
 }"""
 
 
-@pytest.mark.parametrize("name", ["usa", "world", "m2"])
+@pytest.mark.parametrize("name", ["usa", "world", "italy", "m2"])
 def test_the_controls_and_the_story_of_a_replay_are_in_sight_with_its_board(
     empty: BrowserArena, page: Page, name: str
 ) -> None:

@@ -145,7 +145,7 @@ def test_a_record_file_of_ones_own_is_played_and_a_wrong_one_is_told(
     )
 
 
-def test_a_picture_opened_as_a_match_is_told_and_lists_no_matches(
+def test_a_picture_or_an_empty_file_opened_as_a_match_is_told_and_lists_no_matches(
     board: BrowserArena, page: Page, tmp_path: Path
 ) -> None:
     file = tmp_path / "board.png"
@@ -155,6 +155,9 @@ def test_a_picture_opened_as_a_match_is_told_and_lists_no_matches(
     expect(page.get_by_role("alert")).to_have_text("board.png, line 1: this is not JSON")
     expect(page.locator("main select")).to_have_count(0)
     expect(page.locator(".viewer")).to_have_count(0)
+    (tmp_path / "nothing.jsonl").touch()
+    page.locator("input[type=file]").set_input_files(tmp_path / "nothing.jsonl")
+    expect(page.get_by_role("alert")).to_have_text("nothing.jsonl is empty")
 
 
 def test_the_rule_that_ended_a_match_by_adjudication_is_told(

@@ -45,13 +45,13 @@ export class Zoom {
     return this.least * (window.innerWidth > TABLET_PX ? TIGHTEST : TIGHT);
   }
 
-  // Return the maximum height of the frame: what is below it stays in sight, unless the picture would be cut for that alone.
+  // Return the maximum height of the frame: what is below it stays in sight, unless a picture on a laptop would be cut for that alone.
   get room() {
     const { place, size, tight } = this;
     if (!this.least) return place.clientHeight; // as set by the style
     const top = place.getBoundingClientRect().top + window.scrollY;
     const below = parseFloat(getComputedStyle(place).getPropertyValue("--below"));
-    const lowest = place.clientWidth >= size[0] * tight ? size[1] * tight : 0;
+    const lowest = window.innerWidth > TABLET_PX && place.clientWidth >= size[0] * tight ? size[1] * tight : 0;
     return Math.max(LOWEST_PX, lowest, window.innerHeight - top - below);
   }
 

@@ -8,6 +8,7 @@ export class Riskless {
     this.names = setup.territories;
     this.neighbours = setup.neighbours;
     this.cap = setup.territory_cap;
+    this.scores = new WeakMap(); // of each position: many parts of the page ask for it
   }
 
   start() {
@@ -70,11 +71,17 @@ export class Riskless {
     return threats.length ? `${words} · ${threats.slice(0, 2).join(", ")} can take it back` : words;
   }
 
-  score({ armies }) {
-    const of = (sign) => {
-      const held = armies.filter((n) => n * sign > 0);
-      return { armies: held.reduce((sum, n) => sum + n * sign, 0), places: held.length };
-    };
-    return { maxie: of(1), minnie: of(-1) };
+  score(position) {
+    const known = this.scores.get(position);
+    if (known) return known;
+    const score = { maxie: { armies: 0, places: 0 }, minnie: { armies: 0, places: 0 } };
+    for (const n of position.armies) {
+      if (!n) continue;
+      const own = n > 0 ? score.maxie : score.minnie;
+      own.armies += Math.abs(n);
+      own.places += 1;
+    }
+    this.scores.set(position, score);
+    return score;
   }
 }

@@ -50,6 +50,7 @@ export class Stage {
     this.playback = playback;
     this.board = makeBoard(match.game, () => null, { whole: true });
     this.place.replaceChildren(this.board.element);
+    this.board.zoom?.fit(); // at once, and not in the next frame, which has enough to do
     this.told = [];
     set(this.link, { hidden: match.event === "demo", href: matchLink(match.id) });
     if (match.game instanceof Declared) match.game.addEventListener("known", () => this.playback === playback && this.show(playback.at));

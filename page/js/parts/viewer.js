@@ -40,6 +40,7 @@ export class Viewer {
     this.continents = /** @type {any[]} */ ([]);
     this.moments = /** @type {any[]} */ ([]);
     this.marked = "";
+    this.trackWidth = 0;
     this.board = makeBoard(match.game, (n) => this.spot(n), { whole });
     this.picker = new Picker(this.board);
     this.review = new Review(match, () => this.showReview(), reviewed);
@@ -57,6 +58,7 @@ export class Viewer {
     this.told = h("p", { class: "told", role: seat ? "status" : null });
     this.story = h("p", { class: "story" });
     this.words = h("ul", null);
+    this.inWords = h("details", { ontoggle: () => this.refresh() }, h("summary", null, "The position in words"), this.words);
     this.jump = h("button", { type: "button", class: "small", hidden: true, onclick: () => this.playback.jump() }, "Jump to live");
     this.slider = h("input", { type: "range", min: 0, "aria-label": "Move", oninput: () => this.go(Number(this.slider.value)) });
     this.marks = h("div", { class: "marks" });
@@ -72,7 +74,10 @@ export class Viewer {
       svg("svg", { class: "icon", viewBox: "0 0 16 16", "aria-hidden": "true" }, svg("path", { d: "M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4" })));
     this.playback = new Playback(match, () => this.refreshSoon(), { live, atOnce: seat !== null, changed: () => this.refreshSoon() });
     this.element = this.layOut();
-    new ResizeObserver(() => this.showTrack(this.at)).observe(this.marks); // fewer marks fit a narrower window
+    new ResizeObserver(([{ contentRect }]) => {
+      this.trackWidth = contentRect.width; // fewer marks fit a narrower window
+      this.showTrack(this.at);
+    }).observe(this.marks);
     this.onKey = (event) => this.key(event);
     document.addEventListener("keydown", this.onKey);
     if (match.game instanceof Declared) match.game.addEventListener("known", () => this.refreshSoon());
@@ -109,8 +114,7 @@ export class Viewer {
         this.players.element, this.tug.element,
         h("div", { class: "board", ...(match.game instanceof Declared && { tabindex: 0, role: "region", "aria-label": "Board" }) }, this.board.element, this.finale.element),
         this.choices, this.controls, h("div", { class: "telling" }, this.story, this.told)),
-      h("aside", { class: "side", "aria-label": "Moves and values" }, this.doing, this.plot.element, this.moves.element, this.openings.element, this.players.details,
-        h("details", null, h("summary", null, "The position in words"), this.words)));
+      h("aside", { class: "side", "aria-label": "Moves and values" }, this.doing, this.plot.element, this.moves.element, this.openings.element, this.players.details, this.inWords));
   }
 
   // Say something in the place of the match's state; with `alarm` it is bad news.
@@ -177,7 +181,6 @@ export class Viewer {
     this.review.show();
     this.players.show(at, playback.behind > 0);
     this.tug.show(match, at, this.review.moves[at - 1]?.chance);
-    this.moves.show(at, playback.seen);
     this.plot.show(at, playback.seen);
     this.showTrack(at);
     const told = story(match, this.continents, at);
@@ -188,8 +191,9 @@ export class Viewer {
     set(this.jump, { hidden: this.seat !== null || playback.behind < 2 });
     if (this.aloud) say(this.aloud, this.message || (playback.isOver ? result(match.end, match.players) : this.live ? this.story.textContent : ""));
     this.sound(at, move, before);
-    this.words.replaceChildren(...this.board.inWords(match.positions[at]).map((each) => h("li", null, each)));
+    if (this.inWords.open) this.words.replaceChildren(...this.board.inWords(match.positions[at]).map((each) => h("li", null, each)));
     this.finish();
+    this.moves.show(at, playback.seen); // when all else has its place, because the list is scrolled to the move
     // Who looks back looks: what may be chosen is chosen in the newest position.
     if (explorer.active) explorer.picker.mark();
     else if (!this.picker.chosen || !playback.follows) this.board.mark(null);
@@ -206,7 +210,7 @@ export class Viewer {
     set(this.highlights, { hidden: !match.end || !match.game.told || playback.behind > 0 });
     say(this.runButton, playback.running && !playback.follows ? "❚❚" : "▶");
     if (!match.end) return;
-    const width = this.marks.clientWidth;
+    const width = this.trackWidth;
     const key = `${last} ${this.continents.length} ${width}`;
     if (key === this.marked) return;
     this.marked = key;

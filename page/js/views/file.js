@@ -15,12 +15,13 @@ export class FileView {
     this.main = main;
     this.viewer = /** @type {any} */ (null);
     this.fault = h("p", { class: "fault", role: "alert" });
-    this.input = h("input", { type: "file", accept: ".jsonl,.json", onchange: () => this.open() });
+    this.input = h("input", { type: "file", class: "unseen", accept: ".jsonl,.json", onchange: () => this.open() });
     this.place = h("div");
-    main.replaceChildren(
+    main.replaceChildren(...[
       h("div", { class: "pitch" }, h("h1", null, file ? file.name : "Record file"),
-        h("label", null, "From arena ladder, arena match or a download: ", this.input)),
-      this.fault, this.place);
+        h("label", { class: "button plain" }, file ? "Open another file" : "Choose a file", this.input)),
+      file ? null : h("p", { class: "quiet" }, "Matches as arena ladder, arena match or a download write them. You can also drop the file on this page. It stays in your browser."),
+      this.fault, this.place].filter(Boolean));
     if (file?.fault) say(this.fault, file.fault);
     else if (file) this.offer(plyOf(ply));
   }
@@ -30,7 +31,11 @@ export class FileView {
   }
 
   offer(ply) {
-    const { lines } = openedFile();
+    const { name, lines } = openedFile();
+    if (!lines.length) {
+      say(this.fault, `${name} is empty`);
+      return;
+    }
     if (lines.length === 1 || !isRecord(lines[0])) {
       this.show(0, ply);
       return;

@@ -29,7 +29,7 @@ export class JoinView {
     this.place.replaceChildren(
       left ? h("section", null, h("h2", null, taken.length ? "Another bot" : `Choose a name for your bot, ${owner}`),
         nameForm("Take this name", (name) => this.take(name)),
-        h("p", { class: "quiet" }, `You can register ${plural(left, "more name")} until ${when(until)}.`)) : h("p", null, "This invitation has no names left."),
+        h("p", { class: "quiet" }, `You can register ${plural(left, taken.length ? "more name" : "name")} until ${when(until)}.`)) : h("p", null, "This invitation has no names left."),
       h("p", null, taken.length ? `Yours: ${taken.join(", ")}. ` : "", h("a", { href: "/me" }, "Your bots")));
   }
 
