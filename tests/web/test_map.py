@@ -109,7 +109,7 @@ def test_the_board_alone_fills_the_screen_and_leaves_it(
 def test_what_is_told_of_a_fight_hides_no_name_and_no_figure(
     empty: BrowserArena, page: Page, tmp_path: Path
 ) -> None:
-    page.set_viewport_size({"width": 1440, "height": 900})
+    page.set_viewport_size({"width": 1600, "height": 1000})
     shown(page, empty, tmp_path / "one.jsonl", "usa")
     found = page.evaluate(FIGHTS)
     assert found["fights"] > 5
