@@ -97,7 +97,7 @@ def _end_by_tablebase(position: Armies, solution: Solution) -> EarlyEnd | None:
 
 
 def _end_by_agreement(rules: Adjudication, moves: Sequence[RecordedMove]) -> EarlyEnd | None:
-    values = [_value(each) for each in moves[-2 * rules.moves :]]
+    values = [_analysis_value(each) for each in moves[-2 * rules.moves :]]
     known_values = [value for value in values if value is not None]
     if len(known_values) < len(values):
         return None
@@ -117,7 +117,7 @@ def _end_by_agreement(rules: Adjudication, moves: Sequence[RecordedMove]) -> Ear
     return None
 
 
-def _value(move: RecordedMove) -> float | None:
+def _analysis_value(move: RecordedMove) -> float | None:
     return move.thinking.value if move.thinking is not None else None
 
 

@@ -12,7 +12,7 @@ from ipaddress import IPv6Address, ip_address
 
 
 @dataclass
-class _Attempts:
+class _FailedAttempts:
     since: float
     """Time of the first counted wrong token."""
     count: int = 0
@@ -46,7 +46,7 @@ class FailedLogins:
         self._window = window
         self._pause = pause
         self._capacity = capacity
-        self._tries: OrderedDict[str, _Attempts] = OrderedDict()
+        self._tries: OrderedDict[str, _FailedAttempts] = OrderedDict()
 
     def refusal_seconds_left(self, address: str, now: float) -> float:
         """Return the seconds for which an address is still refused; 0 if it may log in."""
@@ -58,7 +58,7 @@ class FailedLogins:
         key = address_key(address)
         tries = self._tries.get(key)
         if tries is None or now - tries.since >= self._window:
-            tries = self._tries[key] = _Attempts(now, until=tries.until if tries else float("-inf"))
+            tries = self._tries[key] = _FailedAttempts(now, until=tries.until if tries else float("-inf"))
         self._tries.move_to_end(key)
         tries.count += 1
         if tries.count >= (limit or self._limit):

@@ -519,9 +519,9 @@ async def make_edge(
     """Make an edge with its pages, which the stack closes. It does not listen yet.
 
     store            database for the pages
-    uses_tls           True if the edge itself speaks TLS
+    uses_tls         True if the edge itself speaks TLS
     make_change      makes a change that the page process has prepared; None if there is no core in this process
-    outage_reason          returns the reason that no match can begin now; empty if matches can begin
+    outage_reason    returns the reason that no match can begin now; empty if matches can begin
     lag              meter of the event loop's lag, to share with a core; None for a new one
     foreign_version  returns `Journal.foreign_version`, if there is a journal in this process
     """

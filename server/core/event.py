@@ -115,7 +115,7 @@ class Event:
     def enter(self, bot: str, rating: float, *, by_host: bool = False) -> None:
         """Enter a bot, or let it return after a withdrawal. Raises EventRefused.
 
-        by_host   True if the host or the bot's owner enters the bot, False if the bot enters itself
+        by_host  True if the host or the bot's owner enters the bot, False if the bot enters itself
         """
         state, plan = self.state, self.plan
         if state.has_entered(bot):
@@ -151,7 +151,7 @@ class Event:
     def leave(self, bot: str, *, by_host: bool = False) -> None:
         """Withdraw a bot. Raises EventRefused.
 
-        by_host   True if the host or the bot's owner withdraws the bot, which then cannot return by itself
+        by_host  True if the host or the bot's owner withdraws the bot, which then cannot return by itself
         """
         state = self.state
         if bot not in state.bots or state.has_ended:

@@ -31,7 +31,7 @@ class Requester(NamedTuple):
     guest: bool
 
 
-class _Waiting(NamedTuple):
+class _WaitingChallenge(NamedTuple):
     engine: str
     requester: Requester
 
@@ -40,7 +40,7 @@ class HouseQueue:
     """Challenges that wait for a slot, and the slots that are taken."""
 
     def __init__(self) -> None:
-        self._waiting: dict[str, _Waiting] = {}
+        self._waiting: dict[str, _WaitingChallenge] = {}
         """Engine and requester of each waiting challenge, in order of arrival."""
         self._used_slots: dict[str, Requester] = {}
         """Requester of each slot, by offered challenge and later by its match."""
@@ -54,7 +54,7 @@ class HouseQueue:
 
     def enqueue(self, challenge: str, engine: str, requester: Requester) -> str | None:
         """Queue a challenge. If too many wait, return the challenge that must be refused."""
-        self._waiting[challenge] = _Waiting(engine, requester)
+        self._waiting[challenge] = _WaitingChallenge(engine, requester)
         return self._list_in_turn_order()[-1] if len(self._waiting) > MAX_QUEUED else None
 
     def forget(self, key: str) -> None:
@@ -77,9 +77,9 @@ class HouseQueue:
     ) -> list[tuple[str, str]]:
         """Return the challenges whose turn has come, each with its engine, and take their slots.
 
-        total_slots     number of matches that all house engines together play in parallel
-        free_slots       number of further matches for each engine, after the matches already offered to it
-        may_begin  returns True if the match of a challenge may begin now, and then counts it
+        total_slots  number of matches that all house engines together play in parallel
+        free_slots   number of further matches for each engine, after the matches already offered to it
+        may_begin    returns True if the match of a challenge may begin now, and then counts it
 
         O(m n log n) for m offered challenges of n waiting ones.
         """
@@ -109,7 +109,7 @@ class HouseQueue:
         """Return a challenge to the queue, because the engine that it was offered to has disconnected."""
         requester = self._used_slots.pop(challenge, None)
         if requester is not None:
-            self._waiting[challenge] = _Waiting(engine, requester)
+            self._waiting[challenge] = _WaitingChallenge(engine, requester)
 
     def positions(self) -> dict[str, int]:
         """Return the queue position of each waiting challenge among the challenges to the same engine, from 1."""

@@ -184,7 +184,7 @@ class Matchmaker:
             self._history,
             self._turns,
             owner=lambda name: self._waiting[name].owner,
-            rating=partial(self._rating, pool.games[0].game),
+            rating=partial(self._find_rating, pool.games[0].game),
             may_meet=partial(self._may_meet, pool, games),
             max_pairs=len(names) // 2,
         )
@@ -202,7 +202,7 @@ class Matchmaker:
     def _has_free_slots(self, weight: int, load: int) -> bool:
         return load == 0 or load + weight <= self._lobby.settings.concurrency
 
-    def _rating(self, game: AnyGame, name: str) -> float:
+    def _find_rating(self, game: AnyGame, name: str) -> float:
         return self._waiting[name].rating_in(game.name)
 
     @staticmethod

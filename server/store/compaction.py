@@ -28,7 +28,7 @@ CHUNK = 8
 """Number of matches written in one transaction. On SQLite, the journal waits 1 to 2 ms for each transaction."""
 
 
-class _Unpacked(NamedTuple):
+class _UnpackedMatch(NamedTuple):
     """Finished match that is not fully packed yet."""
 
     number: int
@@ -54,7 +54,7 @@ async def pack_finished_matches(engine: AsyncEngine, write: Write | None = None)
     return total
 
 
-async def _load_next_batch(engine: AsyncEngine, limit: int) -> list[_Unpacked]:
+async def _load_next_batch(engine: AsyncEngine, limit: int) -> list[_UnpackedMatch]:
     async with open_query_connection(engine) as connection:
         rows = (await connection.execute(_NOT_PACKED, {"most": limit})).all()
         if not rows:
@@ -62,14 +62,14 @@ async def _load_next_batch(engine: AsyncEngine, limit: int) -> list[_Unpacked]:
         numbers = {"these": [row.number for row in rows]}
         events = (await connection.execute(_events_query(engine.dialect.name), numbers)).all()
     happened = {each.number: each.events for each in events}
-    return [_Unpacked(row.number, row.packed, row.terms, happened.get(row.number, "{}")) for row in rows]
+    return [_UnpackedMatch(row.number, row.packed, row.terms, happened.get(row.number, "{}")) for row in rows]
 
 
 def _sorted_events(collected: str) -> list[str]:
     return [event for _, event in sorted(_decode_events(collected).items())]
 
 
-def _pack_batch(batch: list[_Unpacked]) -> list[dict[str, Any]]:
+def _pack_batch(batch: list[_UnpackedMatch]) -> list[dict[str, Any]]:
     return [
         {
             "which": each.number,

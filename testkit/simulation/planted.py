@@ -54,66 +54,66 @@ def plant_deadline_first() -> AbstractContextManager[Any]:
     """Judge a deadline before the inputs that have already arrived."""
     handle = WatchedCore.handle
 
-    def broken(core: WatchedCore, given: Any, now: int) -> Any:
+    def replacement(core: WatchedCore, given: Any, now: int) -> Any:
         due = core.next_deadline
         judged = due is None or due > now or type(given) in (Tick, TurnSent)
         early = [] if judged else handle(core, Tick(), now)
         return [*early, *handle(core, given, now)]
 
-    return patch(WatchedCore, "handle", broken)
+    return patch(WatchedCore, "handle", replacement)
 
 
 def plant_frame_lost() -> AbstractContextManager[Any]:
     """Ignore the loss of a frame between two processes."""
     take = IncomingStream.receive
 
-    def broken(incoming: IncomingStream[Any], frame: Any) -> Any:
+    def replacement(incoming: IncomingStream[Any], frame: Any) -> Any:
         incoming.number = max(incoming.number, frame.number) if frame.body else incoming.number
         try:
             return take(incoming, frame)
         except BadFrame:
             return []
 
-    return patch(IncomingStream, "receive", broken)
+    return patch(IncomingStream, "receive", replacement)
 
 
 def plant_end_not_sent() -> AbstractContextManager[Any]:
     """Never send the end of a match to a bot that was disconnected at that time."""
     handle = WatchedCore.handle
 
-    def broken(core: WatchedCore, given: Any, now: int) -> Any:
+    def replacement(core: WatchedCore, given: Any, now: int) -> Any:
         return [each for each in handle(core, given, now) if type(each) is not SendMissedResult]
 
-    return patch(WatchedCore, "handle", broken)
+    return patch(WatchedCore, "handle", replacement)
 
 
 def plant_session_not_stored() -> AbstractContextManager[Any]:
     """Do not store sessions durably, so that another core does not know them."""
     handle = WatchedCore.handle
 
-    def broken(core: WatchedCore, given: Any, now: int) -> Any:
+    def replacement(core: WatchedCore, given: Any, now: int) -> Any:
         return [each for each in handle(core, given, now) if type(each) is not SaveSession]
 
-    return patch(WatchedCore, "handle", broken)
+    return patch(WatchedCore, "handle", replacement)
 
 
 def plant_answer_not_resent() -> AbstractContextManager[Any]:
     """Let an edge resend neither answers to a new core nor turns to its bots."""
     send_turn = Session._send_turn
 
-    def broken(session: Session, turn: Any, ran: int) -> None:
+    def replacement(session: Session, turn: Any, ran: int) -> None:
         seat = session._seats.get(turn.match)
         if seat is None or seat.answer is None or seat.ply != turn.ply:
             send_turn(session, turn, ran)
 
-    return patch(Session, "_send_turn", broken)
+    return patch(Session, "_send_turn", replacement)
 
 
 def plant_rated_twice() -> AbstractContextManager[Any]:
     """Do not mark a match as counted if it is the first of several."""
     count = counting.count_batch
 
-    def broken(connection: sa.Connection, *given: Any, **named: Any) -> Any:
+    def replacement(connection: sa.Connection, *given: Any, **named: Any) -> Any:
         counted = count(connection, *given, **named)
         if counted[0] > 1:
             first = counted[1][0].match if counted[1] else ""
@@ -121,7 +121,7 @@ def plant_rated_twice() -> AbstractContextManager[Any]:
             connection.exec_driver_sql("UPDATE matches SET counted = 0 WHERE match = ?", (first,))
         return counted
 
-    return patch(counting, "count_batch", broken)
+    return patch(counting, "count_batch", replacement)
 
 
 def plant_suspended_paired() -> AbstractContextManager[Any]:
