@@ -2,7 +2,7 @@
 // square for Minnie's, and a small ring for none. Colours are never the only sign.
 
 import { isStill } from "../preferences.js";
-import { h, set, svg } from "../dom.js";
+import { h, say, set, svg } from "../dom.js";
 import { SEAT_NAMES } from "../text.js";
 import { MoveAnimation, travelTime } from "./moveanimation.js";
 import { RADIUS, arrow, inReadingOrder, layOut, placeBadge, placeNames } from "./geometry.js";
@@ -56,6 +56,9 @@ export class MapBoard {
     const ferries = new Set(extra.ferries.map((road) => road.join(" ")));
     this.layout = layout;
     set(this.picture, { viewBox: `0 0 ${layout.width.toFixed(1)} ${layout.height.toFixed(1)}` });
+    set(this.element, { "data-provisional": extra.cells === undefined });
+    this.zoom.resize([layout.width, layout.height]);
+    if (extra.cells === undefined) return; // nothing is seen before the land is known
     this.land = new Land(layout, extra, (type, v) => (type === "click" ? this.onSpot(v) : this.point(v, type === "enter")));
     this.spots = layout.at.map((_, v) => this.spot(v));
     this.names = setup.territories.map((name) => svg("text", { class: "place" }, name));
@@ -80,8 +83,7 @@ export class MapBoard {
       this.fight,
       this.preview,
     );
-    set(this.element, { "data-provisional": extra.cells === undefined });
-    this.zoom.resize([layout.width, layout.height]);
+    if (this.zoom.scale) this.label();
     if (this.shown) {
       const [position, move, before] = this.shown;
       this.shown = null;
@@ -152,6 +154,7 @@ export class MapBoard {
     if (this.shown?.[0] === position) return; // its animation may be running
     const follows = before !== null && this.shown?.[0] === before;
     this.shown = [position, move, before];
+    if (!this.spots) return; // draw() shows it
     this.march.stop();
     const now = performance.now();
     const travel = follows ? travelTime(now - this.drawnAt) : 0;
@@ -190,9 +193,9 @@ export class MapBoard {
     const owner = n > 0 ? "maxie" : n < 0 ? "minnie" : "nobody";
     set(group, { "data-owner": owner });
     this.land.own(v, owner);
-    number.textContent = n ? Math.abs(n) : "";
+    say(number, n ? String(Math.abs(n)) : "");
     set(number, { "data-long": Math.abs(n) > 99 });
-    title.textContent = this.words(v, n);
+    say(title, this.words(v, n));
   }
 
   // Create the mark of travelling armies, around 0 0.
@@ -255,6 +258,7 @@ export class MapBoard {
   // Set the territories that can be chosen: `sources` and `targets` are sets, `selected` a number or null. null: none.
   mark(marks) {
     this.marked = marks;
+    if (!this.spots) return;
     this.preview.replaceChildren();
     set(this.picture, { role: marks ? "group" : "img" });
     this.spots.forEach(({ group, title }, v) => {
