@@ -49,7 +49,7 @@ def test_each_file_fits_its_map(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["m1"])
+@pytest.mark.parametrize("name", ["m1", "italy"])
 def test_a_file_is_what_the_command_in_its_first_line_makes(name: str, tmp_path: Path) -> None:
     """The first six openings do not depend on how many are made."""
     path = shipped_openings_file(name)
