@@ -8,7 +8,7 @@ from typing import cast
 from arena.games.catalogue import KNOWN
 from arena.games.core import AnyGame
 from arena.games.riskless import Riskless
-from arena.maps.loader import CACHE_MAPS, load_map
+from arena.maps.loader import CACHE_MAPS, MapError, load_map
 
 DEFAULT_MAP = "italy"
 """Default map of a match: matches on it are short, and between equals they are decided."""
@@ -38,6 +38,12 @@ def make_game_on_map(game: str = Riskless.name, map: str = DEFAULT_MAP) -> AnyGa
 def has_maps(game: str) -> bool:
     """Return True if the game called `game` is Riskless or a subclass. Raises UnknownGame and BadGame."""
     return issubclass(KNOWN.find(game), Riskless)
+
+
+def require_maps(game: str, map: str) -> None:
+    """Check that the game called `game` is played on maps if `map` names another than the default. Raises MapError."""
+    if map not in ("", DEFAULT_MAP) and not has_maps(game):
+        raise MapError("", "", f"{game} has no maps: leave the option out")
 
 
 @lru_cache(maxsize=CACHE_MAPS)

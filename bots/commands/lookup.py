@@ -11,7 +11,7 @@ from arena.console import UsageError, register_game
 from arena.games.core import AnyGame, GameError
 from arena.games.hexapawn import MAX_SIDE, Hexapawn
 from arena.maps.loader import MapError
-from arena.maps.setup import DEFAULT_MAP, has_maps, make_game_on_map
+from arena.maps.setup import make_game_on_map, require_maps
 
 SIZE: Mapping[str, IntegerOption] = {
     "width": IntegerOption(3, 1, MAX_SIDE),
@@ -26,8 +26,7 @@ def load_game(game: str, map: str) -> AnyGame:
             size = parse_spec(game, {Hexapawn.name: SIZE}, "game")
             return cast("AnyGame", Hexapawn(size.get_integer("width"), size.get_integer("height")))
         name = register_game(game)
-        if map not in ("", DEFAULT_MAP) and not has_maps(name):
-            raise UsageError(f"--map: {name} has no maps: leave the option out")
+        require_maps(name, map)
         return make_game_on_map(name, map)
     except (GameError, BadSpec) as error:
         raise UsageError(f"--game: {error}") from None

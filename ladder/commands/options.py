@@ -23,7 +23,8 @@ from arena.ladder.plan import (
     parse_time_limit,
     unique_bots,
 )
-from arena.maps.setup import DEFAULT_MAP, has_maps
+from arena.maps.loader import MapError
+from arena.maps.setup import require_maps
 
 EventOption = Annotated[
     str | None,
@@ -73,8 +74,11 @@ def apply_options(plan: LadderPlan, options: Mapping[str, Any]) -> LadderPlan:
     if "seconds" in changes:
         changes["rounds"] = options.get("rounds")
     changed = dataclasses.replace(plan, **changes)
-    if options.get("map") not in (None, DEFAULT_MAP) and not has_maps(register_game(changed.game)):
-        raise UsageError(f"--map: {changed.game} has no maps: leave the option out")
+    if options.get("map") is not None:
+        try:
+            require_maps(register_game(changed.game), options["map"])
+        except MapError as error:
+            raise UsageError(f"--map: {error}") from None
     return changed
 
 
