@@ -6,7 +6,8 @@
     frames   how often a picture is drawn while armies travel on usa, as fast as they travel at all, and the processor time
              that the page's thread takes for each of these pictures, which does not depend on what else the machine does
     shift    how far what is on the page moves away while bots play a hundred moves a second: the layout shift of every view
-    boards   the processor time that at least 25 live boards on the start page take from the browser, all its processes together
+    boards   the processor time that the live boards in sight on the start page take from the browser, all its processes
+             together, while at least 25 matches are in progress
     lighthouse   the four scores of Lighthouse on a phone and on a desktop; needs the program: npm install --global lighthouse
 
 Each part tells the load of the machine: where it is high, times are those of the load.
@@ -41,7 +42,8 @@ from tests.web.screenshots import made_up
 
 LATENCY_MS = 400
 BYTES_A_SECOND = 400_000 / 8
-BOARDS = 25
+MATCHES = 25
+"""Matches in progress from which on the live boards are measured: the bots can play 30 at once."""
 BOARD_SECONDS = 20.0
 MOVE_SECONDS = 1.0
 """Pause of each bot of the live boards before a move, in seconds."""
@@ -243,17 +245,21 @@ def extract_frame_times(events: list[dict[str, Any]]) -> list[float]:
 
 
 def measure_boards(browser: Browser, folder: Path, _loads: int) -> None:
-    """Measure the CPU time of a start page with many live boards, all of them visible."""
+    """Measure the CPU time of the live boards on a start page that lists many matches in progress."""
     with run_arena(folder, "--map", "usa", "--tc", "20/move", "--set=pool.concurrency=40") as running:
         for number in range(6):
             running.connect_slow_bot(f"bot-{number}", MOVE_SECONDS, matches=10)
         page = browser.new_page(viewport={"width": 1440, "height": 2400})
         page.goto(running.url)
-        drawn = page.locator(".small-board")
-        wait_until(lambda: drawn.count() >= BOARDS)
+        cards, drawn = page.locator(".cards.boards > *"), page.locator(".small-board")
+        wait_until(
+            lambda: cards.count() >= MATCHES and drawn.count() > 0
+        )  # the page draws the boards in sight
         before, share = count_accepted_moves(running), measure_cpu_share(browser, page)
         rate = (count_accepted_moves(running) - before) / BOARD_SECONDS
-        print(f"{drawn.count()} live boards of usa in sight, {rate:.1f} moves a second in all:")
+        print(
+            f"{drawn.count()} live boards of usa in sight, of {cards.count()} matches with {rate:.1f} moves a second in all:"
+        )
         page.evaluate("document.querySelector('.cards.boards').style.display = 'none'")
         alone = measure_cpu_share(browser, page)
         print(
