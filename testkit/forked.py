@@ -103,13 +103,18 @@ class ForkedPageProcess(ForkedCommand):
         self._process.start()
 
 
+def _enter(folder: Path, environment: dict[str, str]) -> None:
+    """Give the forked process the folder and the environment of the process that wants it."""
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+
+
 def _answer_pages(theirs: socket.socket, folder: Path, environment: dict[str, str]) -> None:
     """Run the page process in the forked process."""
     from arena.server.web.__main__ import main as answer_pages  # noqa: PLC0415 - loaded in the parent of all forks
 
-    os.chdir(folder)
-    os.environ.clear()
-    os.environ.update(environment)
+    _enter(folder, environment)
     os.dup2(theirs.fileno(), 0)
     theirs.close()
     answer_pages()
@@ -119,9 +124,7 @@ def _run_forked(
     arguments: tuple[str, ...], folder: Path, environment: dict[str, str], out: Path | None, err: Path | None
 ) -> None:
     """Run the command in the forked process, and exit."""
-    os.chdir(folder)
-    os.environ.clear()
-    os.environ.update(environment)
+    _enter(folder, environment)
     # Where tests run in the background of a shell, that makes them ignore Ctrl-C.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for output, file in ((1, out), (2, err)):

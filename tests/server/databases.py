@@ -44,6 +44,14 @@ def _somebody() -> str:
     return "nobody"
 
 
+@contextmanager
+def one_at_a_time(made: Path) -> Iterator[None]:
+    """Wait for one's turn among all workers of this run: whoever is first makes `made`, and the others find it."""
+    with made.with_suffix(".lock").open("w") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        yield
+
+
 def _copy(data: Path, to: Path) -> None:
     """Copy the data of a PostgreSQL that does not run, with their owner and modes."""
     subprocess.run(["cp", "--archive", str(data), str(to)], check=True)
@@ -89,8 +97,7 @@ class Postgresql:
         if template is None:
             self._make(data, lasting=lasting)
             return
-        with template.with_suffix(".lock").open("w") as turn:
-            fcntl.flock(turn, fcntl.LOCK_EX)
+        with one_at_a_time(template):
             if template.exists():
                 _copy(template, data)
             else:

@@ -6,7 +6,6 @@ Server, client and store are the real ones. Points, Buchholz, winners and marks 
 from __future__ import annotations
 
 import csv
-import fcntl
 import gc
 import pickle
 import shutil
@@ -37,6 +36,7 @@ from testkit.simulation.bots import URL, ClientBot
 from testkit.simulation.servers import replace_machine
 from testkit.simulation.world import EPOCH_NS, SECOND, SimulatedProcess
 from tests.server.command_line import run
+from tests.server.databases import one_at_a_time
 from tests.server.matches import game_of
 from tests.server.store.registering import register_name
 from tests.server.test_event_together import ask
@@ -333,8 +333,7 @@ def play_week(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Week:
 def played_week(run_folder: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Week:
     """Return the week, which is played once a run, and copy its store to arena.db in the folder."""
     played = run_folder / "semester"
-    with played.with_suffix(".lock").open("w") as turn:
-        fcntl.flock(turn, fcntl.LOCK_EX)
+    with one_at_a_time(played):
         if not played.exists():
             unfinished = played.with_suffix(".part")
             unfinished.mkdir(exist_ok=True)

@@ -294,7 +294,7 @@ IN_SIGHT = """() => {
     return found.top >= 0 && found.bottom <= bottom && found.right <= innerWidth;
   });
 }"""
-"""Whether the buttons to zoom, the controls and the story are in the window and above the tabs of a phone."""
+"""True if the buttons to zoom, the controls and the story are in the window and above the tabs of a phone."""
 
 
 REPLAY = """async (line) => {

@@ -26,7 +26,7 @@ VIEWS = (
 )
 SAID = """() => [...document.querySelectorAll('.fault-bar, .fault, [data-alarm]')]
   .filter((each) => each.checkVisibility() && each.textContent).map((each) => each.textContent)"""
-"""What is said in red."""
+"""Messages in red."""
 AWAY = "The server does not answer. Reconnecting…"
 
 

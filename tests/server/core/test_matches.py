@@ -51,7 +51,7 @@ from arena.server.core.inputs import (
     Tick,
     TurnSent,
 )
-from tests.server.core.arena import LINE, MS, SECOND, Arena, answer, play_line
+from tests.server.core.arena import LINE, MS, SECOND, Arena, Peer, answer, play_line
 from tests.server.matches import spec
 
 
@@ -152,13 +152,18 @@ def test_a_turn_whose_report_is_lost_is_charged_as_its_edge_measured() -> None:
     assert not arena.records, "each turn has the whole time to be reported"
 
 
-def test_no_flag_falls_while_a_turn_is_on_its_way_to_a_bot_that_is_back() -> None:
-    arena = Arena(reports=False)
+def begin_and_return(arena: Arena) -> tuple[str, Peer, Peer]:
+    """Begin a match of 1+0 and a margin of 50 ms, in which Maxie comes back 900 ms after her turn. Return its id, her and Minnie."""
     anna, bert = arena.enter("anna"), arena.enter("bert")
     match = arena.begin(anna, bert, "1+0", margin=50)
     arena.give(TurnSent(anna.client, match, 0, arena.now))
     arena.wait(900)
-    back = anna.back()
+    return match, anna.back(), bert
+
+
+def test_no_flag_falls_while_a_turn_is_on_its_way_to_a_bot_that_is_back() -> None:
+    arena = Arena(reports=False)
+    match, back, _ = begin_and_return(arena)
     arena.wait(500)
     assert not arena.records, "the store may keep the turn from leaving"
     arena.give(TurnSent(back.client, match, 0, arena.now))
@@ -171,11 +176,7 @@ def test_no_flag_falls_while_a_turn_is_on_its_way_to_a_bot_that_is_back() -> Non
 
 def test_the_time_that_a_turn_had_run_is_not_charged_to_the_next_player() -> None:
     arena = Arena(reports=False)
-    anna, bert = arena.enter("anna"), arena.enter("bert")
-    match = arena.begin(anna, bert, "1+0", margin=50)
-    arena.give(TurnSent(anna.client, match, 0, arena.now))
-    arena.wait(900)
-    back = anna.back()
+    match, back, bert = begin_and_return(arena)
     bert.leave()
     back.say(Move(match, 0, 4), 950 * MS)
     arena.wait(1049)
