@@ -1,6 +1,6 @@
 """Adjudication: rules that end a match early, applied after each move.
 
-Values that the bots send count only if both bots agree.
+With each move a bot may send its value of the position. Such values end a match only if both bots agree.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Adjudicator:
         )
 
     def count(self, position: object) -> None:
-        """Count a position that cannot end the match: the start, or a position of the opening."""
+        """Count a position without ending the match: the start position, or one that the opening reaches."""
         if self._repetitions is not None:
             self._repetitions.add(position)
 
@@ -60,9 +60,9 @@ def adjudicate(
     times: int,
     solution: Solution | None = None,
 ) -> EarlyEnd | None:
-    """Return the early end of a match in which `moves` have led to `position`, or None if the match goes on.
+    """Return the early end of a match in which `moves` led to `position`; None if the match goes on.
 
-    times     number of times that the position has occurred in the match, this time included
+    times     number of occurrences of the position in the match so far, including the current one
     solution  solution of the game, if its map is solved
 
     The rules apply in this order: repetition, solved table, values on which both bots agree, ply limit.
@@ -126,5 +126,5 @@ def _end_by_ply_limit(plies: int, limit: int) -> EarlyEnd:
 
 
 def unusable_table_reason(rules: Adjudication | None, game: AnyGame) -> str | None:
-    """Return why the rule `table` cannot end matches of `game`, in one line; None if it can, or if the rule is off."""
+    """Return a one-line reason why `game` cannot use the rule `table`; None if it can, or if the rule is off."""
     return None if rules is None or not rules.table else why_unsolved(game) or None

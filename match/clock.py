@@ -2,9 +2,9 @@
 
 The rules, which PROTOCOL.md repeats for bot authors:
 
-- A player's time runs from sending the turn until the move's frame arrives at the server.
-- A move is in time while `elapsed <= left + margin`. The margin is grace for the network, not time to think: a move
-  within it does not lose on time. A player who uses part of it has 0 left, never less.
+- A player's time runs from the moment the server sends the turn until the move's frame arrives at the server.
+- A move is in time while `elapsed <= left + margin`. The margin is grace for the network, not time to think.
+  A move that uses part of the margin is still in time, and leaves 0 on the clock, never less.
 - After a move in time the increment is added. With a time per move, `left` is reset to that time.
 - The two players may have different time controls: time odds.
 - If the total time of a match is limited, a player never has more left than the limit less the time already spent.
@@ -25,7 +25,7 @@ MS = 1_000_000
 
 
 class MatchClock(Struct, frozen=True, gc=False):
-    """Clock of a match: time left to both players under a time control with a margin, in ns."""
+    """Clock of a match: the time left to each player, the time control and the margin, in ns."""
 
     maxie_control: TimeControl
     minnie_control: TimeControl
@@ -47,7 +47,7 @@ class MatchClock(Struct, frozen=True, gc=False):
         total_ms: int = 0,
         minnie_control: TimeControl | None = None,
     ) -> Self:
-        """Return the clocks before ply 0.
+        """Return the clock of a match that has not begun.
 
         total_ms        limit of each player's time in the whole match; 0 for no limit
         minnie_control  Minnie's time control if it differs from Maxie's
@@ -60,15 +60,15 @@ class MatchClock(Struct, frozen=True, gc=False):
         return cls(control, minnie_control, margin_ms * MS, maxie, minnie, total)
 
     def time_left_ns(self, player: Player) -> int:
-        """Return the player's time left at the start of a turn."""
+        """Return the player's time left at the start of a turn, in ns, without the margin."""
         return self.maxie if player is MAXIE else self.minnie
 
     def max_move_ns(self, player: Player) -> int:
-        """Return the longest time for a move that is still in time: time left plus margin."""
+        """Return the longest time that a move may take, in ns: time left plus margin."""
         return (self.maxie if player is MAXIE else self.minnie) + self.margin
 
     def spend(self, player: Player, elapsed: int) -> MatchClock:
-        """Return the clocks after a move in time that took `elapsed` ns. Raises ValueError for a late move."""
+        """Return the clock after a move that took `elapsed` ns. Raises ValueError for a late move."""
         clock = self.maxie if player is MAXIE else self.minnie
         if not 0 <= elapsed <= clock + self.margin:
             raise ValueError(f"time spent must be 0 to {clock + self.margin} ns, not {elapsed} ns")
@@ -82,7 +82,7 @@ class MatchClock(Struct, frozen=True, gc=False):
         return MatchClock(self.maxie_control, self.minnie_control, self.margin, maxie, minnie)
 
     def _spend_limited(self, player: Player, elapsed: int) -> MatchClock:
-        """Return the clocks after a move that took `elapsed` ns, in a match with a limited total time."""
+        """Return the clock after a move that took `elapsed` ns, in a match whose total time is limited."""
         by_maxie = player is MAXIE
         maxie_spent = self.maxie_spent + (elapsed if by_maxie else 0)
         minnie_spent = self.minnie_spent + (0 if by_maxie else elapsed)

@@ -19,7 +19,7 @@ class MatchOpened(Struct, frozen=True, tag="opened"):
 
 
 class PlayerReady(Struct, frozen=True, tag="ready"):
-    """A player is ready."""
+    """A player is ready to begin the match."""
 
     player: Player
 
@@ -31,7 +31,7 @@ class TurnStarted(Struct, frozen=True, gc=False, tag="turn_left", omit_defaults=
     lag: int = 0
     """Smallest recent ping time of the mover's connection, in ns; 0 if unknown."""
     ran: int = 0
-    """Time for which the clock had run before, in ns, if the turn was sent again; otherwise 0."""
+    """Time that the clock had run before, in ns, if the turn was sent again; otherwise 0."""
 
 
 class Moved(Struct, frozen=True, gc=False, tag="moved", omit_defaults=True):
@@ -58,7 +58,7 @@ class Resigned(Struct, frozen=True, tag="resigned", omit_defaults=True):
 
 
 class PlayerDisconnected(Struct, frozen=True, tag="left"):
-    """A player lost its connection; it may return within the grace period."""
+    """A player lost its connection, and may reconnect within the grace period."""
 
     player: Player
 
@@ -70,7 +70,7 @@ class PlayerReconnected(Struct, frozen=True, tag="returned"):
 
 
 class SessionLost(Struct, frozen=True, tag="session_lost", omit_defaults=True):
-    """A new process connected under a player's name without the old session, so it does not know the match yet."""
+    """A player connected without its old session: a new process, which does not know the match yet."""
 
     player: Player
     proved: bool = False
@@ -88,11 +88,11 @@ class DeadlinePassed(Struct, frozen=True, tag="deadline", omit_defaults=True):
     """The referee's `next_deadline` has passed, and all messages that arrived earlier have been read."""
 
     server_late: int = 0
-    """Time during the turn in which the server is known to have stalled, in ns."""
+    """Time for which the server itself stalled during the turn, in ns, as far as known."""
 
 
 class ServerRecovered(Struct, frozen=True, tag="server_back"):
-    """The server was down and continues the match; all earlier times are invalid."""
+    """The server continues the match after it was down. Times measured before that are invalid."""
 
 
 class ServerFailed(Struct, frozen=True, tag="server_failed"):
@@ -126,19 +126,19 @@ _decoder: msgspec.json.Decoder[list[TimedEvent]] = msgspec.json.Decoder(list[Tim
 def to_journal(at: int, event: Event, turn: tuple[int, TurnStarted] | None = None) -> str:
     """Return an event at the time `at` as JSON for the journal.
 
-    turn  start of the current turn with its time, if it is not in the journal yet; it is written before the event
+    turn  start of the current turn, with its time, to write before the event; None if the journal has it already
     """
     timed = (at, event)
     return _encoder.encode((timed,) if turn is None else (turn, timed)).decode()
 
 
 def from_journal(text: str) -> list[TimedEvent]:
-    """Return the events in a text written by `to_journal`, in order. Raises msgspec.DecodeError."""
+    """Return the events in a text written by `to_journal`, in order. Raises msgspec.DecodeError for any other text."""
     return _decoder.decode(text)
 
 
 class Notify(Struct, frozen=True, gc=False):
-    """Message to a player, to send as soon as the event that caused it is in the journal."""
+    """Message to a player, sent once the event that caused it is in the journal."""
 
     player: Player
     message: ServerMessage

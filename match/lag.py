@@ -3,7 +3,7 @@
 The rule, which PROTOCOL.md publishes:
 
 - The server pings each connection and remembers the last few ping times. The lag of a move is the
-  *smallest* of them. So a single slow ping gives no credit, and a client cannot simply claim a lag.
+  *smallest* of them. So one slow ping gives no credit, and the server never relies on a lag that a client claims.
 - A move is credited its lag, but never more than the move took, and never more than the rest of the budget.
 - The budget starts full, at `CAP`. Each of the player's moves adds `REFILL`, up to `CAP`.
 

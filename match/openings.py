@@ -1,4 +1,4 @@
-"""Openings of matches: moves made for both players before they begin. Pure."""
+"""Openings of matches: first moves that both players are given, and do not choose. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ Opening = tuple[Data, ...]
 def random_opening(game: Game[P, M], plies: int, salt: str) -> Opening:
     """Return an opening of at most `plies` random moves.
 
-    The same `salt` gives the same opening on every machine. The opening is shorter if every next move would end the game.
+    The same `salt` gives the same opening on every machine. The opening ends early where every further move would end
+    the game.
     """
     position = game.start()
     moves: list[Data] = []
@@ -34,7 +35,7 @@ def random_opening(game: Game[P, M], plies: int, salt: str) -> Opening:
 
 
 def position_after(game: Game[P, M], opening: Opening) -> P:
-    """Return the position after an opening. Raises games.core.GameError."""
+    """Return the position after an opening. Raises games.core.GameError for an illegal move."""
     position = game.start()
     for data in opening:
         position = game.play(position, game.move_from_data(data))

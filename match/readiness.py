@@ -13,8 +13,8 @@ NOBODY: frozenset[Player] = frozenset()
 class Readiness:
     """State of both players before a match: ready or not, and reconnected or not after a restart of the server.
 
-    A player who has not reconnected cannot be asked to get ready. It has the grace period to reconnect, and then the full
-    time to get ready.
+    A player who has not reconnected cannot be asked to get ready. Such a player has the grace period to reconnect, and
+    then the full time to get ready.
     """
 
     __slots__ = ("_away_ns", "_missing", "_ready_ns", "awaited", "since")
@@ -46,7 +46,7 @@ class Readiness:
         return self.since + (self._ready_ns if self._missing.isdisjoint(self.awaited) else self._away_ns)
 
     def record_request(self, now: int) -> None:
-        """Note that the players are asked to get ready at `now`."""
+        """Record that the players are asked to get ready at `now`."""
         self.since = now
 
     def mark_ready(self, player: Player) -> bool:
@@ -61,12 +61,12 @@ class Readiness:
         self._missing |= {player}
 
     def await_reconnections(self, now: int) -> None:
-        """Wait for both players to reconnect after a restart of the server; the time to get ready starts again."""
+        """Wait for both players to reconnect after a restart of the server, and restart the time to get ready."""
         self.awaited = EVERYBODY
         self._restart_ready_time(now)
 
     def record_reconnection(self, player: Player, now: int) -> None:
-        """Note that a player has reconnected; if it was awaited, the time to get ready starts again."""
+        """Record that a player has reconnected. If the player was awaited, restart the time to get ready."""
         if player in self.awaited:
             self.awaited -= {player}
             self._restart_ready_time(now)

@@ -47,10 +47,13 @@ from arena.protocol.record import RecordedMove, Result
 from arena.protocol.values import Clocks, Seat
 
 LATE_LIMIT = 50 * MS
-"""Stall of the server, in ns. If a flag falls after a longer stall that also exceeds the margin, the match is void."""
+"""Longest stall of the server that is ignored, in ns.
+
+If a player's time runs out in a turn with a longer stall, and the stall also exceeds the margin, the match is void.
+"""
 
 MAX_FAULTS = 16
-"""Number of rejected messages allowed to a player in one match; the next one loses it."""
+"""Number of rejected messages that a player may send in one match. One more loses the match."""
 
 SEATS: dict[Player, Seat] = {Player.MAXIE: "maxie", Player.MINNIE: "minnie"}
 """Names of the players in messages and records."""
@@ -62,7 +65,7 @@ class Referee:
 
     terms: Terms
     revision: int = 0
-    """Number of events so far that changed the state. Other events need not be stored."""
+    """Number of events that have changed the state. Only these need to be stored."""
     moves: list[RecordedMove] = field(default_factory=list)
     result: Finish | None = None
 
@@ -85,11 +88,11 @@ class Referee:
         """Time at which the current turn was sent, in ns; None while no clock runs."""
         self._turn_lag = 0
         self._flag_at = 0
-        """Time at which the flag of the current turn falls, in ns."""
+        """Time at which the player to move loses on time, in ns."""
         self._play_opening()
 
     def _play_opening(self) -> None:
-        """Play the moves of the opening. Raises games.core.GameError for an invalid opening, as set by the host."""
+        """Play the moves of the host's opening. Raises games.core.GameError if the opening is invalid."""
         game = self.terms.game
         if self._adjudicator is not None:
             self._adjudicator.count(self.position)
@@ -187,10 +190,10 @@ class Referee:
     # playing
 
     def start_clock(self, turn: TurnStarted, now: int) -> int | None:
-        """Start the clock of a turn sent at `now`. Return `next_deadline`: usually the time at which the mover's flag falls.
+        """Start the clock of a turn sent at `now`, and return `next_deadline`: usually the end of the mover's time.
 
-        A clock that already runs is set to `turn.ran`: the mover is not charged for the way of a turn that is sent again.
-        Return None, and start no clock, if `turn` is not the next one or its player has not reconnected.
+        A clock that already runs is set back to `turn.ran`, so that a turn which is sent again costs the mover no extra
+        time. Return None, and start no clock, if `turn` is not the next one or its player has not reconnected.
         """
         here = self.mover not in self.readiness.awaited  # otherwise the turn begins when its mover returns
         is_next = self.result is None and turn.ply == len(self.moves)
@@ -322,7 +325,7 @@ class Referee:
         return self._handle_reconnection(player, now)
 
     def _handle_recovery(self, now: int) -> list[Effect]:
-        """Mark both players as away. The interrupted turn restarts when its mover has reconnected."""
+        """Mark both players as disconnected. The interrupted turn restarts when its mover has reconnected."""
         self.readiness.await_reconnections(now)
         self.turn_since = None
         self._disconnected_at = dict.fromkeys(Player, now)
@@ -332,7 +335,7 @@ class Referee:
     # deadlines
 
     def _list_deadlines(self) -> list[tuple[int, Player | None]]:
-        """Return all deadlines, each with the player who must meet it; None stands for all players who are not ready."""
+        """Return all deadlines, each with its player, or with None for all players who are not ready."""
         ready_by = self.readiness.deadline
         if self.is_over or ready_by is None:
             return []

@@ -12,16 +12,16 @@ class RepetitionCounter:
     """Counter of the positions of one match. Adding a position takes O(territories) time and memory."""
 
     def __init__(self, game: Game[Any, Any], positions: Iterable[object] = ()) -> None:
-        """Count `positions`, which have already occurred."""
+        """Begin with `positions`, which have already occurred."""
         self._game = game
         self._counts: dict[Hashable, int] = {}
         self.latest = 0
-        """Number of times that the latest position has occurred, this time included; 0 before the first."""
+        """Number of occurrences of the latest position, including the latest one; 0 before the first position."""
         for position in positions:
             self.add(position)
 
     def add(self, position: object) -> int:
-        """Count a position. Return how often it has occurred, this time included; always 1 in a game without repetition."""
+        """Count a position, and return the number of its occurrences; always 1 in a game without repetition."""
         key = self._game.repetition_key(position)
         if key is None:
             self.latest = 1

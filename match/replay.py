@@ -1,7 +1,7 @@
 """Check of a record: a referee replays its match.
 
 The check covers the setup, the opening, each move, the reason, the winner, and adjudication by the record's own rules.
-It does not cover the times of the moves, because a record does not contain the margin that applied to them.
+The times of the moves are not checked, because a record does not contain the margin.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def list_movers(record: Record) -> list[Player]:
 
 
 def mean_cpu_ms(records: Iterable[Record]) -> dict[str, float]:
-    """Return the mean CPU time per move, in ms, of each bot for which it was measured."""
+    """Return the mean CPU time per move, in ms, of each bot that reported its CPU time."""
     used: defaultdict[str, list[float]] = defaultdict(list)
     for record in records:
         if any(move.thinking is not None and move.thinking.cpu_ms is not None for move in record.moves):
@@ -104,9 +104,10 @@ def mean_cpu_ms(records: Iterable[Record]) -> dict[str, float]:
 
 
 def has_moved(record: Record, player: Player) -> bool | None:
-    """Return whether a player answered its turns: True if it made a move besides the opening.
+    """Return True if a player made a move of its own: one that is not part of the opening.
 
-    Return False if it made none and lost on time or by not getting ready, and None if it never had to move.
+    Return False if the player made no move, and lost on time or by not getting ready. Return None if the player never
+    had to move.
     """
     first = sum(each.opening for each in record.moves)
     if player in list_movers(record)[first:]:
@@ -127,7 +128,7 @@ def summarize_record(record: Record) -> str:
 
 
 def verify(record: Record) -> Replay:
-    """Replay the match of a record.
+    """Replay the match of a record, and check the record against it.
 
     Raises BadRecord if the setup is invalid, the game has other rules on this machine, a move is illegal, or the moves do
     not lead to the result.

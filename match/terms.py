@@ -68,7 +68,7 @@ class Terms(Struct, frozen=True, kw_only=True):
 
     @property
     def odds_for_message(self) -> TimeOdds | UnsetType:
-        """Time odds as a message field; UNSET if both players have the match's time control."""
+        """Time odds for a message; UNSET if both players have the time control of the match."""
         return self.time_odds if self.time_odds != TimeOdds() else UNSET
 
     def make_clock(self) -> MatchClock:
@@ -97,18 +97,18 @@ class Terms(Struct, frozen=True, kw_only=True):
 
     @property
     def threads_needed(self) -> int:
-        """Number of search threads the match needs: the larger of both players', since only one thinks at a time."""
+        """Search threads that the match needs: the larger number of both players, since they think in turn."""
         return max(self.max_threads("maxie"), self.max_threads("minnie"))
 
     def with_engines(self, maxie: EngineInfo | None, minnie: EngineInfo | None) -> Terms:
-        """Return a copy of the terms with these engines; each engine's thread count is capped by `thread_limits`."""
+        """Return a copy of the terms with these engines, whose thread counts are cut to `thread_limits`."""
         limits = self.thread_limits
         engines = Engines(_limit_threads(maxie, limits.maxie), _limit_threads(minnie, limits.minnie))
         return structs.replace(self, engines=engines)
 
 
 class _Setup(Struct, frozen=True):
-    """JSON form of a game: its name and its setup."""
+    """JSON form of a game: its name and its setup data."""
 
     name: str
     setup: dict[str, Data]

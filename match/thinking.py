@@ -37,16 +37,19 @@ class AnalysisTrimmer:
         """Checked moves in the game's own form, by the data that a player sent."""
         self._byte_budgets = dict.fromkeys(Player, MATCH_BYTES)
         self.moves_cut = 0
-        """Number of moves that were removed from main lines."""
+        """Number of moves removed from main lines so far."""
 
     def trim_event(self, event: Moved) -> Moved:
-        """Return a move event with its analysis trimmed; the rest counts towards the player's limit."""
+        """Return a move event with its analysis trimmed. The analysis that stays counts towards the player's limit."""
         if event.thinking is None:
             return event
         return replace(event, thinking=self.trim(event.player, event.thinking))
 
     def trim_recorded(self, player: Player, move: RecordedMove) -> RecordedMove:
-        """Return a recorded move with its analysis trimmed; the rest counts towards the player's limit."""
+        """Return a recorded move with its analysis trimmed.
+
+        The analysis that stays counts towards the player's limit.
+        """
         if move.thinking is None:
             return move
         return replace(move, thinking=self.trim(player, move.thinking))

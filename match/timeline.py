@@ -56,13 +56,13 @@ class TimelineEntry(Struct, frozen=True):
     left: int | None = None
     """Time on the clock after the move, with the increment."""
     wrong: str = ""
-    """Reason for which the event was refused or ended the match; empty if neither."""
+    """Reason why the event was refused or ended the match; empty if neither."""
 
 
 def build_timeline(
     terms: Terms, events: Sequence[tuple[int, Event]]
 ) -> tuple[list[TimelineEntry], Finish | None]:
-    """Return the entries of a match in order, and its result, which is None while the match is in progress."""
+    """Return the entries of a match in order, and its result; None as the result while the match is in progress."""
     referee = Referee(terms)
     return list(_replay_entries(referee, events)), referee.result
 

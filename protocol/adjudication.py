@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 NONE = "none"
-"""Word for no adjudication at all, or for one rule that is off."""
+"""Value that turns off one rule, or all adjudication."""
 
 TABLE = "table"
 """Name of the rule that ends a match by the solved table of its map."""
@@ -28,7 +28,7 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     win: Annotated[float, Meta(gt=0, le=1e12)] | None = None
     """Maxie wins if the last `moves` values of both bots are all at least this; Minnie, if all are at most its negative."""
     draw: Annotated[float, Meta(ge=0, le=1e12)] | None = None
-    """The match is drawn if the last `moves` values of both bots are all within this of 0."""
+    """The match is drawn if the last `moves` values of both bots all differ from 0 by at most this."""
     moves: Annotated[int, Meta(ge=1, le=1000)] = 3
     """Number of each bot's latest moves whose values `win` and `draw` examine."""
     after: Annotated[int, Meta(ge=0, le=1_000_000)] = 0

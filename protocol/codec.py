@@ -36,7 +36,7 @@ MAX_DEPTH = 16
 TEXT = frozenset({str})
 CONTAINERS = frozenset({dict, list})
 SCALARS = frozenset({str, int, bool, type(None)})
-"""Types whose values need no further check."""
+"""Types of values that are always valid."""
 ALLOWED = SCALARS | CONTAINERS | {float}
 
 
@@ -88,8 +88,8 @@ class DecodeError(ValueError):
 def decode_client(frame: bytes | str, limit: int = MAX_CLIENT_FRAME) -> ClientMessage:
     """Return the message in a frame of at most `limit` bytes from a client. Raises DecodeError.
 
-    Nearly all frames to a server are `ready`, or a `move` made of numbers, without unknown fields. These are decoded
-    directly into typed structs, in a quarter of the time that other frames take.
+    Nearly all frames to a server are `ready`, or a `move` made of numbers, without unknown fields. Such frames are
+    decoded directly into typed structs, which takes a quarter of the time.
     """
     if type(frame) is bytes and len(frame) <= limit:
         try:
@@ -181,7 +181,7 @@ def _reject_extension(code: int, _data: bytes) -> object:
 
 
 def _find_fault(data: object) -> str | None:
-    """Return the first fault of unpacked data, or None. The data is examined level by level, since that is fast."""
+    """Return the first fault of unpacked data, or None. Examining the data level by level is fast."""
     level: list[Any] = [data]
     for depth in range(MAX_DEPTH + 1):
         kinds = set(map(type, level))

@@ -25,7 +25,7 @@ class _WireWord(StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> Self | None:
-        """Return a value for a word from a later version, without adding it to the enum; None for an invalid word."""
+        """Return a value for a word from a later version, which the enum does not contain; None for an invalid word."""
         if not isinstance(value, str) or not 1 <= len(value) <= MAX_CODE:
             return None
         unknown = str.__new__(cls, value)
@@ -36,7 +36,7 @@ class _WireWord(StrEnum):
 
     @classmethod
     def from_wire(cls, word: str) -> Self:
-        """Return the member for a word on the wire. Raises KeyError."""
+        """Return the member for a word on the wire. Raises KeyError for a word that this version does not know."""
         return cls.__members__[word.upper()]
 
 
@@ -90,7 +90,7 @@ class Code(_WireWord):
 class EndReason(_WireWord):
     """Reason for the end of a match: `end.reason`, and `result.reason` in a record.
 
-    A custom game can have further reasons, such as `four_in_a_row`; such a word is kept unchanged.
+    A custom game can have reasons of its own, such as `four_in_a_row`, which are kept unchanged.
     """
 
     ELIMINATION = "elimination", "a player has no territory left"
@@ -113,7 +113,10 @@ class EndReason(_WireWord):
 
     @classmethod
     def parse(cls, word: str) -> Self:
-        """Return the member for `word`; for a custom game's word, a reason with that word. Raises ValueError."""
+        """Return the member for `word`, or a new value for a custom game's word.
+
+        Raises ValueError for an invalid word.
+        """
         reason = cls.__members__.get(word.upper()) or cls._missing_(word)
         if reason is None:
             raise ValueError(f"an end reason must be a word of 1 to {MAX_CODE} characters, not {word!r:.80}")

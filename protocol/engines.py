@@ -7,7 +7,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 MAX_THREADS = 4096
-"""Maximum number of search threads in a message."""
+"""Maximum number of search threads that a message may name."""
 
 Name = Annotated[str, Meta(min_length=1, max_length=64)]
 OptionName = Annotated[str, Meta(min_length=1, max_length=32)]

@@ -45,7 +45,10 @@ class MovesSoFar(Sequence[Data]):
 
     @staticmethod
     def to_raw(moves: object) -> Raw:
-        """Return a MovesSoFar as a msgpack array; the `enc_hook` of encoders. Raises NotImplementedError for other types."""
+        """Return a MovesSoFar as a msgpack array.
+
+        Encoders use this as `enc_hook`. Raises NotImplementedError for other types.
+        """
         if type(moves) is not MovesSoFar:
             raise NotImplementedError(f"a message cannot contain a {type(moves).__name__}")
         count = moves._count  # noqa: SLF001  same class

@@ -69,9 +69,9 @@ class TimeOdds(Struct, frozen=True, omit_defaults=True):
         return TimeControl.parse(own) if own else control
 
     def describe(self, control: str) -> str:
-        """Return the time controls of a match as text, such as `10+0.1 (maxie) against 5+0.1 (minnie)`.
+        """Return the time controls of both players as text, such as `10+0.1 (maxie) against 5+0.1 (minnie)`.
 
-        Without odds it is `control`, the time control of the match.
+        Without odds, return `control`, the time control of the match.
         """
         if not (self.maxie or self.minnie):
             return control
@@ -93,7 +93,10 @@ _UNITS = {"s": 1, "m": 60, "h": 3600}
 
 
 def parse_duration(text: str) -> float:
-    """Return the seconds in a duration such as `10m`; infinity for `ever`. Raises ValueError that says the right form."""
+    """Return the seconds in a duration such as `10m`; infinity for `ever`.
+
+    Raises ValueError, which names the valid forms.
+    """
     if text == "ever":
         return math.inf
     try:

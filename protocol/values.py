@@ -16,7 +16,7 @@ Ply = Annotated[int, Meta(ge=0, le=1_000_000)]
 ResignReason = Literal["resignation", "crash"]
 Quota = Annotated[int, Meta(ge=0, le=1_000_000)]
 Data = Any
-"""A move, or a value in a setup: plain data, checked by the game itself."""
+"""A move, or a value in a game's setup: plain data that only the game can check."""
 
 
 class Players(Struct, frozen=True):

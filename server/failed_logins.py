@@ -1,4 +1,4 @@
-"""Wrong tokens, counted by address: an address that sends many is refused for a while.
+"""Counts of wrong tokens by address. An address that sends many is refused for a while.
 
 Nothing here reads a clock: time is an argument, in seconds.
 """

@@ -1,4 +1,4 @@
-"""A host: a core, its shell and an edge in one process, opened and closed as one.
+"""Host: a core, its shell and an edge in one process, opened and closed together.
 
 async with open_host() as host:
     token = host.issue_token("greedy")
@@ -87,7 +87,7 @@ log = logging.getLogger("arena.host")
 EDGE = 1
 """Number of the edge in the same process as the core."""
 POLL_SECONDS = 1.0
-"""Interval between checks for the host's directives, in seconds."""
+"""Interval between checks for new directives of the host, in seconds."""
 STANDBY_LEASE_SECONDS = 2.0
 """Duration of the lease of a core with standbys, in seconds."""
 
@@ -95,7 +95,10 @@ STANDBY_LEASE_SECONDS = 2.0
 def make_core_settings(
     settings: Settings, pool: Pool | None, house: HousePlan = NO_HOUSE, clock: Clock = MONOTONIC
 ) -> CoreSettings:
-    """Derive a core's settings from its host's. `pool`: matches of the matchmaker; None if it arranges none."""
+    """Return the settings of a core, from those of its host.
+
+    `pool`: matches of the matchmaker; None if it arranges none.
+    """
     matches, limits = settings.matches, settings.limits
     return CoreSettings(
         program=PROGRAM,
@@ -120,7 +123,7 @@ def make_core_settings(
 
 
 class CoreHost:
-    """Core in this process, with all parts around it except edges. Made by `open_core`."""
+    """Core in this process, with all parts around the core except edges. Made by `open_core`."""
 
     def __init__(
         self,
@@ -218,7 +221,8 @@ class CoreHost:
         await self._ended.wait()
 
     def reconfigure(self, pool: Pool | None) -> None:
-        """Apply changed settings, as far as `settings.RELOADED` lists them. Limits are read at each use.
+        """Apply changed settings: those that `settings.RELOADED` lists. Limits need no call, because they are read at
+        each use.
 
         pool: matches of the matchmaker from now on; None for none
 
@@ -271,7 +275,7 @@ class Host:
             yield
 
     def issue_token(self, name: str) -> str:
-        """Return a new token for the bot of this name, in place of all others."""
+        """Return a new token for the bot of this name. Tokens that this host issued for it earlier become invalid."""
         return self.core.authenticator.issue_token(name)
 
     def is_connected(self, name: str) -> bool:
@@ -280,7 +284,10 @@ class Host:
         return bot is not None and bot.client is not None
 
     def set_event(self, event: str, entrants: Sequence[str] | None) -> None:
-        """Set the event that is played here, for the status sent to bots. `entrants`: its bots; None before it begins."""
+        """Set the event that is played here, which the bots' status names.
+
+        `entrants`: its bots; None before it begins.
+        """
         entered = None if entrants is None else tuple(entrants)
         self._shell.reconfigure(msgspec.structs.replace(self._shell.settings, event=event, entrants=entered))
 
@@ -330,7 +337,7 @@ class Host:
         self.core.ratings.schedule_update()
 
     def announce_restart(self) -> None:
-        """Tell bots on exit that the server will restart, so that they wait for the restart."""
+        """Tell bots, when the server stops, that it restarts, so that they wait for that."""
         self.lasting = True
 
     async def halt(self) -> None:
@@ -338,7 +345,7 @@ class Host:
         await self.core.halt()
 
     async def drain(self, seconds: float) -> int:
-        """Stop starting matches, wait up to `seconds` for those in progress, and return how many are unfinished."""
+        """Begin no new matches, wait up to `seconds` for those in progress, and return the number still in progress."""
         return await self._shell.drain(seconds)
 
 
@@ -355,8 +362,8 @@ async def open_core(
 ) -> AsyncIterator[CoreHost]:
     """Run a core on a prepared store; `open_host` describes the arguments.
 
-    A core with a process of its own has standbys. It waits until the server's name is free, and holds it by a short lease,
-    so that a standby can take over quickly.
+    A core in a process of its own has standbys. It waits until the server's name is free, and holds the name with a
+    short lease, so that a standby can take over quickly.
 
     Raises StoreError and lease.LeaseHeld. Raises lease.LeaseLost, after cancelling the block, if another process has taken
     the lease.
@@ -446,7 +453,7 @@ async def open_host(
     resumed_event  event whose unfinished matches continue after a restart
     lasting        True if the server will restart after it has stopped. If False, connected clients are told that the
                    event is over, unless the block is cancelled: then the event may be continued later
-    on_record      called with the record of each finished match
+    on_record      function that is called with the record of each finished match
     progress       returns the progress of an event that is played here, for the page
 
     Raises CannotListen and StoreError. Raises lease.LeaseHeld if another process holds the name, and lease.LeaseLost, after
@@ -565,8 +572,8 @@ async def _watch_directives(
 ) -> None:
     """Apply the host's directives to an edge, until cancelled.
 
-    While the store is unavailable, the last ones stay in force. While any are in force, they are read again at each check,
-    because they expire.
+    While the store is unavailable, the last known directives stay in force. While any directive is in force, all are
+    read again at each check, because they expire.
     """
     last_change: int | None = None
     while True:

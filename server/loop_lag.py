@@ -1,7 +1,7 @@
 """Loop lag: delay of an event loop's due callbacks.
 
 A loop that is stalled, by a blocking call or by an overloaded machine, stamps frames late and judges deadlines late.
-The server cannot undo such a delay, so it measures the delay and does not count it against any bot.
+The server cannot undo such a delay. So it measures the delay, and counts it against no bot.
 """
 
 from __future__ import annotations
@@ -14,12 +14,15 @@ from arena.clock import Clock
 INTERVAL_NS = 20_000_000
 """Time between two measurements, in ns."""
 STALL_NS = 50_000_000
-"""Delay of a measurement above which it counts as a stall of the process, in ns."""
+"""Delay of a measurement, in ns, above which the process counts as stalled."""
 NEVER = 1 << 62
 
 
 class LoopLag:
-    """Lag of one event loop. It is measured only while a part of the server needs it: an idle server has no timer."""
+    """Lag of one event loop.
+
+    It is measured only while a part of the server needs it, so that an idle server has no timer.
+    """
 
     def __init__(self, clock: Clock, observe: Callable[[float], None]) -> None:
         """`observe` is called with each measured lag, in seconds."""
@@ -31,12 +34,13 @@ class LoopLag:
         self._timer: asyncio.TimerHandle | None = None
         self._longest = 0
         self.stalled_ns = 0
-        """Total time of all stalls as of the last measurement, in ns. If the time is more than STALL_NS after `due`, a stall
-        is in progress.
+        """Total time of all stalls up to the last measurement, in ns.
+
+        A stall is in progress if the current time is more than STALL_NS after `due`.
         """
 
     def measure_while(self, condition: Callable[[], bool]) -> None:
-        """Measure while `need()` is true. The caller must call `start` when it becomes true."""
+        """Continue to measure as long as `condition()` is true. The caller must call `start` when it becomes true."""
         self._needs.append(condition)
 
     def start(self) -> None:
@@ -62,6 +66,6 @@ class LoopLag:
             self.start()
 
     def take_longest(self) -> int:
-        """Return the longest lag since the last call, in ns, including one that is still in progress."""
+        """Return the longest lag since the last call, in ns, including the current one."""
         longest, self._longest = self._longest, 0
         return max(longest, self._clock.now_ns() - self.due)

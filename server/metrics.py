@@ -17,7 +17,10 @@ BOUNDS = (*map(str, BUCKET_SECONDS), "+Inf")
 
 
 class DurationHistogram(Collector):
-    """Histogram of durations in seconds, for use in one thread. The library's own takes 3 µs for locks per move."""
+    """Histogram of durations in seconds, for use in one thread.
+
+    Its locks make the library's own histogram 3 µs slower per move.
+    """
 
     def __init__(self, name: str, help_text: str) -> None:
         """`help_text` is the help text of the metric."""

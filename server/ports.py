@@ -19,7 +19,7 @@ from arena.server.core.inputs import ClientDisconnected, EdgeResynced, MessageRe
 
 
 class AdmissionRequest(Struct, frozen=True, tag="knock"):
-    """Hello of a client that waits to be admitted or refused."""
+    """Hello of a client that waits for admission or refusal."""
 
     client: int
     hello: Hello

@@ -34,11 +34,13 @@ from arena.server.store.database import close_engine, make_engine
 log = logging.getLogger("arena.roles")
 
 MAX_EDGE_NUMBER = 1 << 22
-"""Number of possible edge numbers, of which each edge process draws one at random."""
+"""Number of possible edge numbers. Each edge process draws one at random."""
 
 
 CUT_OFF_NS = 5_000_000_000
-"""Time without a message from a core, in ns, after which an edge disconnects its clients: others may reach a core."""
+"""Time without a message from a core, in ns, after which an edge disconnects its clients, since other edges may reach a
+core.
+"""
 POLL_SECONDS = 0.25
 """Time between two checks for a lost core, in seconds."""
 
@@ -131,7 +133,7 @@ async def open_leader(
 ) -> AsyncIterator[Host]:
     """Wait for the lease of the shard `server.name`, and lead the shard during the block.
 
-    An additional edge on loopback serves house engines and metrics.
+    An additional edge on a loopback address serves the house engines and the metrics.
 
     Raises BadHouse, CannotListen, BusError and StoreError. Raises LeaseLost or Superseded, after cancelling the block, if
     this core no longer leads. On exit the lease is released immediately, so that a standby takes over.

@@ -262,7 +262,7 @@ def private_settings(
     adjudication: Adjudication | None = None,
     limits: HostLimits | None = None,
 ) -> Settings:
-    """Return the settings of a host for its owner's own bots, as of a ladder: without matchmaker and house engines.
+    """Return the settings of a host for its owner's own bots, such as a ladder's: without matchmaker and house engines.
 
     database: URL of the store; None for a temporary one
     """
@@ -277,7 +277,8 @@ def private_settings(
 
 
 def _format_adjudication(rules: Adjudication | None) -> str:
-    """Return rules as text for `Adjudication.parse`, in which the repetition rule is on unless it is switched off."""
+    """Return rules as text for `Adjudication.parse`, which turns the repetition rule on unless the text turns it off.
+    """
     if rules is None:
         return NONE
     return str(rules) if rules.repetition else f"{rules},{REPETITION}={NONE}"

@@ -35,13 +35,16 @@ LONG_MATCH_PLIES = 300
 AWAY_SECONDS = 0.5
 """Time for which a restarted server is unavailable, in seconds."""
 SETTLE_SECONDS = 0.15
-"""Time for which the bot must stay silent if nothing was requested, in seconds."""
+"""Time for which the bot must send nothing if nothing was requested, in seconds."""
 PONG_SECONDS = 0.5
-"""Thinking time above which a ping must be answered before the move, in seconds. A busy machine delays pongs too."""
+"""Thinking time from which on the bot must answer a ping before its move, in seconds.
+
+For shorter ones, a late pong may come from a busy machine.
+"""
 CLOSE_SECONDS = 2.0
 """Time for a bot to complete the closing handshake, in seconds."""
 RUSH_SECONDS, MAX_RECONNECTS = 1.0, 8
-"""Period after the server's goodbye, in seconds, and the number of connections that a bot may open in it."""
+"""Period after the server's goodbye, in seconds, and the maximum number of connections that a bot may open in it."""
 
 
 @dataclass(frozen=True)
@@ -299,10 +302,12 @@ async def check_shut_down(context: CheckContext) -> None:
 
 
 def list_checks(context: CheckContext) -> Iterator[tuple[str, str, Check | None]]:
-    """Yield the checks in order, as name, requirement and function; None for a check that does not apply to this bot.
+    """Yield the checks in order, each as name, requirement and function. The function is None if the check does not
+    apply to this bot.
 
-    The handshake is first, because the other checks depend on the bot's hello. Checks that cost the bot its
-    connection are last. `check_shut_down` is the first of these: pauses grow with every loss, and its pauses are the longest.
+    The handshake is first, because the other checks depend on the bot's hello. Checks that cut the bot's connection are
+    last. `check_shut_down` is the first of these, because a bot's pauses before reconnecting grow with every loss, and
+    that check needs the longest ones.
     """
     yield "handshake", _requirement(check_handshake), check_handshake
     for game in context.supported_games:

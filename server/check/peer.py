@@ -1,4 +1,4 @@
-"""Scripted server's side of the connection to the bot under test."""
+"""Server side of the connection between the scripted server and the bot under test."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FRAMES_KEPT = 8
 MAX_FRAME_TEXT = 160
 """Maximum number of characters shown of a frame."""
 HELLO_ALONE_SECONDS = 0.1
-"""Delay of the welcome, in seconds, to check that the bot waits for it."""
+"""Delay before the welcome, in seconds, in which the bot must send nothing but its hello."""
 
 
 class ProtocolFault(Exception):
@@ -29,7 +29,7 @@ class ProtocolFault(Exception):
 
 
 class FrameLog:
-    """Last frames sent and received during a check, as text."""
+    """Log of the last frames sent and received during a check, as text."""
 
     def __init__(self) -> None:
         self._log: deque[str] = deque(maxlen=FRAMES_KEPT)
@@ -46,7 +46,7 @@ class FrameLog:
         self._log.append(f"{arrow} {text[:MAX_FRAME_TEXT]}{'…' if len(text) > MAX_FRAME_TEXT else ''}")
 
     def add_remark(self, text: str) -> None:
-        """Add a remark to the frames."""
+        """Add a remark in place of a frame."""
         self._log.append(f"- {text}")
 
     def clear(self) -> None:
@@ -59,7 +59,7 @@ class FrameLog:
 
 
 class BotConnection:
-    """Connection after the opening handshake. Every wait ends with a message or a ProtocolFault."""
+    """Connection to the bot, after the opening handshake. Every wait ends with a message or a ProtocolFault."""
 
     def __init__(self, connection: ServerConnection, frames: FrameLog, patience: float) -> None:
         self.connection = connection
@@ -71,7 +71,10 @@ class BotConnection:
         await self.send_data({**msgspec.to_builtins(message), **unknown})
 
     async def send_data(self, message: dict[str, Any]) -> None:
-        """Send a map as a message. If the connection is closed, drop it: the next wait for the bot raises ProtocolFault."""
+        """Send a map as a message.
+
+        If the connection is closed, do nothing: the next wait for the bot raises ProtocolFault.
+        """
         frame = msgpack.packb(message)
         self.frames.add("<", frame)
         try:

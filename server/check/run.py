@@ -18,13 +18,13 @@ Verdict = Literal["passed", "failed", "skipped"]
 BAD_USAGE = 2
 """Exit code of a program that rejects its arguments."""
 EXIT_SECONDS = 1.0
-"""Time for the bot's process to end after a failed check, in seconds, so that its last output is complete."""
+"""Time for the bot's process to end after a failed check, in seconds, so that all its output is read."""
 UNREACHED = "the bot could not be reached"
 """Reason shown for checks skipped after a failed handshake."""
 
 
 class UnknownCheck(ValueError):
-    """Raised when a requested check does not exist; the message is one line with all names."""
+    """Raised when a requested check does not exist; the one-line message lists the names of all checks."""
 
 
 class BadCommand(ValueError):
@@ -57,12 +57,13 @@ async def check_bot(
     on_listening: Callable[[str], None] = lambda _url: None,
     on_result: Callable[[CheckResult], None] = lambda _finding: None,
 ) -> list[CheckResult]:
-    """Check a bot, and return the results. `command` connects to ARENA_URL; None for a bot that is started elsewhere.
+    """Check a bot, and return the results. `command` starts the bot, which connects to ARENA_URL; None if it is started
+    elsewhere.
 
     patience: time limit for steps without a clock, in seconds
-    only: names of checks to run besides the handshake; empty for all
-    on_listening: called with the server's URL
-    on_result: called with each result
+    only: names of the checks to run, besides the handshake; empty for all
+    on_listening: function that is called with the server's URL
+    on_result: function that is called with each result
 
     Raises UnknownCheck if `only` contains an unknown name, BadCommand if the bot's process prints one line and ends with
     exit code 2 instead of connecting, and OSError if the port cannot be used.

@@ -128,7 +128,7 @@ class ScriptedMatch:
         self.moves.append(data)
 
     def restart_after(self, moves: Sequence[Data]) -> None:
-        """Restart the match with these moves played. Raises ProtocolFault if one is illegal."""
+        """Restart the match from the position after these moves. Raises ProtocolFault if one is illegal."""
         self.position, self.moves = self.game.start(), []
         for move in moves:
             self.play_bot_move(move)
@@ -138,7 +138,7 @@ class ScriptedMatch:
         self.peer = peer
 
     def play_random_move(self) -> None:
-        """Play a random move for the player to move, whichever seat that is."""
+        """Play a random move for the player to move, in either seat."""
         move = self._chance.choice(self.game.moves(self.position))
         self.position = self.game.successor(self.position, move)
         self.moves.append(self.game.move_to_data(move))
@@ -160,7 +160,7 @@ class ScriptedMatch:
         await self.send_end()
 
     async def send_end(self, **unknown: object) -> None:
-        """Send the `end` of the match: the result by the rules, or the script's resignation."""
+        """Send the `end` of the match: the result by the rules or, if it is not over, the resignation of the script."""
         outcome = self.game.outcome(self.position)
         winner = self.seat if outcome is None else outcome.winner
         reason = EndReason.RESIGNATION if outcome is None else EndReason.parse(outcome.word)
@@ -169,7 +169,7 @@ class ScriptedMatch:
         await self.peer.send(End(self.match, seat, reason, reason.meaning, self.moves, clocks), **unknown)
 
     async def expect_silence(self, seconds: float) -> None:
-        """Wait for `seconds`, during which only repeated messages may arrive. Raises ProtocolFault."""
+        """Wait for `seconds`. Raises ProtocolFault if the bot sends a message that is not a repetition."""
         until = MONOTONIC.now() + seconds
         while (seconds_left := until - MONOTONIC.now()) > 0:
             message = await self.peer.receive_within("silence", seconds_left)

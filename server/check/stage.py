@@ -1,4 +1,7 @@
-"""Scripted server for one bot: it starts the bot, if given a command, and passes the bot's connections to the checks."""
+"""Scripted server for one bot.
+
+It starts the bot, if a command is given, and passes the bot's connections to the checks.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +54,7 @@ class ScriptedServer:
         self._put, self._queue = anyio.create_memory_object_stream[ServerConnection](MAX_QUEUED)
 
     async def listen(self) -> None:
-        """Listen, and after a crash listen on the same port again. Raises OSError."""
+        """Start to listen; after a crash, on the same port as before. Raises OSError."""
         self._server = await serve(
             self._handle_connection,
             self._host,
@@ -75,7 +78,7 @@ class ScriptedServer:
         self._open_for_bots = True
 
     async def crash(self) -> None:
-        """Stop like a killed server: close the port and drop all connections."""
+        """Stop as a killed server does: close the port and drop all connections."""
         self.frames.add_remark("the server is killed")
         if self._server is not None:
             for connection in self._server.connections:

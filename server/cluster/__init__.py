@@ -3,16 +3,18 @@
 **Subjects.** All edges of a shard publish on `arena.<shard>.core`, on which the leading core of the shard listens.
 The core publishes to each edge on `arena.<shard>.edge.<number>`.
 
-**Shards.** A shard is the name of a core, with its lease in PostgreSQL, its pool, its house, and its subjects.
-Edges and cores choose their shard with `server.name`. A second shard has another name and its own processes. Bots
-choose a shard by the address to which they connect. In an edge, only the subjects of its link depend on the shard.
+**Shards.** A shard is an arena of its own: one core with its lease in PostgreSQL, its pool, its house engines, and its
+subjects. The setting `server.name` of an edge or a core names its shard. A second shard has another name and its own
+processes. Bots choose a shard by the address to which they connect. In an edge, only the subjects of its link depend on
+the shard.
 
-**Frames.** A frame is a list of messages with a sequence number, the fencing number of the core, and the number of
-the stream. An edge begins a stream with `EdgeResynced`, and the core restarts the numbers of its own frames for each
-stream. An empty frame is a heartbeat: it shows that the sender is alive, and how many frames it has sent. Frames
-are neither acknowledged nor sent again.
+**Frames.** A frame is a list of messages, with a sequence number, the fencing number of the core, and the number of the
+stream: a run of consecutive frames. An edge begins a stream with `EdgeResynced`, and the core restarts the numbers of
+its own frames for each stream. An empty frame is a heartbeat, which shows that the sender is alive, and how many frames
+it has sent. Frames are neither acknowledged nor sent again.
 
-**Resync.** An edge begins a new stream in four cases: the core asks for it, because it missed a frame or does not
-know the edge; the edge missed a frame; a higher fencing number arrives; or a silent core is back. A frame with a
-lower fencing number comes from a core that lost its lease, and is dropped. See `edge_link` and `core_link`.
+**Resync.** An edge begins a new stream in four cases: the core asks for it, because it missed a frame or does not know
+the edge; the edge missed a frame; a higher fencing number arrives; or a silent core is back. A frame with a lower
+fencing number comes from a core that lost its lease, and is dropped. The modules `edge_link` and `core_link` describe
+both sides.
 """

@@ -11,7 +11,9 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from arena.server.cluster.bus import BusError
 
 PASSWORD_FILE = "ARENA_BUS_PASSWORD_FILE"  # noqa: S105  a name, not a password
-"""Environment variable with the path of a password file, used if the URL has a user without a password."""
+"""Name of the environment variable with the path of a password file, which is read if the URL has a user but no
+password.
+"""
 PORT = 4222
 SCHEMES = ("nats", "tls")
 FORM = "write nats://HOST:4222, nats://USER:PASSWORD@HOST or tls://…; separate several by commas"

@@ -1,4 +1,4 @@
-"""Interface of the bus that carries frames: publish and subscribe by subject, at most once and in order.
+"""Interface of the bus that carries frames by subject. Each is delivered at most once, and in order.
 
 NATS implements it.
 """

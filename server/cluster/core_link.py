@@ -1,4 +1,4 @@
-"""Link of a core process to its edges: it sends messages in frames, and passes received ones to the shell."""
+"""Link of a core process to its edges. It sends messages in frames, and passes received messages to the shell."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ShellPort(Protocol):
     """Interface of the shell that runs the core."""
 
     def submit(self, message: Upward) -> None:
-        """Accept a message from an edge. Order is preserved."""
+        """Accept a message from an edge. Messages are handled in the order of the calls."""
         ...
 
     def attach(self, edge: int, port: EdgePort) -> None:
@@ -45,14 +45,16 @@ class ShellPort(Protocol):
 
 
 class Superseded(Exception):
-    """Raised when this core no longer leads: another has a higher fencing number, or the bus is unavailable."""
+    """Raised when this core no longer leads its shard: another core has a higher fencing number, or the bus is
+    unavailable.
+    """
 
 
 class RemoteEdge:
     """`EdgePort` of an edge in another process, to which it sends messages in frames."""
 
     def __init__(self, bus: Bus, subject: str, number: int, fence: int) -> None:
-        """Send on `subject` to edge `number`, with the fencing number `fence`."""
+        """Send to edge `number`, on the bus subject `subject`, as the core with fencing number `fence`."""
         self.number = number
         self.stream = 0
         self.last_frame_ns = 0
@@ -67,7 +69,7 @@ class RemoteEdge:
         self._resync_stream = -1
 
     def begin_stream(self, stream: int, number: int) -> None:
-        """Begin a new stream of the edge, whose first frame has `number`."""
+        """Begin a new stream of the edge, whose next frame has this `number`."""
         self.stream = stream
         self.incoming = IncomingStream[Upward](UPWARD, number)
         self._sent_count = 0
@@ -83,7 +85,7 @@ class RemoteEdge:
         self._resync_stream = -1
 
     def request_stream(self, stream: int) -> None:
-        """Request a new stream in place of `stream`, at most once between two heartbeats."""
+        """Ask the edge for a new stream in place of `stream`, at most once between two heartbeats."""
         if self._resync_stream != stream:
             self._resync_stream = stream
             self._publish(Frame(self.number, self._fence, stream, REQUEST_STREAM))
@@ -95,7 +97,7 @@ class RemoteEdge:
 class CoreLink:
     """Link that passes messages of a shard's edges to the shell, and the shell's messages to the edges.
 
-    Only durations cross the bus. Arrival times are taken from this process's clock.
+    Only durations cross the bus, since clocks differ. Arrival times are those of this process's clock.
     """
 
     def __init__(self, bus: Bus, shard: str, fence: int, shell: ShellPort, *, clock: Clock) -> None:

@@ -1,4 +1,4 @@
-"""Link of an edge process to the core: it sends messages in frames, and reports its clients again after losses."""
+"""Link of an edge process to the core. It sends messages in frames, and reports its clients again after losses."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ MAX_HELD_MESSAGES = 10_000
 RESEND_NS = 1_000_000_000
 """Period before the core's last frame, in ns, whose messages are sent again: the core may have missed them."""
 TAKEOVER_RESEND_NS = 5_000_000_000
-"""The same period after another core has taken over. The old core may have sent frames after it lost its lease."""
+"""Period before the last frame of an old core, in ns, whose messages are sent again to its successor.
+
+It is longer, because the old core may have sent frames after it lost its lease.
+"""
 SEARCH_NS = BEAT_NS // 3
 """Interval between heartbeats while no core is heard, in ns."""
 
@@ -43,8 +46,8 @@ class EdgeLink:
     """Link between an edge and the core that leads its shard. It is the edge's `CorePort`.
 
     After a loss, the edge reports its clients with `EdgeResynced`, and repeats unanswered hellos. It repeats an
-    unanswered move when the core sends the turn again. So only other client messages are held here: those sent
-    while the core is silent and shortly before.
+    unanswered move when the core sends the turn again. So only other messages of clients are held here: those from the
+    time while the core is silent, and from shortly before.
     """
 
     def __init__(
@@ -64,14 +67,14 @@ class EdgeLink:
         self.subject = edge_subject(shard, edge)
         """Subject on which the edge listens."""
         self.port: EdgePort | None = None
-        """The edge itself, which answers `Resync` immediately."""
+        """Edge of this link, which answers `Resync` immediately."""
         self.fence = 0
         """Fencing number of the core; 0 before the first."""
         self.synced = False
         """True while the core is heard and knows the clients of this edge."""
         self.resyncs = 0
         self.dropped = 0
-        """Number of messages that no core received in time."""
+        """Number of messages that no core received in time, and that were dropped."""
         self._bus = bus
         self._clock = clock
         self._now_ns = clock.now_ns
@@ -207,7 +210,7 @@ class EdgeLink:
             await self._clock.sleep(wait_ns / 1e9)
 
     def heartbeat(self) -> int:
-        """Send a heartbeat, and detect a silent core. Return the time until the next call, in ns."""
+        """Send a heartbeat, and check if the core is silent. Return the time until the next call is due, in ns."""
         now = self._now_ns()
         if now - self._last > SILENT_NS // 2:
             self._last_frame_ns = max(

@@ -1,4 +1,4 @@
-"""Frames of the link: their encoding, their subjects, and lists of messages that take several frames."""
+"""Frames between edges and cores: their encoding, their subjects, and lists of messages that take several frames."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ class Frame(Struct, frozen=True, array_like=True, gc=False):
     stream: int
     """Number of the edge's stream, one higher with each resync."""
     number: int
-    """Number of the frame in its direction of the stream, from 0.
+    """Number of the frame among those of its sender in the stream, from 0.
 
-    If only the edge missed a frame, it begins a new stream but continues its own numbers. A heartbeat has the
-    number of the next frame.
+    If only the edge missed a frame, the edge begins a new stream but continues its numbers. A heartbeat has the number
+    of the next frame.
     """
     more: bool = False
     """True if the list of messages continues in the next frame."""

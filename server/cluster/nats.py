@@ -1,7 +1,7 @@
-"""The bus over NATS, with a new client connection after each loss.
+"""Bus over NATS, which makes a new client connection after each loss.
 
-The client's own reconnection is not used: it gives up for good on some errors, sends outdated messages after a
-reconnect, and waits for written data to be sent, which takes a quarter of an hour over a cut cable.
+The NATS client can reconnect by itself, but that is not used: it gives up for good on some errors, sends outdated
+messages afterwards, and first waits until written data are sent, which takes a quarter of an hour over a cut cable.
 """
 
 from __future__ import annotations
@@ -29,30 +29,31 @@ from arena.server.processes.tasks import open_background_tasks
 log = logging.getLogger("arena.bus")
 
 CONNECT_SECONDS = 2
-"""Time limit for connecting to one NATS server."""
+"""Time limit for connecting to one NATS server, in seconds."""
 ANSWER_SECONDS = 1
-"""Time limit for NATS to confirm that it has received everything."""
+"""Time limit for NATS to confirm that it has received everything, in seconds."""
 CHECK_SECONDS = 0.5
-"""Time limit for the test message of each connection check."""
+"""Time limit for the test message of each connection check, in seconds."""
 SILENT_CHECKS = 4
 """Number of consecutive checks without an answer after which NATS counts as unavailable.
 
 A single missing answer may come from a pause of this process.
 """
 RETRY_SECONDS = 0.25
-"""Pause between attempts to reconnect."""
+"""Pause between attempts to reconnect, in seconds."""
 CLOSE_SECONDS = 1
-"""Time limit for sending the last messages."""
+"""Time limit for sending the last messages, in seconds."""
 WAITING_BYTES = 16 << 20
 """Maximum size of the messages queued for sending, and of those received for each subscription, in bytes."""
 WAITING_MESSAGES = 65_536
 CLIENT_BYTES = 2 << 20
 """Number of unsent bytes in the client above which it gets no more messages.
 
-Above a limit of its own, each call of the client waits a second for NATS, and checks of a NATS that hangs would too.
+Above a limit of the client itself, each of its calls waits up to a second for NATS. Checks of a NATS that hangs would
+wait too.
 """
 FULL_SECONDS = 0.01
-"""Pause before the next look at a client that has too many unsent bytes."""
+"""Pause before the next check of a client that has too many unsent bytes, in seconds."""
 
 
 class TlsNotOffered(ConnectionError):
@@ -112,7 +113,7 @@ class _Connection:
             raise TimeoutError
 
     async def responds(self, seconds: float) -> bool:
-        """Send a test message through NATS to this connection, and return whether it arrives within `seconds`."""
+        """Send a test message through NATS to this connection itself. Return True if it arrives within `seconds`."""
         # The client's `flush` breaks its reader if the pong arrives after the timeout. A callback would need a task of the
         # client, which a connection that breaks while it is closed leaves behind.
         subscription = await self.client.subscribe(self.client.new_inbox())
@@ -211,7 +212,7 @@ class NatsBus:
         raise problem
 
     async def _try_server(self, connection: _Connection, server: str) -> str | None:
-        """Connect to one server and subscribe. Return None, or the reason for a failure."""
+        """Connect to one server and subscribe. Return None on success, otherwise the reason for the failure."""
         address, trust = self._address, self._trust
         trust.reset()
 
@@ -322,7 +323,7 @@ async def _mark_lost_on_failure(
 
 
 def describe_error(error: Exception) -> str:
-    """Return a clause for the host about an error of a NATS server."""
+    """Return a reason for the host, as a clause, for an error of a NATS server."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"its certificate is not trusted ({error.verify_message}); set bus.ca to the CA bundle"
     if isinstance(error, TimeoutError):

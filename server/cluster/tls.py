@@ -1,4 +1,4 @@
-"""TLS context for NATS that records whether it was used."""
+"""TLS context for NATS that records if it was used."""
 
 from __future__ import annotations
 

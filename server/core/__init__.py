@@ -1,4 +1,4 @@
-"""Deterministic state machine of an arena: lobby, matchmaker and matches.
+"""Core of an arena: a deterministic state machine of the lobby, the matchmaker and the matches.
 
 inputs -> Core.handle(input, now) -> effects
 

@@ -1,4 +1,4 @@
-"""A named bot: its session, its preferences and its matches. The bot outlives its connection."""
+"""State of a named bot: its session, its preferences and its matches. The state outlives the bot's connection."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from arena.rating.glicko import Rating
 from arena.server.core.inputs import ClientAdmitted
 
 REMEMBERED_MATCHES = 32
-"""Number of finished matches that are remembered for each bot."""
+"""Maximum number of finished matches remembered for each bot."""
 REMEMBERED_NS = 15_000_000_000
 """Time for which a bot's finished matches are remembered, in ns.
 
-If an edge or a core fails, the bot may not have received results this recent.
+If a server process fails, bots may not have received the results of the last seconds.
 """
 ANSWER_PAUSE_NS = 20_000_000_000
 """Shortest time between the starts of two answer periods of a bot, in ns.
@@ -45,7 +45,7 @@ class Preferences:
         return cls(frozenset(hello.games), frozenset(hello.maps), frozenset(hello.time_controls), pool)
 
     def decline_reason(self, game: AnyGame, control: TimeControl) -> str | None:
-        """Return the reason that the bot declines this game and time control, as a clause; None if the bot accepts them."""
+        """Return why the bot does not play a game at a time control, such as `it plays chess only`; None if it does."""
         if self.games and game.name not in self.games:
             return f"it plays {', '.join(sorted(self.games))} only"
         if self.maps and isinstance(name := game.setup().get("map"), str) and name not in self.maps:
@@ -62,7 +62,7 @@ def hash_secret(secret: str) -> bytes:
 
 @dataclass(eq=False, slots=True)
 class LobbyBot:
-    """Named bot, connected or not."""
+    """Bot known by its name, connected or not."""
 
     name: str
     session: bytes = b""
@@ -87,7 +87,7 @@ class LobbyBot:
     has_played: bool = False
     """True once the bot was ready for a match in this session, or if the session was restored after a restart.
 
-    While it is False, the session ends with the connection: a name that a stranger makes up leaves no trace.
+    While False, the session ends with the connection, so that a name which a stranger makes up leaves no trace.
     """
     matches: dict[str, Player] = field(default_factory=dict)
     """Seats in matches in progress, by match id."""
@@ -95,10 +95,10 @@ class LobbyBot:
     """End time and id of each recently finished match, in order of time."""
     away_since: int = 0
     answer_since: int | None = None
-    """Start of the latest answer period; None if the bot was not challenged on this connection."""
+    """Start of the latest answer period, in ns; None if the bot was not challenged on this connection."""
 
     def rating_in(self, game: str) -> float:
-        """Return the bot's rating in a game, or a new bot's rating if it has none."""
+        """Return the bot's rating in a game; the rating of a new bot if it has none."""
         return self.ratings.get(game, Rating()).rating
 
     @property
@@ -114,7 +114,7 @@ class LobbyBot:
     def resumes_session(self, secret: str, stored_hash: bytes) -> bool:
         """Return True if `secret` is the secret of the bot's session.
 
-        stored_hash  hash of the secret in the store, compared if this bot has no session in the core
+        stored_hash  hash from the store, which is compared if the core has no session of this bot
         """
         return bool(secret) and hmac.compare_digest(self.session or stored_hash, hash_secret(secret))
 
@@ -140,7 +140,7 @@ class LobbyBot:
         self.owner, self.is_owner_address = owner, False
 
     def shares_owner(self, other: LobbyBot) -> bool:
-        """Return True if both bots have the same owner: then they play no rated match with each other."""
+        """Return True if both bots have the same owner. Such bots play no rated matches with each other."""
         return self.owner == other.owner and not (self.is_owner_address or other.is_owner_address)
 
     def open_session(self, secret: str) -> None:
@@ -149,11 +149,11 @@ class LobbyBot:
         self.ended, self.has_played = [], False
 
     def restore_session(self, session: bytes, now: int) -> None:
-        """Restore a session from the hash of its secret. The bot counts as disconnected from `now` on."""
+        """Restore a session from the hash of its secret. The bot counts as disconnected since `now`."""
         self.session, self.away_since = session, now
 
     def keep_session(self) -> None:
-        """Let the session outlast its connection, for the grace period."""
+        """Keep the session for the grace period after its connection has ended."""
         self.has_played = True
 
     def disconnect(self, now: int) -> None:
@@ -162,11 +162,11 @@ class LobbyBot:
         self.away_since = now
 
     def set_quota(self, quota: int) -> None:
-        """Limit the number of further matches to `quota`."""
+        """Accept at most `quota` further matches."""
         self.quota = quota
 
     def count_match(self) -> None:
-        """Count a new match against the quota."""
+        """Reduce the quota by one, for a new match."""
         if self.quota:
             self.quota -= 1
 
@@ -189,7 +189,7 @@ class LobbyBot:
             self.answer_since = now
 
     def make_listing_entry(self, suspension_reason: str, *, house: bool) -> ListedBot:
-        """Return the bot's entry for a listing. `suspension_reason`: reason for its suspension; empty if it is not suspended."""
+        """Return the bot's entry in a listing. `suspension_reason` is empty if the bot is not suspended."""
         return ListedBot(
             self.name, self.program, len(self.matches), self.capacity, suspension_reason, house=house
         )

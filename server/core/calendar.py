@@ -19,7 +19,7 @@ _AT = re.compile(r"(?:(?P<date>\d{4}-\d{2}-\d{2})|(?P<day>[A-Za-z]{3,9}))?\s*(?P
 
 
 class BadTime(ValueError):
-    """Raised for a time or zone that cannot be parsed. The message is one line, and says what to write instead."""
+    """Raised for an invalid time or time zone. The one-line message shows a valid form."""
 
 
 def find_zone(name: str) -> ZoneInfo:
@@ -33,7 +33,7 @@ def find_zone(name: str) -> ZoneInfo:
 
 
 def next_start_time(at: str, zone: str, after: int) -> int:
-    """Return the first Unix time after `after` at which clocks in `zone` show `at`.
+    """Return the first Unix time after `after` at which clocks in the time zone `zone` show `at`.
 
     `at` is written `Fri 20:00`, `20:00` or `2026-11-27 20:00`. A full date is returned even if it lies before `after`.
     Raises BadTime.
@@ -74,7 +74,7 @@ def last_time_before(at: str, zone: str, before: int) -> int:
 
 
 def plan_next_event(plan: EventPlan, after: int) -> EventPlan | None:
-    """Return the plan of the series' first event after Unix time `after`; None if the event does not repeat."""
+    """Return the plan of the next event of a series after Unix time `after`; None if `plan` does not repeat."""
     if plan.again is None:
         return None
     again, begins = plan.again, plan.begins

@@ -63,7 +63,7 @@ _ONE_OWNER = "both bots have the same owner, so their matches are not rated: sen
 
 
 class Challenges:
-    """Handler of the messages about challenges in one arena."""
+    """Handler of messages about challenges."""
 
     def __init__(
         self,
@@ -96,7 +96,10 @@ class Challenges:
         self._lobby.mark_changed()
 
     def bot_connected(self, bot: LobbyBot) -> None:
-        """Send a newly connected bot the open challenges to it. A house engine instead gets each one in turn order."""
+        """Send a newly connected bot the challenges that name it.
+
+        The server's own engines get theirs in turn order instead.
+        """
         if bot.name in self._house:
             return
         for challenge in self._table.list_addressed_to(bot.name):
@@ -105,8 +108,9 @@ class Challenges:
             self._lobby.mark_changed(bot)
 
     def bot_disconnected(self, bot: LobbyBot) -> None:
-        """Close the challenges of a bot that has disconnected. Challenges to a house engine stay open until it
-        reconnects.
+        """Close the challenges of a disconnected bot.
+
+        Challenges to the server's own engines stay open until these reconnect.
         """
         self._house.requeue(bot.name)
         for challenge in self._table.list_involving(bot.name):
@@ -121,7 +125,7 @@ class Challenges:
             self._send_outcome(self._table.close(challenge.id), "withdrawn", why)
 
     def expire_challenge(self, id: str) -> None:
-        """Close a challenge that has expired; schedule another check of one that has not."""
+        """Close a challenge if it has expired; otherwise schedule the next check."""
         challenge = self._table.find(id)
         if challenge is None:
             return
@@ -236,7 +240,10 @@ class Challenges:
         match: str | None = None,
         also: str = "",
     ) -> None:
-        """Send the outcome of a closed challenge to its bots, and to `also`, the bot that accepted it."""
+        """Send the outcome of a closed challenge to its bots.
+
+        `also`: name of the bot that accepted it; empty if none.
+        """
         self._house.forget_challenge(closed.id)
         self._lobby.deadlines.cancel(("challenge", closed.id))
         over = ChallengeOver(closed.id, outcome, detail, match)

@@ -92,7 +92,7 @@ class Core:
     """State of an arena. A single task calls it, with inputs in the order of their arrival."""
 
     def __init__(self, settings: CoreSettings, seed: bytes, now: int) -> None:
-        """Start with an empty arena at `now`. `seed`: random bytes, different after each restart."""
+        """Start an empty arena at time `now`. `seed`: random bytes, which differ after each restart."""
         draws = RandomIds(seed)
         self._lobby = lobby = Lobby(settings, now)
         self._suspensions = suspensions = Suspensions()
@@ -107,7 +107,7 @@ class Core:
         self.next_deadline: int | None = None
         """Time at which `Tick` is due if no other input comes first; None if nothing is due."""
         self._seen = 0
-        """Value of `lobby.changes` when `_react_to_changes` last ran."""
+        """Value of `lobby.changes` at the last call of `_react_to_changes`."""
         self._handlers: dict[type, Callable[[Any], None]] = {
             MessageReceived: self._handle_message,
             TurnSent: self._handle_turn_sent,
@@ -193,7 +193,7 @@ class Core:
     # consequences of changes
 
     def _react_to_changes(self) -> None:
-        """Act on changes: begin requested matches, and schedule checks of the pool, the events and the listing."""
+        """React to changes: begin requested matches, and schedule checks of the pool, the events and the listing."""
         lobby = self._lobby
         self._matches.begin_requested()
         self._events.schedule_check()
@@ -292,7 +292,7 @@ class Core:
         return client
 
     def _handle_edge_disconnection(self, disconnection: EdgeDisconnected) -> None:
-        """Disconnect the clients of a lost edge. Current turns restart when the players to move have reconnected."""
+        """Disconnect the clients of a lost edge. Their turns restart once the players to move have reconnected."""
         clients = [
             client for id, client in self._lobby.clients.items() if edge_number(id) == disconnection.edge
         ]

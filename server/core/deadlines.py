@@ -7,17 +7,17 @@ from typing import Literal
 
 Kind = Literal["match", "challenge", "bot", "matchmaker", "listing", "event"]
 Key = tuple[Kind, str]
-"""Kind of object with a deadline, and its id or name."""
+"""Kind of an object with a deadline, and its id or name."""
 
 SPARE_ENTRIES = 64
-"""Number of dropped entries that the heap may hold in addition to the number of live entries."""
+"""Number of cancelled entries, beyond the number of valid ones, at which the heap is rebuilt."""
 
 
 class Deadlines:
     """Time of the next check of each object with a deadline.
 
-    An object that is checked too early schedules its next check. A match, whose deadline moves with each ply, therefore
-    seldom touches the heap.
+    An object may be checked too early; it then schedules its next check. So a match, whose deadline changes with each
+    ply, seldom changes the heap.
     """
 
     def __init__(self) -> None:

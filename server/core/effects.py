@@ -15,7 +15,7 @@ from arena.protocol.values import Players
 from arena.server.core.event_state import EventState
 
 LISTING = "listing"
-"""Topic of the listing, for all clients that browse. Any other topic is the id of a match."""
+"""Topic of the listing, which all browsing clients follow. Any other topic is the id of a match."""
 
 
 class Send(Struct, frozen=True, gc=False, tag="send"):
@@ -48,9 +48,7 @@ class Publish(Struct, frozen=True, gc=False, tag="publish"):
 
 
 class SendMissedResult(Struct, frozen=True, tag="tell_end"):
-    """Request to look up a match in the store and send its `end` to a bot, or `no_such_match` if the bot did not play
-    it.
-    """
+    """Request to send a bot the `end` of a stored match, or the error `no_such_match` if it did not play that match."""
 
     client: int
     name: str
@@ -65,10 +63,10 @@ class OpenMatch(Struct, frozen=True, tag="open_match"):
 
 
 class AppendEvent(Struct, frozen=True, gc=False, tag="append"):
-    """Durable: event number `seq` of a match.
+    """Durable: event number `seq` of a match, to append to the journal.
 
-    `turn` is the start of the turn that this event ends, with its time: it becomes event number `seq` - 1. It is None if
-    the event ends no turn.
+    `turn` is the start, with its time, of the turn that this event ends. It becomes event number `seq` - 1. None if the
+    event ends no turn.
     """
 
     match: str
@@ -114,7 +112,7 @@ class CommandAnswered(Struct, frozen=True, tag="answered"):
 
 
 class MatchFinished(Struct, frozen=True, tag="match_over"):
-    """End of a match, for the ratings, the events and the supervisors of house engines."""
+    """End of a match. It is passed to the ratings, the events and the processes of the server's own engines."""
 
     record: Record
 
@@ -169,14 +167,14 @@ class EventNews(Struct, frozen=True, tag="event_news"):
 
 
 class MatchRefused(Struct, frozen=True, tag="play_refused"):
-    """Answer to `MatchRequested`: the match does not begin, for the reason `why`."""
+    """Refusal of a `MatchRequested`, with the reason `why`."""
 
     match: str
     why: str
 
 
 class StartHouseEngine(Struct, frozen=True, tag="want_bot"):
-    """Request to start a house engine unless it is running."""
+    """Request to start one of the server's own engines, unless it is running."""
 
     name: str
 

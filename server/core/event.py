@@ -38,7 +38,7 @@ class Event:
         self.playing: dict[str, Pairing] = {}
         """Matches in progress, by id."""
         self.schedule: Schedule | None = None
-        """Matches still to be played; None before the start, and always None for an arena."""
+        """Matches still to be played; None before the start, and for the format `arena`."""
         self._points: Counter[str] = Counter()
         """Points of each bot, without byes."""
         self._played = 0
@@ -67,7 +67,7 @@ class Event:
 
     @property
     def _known_rounds(self) -> list[list[tuple[str, str]]]:
-        """Pairs of each knockout round whose pairs are all known; empty in other formats."""
+        """Pairs of each knockout round in which all pairs are known; empty in other formats."""
         format = self.schedule.format if self.schedule is not None else None
         rounds: list[list[tuple[str, str]]] = []
         for boxes in format.bracket() if isinstance(format, Knockout) else []:
@@ -89,7 +89,7 @@ class Event:
 
     @property
     def is_finished(self) -> bool:
-        """True once all matches are played. An arena has no schedule and ends by its clock instead."""
+        """True once all matches are played. An event of the format `arena` ends by its clock instead."""
         return self.schedule is not None and not self.schedule and not self.playing
 
     def find_rank(self, bot: str) -> tuple[int, float] | None:
@@ -185,7 +185,7 @@ class Event:
             self._schedule_change(bot, joins=True)
 
     def _schedule_change(self, bot: str, *, joins: bool) -> None:
-        """Include a bot in the pairings of a Swiss tournament from the next round on, or exclude it."""
+        """Include a bot in the pairings of a Swiss event from the next round on, or exclude it."""
         swiss = self._swiss_tournament
         if swiss is not None:
             change = RosterChange(bot, swiss.rounds_started, joins)
@@ -252,7 +252,10 @@ class Event:
     # matches
 
     def list_due_matches(self) -> list[Pairing]:
-        """Return the matches that may begin, in order: the next match of each pair of bots; empty in an arena."""
+        """Return the matches that may begin, in order: the next match of each pair of bots.
+
+        Empty for the format `arena`.
+        """
         return self.schedule.startable() if self.schedule is not None else []
 
     def choose_matches(
@@ -262,7 +265,7 @@ class Event:
         rating: Callable[[str], float],
         may_meet: Callable[[str, str], bool],
     ) -> list[Pairing]:
-        """Choose new matches of an arena among the free bots. Bots that have waited longest come first."""
+        """Choose new matches among the free bots, for the format `arena`. Bots that have waited longest come first."""
         names = [bot for bot in free_bots if self.state.has_entered(bot)]
         most = len(names) // 2
         chosen = choose_pairs(
@@ -301,7 +304,7 @@ class Event:
             self._note_meeting(players.maxie, players.minnie)
 
     def _note_meeting(self, maxie: str, minnie: str) -> None:
-        """Record that two bots of an arena play each other."""
+        """Record that two bots meet, for the format `arena`."""
         self._turns.record_turn(maxie, minnie)
         self._history.record_start(maxie, minnie)
 

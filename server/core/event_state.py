@@ -35,7 +35,7 @@ class EventPlan(Struct, frozen=True, kw_only=True):
     closes: int
     """Closing of the entries as Unix time, in seconds."""
     format: str
-    """One of rating.formats.FORMATS, or `arena`: free bots are paired for `minutes`."""
+    """One of rating.formats.FORMATS, or `arena`, in which free bots are paired for `minutes`."""
     rounds: int = 1
     minutes: int = 0
     starts: tuple[PoolGame, ...]
@@ -74,11 +74,11 @@ class EventState(Struct, frozen=True):
     excluded: tuple[str, ...] = ()
     """Bots that the host or the bot's owner has withdrawn. Only the host or the owner can enter them again."""
     changes: tuple[RosterChange, ...] = ()
-    """Changes to the pairings: from a round on, a bot is included or excluded."""
+    """Changes to the pairings: each includes or excludes a bot from some round on."""
 
     @property
     def rounds(self) -> int:
-        """Number of rounds; 0 for an arena. Before a knockout begins, it follows from the number of entries."""
+        """Number of rounds; 0 for the format `arena`. Before a knockout begins, the number follows from the entries."""
         if self.plan.format == KNOCKOUT:
             return max(1, (len(self.bots) - 1).bit_length())
         return 0 if self.plan.is_arena else self.plan.rounds

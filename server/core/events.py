@@ -49,11 +49,14 @@ from arena.server.core.matches import Matches
 from arena.server.core.matchmaker import UNRATED
 
 PATIENCE_NS = 45_000_000_000
-"""Time that a bot may be disconnected when one of its matches is due, in ns."""
+"""Time that a due match waits for a disconnected bot before the bot forfeits it, in ns."""
 AFTER_RESTART_NS = 45_000_000_000
 """Time from the start of a core to the first event that may begin, in ns: bots have to reconnect first."""
 GATHER_NS = 5_000_000
-"""Time from a change to the check for due matches, in ns: shorter than the matchmaker's, so event matches come first."""
+"""Time from a change to the check for due matches, in ns.
+
+It is shorter than the matchmaker's, so that event matches come first.
+"""
 MAX_LISTED = 100
 """Maximum number of events in a listing."""
 SECOND = 1_000_000_000
@@ -69,8 +72,7 @@ class Events:
         self._events: dict[str, Event] = {}
         self._event_by_match: dict[str, Event] = {}
         self._due: dict[tuple[object, ...], int] = {}
-        """Time at which the matches of a pair became due, by event, round and bots. It is kept until both bots are
-        free."""
+        """Time at which the matches of a pair became due, by event, round and bots. Kept until both bots are free."""
         self._waiting: dict[str, frozenset[str]] = {}
         """Bots of each event in progress whose match is due but has not begun."""
         self._last_status: dict[str, tuple[str, int]] = {}
@@ -99,7 +101,7 @@ class Events:
         )
 
     def describe_entry(self, bot: str) -> str:
-        """Return a clause about the first event that a bot has entered and not left; empty if there is none."""
+        """Return a few words about the first event that a bot has entered and not left; empty if there is none."""
         for event in self._events.values():
             if event.state.has_entered(bot):
                 return f"in the event {event.name}: {self._status_text(event)}"
@@ -124,13 +126,13 @@ class Events:
     # from the store
 
     def restore(self, stored: Iterable[StoredEvent]) -> None:
-        """Load the events of an earlier core. Call `assign_matches` once their matches are restored."""
+        """Load the events of an earlier core. Call `assign_matches` after their matches are restored."""
         for each in stored:
             self._not_before = self._lobby.now + AFTER_RESTART_NS
             self._events[each.state.plan.event] = Event(each)
 
     def assign_matches(self) -> None:
-        """Assign the matches in progress to their events."""
+        """Give each event its restored matches in progress."""
         for event in self._events.values():
             rooms = {
                 match: room.terms.players
@@ -233,8 +235,8 @@ class Events:
     def _find_event(self, name: str, action: EventAction, bot: str, *, by_host: bool = False) -> Event | None:
         """Return the event that an action names, directly or by its series; None if there is none.
 
-        The name of a series means its next event. It means the event in progress if a bot returns to that event or is
-        withdrawn from it, or if the action applies only to events in progress.
+        The name of a series stands for its next event. It stands for the event in progress if a bot returns to that
+        event or is withdrawn from it, or if the action applies only to events in progress.
         """
 
         def is_meant(event: Event) -> bool:
@@ -335,7 +337,7 @@ class Events:
                 self._due = {key: since for key, since in self._due.items() if key[0] != event.name}
 
     def _reserve_waiting_bots(self, event: Event, due: list[Pairing]) -> None:
-        """Keep bots with a due match out of the pool, whose matches would otherwise keep one or the other bot busy."""
+        """Keep bots with a due match out of the pool, so that pool matches do not delay the due match."""
         before = self._waiting.pop(event.name, frozenset())
         waiting = frozenset(name for each in due for name in (each.maxie, each.minnie))
         if waiting:
@@ -460,7 +462,7 @@ class Events:
         return True
 
     def _forfeit_time(self, event: Event, name: str, due: int) -> int:
-        """Return the time until which a match that became due at `due` waits for an absent bot."""
+        """Return the time until which a match that is due since `due` waits for a disconnected bot."""
         if name in event.state.withdrawn:
             return 0
         bot = self._lobby.bots.get(name)

@@ -1,4 +1,4 @@
-"""Guests: a client without a token may play the house engines, without a rating and within limits."""
+"""Guests: a client without a token may play the server's own engines, unrated and within limits."""
 
 from __future__ import annotations
 
@@ -10,17 +10,23 @@ from arena.protocol.messages import Challenge
 from arena.protocol.timecontrol import TimeControl
 
 MAX_TIME_CONTROL = TimeControl(900_000, 10_000)
-"""Longest time control of a guest's match. It is short because a house engine plays only a few matches in parallel."""
+"""Longest time control of a guest's match.
+
+It is short because each house engine plays only a few matches in parallel.
+"""
 MAX_MOVE_MS = 60_000
 """Longest time per move of a guest's match, in ms."""
 TOTAL_MS = 900_000
 """Longest thinking time of each player in a guest's match, in ms: a match takes at most half an hour."""
 BEGIN_INTERVAL_NS, BEGIN_BURST = 1_000_000_000, 10
-"""Limit on the start of guests' matches, for all guests together, because each match is stored: interval and burst."""
+"""Rate limit on the matches that all guests together begin: interval in ns, and burst.
+
+It exists because each match is stored.
+"""
 ASK_INTERVAL_NS, ASK_BURST = 5_000_000_000, 4
-"""Limit on the match requests of the guests of one address: interval and burst."""
+"""Rate limit on the match requests of all guests at one address: interval in ns, and burst."""
 SLOTS_PER_ADDRESS = 2
-"""Maximum number of parallel matches with house engines for the guests of one address."""
+"""Maximum number of parallel matches for all guests at one address."""
 
 _NAME = re.compile(r"guest-[0-9]{1,6}")
 
@@ -28,13 +34,13 @@ _NAME = re.compile(r"guest-[0-9]{1,6}")
 def is_guest(name: str) -> bool:
     """Return True for a guest name: `guest-` and one to six digits.
 
-    The names are few because each name that is used stays in the store.
+    Only so many names are allowed because each name that is used stays in the store.
     """
     return _NAME.fullmatch(name) is not None
 
 
 def refusal_reason(challenge: Challenge, house_engines: Container[str], maps: Container[str]) -> str | None:
-    """Return the reason that a guest may not play this match, in one line; None if it may. The game must be known."""
+    """Return a one-line reason why a guest may not play this match; None if it may. The game must be known."""
     control = challenge.time_control
     if challenge.opponent not in house_engines:
         return "a guest plays the server's own bots only; ask the host for a token to play others"

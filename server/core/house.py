@@ -24,15 +24,18 @@ from arena.server.core.rate_limit import RateLimit
 from arena.server.core.settings import HOUSE_MATCHES
 
 WAIT_MS = 1_800_000
-"""Time that a challenge may wait for a slot, in ms: the longest duration of a guest's match."""
+"""Time that a challenge may wait for a free engine, in ms: the longest duration of a guest's match."""
 BOT_TOTAL_MS = 1_800_000
-"""Longest thinking time of each player in a match of a house engine and a bot with a token, in ms."""
+"""Longest thinking time of each player in a match between a house engine and a bot with a token, in ms."""
 CHECK_INTERVAL_NS = 500_000_000
 """Longest time between two checks of the queue while challenges wait, in ns."""
 
 
 class HouseEngines:
-    """House engines of one arena. Their bots connect like all others, with tokens that only they have."""
+    """House engines of one arena: the engines that the server itself runs.
+
+    Their bots connect like all others, with secret tokens.
+    """
 
     def __init__(self, lobby: Lobby, challenges: OpenChallenges) -> None:
         self._lobby = lobby
@@ -71,7 +74,7 @@ class HouseEngines:
     # challenges
 
     def check_guest(self, bot: LobbyBot, challenge: Challenge) -> None:
-        """Raise RequestRefused if a guest may not play this match; otherwise count the request."""
+        """Count a guest's request for a match. Raises RequestRefused if the guest may not play it."""
         why = refusal_reason(challenge, self, map_names())
         if why is not None:
             raise RequestRefused(Code.BAD_CHALLENGE, why)
@@ -80,7 +83,7 @@ class HouseEngines:
             raise RequestRefused(Code.RATE_LIMITED, why)
 
     def enqueue(self, challenge: OpenChallenge, bot: LobbyBot) -> str | None:
-        """Queue a challenge. If too many wait, return the id of the challenge that must be refused."""
+        """Queue a challenge. If too many wait, return the id of one that must be refused."""
         self.start(challenge.request.opponent)
         return self._queue.enqueue(challenge.id, challenge.request.opponent, Requester(bot.owner, bot.guest))
 
@@ -99,7 +102,10 @@ class HouseEngines:
         self._queue.forget(match)
 
     def resume(self, terms: Terms) -> None:
-        """Take a slot for a match that continues after a restart. The owner is not known, so the bot's name stands for it."""
+        """Take a slot for a match that continues after a restart.
+
+        The bot's name is used as the owner, who is not known.
+        """
         names = (terms.players.maxie, terms.players.minnie)
         engines = [name for name in names if name in self]
         for name in engines:

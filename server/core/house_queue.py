@@ -1,9 +1,9 @@
-"""Queue for house engines, in which the owners of the challenging bots take turns.
+"""Queue of challenges to the server's own engines, in which the owners of the challenging bots take turns.
 
-A challenge to a house engine waits here until it is offered to the engine, which then accepts it. No owner can occupy
-all slots; neither can all guests together, nor all bots with a token together. The owner with the fewest slots is
-first; ties go to the owner that has waited longest for a turn. A bot that asks for many or long matches therefore
-delays nobody else.
+A challenge waits here until it is offered to its engine, which then accepts it. Each match of an engine takes a slot.
+No owner can occupy all slots; neither can all guests together, nor all bots with a token together. The owner with the
+fewest slots is first; ties go to the owner that has waited longest for a turn. A bot that asks for many or long matches
+therefore delays nobody else.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ GROUP_SHARE = Fraction(3, 4)
 OWNER_SHARE = Fraction(1, 2)
 """Largest share of all slots for the bots of one owner."""
 MAX_QUEUED = 200
-"""Maximum number of waiting challenges. If there are more, the one whose turn would come last is refused."""
+"""Maximum number of waiting challenges. If one more arrives, the challenge that is last in turn order is refused."""
 
 
 class Requester(NamedTuple):
@@ -43,7 +43,7 @@ class HouseQueue:
         self._waiting: dict[str, _WaitingChallenge] = {}
         """Engine and requester of each waiting challenge, in order of arrival."""
         self._used_slots: dict[str, Requester] = {}
-        """Requester of each slot, by offered challenge and later by its match."""
+        """Requester of each taken slot, by the id of the offered challenge, and later by the id of its match."""
         self._turns: TurnOrder[Requester] = TurnOrder()
 
     def __contains__(self, challenge: object) -> bool:
@@ -53,7 +53,7 @@ class HouseQueue:
         return len(self._waiting)
 
     def enqueue(self, challenge: str, engine: str, requester: Requester) -> str | None:
-        """Queue a challenge. If too many wait, return the challenge that must be refused."""
+        """Queue a challenge. If too many wait, return the id of one that must be refused."""
         self._waiting[challenge] = _WaitingChallenge(engine, requester)
         return self._list_in_turn_order()[-1] if len(self._waiting) > MAX_QUEUED else None
 
@@ -106,7 +106,7 @@ class HouseQueue:
         return offered
 
     def requeue(self, challenge: str, engine: str) -> None:
-        """Return a challenge to the queue, because the engine that it was offered to has disconnected."""
+        """Return a challenge to the queue, because its engine has disconnected."""
         requester = self._used_slots.pop(challenge, None)
         if requester is not None:
             self._waiting[challenge] = _WaitingChallenge(engine, requester)

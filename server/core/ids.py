@@ -6,7 +6,7 @@ import hashlib
 
 
 class RandomIds:
-    """Random values of one core: hashes of the seed with a counter."""
+    """Generator of unguessable values: hashes of a seed and a counter."""
 
     def __init__(self, seed: bytes) -> None:
         self._seed = seed

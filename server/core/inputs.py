@@ -15,8 +15,7 @@ from arena.server.core.event_state import EventPlan, StoredEvent
 from arena.server.core.settings import CoreSettings
 
 EDGE_BITS = 40
-"""Number of low bits of a client's number that identify the client on its edge. The higher bits are the edge's number.
-"""
+"""Number of low bits in a client's number that count the clients of one edge. The higher bits are the edge's number."""
 
 
 def edge_number(client: int) -> int:
@@ -32,7 +31,7 @@ class ClientAdmitted(Struct, frozen=True, tag="enter", omit_defaults=True):
     hello: Hello
     address: str
     owner: str
-    """Owner of the bot's token, or its address (a /64 network for IPv6) if it has no owner. Owners take turns."""
+    """Owner of the bot's token; without an owner, the bot's address (its /64 network for IPv6). Owners take turns."""
     secret: str
     """Fresh session secret, used if the hello does not resume a session."""
     role: Role = "bot"
@@ -82,10 +81,10 @@ class TurnSent(Struct, frozen=True, gc=False, tag="turn_sent", omit_defaults=Tru
 
 
 class Tick(Struct, frozen=True, tag="tick", omit_defaults=True):
-    """Signal that a deadline may have passed. All inputs that arrived before it have already been handled."""
+    """Signal that a deadline may have passed. All inputs that arrived earlier have already been handled."""
 
     stalled_ns: int = 0
-    """Time for which the server itself was stalled just before, in ns."""
+    """Time for which the server itself was stalled just before the tick, in ns."""
 
 
 class MatchRequested(Struct, frozen=True, tag="play"):
@@ -98,14 +97,17 @@ class MatchRequested(Struct, frozen=True, tag="play"):
 
 
 class BotCrashed(Struct, frozen=True, tag="crashed"):
-    """Crash of a bot that the host runs: it loses its matches. A house engine is restarted instead and loses none."""
+    """Crash of a bot that the host runs.
+
+    The bot loses its matches. (A house engine is restarted instead, and loses none.)
+    """
 
     name: str
     how: str
 
 
 class HouseEngineFailed(Struct, frozen=True, tag="house_lost"):
-    """Failure of a house engine: it cannot be started any more."""
+    """Failure of a house engine, which cannot be started any more."""
 
     name: str
 
@@ -129,13 +131,13 @@ class UnfinishedMatch(Struct, frozen=True):
 
 
 class Restore(Struct, frozen=True, tag="restore", omit_defaults=True):
-    """Matches of an earlier core that continue here. It is the first input, before any client enters."""
+    """Matches of an earlier core that continue here. This is a core's first input, before any client enters."""
 
     matches: list[UnfinishedMatch]
     sessions: dict[str, bytes] = {}
     """Hashes of the session secrets of the bots in these matches, by name."""
     ended: dict[str, list[str]] = {}
-    """Matches that ended shortly before the restart, by bot, whose results the bot may not have received."""
+    """Ids of matches that ended shortly before the restart, by bot. The bot may not have received their results."""
     events: list[StoredEvent] = []
     """Events of this server that have not ended."""
 
@@ -158,7 +160,7 @@ class ControlEvent(Struct, frozen=True, tag="steer"):
     bot: str = ""
     """Bot to enter or withdraw."""
     ratings: dict[str, float] = {}
-    """Stored ratings by game of the bot to enter, which may be disconnected."""
+    """Stored ratings, by game, of the bot to enter. The bot may be disconnected."""
 
 
 class RenameEntry(Struct, frozen=True, tag="rename"):
@@ -196,9 +198,9 @@ class EdgeDisconnected(Struct, frozen=True, tag="edge_gone"):
 
 
 class EdgeResynced(Struct, frozen=True, tag="edge_here"):
-    """Full list of an edge's clients (resync), after messages were lost or when a new core takes over.
+    """Full list of an edge's clients, sent after messages were lost or when a new core takes over (resync).
 
-    The edge then sends `watch` and `browse` again for the clients that follow something.
+    The edge then repeats the `watch` and `browse` messages of its clients.
     """
 
     edge: int
@@ -215,13 +217,13 @@ class RatingChanged(Struct, frozen=True, tag="rated"):
 
 
 class SeasonClosed(Struct, frozen=True, tag="season_closed"):
-    """End of a season of a game: no bot has a rating in the next one yet."""
+    """End of a season of a game. In the next season no bot has a rating yet."""
 
     game: str
 
 
 class OwnerResolved(Struct, frozen=True, tag="owned"):
-    """Owner of a bot's token, for a bot that entered by resync."""
+    """Owner of a bot's token, looked up after the bot entered by resync."""
 
     name: str
     owner: str

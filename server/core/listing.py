@@ -14,13 +14,13 @@ from arena.server.core.room import Room
 from arena.server.core.suspensions import Suspensions
 
 LISTING_NS = 250_000_000
-"""Shortest time between two listings for the same client."""
+"""Shortest time between two listings for the same client, in ns."""
 LISTED_CHALLENGES = 1000
 """Maximum number of challenges in a listing, which must fit into a frame even if strangers open many challenges."""
 PENDING_PER_INPUT, PENDING_PAUSE_NS = 4, 5_000_000
-"""Maximum number of pending listings that are sent at once, and the pause after them in ns.
+"""Maximum number of pending listings sent in one batch, and the pause after a batch, in ns.
 
-Clients that ask repeatedly fall due together. Without the limit, a move would wait until all of them are served.
+Clients that ask repeatedly become due together. Without the limit, a move would wait until all of them are served.
 """
 KEY: Key = ("listing", "")
 
@@ -47,7 +47,7 @@ class Listings:
         self._browsers: dict[int, int] = {}
         """Time of the last listing that was sent to each browsing client in answer to `browse`."""
         self._cached: tuple[int, int, Listing] | None = None
-        """Value of `lobby.changes` and time at which the latest listing was built, and the listing; None before the first."""
+        """Latest listing, after the value of `lobby.changes` and the time at its building; None before the first."""
         self._pending: dict[int, None] = {}
         """Clients that requested a listing again too soon and still get one."""
         self._published = 0
@@ -56,7 +56,7 @@ class Listings:
         """Time of the next publication; None if nothing has changed since the last one."""
 
     def browse(self, client: LobbyClient) -> None:
-        """Send a client the listing, now or once its last one is old enough, and from then on a new one after each change."""
+        """Send a client the listing, as soon as its last one is old enough, and then a new one after each change."""
         last = self._browsers.get(client.id)
         if last is None:
             self._followers.add(client.id)

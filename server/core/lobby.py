@@ -1,4 +1,4 @@
-"""The lobby: clients, bots, and the effects of the current input."""
+"""The lobby: connected clients, known bots, and the effects of the current input."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from arena.server.core.settings import CoreSettings
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 DRAINING_REASON = "the server is stopping and begins no new matches"
-"""Reason that a draining core gives when it refuses a match."""
+"""Reason for refusing a match while the server is stopping."""
 
 
 class RequestRefused(Exception):
@@ -33,7 +33,7 @@ class RequestRefused(Exception):
 
 
 def refuse_unknown_match(match: str) -> RequestRefused:
-    """Return the error for a bot's message about a match that the bot does not play."""
+    """Return the error that answers a bot's message about a match that it does not play."""
     return RequestRefused(
         Code.NO_SUCH_MATCH, f"the match {match!r:.70} is over, is not yours, or does not exist"
     )
@@ -74,7 +74,7 @@ class LobbyClient:
 
 
 class Lobby:
-    """State that all parts of the core share. `now` and `effects` belong to the input that is being handled."""
+    """State that all parts of the core share. `now` and `effects` belong to the current input."""
 
     def __init__(self, settings: CoreSettings, now: int) -> None:
         self.settings = settings
@@ -85,7 +85,7 @@ class Lobby:
         self.bots: dict[str, LobbyBot] = {}
         self.draining = False
         self.changes = 0
-        """Count of all changes that may alter a listing or that the matchmaker may act on."""
+        """Number of changes so far that may alter a listing or concern the matchmaker."""
         self.changed_bots: dict[str, LobbyBot] = {}
         """Bots that have changed since the matchmaker last checked them."""
 
@@ -153,7 +153,10 @@ class Lobby:
     # arrival
 
     def check_admission(self, admitted: ClientAdmitted) -> bool:
-        """Raise RequestRefused if a client may not enter. Return True if it is a bot that resumes its session."""
+        """Return True if the client is a bot that resumes its session.
+
+        Raises RequestRefused if the client may not enter.
+        """
         hello, role = admitted.hello, admitted.role
         if role != hello.role:
             if hello.role != "bot":
@@ -178,7 +181,7 @@ class Lobby:
         self.clients[admitted.client] = LobbyClient(admitted.client, admitted.hello.name, None)
 
     def add_bot(self, admitted: ClientAdmitted, *, returns: bool) -> LobbyBot:
-        """Admit a checked bot. If it already has a connection, that connection is closed."""
+        """Admit a checked bot, and close its earlier connection if it has one."""
         bot = self.find_or_add_bot(admitted.hello.name)
         if bot.client is not None:
             self.effects.append(Close(bot.client, Code.REPLACED, Code.REPLACED.meaning))
@@ -202,7 +205,7 @@ class Lobby:
     # departure
 
     def drop_client(self, client: int) -> LobbyClient | None:
-        """Forget a connection that has ended, and return its client; None if it was already forgotten or replaced."""
+        """Forget an ended connection, and return its client; None if it was already forgotten or replaced."""
         bot = self.clients.pop(client, None)
         if bot is not None:
             for followers in bot.watching.values():

@@ -30,7 +30,7 @@ MAX_DELAYS = 1024
 
 
 class Matches:
-    """Matches of one arena: the rooms of those in progress, and requested event matches that wait for their bots."""
+    """Matches in progress, and requested event matches that wait for their bots."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class Matches:
         self._event_match_over: Callable[[Record], None] = lambda _record: None
         self._pending_terms: list[Terms] = []
         self._delays: deque[tuple[int, int]] = deque(maxlen=MAX_DELAYS)
-        """Delays of the server itself: end time and length of each, in ns."""
+        """Recent delays of the server itself: end time and length of each, in ns."""
 
     # matches of events
 
@@ -163,12 +163,15 @@ class Matches:
         self._close_or_schedule(room)
 
     def apply_to_bot(self, bot: LobbyBot, event: Callable[[Player], Event]) -> None:
-        """Apply an event to each match of a bot. `event` returns the event for the bot's seat in that match."""
+        """Apply an event to each match of a bot. `event` makes the event, given the bot's seat in the match."""
         for match, player in list(bot.matches.items()):
             self.apply(self.rooms[match], event(player))
 
     def disconnect(self, bot: LobbyBot, fault: str | None) -> None:
-        """Record in a bot's matches that its connection is lost. `fault`: its protocol violation; None if there was none."""
+        """Record in a bot's matches that its connection was lost.
+
+        `fault`: protocol violation that caused it; None if there was none.
+        """
         for match, player in list(bot.matches.items()):
             room = self.rooms[match]
             room.disconnect(
@@ -179,7 +182,7 @@ class Matches:
     def record_stall(self, stall_ns: int) -> None:
         """Record that the server was stalled for `stall_ns` ns until now.
 
-        No player loses by a clock that ran out during a stall.
+        No player loses on time because of a stall.
         """
         if stall_ns > LATE_LIMIT:
             self._delays.append((self._lobby.now, stall_ns))
@@ -193,7 +196,7 @@ class Matches:
             self._close_or_schedule(room)
 
     def _close_or_schedule(self, room: Room) -> None:
-        """Close a match that has ended, or schedule the next deadline of one that continues."""
+        """Close a match if it has ended; otherwise schedule its next deadline."""
         if room.referee.result is not None:
             self.close_match(room)
         elif (deadline := room.deadline) is not None:

@@ -1,4 +1,4 @@
-"""The matchmaker: it pairs the bots that wait in the pool.
+"""The matchmaker, which pairs the bots that wait in the pool.
 
 It prefers bots that are close in rating and have seldom met, and gives each the seat that it has had less often. Owners
 take turns, so an owner with many bots does not delay an owner with few.
@@ -29,9 +29,9 @@ RATING_STEP = 200.0
 UNRATED = 1500.0
 """Assumed rating of a bot without a rating."""
 MAX_COMPARED = 50
-"""Number of waiting bots that are compared with each other: comparing thousands would delay every match."""
+"""Maximum number of waiting bots compared with each other. Comparing thousands would delay every match."""
 GATHER_NS = 20_000_000
-"""Time from a change to the next pairing, in ns, so that bots which become free together are paired together."""
+"""Time from a change to the next pairing, in ns. Bots that become free at about the same time are paired together."""
 RETRY_NS = 1_000_000
 """Time to the next pairing while bots still wait, in ns. Inputs that arrive before it are handled first."""
 
@@ -46,12 +46,12 @@ def choose_pairs(
     may_meet: Callable[[str, str], bool] = lambda _a, _b: True,
     max_pairs: int = 1,
 ) -> list[tuple[str, str]]:
-    """Return up to `max_pairs` matches among the waiting bots, as Maxie and Minnie; no bot is in two of them.
+    """Return up to `max_pairs` pairs of waiting bots, each as (Maxie, Minnie); no bot is in two pairs.
 
-    The next pair has a bot of the owner whose bots have gone longest without a match. A pair's cost is the number of its
-    earlier matches, plus the difference of the ratings in units of `RATING_STEP`: the cheapest pair is next. Ties go to the
-    bot that has waited longest, which is earlier in `waiting`. Fewer than `max_pairs` matches are returned if too few bots wait, if
-    `may_meet` forbids pairs, or if too many bots wait to compare all of them. O(n² (log n + most)).
+    The next pair has a bot of the owner whose bots have gone longest without a match. A pair's cost is the number of
+    its earlier matches, plus the difference of the ratings in units of `RATING_STEP`. The cheapest pair is next; on a
+    tie, the bot that has waited longest, which is earlier in `waiting`. Fewer pairs are returned if too few bots wait,
+    if `may_meet` forbids pairs, or if too many bots wait to compare all of them. O(n² (log n + max_pairs)).
     """
     if len(waiting) > MAX_COMPARED:
         # It is better to compare the rest with bots that arrive later.
@@ -97,7 +97,7 @@ def _interleave_owners(waiting: Sequence[str], owner: Callable[[str], str]) -> l
 
 
 def pool_exclusion_reason(bot: LobbyBot, pool: Pool) -> str | None:
-    """Return the reason that the pool has no match for a bot, as one clause; None if the pool has one."""
+    """Return why the pool has no match for a bot, such as `it plays only by challenge`; None if the pool has one."""
     if bot.quota == 0:
         return "it takes no more matches"
     if not bot.preferences.pool:
@@ -107,7 +107,7 @@ def pool_exclusion_reason(bot: LobbyBot, pool: Pool) -> str | None:
 
 
 class Matchmaker:
-    """Waiting bots of one arena, and their matches."""
+    """Matchmaker of one arena, with the bots that wait."""
 
     def __init__(
         self,
@@ -176,7 +176,7 @@ class Matchmaker:
         return matches
 
     def _choose_matches(self, pool: Pool, names: Sequence[str], load: int) -> tuple[list[Terms], bool]:
-        """Return the terms of the next matches among `names`, and True if a match has to wait for a slot on this machine."""
+        """Return the terms of the next matches of `names`, and True if one waits for a slot on this machine."""
         lobby = self._lobby
         games = {name: self._playable_games(pool, self._waiting[name]) for name in names}
         pairs = choose_pairs(

@@ -41,7 +41,7 @@ class OpenChallenges:
     """Open challenges of one arena, by id and by bot."""
 
     def __init__(self, run: str) -> None:
-        """`run` is part of each id, so that an id from before a restart belongs to no current challenge."""
+        """`run` is part of each id, so that an id from before a restart is never reused."""
         self._prefix = f"c{run}-"
         self._count = 0
         self._open: dict[str, OpenChallenge] = {}
@@ -85,7 +85,7 @@ class OpenChallenges:
         return opened
 
     def extend(self, id: str, expires: int) -> OpenChallenge:
-        """Set the time at which an open challenge expires, and return the challenge."""
+        """Change the time at which an open challenge expires, and return the challenge."""
         renewed = self._open[id] = replace(self._open[id], expires=expires)
         return renewed
 

@@ -15,7 +15,7 @@ from arena.match.openings import Opening
 from arena.server.core.settings import PoolGame
 
 MAX_PAIRINGS = 50_000
-"""Maximum number of pairings. The least recently used one is forgotten first; names come from the network."""
+"""Maximum number of pairs of bots to remember. The least recently used pair is forgotten first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +34,9 @@ class _PairHistory:
     as_maxie: dict[str, int] = field(default_factory=dict)
     """Number of matches in which each of the two had Maxie's seat."""
     pairs: int = 0
-    """Number of pairs of matches that the two have begun."""
+    """Number of pairs of matches that the two bots have begun."""
     first: NextMatch | None = None
-    """First match of the current pair, until the second match begins; None between pairs."""
+    """First match of the current pair of matches, until the second one begins; None between pairs."""
     ended: int | None = None
     """End time of the last match of the two."""
 
@@ -45,7 +45,7 @@ class PairingHistory:
     """Pairings of the bots of one arena. Both orders of two names mean the same pairing."""
 
     def __init__(self, salt: str) -> None:
-        """`salt` determines at which game and opening each two bots start."""
+        """`salt` determines the game and the opening with which each two bots start."""
         self._salt = salt
         self._pairings: OrderedDict[tuple[str, str], _PairHistory] = OrderedDict()
 
@@ -76,8 +76,8 @@ class PairingHistory:
     def next_match(self, maxie: str, minnie: str, games: Sequence[PoolGame]) -> NextMatch:
         """Return the next match of two bots, of one of `games`.
 
-        It is the second match of their current pair, with the seats swapped, or else the first match of a new pair, with
-        the seats as in this call.
+        This is the second match of their current pair, with the seats swapped, or the first match of a new pair, with
+        the seats of this call.
         """
         pairing = self._find_or_add_pairing(maxie, minnie)
         first, pairing.first = pairing.first, None
@@ -101,6 +101,6 @@ class PairingHistory:
         return pairing
 
     def _first_game_index(self, a: str, b: str) -> int:
-        """Return the place in the order of games and openings at which two bots start."""
+        """Return the index, in the order of games and openings, at which two bots start."""
         text = json.dumps([self._salt, *sorted((a, b))])
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4])

@@ -19,7 +19,7 @@ from arena.server.core.settings import AnalysisVisibility
 
 
 def first_hidden_ply(visibility: AnalysisVisibility, ply: int, *, over: bool) -> int:
-    """Return the first ply whose analysis is hidden. `ply`: next ply of the match."""
+    """Return the first ply whose analysis is hidden from spectators. `ply`: next ply of the match."""
     if over:
         return ply
     return max(0, ply - 1) if visibility == "reply" else 0
@@ -67,7 +67,7 @@ class PublicView:
                 yield Thought(self._terms.match, ply, thinking)
 
     def make_listing_entry(self) -> LiveMatch:
-        """Return the match as a listing shows it."""
+        """Return the match's entry in a listing."""
         terms = self._terms
         return LiveMatch(
             terms.match,

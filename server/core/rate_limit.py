@@ -15,7 +15,7 @@ class RateLimit:
         self._interval = interval_ns
         self._tolerance = (burst - 1) * interval_ns
         self._due_times: OrderedDict[str, int] = OrderedDict()
-        """Time at which the next event would be due at exactly the limiting rate, by key."""
+        """Time of each key's next event at exactly the limiting rate: GCRA's theoretical arrival time."""
 
     def try_acquire(self, key: str, now: int) -> bool:
         """Return True and count an event if it is within the limit at `now`; return False otherwise."""

@@ -1,8 +1,8 @@
 """A room: the core's state of one match. No other code calls the match's referee.
 
-The referee handles each event. An event that changed the match becomes an `AppendEvent`, and its effects are sent to the
-players and published to spectators. The room is ahead of the store: the shell releases the messages once the
-appended events are durable.
+The referee handles each event. An event that changed the match becomes an `AppendEvent`, and its effects are sent to
+the players and published to spectators. The shell sends these messages only after the events are durable, so a room's
+state may be ahead of the store.
 """
 
 from __future__ import annotations
@@ -69,11 +69,11 @@ class Room:
         self._trimmer = AnalysisTrimmer(terms.game)
         self._seq = 0
         self._turn: tuple[int, TurnStarted] | None = None
-        """Start of the current turn, until the journal has it. After a crash this turn restarts."""
+        """Start of the current turn, until it is in the journal. After a crash this turn restarts."""
         self.sending_until: int | None = None
-        """Time by which an edge has to report that it has sent the turn; None if no report is expected."""
+        """Time until which an edge must report that it has sent the turn; None if no report is expected."""
         self._ran = 0
-        """Time for which the clock of the turn that is on its way has run before, in ns."""
+        """Time that the clock had run before the turn was last sent, in ns."""
 
     # events
 
@@ -119,7 +119,7 @@ class Room:
                 self.publish(self.public.make_connection_status(self._lobby.now))
 
     def start_clock(self, ply: int, lag: int, at: int) -> None:
-        """Start the clock of a turn that was sent at `at`, or let it go on if the turn was sent again.
+        """Start the clock of a turn that was sent at `at`. If the turn was sent again, its clock continues.
 
         The journal gets the turn later, together with the event that ends it.
         """
@@ -135,7 +135,7 @@ class Room:
                 self._lobby.deadlines.schedule(self.key, deadline)
 
     def disconnect(self, player: Player, event: Event) -> None:
-        """Apply the loss of a player's connection. A turn that was on its way to the player counts as sent."""
+        """Apply the loss of a player's connection. A turn that was not yet reported as sent counts as sent."""
         self.handle(event, self._lobby.now)
         if self.sending_until is not None and player is self.referee.player_to_move:
             self.start_clock(self.referee.ply, 0, self._lobby.now)
@@ -168,7 +168,8 @@ class Room:
     def judge_deadlines(self, stall_ns: int) -> None:
         """Act on the deadlines that have passed. `stall_ns`: longest delay of the server itself during the turn, in ns.
 
-        None is judged while a turn is on its way: the edge may have the answer to a turn that is sent again.
+        No deadline is judged before an edge has reported that the turn was sent: it may already have the answer to a
+        repeated turn.
         """
         settings, now = self._lobby.settings, self._lobby.now
         if self.sending_until is not None:

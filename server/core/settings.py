@@ -27,7 +27,10 @@ class PoolGame(Struct, frozen=True):
     game: AnyGame
     time_control: TimeControl
     openings: tuple[Opening, ...] = ((),)
-    """Openings in order; both matches of a pair use the same one. An empty opening is the start position of the game."""
+    """Openings in order.
+
+    Both matches of a pair use the same opening. An empty opening is the start position of the game.
+    """
 
     def __str__(self) -> str:
         map_name = self.game.setup().get("map")
@@ -40,7 +43,7 @@ class Pool(Struct, frozen=True, kw_only=True):
     """Matches that the matchmaker arranges for waiting bots."""
 
     games: tuple[PoolGame, ...]
-    """Games, which each two bots play in turn. Bots are paired by their ratings in the first game."""
+    """Games, which any two bots play in turn. Bots are paired by their ratings in the first game."""
     margin_ms: int = 100
     ready_ms: int = 30_000
     event: str = OPEN_EVENT
@@ -50,7 +53,7 @@ class Pool(Struct, frozen=True, kw_only=True):
 
 
 class HouseEngine(Struct, frozen=True):
-    """Engine that the server itself runs: the name of its bot, and the engine's specification."""
+    """Engine that the server itself runs: the name of its bot, and the engine with its options."""
 
     name: str
     engine: str
@@ -64,7 +67,7 @@ class CoreSettings(Struct, frozen=True, kw_only=True):
     epoch_ns: int = 0
     """Unix time at which the core's clock shows 0, in ns."""
     grace_ms: int = 5_000
-    """Time in which a disconnected bot may return to its matches, in ms."""
+    """Time for a disconnected bot to return to its matches, in ms."""
     message_bytes: int = MAX_CLIENT_FRAME
     """Size limit of a client's message, as sent in `welcome`."""
     matches_per_bot: int = 32
@@ -81,7 +84,7 @@ class CoreSettings(Struct, frozen=True, kw_only=True):
     pool: Pool | None = None
     """Matches that the matchmaker arranges; None if bots play only by challenge."""
     concurrency: int = 1
-    """Limit on parallel matches of bots on the server's own machine; with `by_threads`, on the threads of these bots."""
+    """Maximum number of parallel matches of bots on this machine; with `by_threads`, of the threads of these bots."""
     by_threads: bool = False
     adjudication: Adjudication | None = None
     """Adjudication rules of pool matches and challenges."""
@@ -97,4 +100,4 @@ class CoreSettings(Struct, frozen=True, kw_only=True):
     The core waits this much longer before it acts on a deadline.
     """
     turn_report_ns: int = 10_000_000_000
-    """Time for an edge to report that it has sent a turn, in ns. Then the clock starts without the report."""
+    """Time for an edge to report that it has sent a turn, in ns. After it, the clock starts without a report."""

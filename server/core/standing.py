@@ -1,4 +1,4 @@
-"""A bot's matchmaking status: a state and a line of text for its owner."""
+"""Matchmaking status of a bot: a state and a line of text for its owner."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ MAX_GAMES = 3
 def send_standing(bot: LobbyBot, lobby: Lobby, suspended: str, entered: str = "") -> None:
     """Send a bot its status.
 
-    suspended  reason for its suspension; empty if it is not suspended
-    entered    clause about the event that it has entered; empty if it has entered none
+    suspended  reason for the bot's suspension; empty if it is not suspended
+    entered    words about the event that the bot has entered; empty if none
     """
     ratings = {game: each.rating for game, each in bot.ratings.items()}
     deviations = {game: each.deviation for game, each in bot.ratings.items()}
@@ -85,7 +85,7 @@ def _list_games(games: Sequence[PoolGame]) -> str:
 
 
 def _describe_house(lobby: Lobby) -> str:
-    """Return the end of a line with a hint on how to play the server's own engines; empty if the server has none."""
+    """Return a hint on how to play the server's own engines, to end a line; empty if the server has none."""
     names = [each.name for each in lobby.settings.house]
     if not names:
         return ""

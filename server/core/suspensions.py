@@ -1,4 +1,4 @@
-"""Suspensions: a bot that forfeits repeatedly gets no matches for a while. It is sent the reason."""
+"""Suspensions: a bot that forfeits repeatedly gets no matches for a while, and is sent the reason."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Suspensions:
         self._failing: OrderedDict[str, _FailureRecord] = OrderedDict()
 
     def record_result(self, name: str, reason: EndReason, *, lost: bool, plies: int, now: int) -> str:
-        """Record the end of a bot's match. Return the reason for its suspension; empty if it is not suspended."""
+        """Record the end of a bot's match. Return the reason if that suspends the bot; otherwise an empty text."""
         early = reason is EndReason.RESIGNATION and plies < EARLY_PLIES
         if not (lost and (early or reason in FORFEITS)):
             self._failing.pop(name, None)

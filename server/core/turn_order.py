@@ -13,7 +13,7 @@ K = TypeVar("K", bound=Hashable)
 
 
 class TurnOrder(Generic[K]):
-    """Number of the last turn of each key. `last` and `serve` take constant time."""
+    """Number of the last turn of each key. All methods take constant time."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -25,7 +25,7 @@ class TurnOrder(Generic[K]):
         return self._last.get(key, 0)
 
     def record_turn(self, *keys: K) -> None:
-        """Count the next turn, which these keys share."""
+        """Give these keys the next turn, which they share."""
         self.count += 1
         for key in keys:
             self._last[key] = self.count

@@ -1,7 +1,7 @@
 """The edge: sockets, TLS, websockets, limits, plain GETs, and topics for spectators.
 
-It knows connections but no matches: it turns bytes into inputs of the core, and effects of the core into bytes. It
-talks to the core only through `server.ports`, so the core may be in this process or in another.
+The edge knows connections but no matches: it turns bytes into inputs of the core, and effects of the core into bytes.
+It talks to the core only through `server.ports`, so the core may be in this process or in another.
 
 A move, from its bytes to the core:
 

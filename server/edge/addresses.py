@@ -16,9 +16,10 @@ def websocket_url(host: str, port: int, tls: SSLContext | None = None) -> str:
 
 
 def loopback_url(bound: tuple[Any, ...], tls: SSLContext | None) -> str | None:
-    """Return the loopback URL of a listener's socket; None if bots on this machine need a separate listener.
+    """Return a loopback URL for bots on this machine; None if these need a listener of their own.
 
-    A certificate is not issued for a loopback address, and a socket bound to an outer address does not accept loopback.
+    They do if the listener uses TLS, whose certificate does not cover a loopback address, or if it is bound to another
+    address. `bound` is the address of the listener's socket.
     """
     address = ip_address(bound[0])
     if tls is not None or not (address.is_loopback or address.is_unspecified):
@@ -29,7 +30,7 @@ def loopback_url(bound: tuple[Any, ...], tls: SSLContext | None) -> str | None:
 
 
 def listen_error_text(host: str, port: int, error: OSError) -> str:
-    """Return one line that says why an address cannot be listened on, and what to do."""
+    """Return a one-line error for an address that the server cannot listen on, with a remedy if there is one."""
     where = f"{host}:{port}"
     if error.errno == errno.EADDRINUSE:
         return f"cannot listen on {where}: the port is in use; choose another, or 0 for any free one"

@@ -1,7 +1,7 @@
 """Admission: who may open a connection, decided before a byte is read.
 
-A connection counts from its first moment, not from the end of its handshake. Behind a proxy that the host trusts, the
-client's address is read from X-Forwarded-For.
+A connection counts from its start, not from the end of its handshake. Behind a proxy that the host trusts,
+X-Forwarded-For names the client's address.
 """
 
 from __future__ import annotations
@@ -23,16 +23,22 @@ log = logging.getLogger("arena.admission")
 WINDOW_SECONDS = 60.0
 """Period in which misbehaving connections of an address are counted, in seconds."""
 BURST_SECONDS = 0.2
-"""Burst of an address that was idle, in seconds: the address may send as many pieces as the rate allows in this time."""
+"""Burst of an address after a pause, in seconds: it may send at once what the rate allows in this time."""
 MIN_BURST = 8
 CROWD_SHARE = 0.25
-"""Share of all allowed connections below which one address may exceed its own limit: a lecture hall has one address."""
+"""Share of all allowed connections.
+
+While fewer are open, one address may exceed its own limit: a lecture hall has one address.
+"""
 IDLE_SHARE = 0.5
-"""Share of the allowed connections, in total and per address, above which a connection is closed after its request."""
+"""Share of the allowed connections, in total and per address.
+
+While more are open, each connection closes after one request.
+"""
 MAX_HELD_OPEN = 256
 """Maximum number of refused connections that are held open for a while. Further ones are closed immediately."""
 HELD_SECONDS = 1.0
-"""Time for which a refused connection is held open, so that a client that reconnects immediately costs little."""
+"""Time for which a refused connection is held open, in seconds. It slows down a client that reconnects immediately."""
 
 
 class Admission:
@@ -53,14 +59,17 @@ class Admission:
         self._cut_off = FailedLogins(window=WINDOW_SECONDS, pause=pause_seconds)
         self._shares: dict[str, TokenBucket] = {}
         self._last_log = float("-inf")
-        """Time of the last logged refusal, in seconds."""
+        """Time of the last refusal in the log, in seconds."""
         self._closed = False
         self._held_open: set[asyncio.Transport] = set()
         self.open: Counter[str] = Counter()
-        """Number of connections by address; by /64 network for IPv6."""
+        """Number of open connections by IPv4 address, or by /64 network for IPv6."""
 
     def find_bucket(self, address: str) -> TokenBucket:
-        """Return the token bucket that all connections of an address share. A piece without a token waits for a turn."""
+        """Return the token bucket that all connections of an address share.
+
+        A piece of input that gets no token waits for a turn.
+        """
         key = address_key(address)
         bucket = self._shares.get(key)
         if bucket is None:
@@ -74,7 +83,7 @@ class Admission:
         return self.admit(address, proxied=self.is_trusted_proxy(address))
 
     def client_address(self, request: Request, peer: str) -> str:
-        """Return the address of a request's client: as a trusted proxy names it, or the peer's own."""
+        """Return the address of a request's client: the one that a trusted proxy names, or else the peer's."""
         if not self.is_trusted_proxy(peer):
             return peer
         return _forwarded_for(request) or peer
@@ -165,7 +174,7 @@ class Admission:
 
 
 def _forwarded_for(request: Request) -> str | None:
-    """Return the client's address from the last entry of X-Forwarded-For, which the proxy added; None if it has none."""
+    """Return the last entry of X-Forwarded-For, the client's address as added by the proxy; None if it is missing."""
     values = request.headers.get_all("X-Forwarded-For")
     if not values:
         return None

@@ -44,8 +44,8 @@ MESSAGE_COSTS: dict[type[ClientMessage], int] = {
 }
 """Cost of each message for its sender's address, in µs of `server.edge.work.WorkBudget`.
 
-A cost of 0 means that another limit applies: a connection needs one hello, a move answers a turn, a `ready` answers a
-`start`, and a resignation ends a match. Where such a message is not expected, `OUT_OF_PLACE_COSTS` applies.
+A message of cost 0 is limited in another way: a connection sends one hello, a move answers a turn, a `ready` answers a
+`start`, and a resignation ends a match. Where the message is not expected, `OUT_OF_PLACE_COSTS` applies.
 """
 
 OUT_OF_PLACE_COSTS: dict[type[ClientMessage], int] = {
@@ -56,5 +56,6 @@ OUT_OF_PLACE_COSTS: dict[type[ClientMessage], int] = {
 }
 """Cost, in µs, of a message that is free where it is expected: of a second hello, for example.
 
-A `ready` or `resign` for a finished match is answered with the match's end, which may have to be read from the store.
+A `ready` or `resign` for a finished match costs more: its answer is the match's `end`, which may be read from the
+store.
 """

@@ -11,5 +11,5 @@ BINARY = Opcode.BINARY
 
 
 def encode_frame(message: ServerMessage) -> bytes:
-    """Encode a message as one websocket frame. All receivers get the same bytes."""
+    """Return a message as one websocket frame. The same bytes fit all receivers."""
     return Frame(BINARY, encode(message)).serialize(mask=False)

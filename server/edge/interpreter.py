@@ -11,18 +11,18 @@ from arena.clock import MONOTONIC
 from arena.server.metrics import COLLECTOR_SECONDS
 
 YOUNG_THRESHOLD = 2_000
-"""Number of objects created and not freed since the last run of the collector, at which it examines the new objects.
+"""Number of new objects, created and not freed since the collector's last run, that starts a run over the new objects.
 
 Python's default of 700 leads to a run every few moves. A run takes about a microsecond per object and stalls all
 clients meanwhile: with a limit of 50,000, for 25 ms and more.
 """
 MIDDLE_THRESHOLD = 5
-"""Number of runs over new objects before their survivors are examined too.
+"""Number of runs over new objects before a run also examines objects that survived earlier ones.
 
 A closed connection leaves behind cycles of tens of objects.
 """
 OLD_THRESHOLD = 100
-"""Number of runs over survivors before all objects are examined."""
+"""Number of runs over survivors before a run examines all objects."""
 SWITCH_SECONDS = 0.0005
 """Time after which the event loop must yield to the journal's writer thread, and vice versa, in seconds.
 
@@ -33,7 +33,7 @@ The writer may wait that long several times per commit, and all moves of the com
 
 @contextmanager
 def tune_interpreter() -> Iterator[None]:
-    """Collect cycles rarely during the block, and never among the objects that exist now, such as modules.
+    """Run the garbage collector rarely during the block, and never on objects that already exist, such as modules.
 
     The garbage of a move contains no cycles. With Python's defaults, a tenth of a busy server's CPU time goes into runs
     that find nothing, and with thousands of connections a full run stalls the event loop for tens of milliseconds. Threads

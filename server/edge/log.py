@@ -14,7 +14,7 @@ import msgspec
 log = logging.getLogger("arena.log")
 
 FIELDS = ("match", "bot", "address", "trace")
-"""Fields of a line, passed with `extra=`. `trace` is the number of a connection."""
+"""Fields that a log call may pass with `extra=`. `trace` is the number of a connection."""
 
 
 class LineFormatter(logging.Formatter):
@@ -61,7 +61,7 @@ def configure_logging(log_format: Literal["text", "json"], *, verbose: bool, wir
 
 
 def _log_exception(kind: type[BaseException], error: BaseException, stack: TracebackType | None) -> None:
-    """Log the exception that ends the program."""
+    """Log an exception that ends the program."""
     log.critical("the program stops: %s: %s", kind.__name__, error, exc_info=(kind, error, stack))
 
 

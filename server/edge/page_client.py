@@ -1,4 +1,7 @@
-"""The page's own client: it sees matches in progress and the listing like any spectator, but without a socket."""
+"""Client of the server's own page.
+
+Like any spectator, it sees matches in progress and the listing, but without a socket.
+"""
 
 from __future__ import annotations
 
@@ -29,11 +32,11 @@ if TYPE_CHECKING:
 
 HELLO = Hello("page", role="spectator", program="page")
 ANSWER_SECONDS = 2.0
-"""Longest time to wait for the core's answer."""
+"""Longest time to wait for the core's answer, in seconds."""
 IDLE_SECONDS = 30.0
-"""Time without a request after which the client leaves."""
+"""Time without a request after which the client disconnects, in seconds."""
 FRESH_SECONDS = 0.25
-"""Age up to which a listing is reused."""
+"""Age up to which a listing is reused, in seconds."""
 
 
 class ConnectedClient(Struct, frozen=True):
@@ -43,16 +46,16 @@ class ConnectedClient(Struct, frozen=True):
     role: str
     address: str
     seconds: int
-    """Time since it connected, in seconds."""
+    """Time since the client connected, in seconds."""
 
 
 class PageClient:
-    """Client through which the page sees live matches. It enters at the first request, and leaves when idle."""
+    """Client through which the page sees live matches. It connects at the first request, and disconnects when idle."""
 
     def __init__(self, edge: Edge) -> None:
         self._edge = edge
         self._client = 0
-        """Number of the client; 0 if there is none."""
+        """Number of the client; 0 while it is not connected."""
         self._admission: asyncio.Future[None] | None = None
         self._requests: dict[str, asyncio.Future[ServerMessage | None]] = {}
         """Unanswered requests, by match id; the request for the listing has an empty key."""
@@ -62,7 +65,7 @@ class PageClient:
         self._idle: asyncio.TimerHandle | None = None
 
     async def request_view(self, match: str) -> View | None:
-        """Return the spectators' view of a match in progress; None if there is no such match, or the core does not answer."""
+        """Return the spectators' view of a match; None if it is not in progress, or the core does not answer."""
         reply = await self._request(match, Watch(match))
         return reply if isinstance(reply, View) else None
 
@@ -90,7 +93,10 @@ class PageClient:
         return sorted(clients, key=lambda each: (-each.seconds, each.name))
 
     async def _request(self, key: str, message: ClientMessage) -> ServerMessage | None:
-        """Return the core's answer to a request; None after `ANSWER_SECONDS`. Callers with the same key share an answer."""
+        """Return the core's answer to a request; None after `ANSWER_SECONDS`.
+
+        Concurrent calls with one key share an answer.
+        """
         self._restart_idle_timer()
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
@@ -152,17 +158,17 @@ class PageClient:
             future.set_result(answer)
 
     def close(self, _close: Close) -> None:
-        """Disconnect because the core closes this client. The next request connects it again."""
+        """Disconnect, because the core closes this client. The next request connects it again."""
         self.disconnect()
 
     def resync_entry(self) -> ClientAdmitted | None:
-        """Return the client's entry for a new core; None if it has not been admitted."""
+        """Return the client's entry in the list for a new core; None if no core has admitted it."""
         if self._admission is None or not self._admission.done():
             return None
         return ClientAdmitted(self._client, HELLO, "", owner="", secret="", role="spectator")
 
     def resubscribe(self) -> None:
-        """Send the hello again if it was not answered, and repeat the requests without an answer."""
+        """Repeat the hello if no core has answered it, and repeat all unanswered requests."""
         if self._admission is None or not self._admission.done():
             self._edge.core.submit(AdmissionRequest(self._client, HELLO, ""))
         for key in self._requests:

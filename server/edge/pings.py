@@ -1,4 +1,4 @@
-"""Pings of one connection: unanswered pings, and the times of the answered ones."""
+"""Pings of one connection: the unanswered pings, and the round-trip times of the answered ones."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from random import getrandbits
 from arena.match.lag import Pings
 
 PING_SECONDS = 10.0
-"""Time between two pings of a connection."""
+"""Time between two pings of a connection, in seconds."""
 PONG_SECONDS = 20.0
-"""Longest time that a ping may stay unanswered."""
+"""Longest time that a ping may stay unanswered, in seconds."""
 
 
 class OpenPings:

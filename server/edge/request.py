@@ -21,7 +21,7 @@ class Request:
     method: str = "GET"
     protocol: str = "HTTP/1.1"
     is_abandoned: Callable[[], bool] = _never_abandoned
-    """Function that returns True once the client no longer waits for the answer."""
+    """Function that returns True once the client has stopped waiting for the answer."""
 
     def list_header_values(self, header: str) -> list[str]:
         """Return the elements of a list header: its values, split at commas and stripped."""

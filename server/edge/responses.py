@@ -30,8 +30,9 @@ Answer = Response | None
 """Answer to a plain request; None if there is no such page."""
 
 Pages = Callable[[Request, str], Answer | Callable[[], Awaitable[Answer]]]
-"""Function that answers a plain request from an address, or returns a function that makes the answer if that takes a
-while.
+"""Function that answers a plain request from an address.
+
+If an answer takes a while, it returns a coroutine function that makes the answer.
 """
 
 
@@ -41,7 +42,7 @@ def text_response(line: str, status: HTTPStatus = HTTPStatus.OK) -> Response:
 
 
 def json_response(value: Any, headers: Mapping[str, str] | None = None) -> Response:
-    """Return an answer with a value as JSON. Browsers do not cache it unless `headers` say otherwise."""
+    """Return an answer with a value as JSON, which browsers do not cache unless `headers` allow it."""
     return raw_json_response(msgspec.json.encode(value), headers)
 
 
@@ -51,7 +52,7 @@ def raw_json_response(body: bytes, headers: Mapping[str, str] | None = None) -> 
 
 
 def not_found(reason: str) -> Response:
-    """Return a 404 for a missing page, match or bot; `reason` is one line that names it."""
+    """Return a 404 for a missing page, match or bot; `reason` names what is missing, in one line."""
     return text_response(reason, HTTPStatus.NOT_FOUND)
 
 
@@ -82,7 +83,7 @@ def method_not_allowed(allowed: str) -> Response:
 def unauthorized(why: str, *, ask: bool = True) -> Response:
     """Return a 401 for a missing or wrong name and token; `why` is a one-line reason.
 
-    ask: False if a browser must not prompt for the name and token
+    ask: False to keep browsers from prompting for the name and token
     """
     headers = {"WWW-Authenticate": 'Basic realm="a bot and its token", charset="UTF-8"'} if ask else {}
     return replace(text_response(why, HTTPStatus.UNAUTHORIZED), headers=headers)

@@ -1,8 +1,8 @@
-"""Topics that many clients of this edge follow: a match or the listing.
+"""Topics that clients of this edge follow: a match, or the listing.
 
-A message is encoded once for all followers. Messages are gathered for `GATHER_SECONDS`, and then sent to a few followers
-at a time, spread over the same time, so that a player's move waits for few of them. A follower that reads slowly, or
-whose address exceeds its budget, misses messages and later gets the whole match again.
+A message is encoded once for all followers. Messages are gathered for `GATHER_SECONDS`, and then sent to a few
+followers at a time, spread over the next `GATHER_SECONDS`. So a player's move waits only for a few followers. A
+follower that reads slowly, or whose address exceeds its budget, misses messages, and later gets the whole match again.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from arena.server.core.effects import LISTING
 from arena.server.edge.frames import encode_frame
 
 MAX_BACKLOG_BYTES = 16 * 1024
-"""Number of unsent bytes above which a follower is skipped until it has read them."""
+"""Number of unsent bytes above which a follower is skipped until it has read more."""
 GATHER_SECONDS = 0.05
-"""Delay before a message is sent, together with all messages that arrive during it."""
+"""Delay before a message is sent, together with later ones that arrive meanwhile, in seconds."""
 RECHECK_SECONDS = 1.0
-"""Interval between checks of followers that have missed messages."""
+"""Interval between checks of followers that have missed messages, in seconds."""
 UPDATE_COST = 20
 """Cost of sending a follower the latest messages, in µs."""
 VIEW_COST = 100
 """Cost of sending a follower the whole match again, in µs."""
 FOLLOWERS_PER_TURN = 4
-"""Number of followers that get messages in one turn of the event loop."""
+"""Number of followers that get messages in one iteration of the event loop."""
 MISSED = -1
-"""Placeholder for a message number: the follower has missed a message."""
+"""Value in place of a message number: the follower has missed a message."""
 AWAITING_VIEW = -2
-"""Placeholder for a message number: the follower has missed a message and waits for the whole match."""
+"""Value in place of a message number: the follower waits for the whole match, after it missed a message."""
 
 
 class Follower(Protocol):
@@ -63,9 +63,9 @@ class Topic:
         self.name = name
         self._clock = clock
         self._followers: dict[Follower, int] = {}
-        """Number of the next message for each follower, or MISSED, or AWAITING_VIEW."""
+        """Number of the next message for each follower, or MISSED, or AWAITING_VIEW instead."""
         self._frames: list[bytes] = []
-        """Latest messages, from the first that a follower still has to get."""
+        """Latest messages, from the first one that is still to be sent to a follower."""
         self._count = 0
         """Number of the next message to be published."""
         self._busy = False
@@ -82,7 +82,7 @@ class Topic:
         return self._end is not None
 
     def add_follower(self, follower: Follower) -> None:
-        """Add a follower, which was just sent the current state, for all messages from now on."""
+        """Add a follower that has just received the current state. It gets all messages from now on."""
         self._followers[follower] = self._count
 
     def remove_follower(self, follower: Follower) -> None:
@@ -90,7 +90,7 @@ class Topic:
         self._followers.pop(follower, None)
 
     def publish(self, message: ServerMessage) -> None:
-        """Send a message soon to all followers that keep up."""
+        """Send a message, after a short delay, to all followers that keep up."""
         if type(message) is Update:
             message = replace(message, watching=len(self))
         frame = encode_frame(message)

@@ -12,13 +12,13 @@ from arena.server.edge.limits import HostLimits
 from arena.server.failed_logins import address_key
 
 BURST_SECONDS = 20.0
-"""Longest time for which an address can save up its budget, in seconds, to use it in one burst."""
+"""Time in which an unused budget grows to its maximum, in seconds. An address may use all of it in one burst."""
 CAPACITY = 10_000
-"""Maximum number of addresses. The address whose last request is oldest is forgotten first."""
+"""Maximum number of addresses to remember. The address whose last request is oldest is forgotten first."""
 
 
 class WorkBudget:
-    """Remaining work for each address (a /64 network for IPv6). `spend` takes constant time."""
+    """Budget of work for each address (a /64 network for IPv6). `try_spend` takes constant time."""
 
     def __init__(self, limits: HostLimits) -> None:
         """`limits` may change: `work_ms_per_second` is read at each use."""
@@ -27,9 +27,10 @@ class WorkBudget:
         """Remaining work of each address, in µs, with the time at which it was computed."""
 
     def try_spend(self, address: str, cost: float, now: float) -> float:
-        """Take `cost` µs of work from an address's budget and return 0, or return the seconds until the budget suffices.
+        """Take `cost` µs from an address's budget and return 0; if the budget is too small, return the seconds until it
+        suffices.
 
-        Work that costs more than a full budget is allowed for an address whose budget is full.
+        Work that costs more than a full budget is allowed if the budget is full.
         """
         key = address_key(address)
         rate = 1000.0 * self._limits.work_ms_per_second

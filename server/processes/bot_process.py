@@ -1,4 +1,4 @@
-"""Bot process: started under a supervisor, monitored, and restarted when it crashes or hangs.
+"""Process of a bot: started under a supervisor, monitored, and restarted when it crashes or hangs.
 
 STARTING -> UP -> (crash or hang) -> STARTING ... -> LOST, after too many consecutive failures
 """
@@ -21,7 +21,10 @@ from arena.server.processes import supervisor
 from arena.server.processes.child import STOP_SECONDS, Child
 
 MAX_SHOWN_FAILURES = 3
-"""Number of resignations and crashes of a bot whose output is shown. For later ones only the result is shown."""
+"""Number of resignations and crashes of a bot for which its output is shown.
+
+For later ones, only the result is shown.
+"""
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,7 @@ class RestartPolicy:
     """Limits for a bot's process: times in seconds, and numbers of restarts and of silent matches."""
 
     start: float = 60
-    """Time for the process to connect; a slower one counts as hung."""
+    """Time for the process to connect. If it takes longer, it counts as hung."""
     settle: float = 20
     """Maximum time for which the first matches wait until all bots are up."""
     restarts: int = 3
@@ -109,13 +112,16 @@ class BotProcess:
         self._silent = 0
         self._gave_up = 0
         self._ended = False
-        """True from the end of the process to its restart. The report of the end then contains its output."""
+        """True from the end of the process to its restart.
+
+        During this time, a report of the bot's resignation would repeat output.
+        """
         self._tail: deque[str] = deque()
         self._hung: str | None = None
         self._kill = anyio.Event()
 
     def record_match_start(self) -> None:
-        """Forget the output so far, because a new match begins."""
+        """Discard the output so far, because a new match begins."""
         self._tail.clear()
 
     def report_resignation(self, how: str) -> None:
@@ -227,7 +233,7 @@ def _describe_exit(code: int) -> str:
 def make_engine_command(engine: str, url: str, name: str, games: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the command that starts `arena bot` with an engine.
 
-    The token is not in the command, which other users can see, but in the environment.
+    The token is in the environment, not in the command, which other users can see.
 
     games  values of `--game`: additional games; empty for the built-in ones only
     """

@@ -17,17 +17,17 @@ import anyio.abc
 from arena.server.processes.supervisor import make_supervised_command
 
 TAIL_LINES = 20
-"""Number of output lines that are kept, the last ones."""
+"""Number of the last output lines to keep."""
 LINE_LENGTH = 500
 """Maximum number of bytes kept of each line."""
 STOP_SECONDS = 2.0
-"""Time for a bot to stop before it is killed."""
+"""Time for a bot to stop before it is killed, in seconds."""
 OUTPUT_SECONDS = 5.0
-"""Maximum time to read the rest of an ended process's output. Another process may still hold the pipe open."""
+"""Maximum time to read the remaining output of an ended process, in seconds. Another process may keep the pipe open."""
 
 
 class Child:
-    """One run of a bot's command. `listen` must be running, to read its output."""
+    """One run of a bot's command. `read_output` must run in a task, to read its output."""
 
     def __init__(self, process: anyio.abc.Process) -> None:
         self._process = process
@@ -94,7 +94,7 @@ class Child:
             await self._process.aclose()
 
     async def read_output(self) -> None:
-        """Keep the last lines of output. Memory is bounded for any amount of output."""
+        """Read the output, and keep its last lines. Memory use is limited for any amount of output."""
         output = self._process.stdout
         if output is None:
             raise ValueError("the process was started without a pipe for its output")

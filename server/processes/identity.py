@@ -1,7 +1,7 @@
-"""Identity of a process, with which another process can check whether it still runs.
+"""Identity of a process, with which another process can check if it still runs.
 
-A process id alone is not enough, because ids are reused. The identity also contains the boot of the machine, the
-namespace of the id, and the start time of the process.
+A process id alone is not enough, because ids are reused. So the identity also contains the boot id of the machine, the
+namespace of the process id, and the start time of the process.
 """
 
 from __future__ import annotations

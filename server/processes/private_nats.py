@@ -23,11 +23,11 @@ from arena.server.processes.tasks import open_background_tasks
 log = logging.getLogger("arena.processes")
 
 EXTRA_FOLDERS = ("/usr/sbin", "/usr/local/bin", "/usr/local/sbin")
-"""Folders in which packages install nats-server, and which may be missing in PATH."""
+"""Folders that may be missing in PATH, and in which packages install nats-server."""
 START_SECONDS = 60.0
 POLL_SECONDS = 0.02
 CHECK_SECONDS = 0.5
-"""Interval between checks whether the server still runs, in seconds."""
+"""Interval between checks that the server still runs, in seconds."""
 USER = "arena"
 MAX_PAYLOAD = 1 << 20
 
@@ -50,7 +50,7 @@ class PrivateNats:
 
     @property
     def url(self) -> str:
-        """URL of the server, without the password, which is in `password_file`."""
+        """URL of the server, without the password in `password_file`."""
         return f"nats://{USER}@127.0.0.1:{self._port}"
 
     async def start(self) -> None:
@@ -129,7 +129,7 @@ async def open_private_nats() -> AsyncIterator[PrivateNats]:
 
 
 def _read_port(file: Path) -> int | None:
-    """Return the client port from the server's file of ports; None if the file is incomplete."""
+    """Return the port for clients from the server's ports file; None while the file is incomplete."""
     try:
         (address,) = json.loads(file.read_text(encoding="utf-8"))["nats"]
         return int(address.rpartition(":")[2])

@@ -2,11 +2,11 @@
 
     python supervisor.py [--nice N] COMMAND [ARGUMENT ...]
 
-The starter holds the other end of the supervisor's standard input, a pipe, and never writes to it. When the pipe
-closes, intentionally or because the starter died (even by kill -9), the command and all processes of its group are
-killed. SIGTERM, SIGINT and SIGHUP are forwarded to the group. The exit code is the command's, or 128 plus the
-signal number; 2 if it cannot be started. The supervisor is a separate program with few imports, because every bot
-has one.
+The supervisor's standard input is a pipe from the process that started it, which never writes to it. When the pipe
+closes, intentionally or because that process died (even by kill -9), the supervisor kills the command and all processes
+of its group. SIGTERM, SIGINT and SIGHUP are forwarded to the group. The exit code is the command's, or 128 plus the
+signal number; 2 if it cannot be started. The supervisor is a separate program with few imports, because every bot has
+one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from types import FrameType
 
 CANNOT_START = 2
 NICENESS = 5
-"""Default niceness added to the command. The server with the clocks runs first if all cores are busy."""
+"""Default niceness of the command, so that the server, which runs the clocks, comes first when all cores are busy."""
 FORWARDED_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 """Signals forwarded to the command's process group."""
 

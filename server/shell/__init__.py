@@ -1,4 +1,5 @@
-"""The shell around the core: one task passes inputs to the core, commits durable effects, and releases the others.
+"""The shell around the core: one task passes inputs to the core, commits the durable effects, and then releases all
+others.
 
 shell          the task: inputs that have arrived -> core -> one commit -> effects
 authenticator  check of a client's name and token

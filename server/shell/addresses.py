@@ -1,4 +1,4 @@
-"""Storing of hashed addresses from which bots play, for `arena audit`."""
+"""Recorder of the hashed addresses from which bots play, for `arena audit`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("arena.store")
 
 PAUSE_SECONDS = 10.0
-"""Interval between writes."""
+"""Interval between writes, in seconds."""
 
 
 class AddressRecorder:
@@ -36,7 +36,7 @@ class AddressRecorder:
         self._shell = shell
         self._clock = clock
         self._day, self._key = "", b""
-        """Current day, and the key of its hashes."""
+        """Current day (UTC), and the key for its hashes."""
         self._new: set[AddressUse] = set()
         self._stored: set[AddressUse] = set()
         """Rows of the current day that need not be stored again."""
@@ -56,7 +56,7 @@ class AddressRecorder:
                     self._new.add(row)
 
     async def run(self) -> None:
-        """Store new rows until cancelled. While the store is unavailable, they wait."""
+        """Store new rows until cancelled. While the store is unavailable, keep them in memory."""
         while True:
             rows = frozenset(self._new)
             if rows:

@@ -1,7 +1,7 @@
 """The authenticator: it checks a client's name and token, and passes the client to the core or refuses it.
 
-Clients that arrive during a query of the store, and for a moment after it, are looked up together in the next query. The
-token of a name is in the store, or the host has issued it to a bot that it runs.
+Clients that arrive during a query of the store, and for a moment after it, are looked up together in the next query. A
+valid token is in the store, or was issued by the host to a bot that the host runs.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Authenticator:
 
         server  name of the server whose sessions count
         anyone  True if any client may use a name without a token, as on a private network
-        guests  True if a guest name needs no token
+        guests  True if guests need no token
         """
         self._engine = engine
         self._server = server
@@ -80,11 +80,14 @@ class Authenticator:
         """Hashes of the tokens of bots that the host runs, by name."""
         self._waiting: dict[int, AdmissionRequest] = {}
         self._unrated: dict[str, None] = {}
-        """Names of bots whose ratings and owners a new core still has to get, in order of arrival."""
+        """Names of bots whose ratings and owners must still be sent to a new core, in order of arrival."""
         self._request_arrived = asyncio.Event()
 
     def issue_token(self, name: str) -> str:
-        """Return a new token for a bot that the host runs, valid until the next one is issued or the host stops."""
+        """Return a new token for a bot that the host runs.
+
+        It is valid until the next token of that name is issued or the host stops.
+        """
         token = tokens.generate_token()
         self._issued[name] = tokens.hash_token(token)
         return token
@@ -106,7 +109,8 @@ class Authenticator:
     def complete_resync(self, client_list: EdgeResynced) -> EdgeResynced:
         """Complete an edge's list of connected clients with the fields that depend on their names and addresses.
 
-        The clients' sessions prove their identity. The core gets their ratings and owners later.
+        No token is checked, because the secrets of the clients' sessions prove their identity. The core gets their
+        ratings and owners later.
         """
         clients = []
         for enter in client_list.clients:
@@ -190,8 +194,8 @@ class Authenticator:
     def authenticate(self, request: AdmissionRequest, stored: StoredAccount) -> ClientAdmitted:
         """Return the input that admits a client. `stored`: account of the client's name in the store. Raises RequestRefused.
 
-        An address with many wrong tokens is blocked. A bot with the secret of its session is admitted nevertheless:
-        otherwise it could lose its matches because of other clients at its address.
+        An address that has sent many wrong tokens is blocked for a while. A bot with the secret of its session is
+        admitted even then, so that other clients at its address cannot make it lose its matches.
         """
         hello, address = request.hello, request.address
         if not tokens.is_valid_name(hello.name):

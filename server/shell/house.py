@@ -1,7 +1,7 @@
-"""The house: engines that a server runs itself, so that everybody finds an opponent.
+"""The house: engines that the server itself runs, so that everybody finds an opponent.
 
-A house engine is `arena bot ENGINE` in a process of its own, and connects like any other bot. It is started when it is
-first challenged, and restarted when it crashes or hangs; then it continues its matches.
+A house engine is `arena bot ENGINE` in a process of its own, and connects like any other bot. The server starts it at
+its first challenge, and restarts it after a crash or a hang. It then continues its matches.
 """
 
 from __future__ import annotations
@@ -38,13 +38,16 @@ if TYPE_CHECKING:
 log = logging.getLogger("arena.house")
 
 HOUSE_PREFIX = "house-"
-"""Prefix of the names of house engines' bots: the name that `arena bot greedy` uses stays free."""
+"""Prefix of the names of house engines, so that the name that `arena bot greedy` uses stays free."""
 DEFAULT_ENGINES = "greedy,alphabeta:depth=6"
-"""Default engines: one that beginners beat, and a stronger one. Both answer quickly and use little CPU time."""
+"""Default engines: an easy one for beginners, and a stronger one. Both answer quickly and use little CPU time."""
 NO_ENGINES = "none"
 """Value of the engine list for a server without house engines."""
 RESTART_POLICY = RestartPolicy(restarts=100, backoff_limit=60)
-"""Restart limits of house engines: a server runs for months, so an engine is given up only after hours without a move."""
+"""Restart limits of house engines.
+
+A server runs for months, so an engine is given up only after hours without a move.
+"""
 
 
 class BadHouse(ValueError):
@@ -64,7 +67,7 @@ class HousePlan:
     """Function that is called after each crash or hang, with a line that names the bot, and the bot's last output."""
     patience: RestartPolicy = RESTART_POLICY
     games: Sequence[str] = ()
-    """Games of a user's own that the engines support, as for `arena bot --game`."""
+    """User-written games that the engines also play, as for `arena bot --game`."""
 
     @property
     def allows_guests(self) -> bool:
@@ -73,7 +76,7 @@ class HousePlan:
 
 
 NO_HOUSE = HousePlan()
-"""Plan of a server without a house."""
+"""Plan of a server without house engines."""
 
 
 def parse_engines(text: str) -> list[HouseEngine]:
@@ -106,7 +109,7 @@ class HouseProcesses:
     def __init__(
         self, plan: HousePlan, shell: Shell, host: BotServer, url: str, tasks: anyio.abc.TaskGroup
     ) -> None:
-        """Set up the processes, which connect to the host at `url`, without starting them."""
+        """Prepare the processes, which will connect to the host at `url`. None is started yet."""
         self._plan = plan
         self._shell = shell
         self._tasks = tasks
@@ -152,7 +155,7 @@ class HouseProcesses:
             self._tasks.start_soon(self._processes[name].run)
 
     def _record_moves(self, finished: MatchFinished) -> None:
-        """Record for each house engine of a finished match whether it made a move.
+        """Record whether each house engine in a finished match made a move.
 
         An engine without a move in several matches in a row counts as hung.
         """

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 log = logging.getLogger("arena.shell")
 
 MAX_QUEUED = 1_000
-"""Maximum number of waiting requests. A bot whose request is dropped repeats it with its next message."""
+"""Maximum number of waiting requests. A further one is dropped; the bot asks again with its next message."""
 LOOKUP_SECONDS = 10.0
-"""Time limit for a lookup in the store."""
+"""Time limit for a lookup in the store, in seconds."""
 RETRY_SECONDS = 0.5
-"""Pause before a failed lookup is repeated."""
+"""Pause before a failed lookup is repeated, in seconds."""
 
 
 class MissedResults:
@@ -38,7 +38,7 @@ class MissedResults:
         self._clock = clock
         self._send, self._receive = anyio.create_memory_object_stream[SendMissedResult](MAX_QUEUED)
         self._waiting: set[SendMissedResult] = set()
-        """Unanswered requests. A repeated request, for example after an edge has lost messages, is dropped."""
+        """Unanswered requests. A repetition of one, for example after an edge has lost messages, is dropped."""
         shell.add_effect_handler(SendMissedResult, self._enqueue)
 
     def _enqueue(self, request: SendMissedResult) -> None:

@@ -1,4 +1,4 @@
-"""Update of the stored ratings and tables after each match. The core receives each changed rating.
+"""Updater of the stored ratings and tables after each match. The core receives each changed rating.
 
 The core also learns when the host has closed a season.
 """
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("arena.ratings")
 
 PAUSE_SECONDS = 1.0
-"""Interval between updates, and between checks for closed seasons.
+"""Interval between updates, and between checks for closed seasons, in seconds.
 
 Matches that finish close together are counted in one update.
 """
@@ -51,7 +51,7 @@ class RatingUpdater:
         self._is_due = True
 
     async def run(self) -> None:
-        """Update ratings and tables by all matches not counted yet, now and after each further match, until cancelled."""
+        """Count all uncounted matches in the ratings and tables, now and after each further match, until cancelled."""
         last_change: int | None = None
         loaded = False
         while True:

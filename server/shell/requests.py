@@ -1,4 +1,7 @@
-"""Requests of the host's commands and of owners' pages: each is passed to the core, and its answer is returned or stored."""
+"""Requests from the host's commands and from owners' pages.
+
+Each is passed to the core, and the answer is returned or stored.
+"""
 
 from __future__ import annotations
 
@@ -38,12 +41,12 @@ class HostRequests:
         self._clock = clock
         self._journal = journal
         self._number = 0
-        """Number of the last request that is not in the store. These are negative."""
+        """Number of the last request that did not come from the store. The numbers of such requests are negative."""
         self._waiting: dict[int, asyncio.Future[RequestAnswer]] = {}
         shell.add_effect_handler(CommandAnswered, self._resolve_request)
 
     async def make_change(self, change: PreparedChange) -> bool | RequestAnswer:
-        """Make a change that the page process has prepared: `events.MakeChange`."""
+        """Make a change that the page process has prepared, and return its result. This is an `events.MakeChange`."""
         if isinstance(change, NewRequest):
             if change.server != self._server:
                 return await require_answer(self._engine, change)
@@ -51,7 +54,10 @@ class HostRequests:
         return await self._journal.write_foreign(change.apply)
 
     async def _ask_core(self, request: ControlEvent) -> RequestAnswer:
-        """Return the core's answer to a request, once it is durable. If cancelled, the core may carry it out all the same."""
+        """Return the core's answer to a request, once it is durable.
+
+        After a cancellation, the core may still carry out the request.
+        """
         self._number -= 1
         number = self._number
         self._waiting[number] = asyncio.get_running_loop().create_future()

@@ -1,13 +1,13 @@
-"""The shell: all inputs of the core and all its effects pass through it.
+"""The shell, through which all inputs and all effects of the core pass.
 
     take all inputs that have arrived -> core.handle each -> one commit -> release the effects -> repeat
 
 Inputs that arrive during a commit wait for the next round, so a busier server has more inputs per commit. A deadline is
 handled after all inputs that arrived before it. No message goes out before its effects are durable.
 
-While the store is unavailable, the shell repeats the commit, and no clock counts against a player. After `patience_s` the core
-is dropped, since its state is ahead of the store. A new core is built from the store when the store is available, and each
-edge resends its connected clients.
+While the store is unavailable, the shell repeats the commit, and no clock counts against a player. If the store is
+unavailable for `patience_s`, the core is dropped, since its state is ahead of the store. A new core is built from the
+store when the store is available, and each edge resends its connected clients.
 """
 
 from __future__ import annotations
@@ -66,11 +66,11 @@ RETRY_S = 0.5
 MAX_QUEUED = 20_000
 """Maximum number of inputs that wait for an unavailable store. If more arrive, the core is dropped and built anew."""
 MAX_ROUND_INPUTS = 256
-"""Maximum number of inputs in one round: with more, the effects of the first ones would wait too long."""
+"""Maximum number of inputs in one round. With more, the effects of the first ones would wait too long."""
 NEVER = 1 << 63
 """Time of a timer that is not set."""
 DROPPED_WITHOUT_CORE = (MessageReceived, EdgeResynced)
-"""Inputs that are dropped while there is no core. The next core gets a list of clients from each edge instead."""
+"""Inputs that are dropped while there is no core. The next core instead gets a list of its clients from each edge."""
 
 
 class StoreFailed(Exception):
@@ -84,7 +84,7 @@ class MatchNotStarted(Exception):
 class ExternalEffects(NamedTuple):
     """Effects that did not come from the core, and a future that is done once they are committed.
 
-    In a round, this entry comes after the effects themselves.
+    In a round, it follows the effects that it contains.
     """
 
     effects: Sequence[Durable]
@@ -145,11 +145,11 @@ class Shell:
         """True once no new matches begin."""
         self._stopping = False
         self._requested_matches: dict[str, tuple[Terms, asyncio.Future[Record]]] = {}
-        """Matches requested by `play`: their terms, and the futures of their records."""
+        """Matches requested by `play_match`, by id: their terms, and the futures of their records."""
         self._changed: asyncio.Event | None = None
         """Event that the next round sets; None if no task waits for it."""
         self._keeping: list[ExternalEffects] = []
-        """Effects passed to `commit` that are not committed yet."""
+        """Effects passed to `commit_external` that are not committed yet."""
         self._late: list[Effect | ExternalEffects] = []
         """Effects for the next round that did not come from the core."""
         self._handlers: dict[type, list[Callable[[Any], None]]] = {
@@ -163,7 +163,7 @@ class Shell:
     # inputs
 
     def submit(self, message: Upward | Input) -> None:
-        """Accept a message or an input. It is handled in the next round, after earlier ones."""
+        """Accept a message or an input, to handle in the next round, after all earlier ones."""
         kind = type(message)
         if kind is TurnSent:
             # It starts a clock and has no effects, so it needs no round.
@@ -195,7 +195,7 @@ class Shell:
             port.deliver((message,))
 
     def add_effect_handler(self, effect_type: type, handler: Callable[[Any], None]) -> None:
-        """Call `handler` with each released effect of type `effect_type`, which is not addressed to a client."""
+        """Call `handler` with each released effect of type `effect_type`. This is for effects without a client."""
         self._handlers.setdefault(effect_type, []).append(handler)
 
     # for the host
@@ -220,7 +220,8 @@ class Shell:
         return self._core.match_count
 
     async def play_match(self, terms: Terms) -> Record:
-        """Play one match to its end, beginning as soon as both bots can play another match. Raises MatchNotStarted.
+        """Play one match to its end, as soon as both bots can play another match, and return its record. Raises
+        MatchNotStarted.
 
         If the caller is cancelled, the match continues.
         """
@@ -233,7 +234,7 @@ class Shell:
             del self._requested_matches[terms.match]
 
     async def commit_external(self, effects: Sequence[Durable]) -> None:
-        """Commit effects that did not come from the core, for example of a match that was played elsewhere."""
+        """Commit effects that did not come from the core, such as the record of a match played elsewhere."""
         external = ExternalEffects(effects, asyncio.get_running_loop().create_future())
         self._keeping.append(external)
         self._late += (*effects, external)
@@ -244,7 +245,10 @@ class Shell:
             self._keeping.remove(external)
 
     async def wait_for_change(self) -> None:
-        """Wait until the core has handled a round of inputs, in which a bot may have come or a match may have ended."""
+        """Wait until the core has handled another round of inputs.
+
+        A bot may have connected in it, or a match may have ended.
+        """
         if self._changed is None:
             self._changed = asyncio.Event()
         await self._changed.wait()
@@ -288,7 +292,7 @@ class Shell:
             self._lag.stop()
 
     async def _watch_lease(self) -> None:
-        """Wake `run` when the lease is lost, in case no commit would discover the loss."""
+        """Wake `run` when the lease is lost, which without matches no commit would discover."""
         await self._journal.lost.wait()
         self._wake.set()
 
@@ -329,7 +333,7 @@ class Shell:
     async def _serve(self, effects: list[Effect | ExternalEffects]) -> None:
         """Handle inputs, round by round, until stopped. Raises StoreFailed and lease.LeaseLost.
 
-        effects: effects of building the core, released in the first round
+        effects: effects of building the core, which the first round releases
         """
         core, deadline = self._core, self._core.next_deadline
         while True:

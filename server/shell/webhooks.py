@@ -1,8 +1,8 @@
-"""Webhooks: news of this server's events, sent to one address that the host chooses.
+"""Webhooks: news of this server's events, sent to one URL that the host chooses.
 
 A message is a POST of JSON, signed according to Standard Webhooks (https://www.standardwebhooks.com). A separate task
-sends one message at a time, in order: a slow or absent receiver delays only later messages. A message that is not
-received after `MAX_TRIES` attempts, or does not fit into the queue, is dropped and logged.
+sends one message at a time, in order: a slow or absent receiver delays only later messages. A message that `MAX_TRIES`
+attempts did not deliver, or that does not fit into the queue, is dropped and logged.
 """
 
 from __future__ import annotations
@@ -37,23 +37,23 @@ MAX_QUEUED = 1_000
 """Maximum number of waiting messages. If the queue is full, a new message is dropped."""
 MAX_TRIES = 8
 SECONDS = 10.0
-"""Time limit of one attempt."""
+"""Time limit of one attempt, in seconds."""
 PAUSES = (1.0, 60.0)
 """Shortest and longest pause between two attempts, in seconds. The pause doubles after each attempt."""
 SECRET_PREFIX = "whsec_"  # noqa: S105  prefix of a secret, not a secret
 SECRET_BYTES = range(24, 65)
 STATUS_BYTES = 1024
-"""Maximum number of bytes read of an answer. They must include the status line."""
+"""Maximum number of bytes read of an answer. The status line must be within them."""
 
 Post = Callable[["WebhookURL", bytes, Mapping[str, str]], Awaitable[int]]
-"""Function that sends a body with headers to an address and returns the status of the answer.
+"""Function that sends a body with headers to a URL, and returns the HTTP status of the answer.
 
 Raises OSError or ValueError.
 """
 
 
 class BadWebhook(ValueError):
-    """Raised for a URL or a secret that cannot be used; the message is one line."""
+    """Raised for an unusable URL or secret; the one-line message shows a valid form."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def parse_secret(text: str) -> bytes:
 
 
 def sign(key: bytes, identity: str, timestamp: str, body: bytes) -> str:
-    """Return the signature of a message, for the header Webhook-Signature."""
+    """Return the signature of a message, as the value of the header Webhook-Signature."""
     code = hmac.digest(key, f"{identity}.{timestamp}.".encode() + body, "sha256")
     return f"v1,{base64.b64encode(code).decode()}"
 
@@ -165,7 +165,7 @@ class Webhooks:
             await self._work.wait()
 
     async def _deliver(self, message: _WebhookMessage) -> None:
-        """Send a message until it is received or refused, or the attempts are used up."""
+        """Send a message repeatedly, until it is received or refused, or the attempts are used up."""
         pause, longest = PAUSES
         for number in range(1, MAX_TRIES + 1):
             why, again = await self._send_once(message)
@@ -201,8 +201,8 @@ class Webhooks:
 async def post_by_http(address: WebhookURL, body: bytes, headers: Mapping[str, str]) -> int:
     """Send a POST on a new connection and return the status of the answer. The rest of the answer is not read.
 
-    Redirects are not followed: a signed message is for its receiver alone. Raises OSError, and ValueError if the answer is
-    not HTTP.
+    Redirects are not followed, because a signed message is for its receiver alone. Raises OSError, and ValueError if
+    the answer is not HTTP.
     """
     tls = await anyio.to_thread.run_sync(ssl.create_default_context) if address.secure else None
     reader, writer = await asyncio.open_connection(address.host, address.port, ssl=tls, limit=STATUS_BYTES)

@@ -1,1 +1,1 @@
-"""Store of a server: schema, journal, and queries."""
+"""Store of a server: the database schema, the journal, and all queries."""

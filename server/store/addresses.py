@@ -1,7 +1,7 @@
-"""Days on which a bot played from an address, without the address.
+"""Days on which each bot played from an address. The address itself is not stored.
 
-A row holds a hash of the address with a key that only the server process knows, and replaces each day. So hashes of one
-day and process can be compared with each other and nothing else, and the addresses can no longer be found from them.
+A row holds a keyed hash of the address. Only the server process knows the key, and replaces it each day. So hashes can
+be compared only with others of the same day and process, and later nobody can recover the addresses.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from arena.server.store.schema import addresses, tokens
 RETENTION_DAYS = 30
 """Number of days after which a row is deleted."""
 MAX_OWNERS = 3
-"""Maximum number of owners at an address that says something. A school or a provider has more."""
+"""Maximum number of owners at one address for a shared address to be suspicious. A school or a provider has more."""
 
 
 class AddressUse(Struct, frozen=True):
@@ -29,12 +29,12 @@ class AddressUse(Struct, frozen=True):
 
     name: str
     day: str
-    """Date, in UTC."""
+    """Date in UTC, as YYYY-MM-DD."""
     hash: str
 
 
 def store_address_uses(connection: sa.Connection, rows: Iterable[AddressUse]) -> None:
-    """Store rows of bots that have a token. Rows that are stored already stay."""
+    """Store the rows of bots that have a token. A row that is already stored is skipped."""
     database.lock_exclusively(connection)  # a bot that is forgotten meanwhile has no token afterwards
     insert = database.make_insert(connection.dialect.name, addresses).on_conflict_do_nothing()
     for some in database.split_into_chunks(rows):
@@ -49,15 +49,16 @@ def store_address_uses(connection: sa.Connection, rows: Iterable[AddressUse]) ->
 
 
 def remove_old_rows(connection: sa.Connection) -> None:
-    """Delete the rows of days that are over for RETENTION_DAYS."""
+    """Delete the rows that are older than RETENTION_DAYS."""
     first = database.format_timestamp(datetime.now(UTC) - timedelta(days=RETENTION_DAYS))[:10]
     connection.execute(sa.delete(addresses).where(addresses.c.day < first))
 
 
 async def find_shared_days(engine: Engine) -> dict[tuple[str, str], list[str]]:
-    """Return the days on which two bots of different owners played from the same address, by their sorted names.
+    """Return the days on which two bots of different owners played from one address, by the sorted names of the two
+    bots.
 
-    Addresses of more than MAX_OWNERS owners are left out.
+    Addresses with more than MAX_OWNERS owners are left out.
     """
     query = sa.select(addresses.c.day, addresses.c.hash, addresses.c.name, tokens.c.owner)
     query = query.join(tokens, tokens.c.name == addresses.c.name)
@@ -68,7 +69,7 @@ async def find_shared_days(engine: Engine) -> dict[tuple[str, str], list[str]]:
 
 
 def _group_shared_days(rows: Iterable[tuple[str, str, str, str]]) -> dict[tuple[str, str], list[str]]:
-    """Return the same as `shared`, from rows of day, hash, name and owner."""
+    """Return the days on which two bots of different owners had one address, from rows of (day, hash, name, owner)."""
     owners: defaultdict[tuple[str, str], dict[str, str]] = defaultdict(dict)
     for day, address, name, owner in rows:
         owners[day, address][name] = owner

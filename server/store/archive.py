@@ -1,7 +1,8 @@
 """Export records from a store as JSON Lines, and import them.
 
-A line is a record (`protocol.record`) with two optional fields: the end time of the match, and whether the match is
-rated. Lines from a ladder have neither field. Records that break the rules of their game are not imported.
+A line is a record (`protocol.record`) with two optional fields: the end time of the match, and True if the match is
+rated. Records that `arena ladder` writes have neither field. Records that break the rules of their game are not
+imported.
 """
 
 from __future__ import annotations
@@ -38,14 +39,14 @@ CHUNK = 100
 EARLIEST = datetime(2020, 1, 1, tzinfo=UTC)
 """Earliest time at which a match can have been played."""
 MAX_CLOCK_SKEW = timedelta(days=1)
-"""Maximum time by which the clock of another machine may be ahead of this one's."""
+"""Maximum time by which another machine's clock may be ahead of this machine's clock."""
 
 STARTED_FORMAT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 FINISHED_FORMAT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
 
 class ArchivedMatch(Record, frozen=True, kw_only=True):
-    """Record with the store's data about its match."""
+    """Record, with the end time and the rated flag of its match."""
 
     finished: str | None = None
     """End time of the match, in the format of `database.current_timestamp`."""
@@ -91,7 +92,7 @@ def format_archived_line(row: Any) -> str:
 async def import_lines(engine: AsyncEngine, lines: Iterable[bytes], *, trust: bool = False) -> ImportResult:
     """Import the matches in these lines into the store. Invalid lines are left out.
 
-    trust: True if matches marked as rated count for the ratings. Anybody can write such a line.
+    trust: True to count matches that are marked as rated in the ratings. Anybody can write such a mark.
     """
     counts = ImportResult()
     for chunk in database.split_into_chunks(_parse_lines(lines, counts), CHUNK):
@@ -101,7 +102,7 @@ async def import_lines(engine: AsyncEngine, lines: Iterable[bytes], *, trust: bo
 
 
 def read_lines(file: BufferedIOBase) -> Iterator[bytes]:
-    """Yield the lines of a file. A line longer than a record may be is cut off after `RECORD_BYTES` + 1 bytes."""
+    """Yield the lines of a file. An overlong line is cut off after `RECORD_BYTES` + 1 bytes."""
     while line := file.readline(RECORD_BYTES + 1):
         rest = line
         while len(rest) > RECORD_BYTES and not rest.endswith(b"\n"):
@@ -123,7 +124,7 @@ _decode = msgspec.json.Decoder(ArchivedMatch).decode
 
 
 def parse_line(line: bytes) -> ArchivedMatch:
-    """Return the match in a line, with an end time even if the line has none. Raises BadRecord for an invalid line."""
+    """Return the match in a line. A missing end time is computed. Raises BadRecord for an invalid line."""
     if len(line) > RECORD_BYTES:
         raise BadRecord(f"not a record: it must have at most {RECORD_BYTES:,} bytes, not {len(line):,}")
     try:
@@ -151,7 +152,7 @@ def parse_line(line: bytes) -> ArchivedMatch:
 
 
 def _end_time(archived: ArchivedMatch) -> str:
-    """Return the end time of a match, or its earliest possible end time if the line has none."""
+    """Return the end time of a match; if the line has none, the earliest possible end time."""
     start_time = _parse_time(archived, "started", STARTED_FORMAT)
     if archived.finished is not None:
         _parse_time(archived, "finished", FINISHED_FORMAT)
@@ -165,7 +166,7 @@ def _end_time(archived: ArchivedMatch) -> str:
 
 
 def _require_possible(archived: ArchivedMatch, name: str, time: datetime) -> None:
-    """Raise BadRecord if no match can have been played at `time`, because it is before EARLIEST or in the future."""
+    """Raise BadRecord if `time` is before EARLIEST or in the future, when no match can have been played."""
     latest = datetime.now(UTC) + MAX_CLOCK_SKEW
     if not EARLIEST <= time <= latest:
         where = f"before {EARLIEST:%Y}" if time < EARLIEST else f"after {database.format_timestamp(latest)}"

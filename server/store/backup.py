@@ -1,7 +1,7 @@
 """Back up a whole store while servers use it, and restore it.
 
 A backup is an SQLite store in one file, whether the store is SQLite or PostgreSQL. `arena serve --db` opens a backup
-directly, and `restore` copies it into another store of either kind.
+directly, and `arena restore` copies it into another store, SQLite or PostgreSQL.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from arena.server.store.database import StoreError, make_engine
 from arena.server.store.schema import matches, metadata, tokens
 
 CHUNK = 500
-"""Number of rows held in memory at a time."""
+"""Number of rows copied at a time, which are held in memory."""
 
 
 class StoreCounts(Struct, frozen=True):
@@ -66,7 +66,7 @@ def _replace_on_success(path: Path) -> Iterator[Path]:
 
 
 async def _copy_sqlite(engine: AsyncEngine, file: Path) -> None:
-    """Copy an SQLite store to `file`: a consistent snapshot, during which the journal can write."""
+    """Copy a consistent snapshot of an SQLite store to `file`. Meanwhile the journal can write."""
     await _require_store(engine, Path(engine.url.database or ""))
     async with engine.connect() as connection:
         await connection.exec_driver_sql("VACUUM INTO ?", (str(file),))
@@ -136,7 +136,7 @@ async def _require_empty(target: AsyncConnection) -> None:
 
 
 async def _copy_rows(source: AsyncConnection, target: AsyncConnection) -> None:
-    """Copy all rows except the schema version, which the target already has, and the leases."""
+    """Copy all rows except the leases and the schema version, which the target already has."""
     for table in metadata.sorted_tables:
         if table.name in (schema.about.name, schema.servers.name):
             continue

@@ -1,9 +1,9 @@
 """Pack finished matches: compress the record, the terms and the journal of each into one row.
 
 While a match is in progress, each event is a row. At its end only the record is packed, so that the players do not
-wait. The rest is packed here, a few matches per transaction. Readers of a match get the same data before and after.
-A finished match is read and packed before the transaction begins. If a bot of the match is renamed or deleted meanwhile,
-the record has changed, and the match is read and packed again.
+wait. The rest is packed here, a few matches per transaction. Readers of a match get the same data before and after. A
+finished match is read and packed before the transaction begins. If a bot of the match is renamed or deleted meanwhile,
+the record differs, and the match is read and packed again.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from arena.server.store.packing import MatchData, pack_match, unpack_record
 from arena.server.store.schema import events, matches, records
 
 BATCH = 48
-"""Number of matches read and packed together. A query for many costs as much as a query for a few."""
+"""Number of matches read and packed together, because a query for many costs as much as a query for a few."""
 CHUNK = 8
-"""Number of matches written in one transaction. On SQLite, the journal waits 1 to 2 ms for each transaction."""
+"""Number of matches written in one transaction. On SQLite, each such transaction delays the journal by 1 to 2 ms."""
 
 
 class _UnpackedMatch(NamedTuple):
@@ -41,7 +41,7 @@ class _UnpackedMatch(NamedTuple):
 async def pack_finished_matches(engine: AsyncEngine, write: Write | None = None) -> int:
     """Pack every finished match that is not packed yet, and return their number.
 
-    write: runs a function in a transaction, such as `Journal.write`; by default a transaction of `engine`
+    write: function that runs work in a transaction, such as `Journal.write`; by default, in a transaction of `engine`
     """
     total = 0
     while batch := await _load_next_batch(engine, BATCH):
@@ -85,7 +85,8 @@ def _pack_batch(batch: list[_UnpackedMatch]) -> list[dict[str, Any]]:
 def _store_packed(connection: sa.Connection, packed_matches: list[dict[str, Any]]) -> int:
     """Replace the stored terms and events of matches with packed pieces, and return the number of packed matches.
 
-    A match whose record has changed since it was read is skipped. Another server may have packed some of them already.
+    A match whose record has changed since it was read is skipped. Matches that another server has packed meanwhile
+    count too.
     """
     connection.execute(_KEEP, packed_matches)
     numbers = {"these": [piece["which"] for piece in packed_matches]}
@@ -123,7 +124,7 @@ _decode_events = msgspec.json.Decoder(dict[int, str]).decode
 def _events_query(dialect: str) -> sa.Select[Any]:
     """Return the query for all events of these matches: one row per match, with its events in a JSON object.
 
-    Few rows are faster: SQLite's thread and the event loop alternate for each row.
+    Fewer rows are faster, because SQLite's thread and the event loop alternate for each row.
     """
     collect = sa.func.json_object_agg if dialect == "postgresql" else sa.func.json_group_object
     collected = sa.cast(collect(events.c.seq, events.c.event), sa.Text).label("events")

@@ -1,7 +1,7 @@
 """Opening explorer: the moves played from a position in the newest matches on a map, with their results.
 
-A position is found by whatever moves it was reached. The store has no index of positions, which would make storing a
-match slower. Instead a bounded number of records is read, in the order of the index by map.
+A position is found whichever moves led to it. The store has no index of positions, which would slow down the storing of
+matches. Instead the records of a limited number of matches are read, in the order of the index by map.
 """
 
 from __future__ import annotations

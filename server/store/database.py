@@ -31,7 +31,7 @@ Engine = AsyncEngine
 """Open database. Modules outside the store use this name."""
 
 PASSWORD_FILE = "ARENA_DB_PASSWORD_FILE"  # noqa: S105  a name, not a password
-"""Environment variable with the path of a file that holds the PostgreSQL password."""
+"""Name of the environment variable with the path of a file that holds the PostgreSQL password."""
 
 
 class StoreError(Exception):
@@ -46,13 +46,13 @@ class Timeouts(NamedTuple):
     """Time limits for PostgreSQL, in seconds."""
 
     command: float | None = 60
-    """Maximum time for one command, so that no caller waits forever for a hung database."""
+    """Maximum time for one command, so that no caller waits forever for a database that hangs."""
     connect: float = 10
     """Maximum time for opening a connection."""
     idle: float = 10
     """Maximum pause between two statements of a transaction, after which PostgreSQL ends it.
 
-    A frozen process must not keep its locks, because a standby needs them to take over its name.
+    The limit frees the locks of a frozen process, which a standby needs to take over.
     """
 
     @property
@@ -79,7 +79,7 @@ def format_timestamp(time: datetime) -> str:
 def make_engine(url: str, *, lasting: bool = True, cluster: bool = False) -> AsyncEngine:
     """Return an engine for `sqlite:///FILE` or `postgresql://…`. Raises StoreError for any other URL.
 
-    lasting: False for a temporary database, which need not survive a power failure
+    lasting: False for a temporary database, which need not survive a power failure and so is faster
     cluster: True if standbys wait to take over, which requires short time limits
     """
     try:
@@ -134,8 +134,8 @@ def _make_sqlite_engine(url: sa.URL, *, lasting: bool) -> AsyncEngine:
 def make_blocking_engine(engine: AsyncEngine) -> sa.Engine:
     """Return an engine with blocking calls for the same SQLite file, whose connections may be used by any thread.
 
-    Its transactions lock the file for writing from the start, so data they have read does not change before they
-    write.
+    Its transactions lock the file for writing from the start, so that data cannot change between their reads and
+    writes.
     """
     twin = sa.create_engine(
         engine.url.set(drivername="sqlite"),
@@ -230,7 +230,7 @@ async def convert_database_errors(engine: AsyncEngine) -> AsyncIterator[None]:
 
 
 def describe_database_error(error: Exception) -> str | None:
-    """Return the reason of a database error in one line; None for any other exception."""
+    """Return a one-line reason for a database error; None for any other exception."""
     is_store_error = isinstance(
         error, sa.exc.SQLAlchemyError | sqlite3.Error | OSError | migrations.UnknownSchema
     )
@@ -247,7 +247,7 @@ def describe_database_error(error: Exception) -> str | None:
 
 
 def describe_failure(error: Exception) -> str | None:
-    """Return the reason of a database error or a StoreError in one line; None for any other exception."""
+    """Return a one-line reason for a database error or a StoreError; None for any other exception."""
     return str(error) if isinstance(error, StoreError) else describe_database_error(error)
 
 
@@ -279,7 +279,10 @@ _PERMANENT_ERRORS = (
 
 @asynccontextmanager
 async def open_store(url: str) -> AsyncIterator[AsyncEngine]:
-    """Open and prepare a store for the block. Raises StoreError, also for database errors inside the block."""
+    """Open and prepare a store, and close it after the block.
+
+    Raises StoreError, also for database errors inside the block.
+    """
     engine = make_engine(url)
     try:
         await prepare_store(engine)
@@ -290,18 +293,18 @@ async def open_store(url: str) -> AsyncIterator[AsyncEngine]:
 
 
 async def close_engine(engine: AsyncEngine) -> None:
-    """Close the engine's connections, even if the task is cancelled: each open one would leave a thread behind."""
+    """Close the engine's connections, even if the task is cancelled: each open one would leave its thread running."""
     with anyio.CancelScope(shield=True):
         await engine.dispose()
 
 
 WRITER_LOCK_KEY = 0x617265_6E61
-"""Key of the PostgreSQL advisory lock that `exclusive` acquires. The number is arbitrary."""
+"""Key of the PostgreSQL advisory lock that `lock_exclusively` acquires. The number is arbitrary."""
 
 
 @asynccontextmanager
 async def exclusive_transaction(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
-    """Open a transaction that excludes all others of this kind, on all servers: for reading before writing.
+    """Open a transaction for work that reads before it writes. It excludes all others of this kind, on all servers.
 
     The transaction is committed at the end of the block, or rolled back on an exception. Cancellation waits until then.
     Keep the block short: on SQLite the journal waits for it.
@@ -331,7 +334,7 @@ def transaction_writer(engine: AsyncEngine) -> Write:
 
 
 def lock_exclusively(connection: sa.Connection) -> None:
-    """Acquire the lock of `exclusive` for a transaction that has just begun."""
+    """Acquire the lock of `exclusive_transaction` for a transaction that has just begun."""
     if connection.dialect.name == "postgresql":
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(WRITER_LOCK_KEY)))
     elif not getattr(connection.connection.driver_connection, "in_transaction", False):
@@ -343,8 +346,8 @@ async def open_query_connection(engine: AsyncEngine) -> AsyncIterator[AsyncConne
     """Open a connection for a short query.
 
     The deadline of the enclosing cancel scope is the deadline of the query. When it passes, the database stops the
-    query, TimeoutError is raised, and the connection stays usable. Any other cancellation stops the query by closing the
-    connection, which on SQLite leaves a thread behind for a while.
+    query, TimeoutError is raised, and the connection stays usable. Any other cancellation closes the connection to stop
+    the query; on SQLite, its thread ends some time later.
     """
     await checkpoint_if_cancelled()
     seconds = seconds_left()
@@ -391,7 +394,7 @@ async def open_snapshot(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
 
 @cache
 def make_upsert(dialect: str, table: sa.Table) -> sa.Insert:
-    """Return an INSERT statement that updates rows whose primary keys exist. The rows are its parameters."""
+    """Return an INSERT statement that updates rows whose primary keys exist. Pass the rows as its parameters."""
     statement = make_insert(dialect, table)
     keys = [column.name for column in table.primary_key]
     changes = {name: value for name, value in statement.excluded.items() if name not in keys}
@@ -404,7 +407,7 @@ def make_insert(dialect: str, table: sa.Table) -> sqlite.Insert | postgresql.Ins
 
 
 def split_into_chunks(items: Iterable[T], size: int = 500) -> Iterator[list[T]]:
-    """Yield the items in lists of at most `size` items. The default fits into one query."""
+    """Yield the items in lists of at most `size` items. A list of the default size fits into one query."""
     rest = iter(items)
     while some := list(islice(rest, size)):
         yield some

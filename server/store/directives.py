@@ -23,11 +23,11 @@ from arena.server.store.tokens import is_valid_name
 DirectiveKind = Literal["name", "owner", "address", "notice"]
 
 KICK_SECONDS = 10.0
-"""Time for which a kicked name is refused, in seconds. Within it, all servers read the directive."""
+"""Time for which a kicked name is refused, in seconds. It is long enough for all servers to read the directive."""
 MAX_TEXT = 500
 """Maximum length of a notice or a reason, in characters."""
 REVOKED_SECONDS = 60.0
-"""Time for which a revoked token is reported, in seconds. Servers read the directives more often."""
+"""Time for which a revoked token is reported to servers, in seconds. They read the directives more often than that."""
 
 
 class Directive(Struct, frozen=True):
@@ -41,7 +41,7 @@ class Directive(Struct, frozen=True):
 
 
 class NewDirective(Struct, frozen=True, tag="directive"):
-    """Change that issues a directive, in place of an earlier one of the same kind and subject."""
+    """Change that issues a directive. It replaces an earlier one of the same kind and subject."""
 
     directive: Directive
 
@@ -84,7 +84,7 @@ def make_directive(kind: DirectiveKind, subject: str, text: str, seconds: float)
 async def issue_directive(
     engine: Engine, kind: DirectiveKind, subject: str, text: str, seconds: float
 ) -> None:
-    """Issue a directive for `seconds`, in place of an earlier one; with infinite seconds, it does not end."""
+    """Issue a directive for `seconds` from now, in place of an earlier one; with infinite seconds, it does not end."""
     async with engine.begin() as connection:
         await connection.run_sync(make_directive(kind, subject, text, seconds).apply)
 
@@ -121,7 +121,7 @@ async def load_directives_and_banned_names(engine: Engine) -> tuple[list[Directi
 
 
 async def owner_ban_reason(engine: Engine, owner: str) -> str:
-    """Return the reason for which the host banned an owner; empty if the owner is not banned."""
+    """Return the host's reason for banning an owner; empty if the owner is not banned."""
     return next(
         (
             each.text

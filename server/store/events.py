@@ -1,7 +1,7 @@
 """Store the events of a server, and the host's requests to a running server.
 
-An event is a row of `ladders`, like an event of `arena ladder`. The row contains the event's plan, which includes its
-state. The results are in the rows of its matches.
+An event is a row of `ladders`, like an event of `arena ladder`. The row contains the event's plan and state. Its
+results are in the rows of its matches.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _request: msgspec.json.Decoder[HostRequest] = msgspec.json.Decoder(HostRequest, 
 
 
 def event_row(state: EventState) -> dict[str, Any]:
-    """Return the row of an event. The plan in it has the keys of an `arena ladder` plan, and the state."""
+    """Return the row of an event. The plan in the row has the keys of an `arena ladder` plan, and one for the state."""
     plan = state.plan
     setups = [start.game.setup() for start in plan.starts]
     columns = {
@@ -91,7 +91,7 @@ async def _load_results(
 async def find_event(engine: AsyncEngine, name: str) -> StoredEvent | None:
     """Return the event called `name`, or an event of the series called `name`; None if there is neither.
 
-    From a series, return the latest event that has begun, or the latest announced one if none has.
+    Of a series, return the latest event that has begun; if none has, the latest announced one.
     """
     states = [state for state in await list_events(engine) if name in (state.plan.event, state.plan.series)]
     if not states:
@@ -118,7 +118,7 @@ class EntriesPlan(Struct):
 
 
 class Entries(Struct):
-    """Entries of an event, as in `EventState` but without the games, which take long to decode."""
+    """Entries of an event: an `EventState` without the games, whose decoding takes long."""
 
     plan: EntriesPlan
     phase: EventPhase
@@ -164,8 +164,8 @@ async def list_events_since(engine: AsyncEngine, time: str) -> list[EventState]:
 async def find_name_conflict(engine: AsyncEngine, plan: EventPlan) -> str | None:
     """Return the event or series that has the name of a new event or of its series; None if both names are free.
 
-    An event and a series must not share a name: commands accept the name of either. The name of a series is free again
-    when all its events are over.
+    An event and a series must not share a name, because commands accept the name of either. The name of a series is
+    free again when all its events are over.
     """
     query = sa.select(ladders.c.event).where(ladders.c.event.in_((plan.event, plan.series)))
     async with database.open_query_connection(engine) as connection:
@@ -185,7 +185,7 @@ async def find_name_conflict(engine: AsyncEngine, plan: EventPlan) -> str | None
 ANSWER_SECONDS = 5.0
 """Time to wait for a server's answer, in seconds."""
 FIRST_POLL_SECONDS = 0.05
-"""Time before the first check for an answer, in seconds. Each later interval is twice as long, up to a second."""
+"""Time before the first check for an answer, in seconds. Each later pause is twice as long, up to a second."""
 
 
 class RequestAnswer(Struct, frozen=True):
@@ -199,7 +199,10 @@ class StoreChange(Protocol):
     """Change of the store that the page process has prepared."""
 
     def apply(self, connection: sa.Connection) -> bool:
-        """Make the change in a transaction. Return False if the store has changed meanwhile, and change nothing."""
+        """Make the change in the caller's transaction, and return True.
+
+        If the store has changed since, change nothing and return False.
+        """
         ...
 
 

@@ -21,11 +21,11 @@ from arena.server.store.packing import unpack_record
 from arena.server.store.schema import ARRIVAL, matches, records
 
 MAX_LENGTHS = {"map": 128, "time_control": 64, "detail": 500}
-"""Maximum length of these columns, in characters. It bounds the size of a list, whatever the records contain."""
+"""Maximum length of these columns, in characters. It limits the size of a list, whatever the records contain."""
 
 DIGEST_BYTES = 16
 OPENING_PLIES = 4
-"""Number of plies that count as the opening of a match that has no book moves."""
+"""Number of plies that count as the opening of a match without book moves."""
 
 RESULT_COLUMNS = ("map", "time_control", "plies", "winner", "reason", "detail")
 """Columns of `matches` that are set at the end of a match and shown in lists."""
@@ -33,7 +33,7 @@ END_COLUMNS = (*RESULT_COLUMNS, "opening")
 """All columns of `matches` that are set at the end of a match."""
 
 PagePosition = tuple[str, str]
-"""Position of a match in a list: its end time and its id."""
+"""Position in a list of matches: the end time and the id of a match."""
 
 
 class MatchSummary(Struct, frozen=True):
@@ -51,7 +51,10 @@ class MatchSummary(Struct, frozen=True):
 
 
 class MatchList(Struct, frozen=True):
-    """Page of finished matches, newest first. `next` is the position at which the next page starts; None on the last."""
+    """Page of finished matches, newest first.
+
+    `next` is the position where the next page starts; None on the last page.
+    """
 
     matches: list[MatchSummary]
     next: str | None
@@ -88,7 +91,7 @@ def opening_key(game: str, setup: Mapping[str, Any], moves: Sequence[Any], book_
 
 
 def match_digest(record: Record) -> bytes:
-    """Return a digest that is equal for matches that repeat each other, whatever time their moves took.
+    """Return a digest that is equal for matches that repeat each other, except for the time of their moves.
 
     In such matches the same two bots have the same seats, make the same moves and end in the same way. Only the first one
     is rated: repeated games of two deterministic bots carry no new information.
@@ -102,8 +105,8 @@ def match_digest(record: Record) -> bytes:
 def next_arrival_number(dialect: str) -> sa.ColumnElement[Any]:
     """Return an SQL expression for the next arrival number of a finished match.
 
-    Ratings are computed in this order and not by time, because the clocks of servers differ and may be wrong by years.
-    A transaction that counts matches must see every match with a lower number. SQLite has one writer. On PostgreSQL,
+    Ratings are computed in this order, not by time, because the clocks of servers differ and may be wrong by years. A
+    transaction that counts matches must see every match with a lower number. SQLite has one writer. On PostgreSQL,
     transactions that assign numbers and transactions that count exclude each other.
     """
     if dialect == "postgresql":
@@ -117,8 +120,8 @@ def next_arrival_number(dialect: str) -> sa.ColumnElement[Any]:
 def make_insert_record_statement(dialect: str) -> sa.Insert:
     """Return the statement that stores the packed data of a finished match, unless some are stored already.
 
-    Parameters: `which` is the id, `packed` the data, and `whole` is True if the data include the terms and the
-    journal.
+    Parameters: `which` is the id of the match, `packed` its data, and `whole` is True if the data include the terms and
+    the journal.
     """
     values = sa.bindparam("packed", type_=sa.LargeBinary), sa.bindparam("whole", type_=sa.Boolean)
     over = (matches.c.match == sa.bindparam("which")) & matches.c.finished.is_not(None)
@@ -151,8 +154,8 @@ async def load_record(engine: AsyncEngine, match: str) -> str | None:
 async def find_record(engine: AsyncEngine, match: str) -> tuple[str | None, bool]:
     """Return the record of a finished match by its id, or by a unique prefix of at least `MIN_PREFIX` characters.
 
-    The second value is True if `match` is not a prefix: a prefix may fit a later match too. The record is None if no match,
-    or more than one, is found.
+    The second value is False if `match` was looked up as a prefix, which may fit a later match too. The record is None
+    if no match, or more than one, is found.
     """
     line = await load_record(engine, match)
     if line is not None or len(match) < MIN_PREFIX:
@@ -184,7 +187,10 @@ async def load_summary(engine: AsyncEngine, match: str) -> MatchSummary | None:
 
 
 FINISHED = matches.c.finished.is_not(None)
-"""Condition of the indices of finished matches. It is a single object, which is a key of cached queries."""
+"""Condition of the indices of finished matches.
+
+All queries share this object, which is a key in the cache of queries.
+"""
 
 
 async def list_distinct_games(connection: AsyncConnection, column: sa.Column[Any], *where: Any) -> list[str]:

@@ -29,11 +29,11 @@ from arena.server.store.tokens import (
 )
 
 MAX_REVOKED = 20
-"""Number of revoked names after which an owner cannot register more. A revoked name stays taken forever."""
+"""Number of revoked names after which an owner cannot register more, because a revoked name stays taken forever."""
 
 
 class OwnerAccount(Struct, frozen=True):
-    """Owner with bots and open invitation, as shown to the owner."""
+    """Account of an owner: the bots and the open invitation, as shown to the owner."""
 
     owner: str
     bots: list[Token]
@@ -48,7 +48,7 @@ class NewName(Struct, frozen=True, tag="name"):
 
     token: Token
     names_at_check: bytes
-    """Digest of the names in the store when this name was found to be free. `apply` fails if they have changed."""
+    """Digest of all names in the store when this name was found to be free. `apply` fails if the names have changed."""
 
     def apply(self, connection: sa.Connection) -> bool:
         """Register the name and return True; return False if the names in the store have changed since the check."""

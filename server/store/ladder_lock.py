@@ -1,4 +1,4 @@
-"""Lock on a stored event, so that only one process plays the event. The lock ends with the process that holds it."""
+"""Lock on a stored event, so that only one process plays it. The lock ends with the process that holds it."""
 
 from __future__ import annotations
 

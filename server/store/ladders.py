@@ -1,7 +1,6 @@
 """Ladders in the store: their plans, their results, and the lock of the process that plays each.
 
-A killed ladder leaves matches without a record. These matches are removed and played again, because the bots that the
-ladder started died with it.
+If a ladder is killed, its unfinished matches are removed and played again, because the ladder's bots died with it.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ class StoredLadder:
     done: dict[str, Record]
     """Records of the finished matches by id, in order of finishing."""
     seconds: float = 0.0
-    """Total time in which at least one of the finished matches was being played, in seconds."""
+    """Total time during which at least one of the finished matches was in progress, in seconds."""
 
 
 @asynccontextmanager
@@ -51,8 +50,8 @@ async def claim_ladder(
     """Begin or resume a ladder, and lock out other processes during the block.
 
     kind: command that plays the ladder: `ladder` or `match`
-    event: name of the ladder; None for the last unfinished ladder of this kind without a name, or a new one
-    default_name: name of a new ladder without a name
+    event: name of the ladder; None to resume the last unfinished ladder of this kind that has no name, or begin a new one
+    default_name: name of a new ladder if `event` is None
 
     The unfinished matches of a killed ladder are removed. Raises CannotResume if the plan differs from the stored one, or
     if another process plays the ladder.
@@ -83,7 +82,7 @@ async def claim_ladder(
 
 
 async def set_bots(engine: AsyncEngine, event: str, bots: list[str]) -> None:
-    """Store the names of the bots that have connected, for a ladder whose plan does not name them."""
+    """Store the names of a ladder's bots once they have connected, if its plan does not name them."""
     async with database.exclusive_transaction(engine) as connection:
         mine = schema.ladders.c.event == event
         row = (await connection.execute(sa.select(schema.ladders.c.plan).where(mine))).scalar_one()
@@ -165,7 +164,7 @@ def _unix_seconds(text: str | None) -> float:
 
 
 def _total_covered_seconds(spans: list[tuple[float, float]]) -> float:
-    """Return the number of seconds covered by at least one of the spans."""
+    """Return the number of seconds that at least one of the spans, as (start, end) in seconds, covers."""
     total, until = 0.0, float("-inf")
     for start, end in sorted(spans):
         total += max(0.0, end - max(start, until))

@@ -1,4 +1,4 @@
-"""The lease of a server on its name: only one process at a time writes the matches of a name.
+"""Lease of a server on its name, so that only one process at a time writes the matches of that name.
 
 A process that acquires a name gets a fencing number, one higher than the previous holder's. The holder renews its
 lease while it runs, and releases it when it stops. Every transaction of the journal checks the number in the store
@@ -24,7 +24,7 @@ from arena.server.store.schema import servers
 log = logging.getLogger("arena.lease")
 
 LEASE_SECONDS = 10.0
-"""Time for which a name is held without renewal, in seconds."""
+"""Time for which a lease is valid without renewal, in seconds."""
 RENEWALS = 3
 """Number of renewals within the duration of a lease."""
 CHECK_SECONDS = 0.25
@@ -40,11 +40,14 @@ class Lease(NamedTuple):
     seconds: float = LEASE_SECONDS
     """Time for which the name is held without renewal, in seconds."""
     since: float = 0.0
-    """Time at which the name was acquired, by the database's clock. It differs for every holder."""
+    """Time at which the name was acquired, by the database's clock, in seconds since 1970.
+
+    It differs for every holder.
+    """
 
 
 class LeaseHeld(StoreError):
-    """Raised when another process holds the name; the message names the process and the time since when."""
+    """Raised when another process holds the name; the message names that process and its start time."""
 
     def __init__(self, name: str, row: sa.Row[Any]) -> None:
         """`row` is the name's row of `servers`, with the database's time as `at`."""
@@ -63,7 +66,7 @@ class LeaseHeld(StoreError):
 
 
 class LeaseLost(StoreError):
-    """Raised when another process has acquired the name: nothing may be written under the old number."""
+    """Raised when another process has acquired the name: the old fencing number allows no more writes."""
 
     def __init__(self, lease: Lease) -> None:
         super().__init__(
@@ -87,7 +90,8 @@ async def acquire_lease(
 ) -> Lease:
     """Acquire the lease on a name for `seconds`, as soon as the name is free.
 
-    Raises LeaseHeld if the holder renews its lease. With `wait`, as for a standby, waits until the name is free.
+    Without `wait`, raises LeaseHeld if the holder renews its lease. With `wait`, as for a standby, waits until the name
+    is free.
     """
     take_it = partial(try_acquire, name=name, process=identify_this_process(), seconds=seconds)
     first: LeaseHeld | None = None
@@ -126,7 +130,7 @@ def try_acquire(
 ) -> Lease:
     """Acquire the lease on a name for `seconds`, in the caller's transaction. Raises LeaseHeld.
 
-    expired: number and renewal time of a lease that counts as expired, whatever its row says
+    expired: fencing number and renewal time of a lease that the caller has found to be expired, whatever the store says
     """
     kind = connection.dialect.name
     mine = servers.c.name == name
@@ -169,7 +173,7 @@ def try_acquire(
 def reacquire_lease(connection: sa.Connection, lease: Lease) -> Lease:
     """Acquire a held name again under the next number, so that all writes under the old number are refused.
 
-    An earlier transaction of unknown outcome may have done that already. Raises LeaseLost.
+    An earlier transaction of unknown outcome may have done so already. Raises LeaseLost.
     """
     renewed = lease._replace(number=lease.number + 1)
     try:

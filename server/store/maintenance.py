@@ -18,9 +18,9 @@ from arena.server.store.retention import ArchiveFailed, Retention, prune
 log = logging.getLogger("arena.store")
 
 PACK_SECONDS = 2.0
-"""Interval between searches for matches to pack, in seconds."""
+"""Interval between checks for matches to pack, in seconds."""
 PRUNE_SECONDS = 3600.0
-"""Interval between searches for matches, directives and invitations to remove, in seconds."""
+"""Interval between checks for matches, directives and invitations to remove, in seconds."""
 
 
 class Maintenance:
@@ -33,7 +33,7 @@ class Maintenance:
         retention: Retention | None = None,
         clock: Clock = MONOTONIC,
     ) -> None:
-        """Write through the journal's connection, so that no task waits for a locked file."""
+        """Prepare the task. It writes through the journal's connection, so that nothing waits for a locked file."""
         self._engine = engine
         self._journal = journal
         self._clock = clock

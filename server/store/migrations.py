@@ -14,12 +14,12 @@ from arena.server.processes.identity import PROGRAM
 from arena.server.store import schema
 
 SCHEMA_VERSION = 11
-"""Schema version that this program uses. No earlier version was released."""
+"""Schema version that this program uses: the first that was released."""
 
 STEPS: dict[int, Callable[[Connection], None]] = {}
-"""Migration from each version to the next.
+"""Migration from each schema version to the next, by the earlier version.
 
-A release that changes `schema` adds the step from the preceding version.
+A release that changes `server.store.schema` adds the step from the preceding version.
 """
 
 

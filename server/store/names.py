@@ -16,7 +16,7 @@ RESERVED = {
     DELETED: "deleted bots",
     HIDDEN: "hidden bots",
 }
-"""Reserved prefixes of names, and for whom they are reserved."""
+"""Reserved prefixes of names, each with the group that uses it."""
 
 # The Cyrillic, Greek and Armenian letters that UTS #39 (confusables) pairs with Latin ones, and digits like letters.
 _LIKE = {
@@ -52,13 +52,13 @@ _FOLDED = str.maketrans({char: letter for letter, chars in _LIKE.items() for cha
 
 @lru_cache(maxsize=65_536)
 def lookalike_key(name: str) -> str:
-    """Return a key that is equal for names that look alike."""
+    """Return a key that is equal for names that look alike, such as `bob` and `B0B`."""
     plain = unicodedata.normalize("NFKD", name.translate(_FOLDED)).translate(_FOLDED).casefold()
     return "".join(char for char in plain if not unicodedata.combining(char)).translate(_FOLDED)
 
 
 def unavailability_reason(name: str, others: Iterable[str]) -> str | None:
-    """Return the reason why a new name is not available beside the names `others`; None if it is available."""
+    """Return why a new name is not available beside the names `others`, in one line; None if it is available."""
     looks = lookalike_key(name)
     for start, whose in RESERVED.items():
         if looks.startswith(lookalike_key(start)):

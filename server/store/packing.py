@@ -1,9 +1,9 @@
 """Storage format of finished matches: record, terms and events compressed together.
 
 The packed data of a match are one byte, the version of the format, and a Zstandard frame. In version 1 the frame is
-compressed with the dictionary `packing-1.txt`, which never changes. It holds lines of JSON: the record and, once
-the match is fully packed, the terms and each row of the journal. Moves, thoughts and times that the record contains
-are left out of the rows, and other times are stored as differences. The packed data have a tenth of the text's size.
+compressed with the dictionary `packing-1.txt`, which never changes. It holds lines of JSON: the record and, once the
+match is fully packed, the terms and each row of the journal. Moves, analysis and times that the record contains are
+left out of the rows, and other times are stored as differences. The packed data take a tenth of the space of the text.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ VERSION = b"\x01"
 DICTIONARY_FILE = Path(__file__).with_name("packing-1.txt")
 
 QUICK, THOROUGH = 3, 6
-"""Zstandard levels: for the record at the end of a match, while its players wait, and later for the whole match."""
+"""Zstandard levels: a fast one for the record when a match ends, since its players wait, and a thorough one later."""
 
 MAX_BYTES = 256 * 1024 * 1024
 """Maximum size of unpacked data, in bytes: far more than any match that a server plays or imports."""
@@ -45,7 +45,7 @@ class MatchData(NamedTuple):
 
 
 def pack_record(record: str) -> bytes:
-    """Pack a record, given as one line of JSON, with fast compression."""
+    """Pack a record, given as one line of JSON, at the fast level."""
     return _pack(record, QUICK)
 
 
@@ -117,7 +117,7 @@ def _load_dictionary() -> zstd.ZstdDict:
 
 
 class _RecordedMove(msgspec.Struct):
-    """Fields of a recorded move that the journal repeats. A missing field is empty."""
+    """Fields of a recorded move that the journal repeats, each with a default for records without it."""
 
     move: msgspec.Raw = msgspec.Raw()
     thinking: msgspec.Raw = msgspec.Raw()
@@ -131,7 +131,7 @@ class _RecordedMove(msgspec.Struct):
 
     @property
     def turn_duration_ns(self) -> int:
-        """Time from the start of the turn to the move, by the record, in ns."""
+        """Time from the start of the turn to the move, according to the record, in ns."""
         return round(1e6 * self.ms) + self.credited_ns
 
 
@@ -151,7 +151,7 @@ _NONE, _ABSENT = msgspec.Raw(b"null"), msgspec.Raw()
 
 
 def _shorten_rows(rows: Sequence[str], moves: Sequence[_RecordedMove]) -> str:
-    """Return these rows, one per line, without the data that the record contains."""
+    """Return the rows of a journal, one per line, without the data that the record contains."""
     before, entries = 0, _decode_rows("\n".join(rows))
     for row in entries:
         for place, (at, event) in enumerate(row):
@@ -170,7 +170,7 @@ def _restore_rows(rows: Sequence[str], moves: Sequence[_RecordedMove]) -> list[s
 
 
 def _move_of_event(event: _Event, moves: Sequence[_RecordedMove]) -> _RecordedMove | None:
-    """Return the recorded move of an event's ply; None if the record has no such ply."""
+    """Return the recorded move at the ply of an event; None if the record has no such ply."""
     ply = _decode_number(event["ply"])
     return moves[ply] if 0 <= ply < len(moves) else None
 
@@ -194,7 +194,7 @@ def _remove_recorded_data(event: _Event, moves: Sequence[_RecordedMove]) -> int:
 
 
 def _restore_recorded_data(event: _Event, moves: Sequence[_RecordedMove]) -> int:
-    """Undo `_remove_recorded_data` on `event`, and return what it returned."""
+    """Undo `_remove_recorded_data` on `event`, and return the turn's duration in ns; 0 if it is unknown."""
     kind = event["type"]
     if kind == _MOVED and "move" not in event:
         move = _move_of_event(event, moves)

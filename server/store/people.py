@@ -1,4 +1,4 @@
-"""Personal data: list the stored data of an owner, delete a name, and rename a bot."""
+"""Personal data: list an owner's stored data, delete a name, and rename a bot."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ from arena.server.store.schema import (
 from arena.server.store.tokens import MAX_NAME, TokenError, is_valid_name, list_tokens
 
 CHUNK = 20
-"""Number of matches changed in one transaction, for which a running server waits."""
+"""Number of matches changed in one transaction. A running server waits for each transaction."""
 
 NAME_COLUMNS = {
     schema.rating_steps: ("bot",),
@@ -63,18 +63,18 @@ NAME_COLUMNS = {
     schema.event_bots: ("bot",),
     schema.event_scores: ("maxie", "minnie"),
 }
-"""Columns with names of bots, except those of `matches` and `addresses`."""
+"""Columns that contain names of bots, by table, except those of `matches` and `addresses`."""
 
 LOSER_TEXT_REASONS = frozenset({EndReason.CRASH, EndReason.RESIGNATION})
-"""End reasons of matches whose detail is a text from the loser."""
+"""End reasons with which the detail of a match is a text from the loser."""
 
 
 class NameInUse(Exception):
-    """Raised when a name cannot be changed now; the message is a one-line reason."""
+    """Raised when a name cannot be changed or deleted now; the message is a one-line reason."""
 
 
 class NameInEvent(NameInUse):
-    """Raised when a name cannot be changed because it is in an unfinished event."""
+    """Raised when a name cannot be changed or deleted, because it is in an event that has begun."""
 
 
 class OwnerSummary(Struct, frozen=True):
@@ -132,7 +132,7 @@ async def load_known_names(engine: Engine) -> set[str]:
 
 
 async def load_names_of_owner(engine: Engine, owner: str) -> list[str]:
-    """Return the names whose tokens belong to an owner, and the owner's own name, sorted."""
+    """Return the names of an owner's tokens, and the owner's own name, sorted."""
     query = sa.select(tokens.c.name).where(tokens.c.owner == owner)
     async with open_query_connection(engine) as connection:
         return sorted({owner, *(await connection.execute(query)).scalars()})
@@ -153,7 +153,7 @@ async def load_stored_data(engine: Engine, names: Sequence[str]) -> dict[str, li
 
 
 async def is_name_stored(engine: Engine, name: str) -> bool:
-    """Return True if the store has data of a bot or an owner: in any table, in a match, or in an event not yet begun."""
+    """Return True if the store has data of a bot or an owner, in any table or in an event that has not begun."""
     if any((await load_stored_data(engine, [name])).values()):
         return True
     async with open_query_connection(engine) as connection:
@@ -164,7 +164,7 @@ async def is_name_stored(engine: Engine, name: str) -> bool:
 
 
 async def forget_name(engine: Engine, name: str) -> tuple[str, int]:
-    """Delete the token, sessions, bans and match logs of a name, and replace the name in its records.
+    """Delete the token, sessions, bans and match logs of a name, and replace the name in all records.
 
     With the last bot of an owner, the owner's invitations and bans are deleted too. `name` may also be an owner without
     bots. Return the name that replaces it, and the number of changed matches. Raises NameInUse.
@@ -181,8 +181,8 @@ async def forget_name(engine: Engine, name: str) -> tuple[str, int]:
 async def rename_bot(engine: Engine, name: str, new_name: str) -> int:
     """Rename a bot in all stored data, including its token, and return the number of its matches.
 
-    The old name stays taken. To resume an interrupted rename, call it again. Raises NameInUse, and TokenError if
-    the new name is not available.
+    The old name stays taken. To resume an interrupted rename, call the function again. Raises NameInUse, and TokenError
+    if the new name is not available.
     """
     await count_new_matches(engine)
     write = transaction_writer(engine)
@@ -217,7 +217,10 @@ def _retire_name(connection: sa.Connection, name: str, new_name: str) -> dict[st
 
 
 def _make_renamed_row(connection: sa.Connection, name: str, new_name: str) -> dict[str, Any] | None:
-    """Return the row of a bot's token, or None if it has none. Raises TokenError if the bot cannot have the new name."""
+    """Return the row of a bot's token under the new name; None if it has none.
+
+    Raises TokenError if the new name is not available.
+    """
     rows = {row["name"]: dict(row) for row in connection.execute(sa.select(tokens)).mappings()}
     row, there = rows.get(name), rows.get(new_name)
     query = sa.select(matches.c.match).where(_is_player(name)).limit(1)
@@ -239,7 +242,7 @@ def _make_renamed_row(connection: sa.Connection, name: str, new_name: str) -> di
 
 
 def _has_history(connection: sa.Connection, new_name: str, row: dict[str, Any] | None) -> bool:
-    """Return True if the new name has results of its own, not of the old name from an interrupted rename."""
+    """Return True if the new name has results, except those that an interrupted rename has already moved to it."""
     tables = [schema.standings, schema.event_bots]
     queries = [sa.select(table.c.bot).where(table.c.bot == new_name) for table in tables]
     if row is None or row["revoked"] is None:
@@ -279,7 +282,7 @@ def _require_idle(connection: sa.Connection, name: str) -> None:
 
 
 def _require_no_event(connection: sa.Connection, name: str) -> None:
-    """Raise NameInEvent if a name is in a ladder, or in an event, that has begun and is not over."""
+    """Raise NameInEvent if a name is in a ladder or an event that is in progress."""
     unfinished = sa.select(ladders.c.event, ladders.c.plan).where(ladders.c.finished.is_(None))
     for row in connection.execute(unfinished).all():
         plan = msgspec.json.decode(row.plan)
@@ -299,14 +302,14 @@ async def require_no_running_event(engine: Engine, name: str) -> None:
 
 
 async def check_rename(engine: Engine, name: str, new_name: str) -> None:
-    """Raise NameInEvent or TokenError if a bot cannot have another name now. A match in play is no reason."""
+    """Raise NameInEvent or TokenError if a bot cannot be renamed. A match in progress does not prevent a rename."""
     async with open_query_connection(engine) as connection:
         await connection.run_sync(_require_no_event, name)
         await connection.run_sync(_make_renamed_row, name, new_name)
 
 
 async def list_servers_with_entry(engine: Engine, name: str) -> list[str]:
-    """Return the servers of events that have not begun and that a name has entered, been invited to or withdrawn from."""
+    """Return the servers of future events that a name has entered, was invited to or has withdrawn from."""
     found = await load_unfinished_entries(engine)
     entered = [each for each in found if name in (*each.bots, *each.excluded, *each.plan.invited)]
     return sorted({each.server for each in entered if each.phase == "open"})
@@ -319,7 +322,7 @@ def _is_player(name: str) -> sa.ColumnElement[bool]:
 def _change_matches(connection: sa.Connection, name: str, new_name: str, *, forgets: bool) -> int:
     """Rename a player in up to CHUNK matches, and return their number.
 
-    forgets: True to delete the journal and the player's own texts
+    forgets: True to delete the journal, and the texts that the player sent, too
     """
     columns = (matches.c.number, matches.c.maxie, matches.c.minnie, matches.c.terms, matches.c.detail)
     query = sa.select(*columns, records.c.packed, records.c.whole).join(records, isouter=True)
@@ -353,7 +356,7 @@ def _replace_in_text(detail: str, name: str, new_name: str) -> str:
 
 
 def _replace_in_record(record: Record, players: Players, seats: set[Seat]) -> Record:
-    """Return a record with new names, and without the own texts of the players in these seats."""
+    """Return a record with new names, and without the texts that the players in these seats sent."""
     result, engines = record.result, record.engines
     if seats and result.reason in LOSER_TEXT_REASONS and result.winner not in seats:
         result = replace(result, detail="")
@@ -375,7 +378,7 @@ def _replace_in_terms(terms: str, players: Players, seats: set[Seat]) -> str:
 
 
 def _forget_in_other_tables(connection: sa.Connection, name: str, new_name: str) -> None:
-    """Rename a player in all tables but `matches`, and delete the old name's token, sessions and bans."""
+    """Rename a player in all tables except `matches`, and delete the token, sessions and bans of the old name."""
     _rename_in_other_tables(connection, name, new_name)
     owner = connection.execute(sa.select(tokens.c.owner).where(tokens.c.name == name)).scalar()
     connection.execute(sa.delete(tokens).where(tokens.c.name == name))
@@ -396,14 +399,14 @@ def _forget_owner(connection: sa.Connection, owner: str) -> None:
 
 
 def remove_expired(connection: sa.Connection) -> None:
-    """Delete ended bans, notices and invitations, and old hashes of addresses, because they are about people."""
+    """Delete expired bans, notices and invitations, and old hashes of addresses, because these are personal data."""
     remove_old_rows(connection)
     connection.execute(sa.delete(directives).where(directives.c.until.between("0", current_timestamp())))
     connection.execute(sa.delete(invitations).where(invitations.c.expires < current_timestamp()))
 
 
 def _rename_in_other_tables(connection: sa.Connection, name: str, new_name: str) -> None:
-    """Rename a player in all tables but `matches`."""
+    """Rename a player in all tables except `matches`."""
     for table, columns in NAME_COLUMNS.items():
         for column in columns:
             which = table.c[column] == name
@@ -420,7 +423,7 @@ def _rename_in_other_tables(connection: sa.Connection, name: str, new_name: str)
 
 
 def _replace_in_data(data: Any, name: str, new_name: str) -> Any:
-    """Return plain data with every text that equals `name` replaced by `new_name`."""
+    """Return plain data in which `new_name` replaces every text that equals `name`."""
     if isinstance(data, dict):
         return {
             _replace_in_data(key, name, new_name): _replace_in_data(value, name, new_name)

@@ -1,7 +1,7 @@
 """Queries of the page: finished matches, ratings, tables of events, and bots.
 
-Every query reads a bounded number of rows, in the order of an index or from a stored table. The cost of a query does
-not grow with the number of matches.
+Every query reads a limited number of rows, in the order of an index or from a stored table, so its cost does not grow
+with the number of matches.
 """
 
 from __future__ import annotations
@@ -37,23 +37,23 @@ from arena.server.store.schema import rating_steps
 from arena.server.store.search import SearchFilter, search_matches
 
 FORMATS_WITHOUT_ELO = ("swiss", "knockout", ARENA)
-"""Formats whose tables are not ordered by Elo."""
+"""Event formats whose tables are not ordered by Elo."""
 MAX_MATCHES_OF_BOT = 100
 MAX_EVENTS = 50
 MAX_STANDINGS = 500
-"""Maximum number of bots in the table of a game. The best ones are shown."""
+"""Maximum number of bots in the table of a game: those with the highest ratings."""
 MAX_CROSS_TABLE = 40
-"""Maximum number of bots in a cross-table, for which a page has room."""
+"""Maximum number of bots in a cross-table, so that it fits on a page."""
 MAX_CATEGORIES = 100
 """Maximum number of listed categories. Those with the most matches are listed."""
 MAX_SEASONS = 100
 """Maximum number of listed seasons. The latest ones are listed."""
 MAX_POINTS = 200
-"""Maximum number of points in a bot's rating history, in all games together. The latest ones are returned."""
+"""Maximum number of points in a bot's rating history, for all games together. The latest ones are returned."""
 
 
 class RatingTables(Struct, frozen=True):
-    """Ratings and cross-tables of all games, from all matches or from those on one map with one time control."""
+    """Ratings and cross-tables of all games, from all matches, or only from those on one map with one time control."""
 
     standings: list[StandingRow]
     crosses: dict[str, list[CrossScore]]
@@ -101,7 +101,7 @@ async def load_bot_standings(engine: AsyncEngine, bot: str) -> list[StandingRow]
 async def load_rating_tables(
     engine: AsyncEngine, map: str = "", time_control: str = "", season: str = ""
 ) -> RatingTables:
-    """Return the ratings of all games, as last counted.
+    """Return the ratings of all games, as of the latest count of matches.
 
     map, time_control: only matches on this map with this time control; empty for all matches
     season: name of a closed season; empty for the running one
@@ -126,7 +126,7 @@ async def load_rating_tables(
 async def load_event_table(
     engine: AsyncEngine, event: str, bots: Collection[str] | None = None, *, all_bots: bool = False
 ) -> EventTable | None:
-    """Return the table of an event; None for an unknown event. It is empty while the first matches are in progress.
+    """Return the table of an event; None for an unknown event. The table is empty until a match has finished.
 
     The table lists all bots of an event with a plan. Of any other event it lists the bots with the most matches.
 
@@ -173,12 +173,15 @@ async def load_bot_summary(engine: AsyncEngine, name: str) -> BotSummary | None:
 
 
 def _is_round_robin_event(ladder: LadderPlan) -> bool:
-    """Return True for a round-robin of a server, decided by points. A ladder may stop midway, so Elo decides it."""
+    """Return True for a round-robin event of a server.
+
+    Points decide it; Elo decides a ladder, which may stop midway.
+    """
     return ladder.plan.get("format") == "round-robin" and "state" in ladder.plan
 
 
 async def load_due_matches(engine: AsyncEngine, event: str, ladder: LadderPlan) -> list[Pairing]:
-    """Return the next match of every two bots of an event, begun or not, in the order of the schedule."""
+    """Return the next match of each pair of bots in an event, begun or not, in the order of the schedule."""
     done = await load_results(engine, event)
     return await anyio.to_thread.run_sync(lambda: _make_schedule(ladder, done).startable())
 
@@ -191,7 +194,7 @@ def _order_by_format(
 
 
 def _make_schedule(ladder: LadderPlan, done: Mapping[str, FinishedMatch]) -> Schedule:
-    """Return the schedule of an event after its finished matches."""
+    """Return the schedule of an event, updated by its finished matches."""
     plan = ladder.plan
     format = make_format(
         plan["format"],
@@ -223,7 +226,7 @@ _HISTORY = (
 
 
 def _merge_extra_processes(event_scores: EventScores, bots: Collection[str]) -> EventScores:
-    """Return the results, with those of a bot's additional processes (`NAME#2` and so on) counted for the bot."""
+    """Return the results in which those of additional processes of a bot (`NAME#2` and so on) count for the bot."""
 
     def strip_process_number(name: str) -> str:
         bot, mark, number = name.rpartition("#")

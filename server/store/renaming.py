@@ -1,6 +1,6 @@
 """Rename and forget bots while servers use the store.
 
-A server disconnects the bot and refuses its name, until the bot has no match in play and the name is changed.
+The servers disconnect the bot and refuse its name. Once the bot has no match in progress, the name is changed.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from arena.server.store.people import NameInEvent, NameInUse
 from arena.server.store.tokens import TokenError
 
 NOTICE_SECONDS = 2.0
-"""Time after which every server has noticed a removal."""
+"""Time after which every server has read a directive, in seconds."""
 WAIT_SECONDS = 60.0
-"""Maximum wait for a removed name's match in play."""
+"""Maximum wait for the matches in progress of a refused name, in seconds."""
 
 T = TypeVar("T")
 
 
 class NameChange(Struct, frozen=True):
-    """Name of a bot, and its new name."""
+    """Rename of a bot: its name, and its new name."""
 
     name: str
     other: str
 
 
 async def make_hidden_names(engine: Engine, owner: str) -> list[NameChange]:
-    """Return a new meaningless name for each bot of an owner whose name means something.
+    """Return a new random name for each bot of an owner, except for bots that have such a name already.
 
     Raises TokenError if the owner has no bot.
     """
@@ -49,7 +49,7 @@ async def make_hidden_names(engine: Engine, owner: str) -> list[NameChange]:
 async def rename_bot(engine: Engine, change: NameChange) -> int:
     """Rename a bot with its bans and its entries in events, and return the number of its matches.
 
-    This takes some seconds, and up to WAIT_SECONDS longer if the bot has a match in play. Raises NameInUse, and
+    This takes some seconds, and up to WAIT_SECONDS longer if the bot has a match in progress. Raises NameInUse, and
     TokenError if the new name is not available.
     """
     name, other = change.name, change.other
@@ -69,7 +69,7 @@ async def rename_bot(engine: Engine, change: NameChange) -> int:
 
 
 async def forget_bot(engine: Engine, name: str) -> tuple[str, int]:
-    """Delete the data of a bot, and return the new name of its matches, and their number. Raises NameInUse."""
+    """Delete the data of a bot. Return the name that replaces it in its matches, and their number. Raises NameInUse."""
     await people.require_no_running_event(engine, name)
     banned = await _is_banned(engine, name)
     deleted = await _run_when_idle(
@@ -80,7 +80,7 @@ async def forget_bot(engine: Engine, name: str) -> tuple[str, int]:
 
 
 async def _rename_entries(engine: Engine, name: str, new_name: str) -> None:
-    """Rename a bot in the events that have not begun; with an empty new name, remove it. Servers do so when they run."""
+    """Ask the servers to rename a bot in the events that have not begun; with an empty new name, to remove it."""
     for server in await people.list_servers_with_entry(engine, name):
         await events.send_request(engine, server, RenameEntry(name, new_name))
 
@@ -92,7 +92,7 @@ async def _is_banned(engine: Engine, name: str) -> bool:
 async def _run_when_idle(
     engine: Engine, name: str, why: str, operation: Callable[[], Awaitable[T]], *, banned: bool
 ) -> T:
-    """Refuse a name, and run `operation` once it has no match in play. A name that is banned stays banned."""
+    """Refuse a name, and run `operation` once the name has no match in progress. A banned name stays banned."""
     if not banned:
         await issue_directive(engine, "name", name, why, NOTICE_SECONDS + WAIT_SECONDS + KICK_SECONDS)
     try:

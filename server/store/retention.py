@@ -1,7 +1,7 @@
 """Remove the oldest finished matches from a store, or move them to files.
 
-The oldest matches are those that arrived first. Ratings and tables do not change, because they are stored separately.
-The ratings as of the last removed match are stored too, so that later ratings can still be recomputed.
+The oldest matches are those that the store received first. Ratings and tables stay as they are, because they are stored
+separately. The ratings as of the last removed match are stored too, so that later ratings can still be recomputed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from arena.server.store.database import Write, open_query_connection, transactio
 from arena.server.store.schema import events, ladders, matches, rating_steps, records
 
 CHUNK = 20
-"""Number of matches removed in one transaction. On SQLite, the journal waits some ms for each transaction."""
+"""Number of matches removed in one transaction. On SQLite, each such transaction delays the journal by some ms."""
 MATCHES_PER_FILE = 1000
 """Maximum number of matches in one archive file."""
 
@@ -41,17 +41,17 @@ class BadRetention(ValueError):
 
 
 class ArchiveFailed(Exception):
-    """Raised when matches cannot be archived, and so stay in the store; the message is a one-line reason."""
+    """Raised when matches stay in the store because they cannot be archived; the message is a one-line reason."""
 
 
 @dataclass(frozen=True)
 class Retention:
-    """Rule for the finished matches to keep: the newest `most`, or those of the last `days` days."""
+    """Rule for the finished matches to keep: the newest `max_matches`, or those of the last `days` days."""
 
     max_matches: int | None = None
     days: int | None = None
     archive: Path | None = None
-    """Folder for archive files of removed matches; None to delete the matches."""
+    """Folder for archive files with the removed matches; None to delete the matches."""
 
     @classmethod
     def parse(cls, text: str, archive: Path | None = None) -> Retention:
@@ -68,11 +68,11 @@ class Retention:
 async def prune(engine: AsyncEngine, retention: Retention, write: Write | None = None) -> int:
     """Remove the matches that the retention does not keep, and return their number. Raises ArchiveFailed.
 
-    If the retention has a folder, the matches are archived first: an archive file is complete before its matches leave the
-    store. After an interruption some matches may be in both, but none is lost. Matches that still have to be counted in
-    the ratings, and those of unfinished ladders, stay.
+    If the retention has a folder, the matches are archived first. An archive file is complete before its matches leave
+    the store, so after an interruption some matches may be in both, but none is lost. Matches not yet counted in the
+    ratings stay, as do those of unfinished ladders.
 
-    write: runs a function in a transaction, such as `Journal.write`; by default a transaction of `engine`
+    write: function that runs work in a transaction, such as `Journal.write`; by default, in a transaction of `engine`
     """
     last = await _find_last_expired(engine, retention, datetime.now(UTC))
     removed, after = 0, 0

@@ -1,9 +1,9 @@
 """Tables of the store.
 
-A match is one row of `matches`, with all columns that lists show. Its events are in `events`, in order, while it is
-in progress. At its end its record is added to `records`, and somewhat later all its data, compressed
-(`server.store.compaction`). Data about many matches are in separate tables, which
-`server.store.aggregates.counting` updates with each finished match.
+A match is one row of `matches`, with all columns that lists show. While it is in progress, its events are rows of
+`events`. At its end, its record is added to `records`. Somewhat later `server.store.compaction` compresses all its data
+there. Ratings and tables of many matches are in separate tables, which `server.store.aggregates.counting` updates with
+each finished match.
 
 Servers of several names may share one PostgreSQL database. Ids are globally unique. A server writes only under the
 fencing number of its lease (`server.store.lease`). All other code that reads before it writes uses `database.exclusive_transaction`.
@@ -28,7 +28,7 @@ about = sa.Table(  # one row
 )
 
 NUMBER = sa.BigInteger().with_variant(sa.Integer, "sqlite")
-"""Column type of row numbers. SQLite assigns row numbers automatically only for exactly this type."""
+"""Column type of row numbers. SQLite assigns them automatically only to columns of exactly this type."""
 
 
 def _rating_columns() -> tuple[sa.Column[float], ...]:
@@ -114,7 +114,10 @@ _open = sa.text("finished IS NULL")
 sa.Index("ix_matches_open", matches.c.event, matches.c.started, sqlite_where=_open, postgresql_where=_open)
 
 ARRIVAL = sa.Sequence("matches_arrival", metadata=metadata)
-"""Sequence for `matches.arrival` on PostgreSQL. SQLite, which has a single writer, uses the maximum plus one."""
+"""Sequence for `matches.arrival` on PostgreSQL.
+
+On SQLite, which has a single writer, the next number is the maximum plus one.
+"""
 
 records = sa.Table(  # packed data of finished matches: server.store.packing
     "records",

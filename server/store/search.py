@@ -1,8 +1,8 @@
 """Search of finished matches by players, map, game, event, opening and result, the newest first.
 
-One or two of the search terms have an index, in whose order matches are examined; the other terms are tested on
+An index covers one or two of the search terms, and matches are examined in its order. The other terms are tested on
 each match. One search examines at most `MAX_EXAMINED` matches and returns the position at which the next one continues,
-so it takes no longer in a store of a million matches. The last match to examine is determined first, from the indices.
+so it takes no longer in a store of a million matches. First, the last match to examine is determined from the indices.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _NEWEST_FIRST = (matches.c.finished.desc(), matches.c.number.desc())
 MAX_EXAMINED = 250
 """Maximum number of matches that one search examines."""
 WON, LOST, DRAWN = "won", "lost", "drawn"
-"""Results for a given bot. Without a bot, the results are `maxie`, `minnie` and `drawn`."""
+"""Search terms for the result, if a bot is given. Without a bot, the terms are `maxie`, `minnie` and `drawn`."""
 
 
 class SearchFilter(Struct, frozen=True):
@@ -45,14 +45,14 @@ class SearchFilter(Struct, frozen=True):
 
     bot: str = ""
     opponent: str = ""
-    """Opponent of `bot`."""
+    """Opponent of the bot in `bot`."""
     map: str = ""
     game: str = ""
     event: str = ""
     opening: str = ""
     """Key of the opening, as returned by `finished.opening_key`."""
     result: str = ""
-    """Winner `maxie` or `minnie`, `drawn`, `won` or `lost` by `bot`, or a reason as in `protocol.codes.EndReason`."""
+    """`maxie`, `minnie` or `drawn`; `won` or `lost` (by `bot`); or an end reason of `protocol.codes.EndReason`."""
 
 
 class Score(Struct, frozen=True, rename=WORDS):
@@ -130,7 +130,7 @@ def _page_position(row: Any) -> str:
 
 
 async def _find_indexed_games(connection: AsyncConnection, filter: SearchFilter) -> list[str] | None:
-    """Return the games whose lists contain a bot's matches; empty if another index is used; None if nothing can match."""
+    """Return the games whose indices contain the bots' matches; empty for other indices; None if no match can fit."""
     if not filter.bot or filter.opponent or filter.opening or filter.event:
         return []
     if filter.game:
@@ -146,7 +146,7 @@ def _select_column_terms(filter: SearchFilter) -> dict[str, str]:
 
 
 Shape = tuple[tuple[str, ...], str]
-"""Names of the given terms, and the result to search for; empty for an end reason or no result."""
+"""Shape of a search: the names of its terms, and its result; an empty result for an end reason or none."""
 
 
 def _find_shape(filter: SearchFilter) -> Shape:
@@ -161,16 +161,19 @@ class _Statements(Struct, frozen=True):
     """Statements for searches of one shape."""
 
     lists: int
-    """Number of lists that are merged."""
+    """Number of lists of matches that are merged."""
     boundary: sa.Select[Any] | None
-    """Query for the last match to examine, `passed` matches after the first; None if an index covers all terms."""
+    """Query for the last match to examine; None if an index covers all terms.
+
+    Its parameter `passed` is the number of matches before it.
+    """
     up_to_boundary: sa.Select[Any]
     everything: sa.Select[Any]
 
 
 @lru_cache(maxsize=256)
 def _build_statements(shape: Shape, games: int, *, before: bool) -> _Statements:
-    """Return the statements for a shape. They are cached: building one takes longer than the database takes to run it."""
+    """Return the statements for a shape. They are cached, because building one takes longer than running it."""
     names, result = shape
     parameter = {name: sa.bindparam(name, type_=sa.String) for name in names}
     # The terms to be tested on each match.
@@ -197,7 +200,8 @@ def _build_statements(shape: Shape, games: int, *, before: bool) -> _Statements:
 
 
 def _newest_matches_query(lists: Sequence[Conditions]) -> sa.Select[Any]:
-    """Return the query for the newest matches of several lists, at most `most`, each in the order of its index.
+    """Return the query for the newest matches of several lists, each in the order of its index. Its parameter `most`
+    limits their number.
 
     The indices contain the positions, so only the returned rows are read in full. A match of a bot against itself is in
     two lists, and is returned once.
@@ -233,7 +237,7 @@ def _is_before() -> sa.ColumnElement[bool]:
 
 
 def _boundary_query(lists: Sequence[Conditions]) -> sa.Select[Any]:
-    """Return the query for the newest of those matches that come after exactly `passed` others in their list."""
+    """Return the query for the match after the first `passed` ones of its list; of several lists, the newest match."""
     passed = sa.bindparam("passed", type_=sa.Integer)
     one = sa.select(matches.c.finished, matches.c.number).order_by(*_NEWEST_FIRST).limit(1).offset(passed)
     edges = sa.union_all(*(sa.select(one.where(*each, FINISHED).subquery()) for each in lists)).subquery()

@@ -17,7 +17,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from arena.clock import MONOTONIC, block_thread
 
 STEPS_PER_CHECK = 20_000
-"""Number of SQLite instructions between checks of the deadline. They take well under a millisecond."""
+"""Number of SQLite instructions between checks of the deadline. So many take well under a millisecond."""
 DEADLINE = "deadline"
 """Key of a connection's `QueryDeadline` in the pool's `info`."""
 
@@ -34,9 +34,9 @@ RETRY_SECONDS = 0.01
 
 
 def make_private(file: Path) -> None:
-    """Create a missing file that only its owner may read. SQLite gives its log files the same permissions.
+    """Create a missing file so that only its owner may read it. SQLite gives its log files the same permissions.
 
-    A file that SQLite creates could be read by all users of the machine, including the hashes of tokens.
+    All users of the machine could read a file that SQLite itself creates, which contains hashes of tokens.
     """
     if not file.exists():
         with suppress(FileExistsError):
@@ -44,7 +44,10 @@ def make_private(file: Path) -> None:
 
 
 def set_pragmas(engine: sa.Engine) -> None:
-    """Configure all connections of the engine. Its execution option `lasting` is False for a temporary store."""
+    """Configure all connections of the engine.
+
+    The engine's execution option `lasting` is False for a temporary store.
+    """
     sync = "FULL" if engine.get_execution_options()["lasting"] else "OFF"
 
     @sa.event.listens_for(engine, "connect")
@@ -72,8 +75,8 @@ def set_pragmas(engine: sa.Engine) -> None:
 def _change_to_wal(connection: DBAPIConnection, cursor: DBAPICursor) -> None:
     """Switch the file to a write-ahead log permanently.
 
-    If several connections switch an empty file at the same time, SQLite refuses all but one without waiting,
-    whatever its timeout: each holds a lock that another needs.
+    If several connections switch an empty file at once, SQLite refuses all but one immediately, whatever the timeout,
+    because each holds a lock that another needs. So refused attempts are repeated.
     """
     end = MONOTONIC.now() + LOCKED_SECONDS
     while True:
@@ -111,5 +114,5 @@ class QueryDeadline:
 
 
 def is_busy(error: BaseException | None) -> bool:
-    """Return True for SQLite's error that another connection holds the lock."""
+    """Return True for SQLite's error that another connection holds a lock."""
     return (getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF == sqlite3.SQLITE_BUSY

@@ -21,21 +21,21 @@ class Stats(Struct, frozen=True):
     packed: int
     """Number of finished matches whose journal is packed too."""
     oldest: str | None
-    """End time of the first finished match; None if there is none."""
+    """End time of the earliest finished match; None if there is none."""
     newest: str | None
-    """End time of the last finished match; None if there is none."""
+    """End time of the latest finished match; None if there is none."""
     bytes: int
     """Size of the whole store in bytes, including free space."""
     free: int
     """Free bytes in the SQLite file, which SQLite reuses; 0 for PostgreSQL, which does not report them."""
     bytes_a_match: float | None
-    """Used bytes per finished match; None if there is none."""
+    """Used bytes per finished match; None without finished matches."""
     tables: dict[str, int] | None
     """Bytes by table, including its indices; None if this build of SQLite does not report them."""
 
 
 async def load_stats(engine: AsyncEngine) -> Stats:
-    """Return the size and contents of a store. This reads the whole store."""
+    """Return the size and contents of a store. This takes long, because it reads the whole store."""
     finished = matches.c.finished.is_not(None)
     query = sa.select(
         sa.func.count(), sa.func.min(matches.c.finished), sa.func.max(matches.c.finished)
@@ -61,9 +61,9 @@ async def load_stats(engine: AsyncEngine) -> Stats:
 
 
 async def vacuum(engine: AsyncEngine) -> int:
-    """Pack every finished match, give free space back to the file system, and return the number of bytes gained.
+    """Pack every finished match, return free space to the file system, and return the number of bytes freed.
 
-    Raises StoreError if a server runs on the store, because it would be blocked meanwhile.
+    Raises StoreError if a server runs on the store, because the operation would block it.
     """
     async with engine.connect() as connection:
         names = await connection.run_sync(lease.load_held_names)

@@ -1,7 +1,7 @@
 """Tokens in the store. A token is for one name in one role, is shown once, and is stored as a hash.
 
-Every change is one statement with the expected state as its condition, so two concurrent changes cannot both
-succeed. A name whose token was revoked stays reserved for its owner.
+Every change is one statement, with the expected state as its condition, so of two concurrent changes only one succeeds.
+A name whose token was revoked stays reserved for its owner.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MAX_NAME = 64
 
 
 class TokenError(Exception):
-    """Raised when a change is not possible; the message is a one-line reason."""
+    """Raised when a token cannot be created or changed; the message is a one-line reason."""
 
 
 class Token(Struct, frozen=True):
@@ -69,7 +69,7 @@ def hash_token(token: str) -> str:
 
 
 async def create_token(engine: AsyncEngine, name: str, role: Role, owner: str = "") -> str:
-    """Create a token for a name without one, or whose token was revoked, and return it. Raises TokenError.
+    """Create a token for a name that has none, or only a revoked one, and return the token. Raises TokenError.
 
     owner: owner of the bot; by default the name itself
     """
@@ -112,7 +112,7 @@ async def rotate_token(engine: AsyncEngine, name: str) -> str:
 
 
 async def revoke_token(engine: AsyncEngine, name: str) -> None:
-    """Revoke the token of a name, so that nobody can connect with it. Raises TokenError."""
+    """Revoke the token of a name, so that nobody can connect with it any more. Raises TokenError."""
     await _change_token(engine, name, revoked=database.current_timestamp())
 
 
@@ -134,7 +134,7 @@ async def find_token(engine: AsyncEngine, name: str) -> Token | None:
 async def has_session(engine: AsyncEngine, name: str, secret: str, match: str = "") -> bool:
     """Return True if `secret` belongs to a session of this name.
 
-    match: if given, only sessions in which this match began count
+    match: id of a match; if given, only sessions in which this match began count
     """
     query = sa.select(sessions.c.hash).where(sessions.c.name == name)
     if match:

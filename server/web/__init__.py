@@ -1,1 +1,1 @@
-"""Answers to plain HTTP requests: the page, its data and its files, mostly made in a separate page process."""
+"""Answers to plain HTTP requests: the page, its data and its files. A separate page process makes most of them."""

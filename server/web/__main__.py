@@ -45,13 +45,13 @@ from arena.server.web.routes import ROUTES, BadRequest, Route
 from arena.server.web.store_pages import StorePages
 
 HEAD_SHARE = 0.15
-"""Share of a page's time limit in which its title is looked up. After that, the page gets a general title."""
+"""Share of a page's time limit for looking up its title. After that time, the page gets a general title."""
 MIN_CACHED, CACHED_PER_SECOND, MAX_CACHED = 1.0, 200.0, 10.0
-"""Cache time of an answer, in seconds: CACHED_PER_SECOND for each second that the answer cost, within the bounds."""
+"""Cache time of an answer: CACHED_PER_SECOND for each second of work, from MIN_CACHED to MAX_CACHED seconds."""
 PAGE_SECONDS = 2.0
 """Time for which an HTML page is cached, in seconds. It is short, because pages show matches in progress."""
 LASTING_SECONDS = 3600.0
-"""Time for which an answer that never changes is cached, in seconds."""
+"""Cache time of an answer that never changes, in seconds."""
 
 
 class RequestHandler:
@@ -162,7 +162,7 @@ def _make_failure_answer(error: Exception) -> tuple[Response, str]:
 
 
 def _cache_seconds(route: Route, answer: Response, cost: float) -> float:
-    """Return the time for which an answer is cached, in seconds. `cost`: seconds of work."""
+    """Return the cache time of an answer, in seconds. `cost`: time to make the answer, in seconds."""
     if route.is_personal or answer.status >= 500:
         return 0.0
     if route.is_page:
@@ -181,7 +181,7 @@ class ServerChannel:
         self._open: dict[int, asyncio.Future[LiveResponse]] = {}
 
     async def ask_live(self, request: LiveRequest) -> LiveResponse:
-        """Request live data from the process that serves matches, and return the data."""
+        """Return live data, requested from the process that serves matches."""
         number = next(self._numbers)
         future: asyncio.Future[LiveResponse] = asyncio.get_running_loop().create_future()
         self._open[number] = future

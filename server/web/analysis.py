@@ -1,4 +1,4 @@
-"""Analysis by a house engine, for visitors of the page: of a position, and of all moves of a finished match.
+"""Analysis by an engine, for visitors of the page: of a position, or of all moves of a finished match.
 
     GET /api/advice/MAP?position=TEXT
     GET /api/review/MATCH
@@ -33,7 +33,10 @@ from arena.server.web.boards import parse_match_query
 
 ENGINE = "alphabeta"
 NODES = 200_000
-"""Number of nodes of each search, which takes some tenths of a second. Equal positions get equal answers."""
+"""Number of nodes of each search, which takes some tenths of a second.
+
+A limit in nodes gives equal positions equal answers.
+"""
 MAX_LINES = 3
 """Maximum number of best moves in an analysis."""
 SECONDS = 35.0
@@ -44,11 +47,11 @@ MAX_BYTES = 4 * 1024 * 1024
 """Maximum number of bytes read from the engine."""
 NO_POSITION = "give the parameter position, and no other"
 DAY = "public, max-age=86400"
-"""Cache-Control header of an analysis, which only another version of the server would change."""
+"""Cache-Control header of an analysis, which only another version of the server could change."""
 
 
 class AnalysisLine(msgspec.Struct):
-    """One of the best moves. `line` has moves in the game's notation; `value` and `chance` are for Maxie."""
+    """One of the best moves. `line` has moves in the game's notation; `value` and `chance` of winning are for Maxie."""
 
     depth: int
     value: float
@@ -57,7 +60,7 @@ class AnalysisLine(msgspec.Struct):
 
 
 class Analysis(msgspec.Struct):
-    """Analysis of a position, the best line first. `truth` is the entry in a solved map's table, or null."""
+    """Analysis of a position, the best line first. `truth` is the exact value if the map is solved, otherwise null."""
 
     engine: str
     lines: list[AnalysisLine]
@@ -65,7 +68,7 @@ class Analysis(msgspec.Struct):
 
 
 class ReviewedMove(msgspec.Struct):
-    """Review of a move: Maxie's chance after it, the chance that the mover lost, its mark, and the better line, if any."""
+    """Review of a move: Maxie's winning chance after it, the mover's lost chance, a mark, and a better line."""
 
     move: str
     mark: str
@@ -75,7 +78,7 @@ class ReviewedMove(msgspec.Struct):
 
 
 class PlayerAccuracy(msgspec.Struct):
-    """Review of a player's moves, with the accuracy in percent."""
+    """Summary of a player's moves, with the accuracy in percent."""
 
     moves: int
     marked: int
@@ -83,7 +86,7 @@ class PlayerAccuracy(msgspec.Struct):
 
 
 class Review(msgspec.Struct):
-    """Review of a match. `players` has the players that have moved, by seat."""
+    """Review of a match. `players` has the summaries of the players that have moved, by seat."""
 
     engine: str
     players: dict[str, PlayerAccuracy]
@@ -129,7 +132,7 @@ async def review_moves(query: str, seconds: float = REVIEW_SECONDS) -> Response:
 
     Raises BadRequest.
 
-    The setup of a match on a built-in map needs only the map's name and the fields that differ from the map.
+    On a built-in map, the setup needs only the map's name and the fields that differ from the map.
     """
     name, setup, moves = parse_match_query(query)
     if name == Riskless.name and setup.get("map") in map_names():
@@ -176,7 +179,7 @@ def _timeout_answer() -> Response:
 
 
 async def _run_engine(*arguments: str, seconds: float) -> tuple[int | None, bytes]:
-    """Run an `arena` command. Return its exit code and output; None as exit code after `seconds`."""
+    """Run an `arena` command. Return its exit code, or None if it takes longer than `seconds`, and its output."""
     command = supervisor.make_supervised_command(
         sys.executable, "-P", "-m", "arena", *arguments, "--json", "-"
     )

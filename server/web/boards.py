@@ -1,10 +1,10 @@
-"""Matches of user-written games, whose rules the page does not have.
+"""Matches of user-written games, for the page, which does not know their rules.
 
     GET /api/game/NAME?setup=JSON&moves=JSON
 
 The answer has the board that the game declares (`games.boards`), the contents of the board after each move, and the
-legal moves after the last. To play a move, the page asks again with that move added. Only games that this server has
-loaded are answered, and moves are checked against the rules.
+legal moves after the last. To play a move, the page asks again with that move added. The game must be loaded in this
+server, which checks the moves against its rules.
 """
 
 from __future__ import annotations
@@ -51,7 +51,10 @@ def parse_match_query(query: str) -> tuple[str, dict[str, Any], list[Any]]:
 
 
 def _replay_match(name: str, setup: Mapping[str, Any], moves: list[Any]) -> dict[str, Any]:
-    """Replay a match, and return its board, positions and legal moves. Raises any exception of a user-written game."""
+    """Replay a match, and return its board, positions and legal moves.
+
+    Raises any exception of the user-written game.
+    """
     game: Game[Any, Any] = make_game(name, setup)
     position = game.start()
     views = [_describe_position(game, position)]

@@ -1,15 +1,15 @@
 """The page's modules combined into a few files.
 
-A browser requests six files at a time, and on a slow network every six files add a wait. Without bundles, with
-`modulepreload` for each of the 50 modules on kept-alive connections, the board of the start page moves after 6.0 s
-instead of 3.5 s at 400 ms and 400 kbit/s, and 92 kB are transferred instead of 65 (`python -m benchmarks.page first
-slow`, medians of 5 loads, 24 November 2026).
+A browser requests six files at a time, so on a slow network every six files add a wait. At 400 ms and 400 kbit/s, the
+board of the start page moves after 3.5 s with bundles, and after 6.0 s without them, even with `modulepreload` for each
+of the 50 modules and kept-alive connections. Without them, 92 kB are transferred instead of 65 (`python -m
+benchmarks.page first slow`, medians of 5 loads, 24 November 2026).
 
-In a bundle each module is a function that is called once, after the modules it imports, and returns its exports.
-For this, modules use only named imports, one per line, and declared exports (ECMA-262, 16.2), and no two import
-each other. Comments that fill a line and indentation are left out, which is a sixth of the compressed bytes, so no
-template text may span several lines. All other modules are refused. General bundlers need Node, which a host may not
-have.
+In a bundle each module is a function that is called once, after the modules it imports, and returns its exports. So
+modules may use only named imports, one per line, and declared exports (ECMA-262, 16.2), and no two may import each
+other. Indentation and comments on lines of their own are left out, which saves a sixth of the compressed bytes; so no
+template text may span several lines. A module that breaks these rules is refused. General bundlers need Node, which a
+host may not have.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ _LATER = re.compile(r"""\bimport\("(\.[^"]+)"\)""")
 _OTHER = re.compile(r"^(?:import|export)\b.*$", re.MULTILINE)
 _MARGIN = re.compile(r"^[ \t]*(?://.*\n)?", re.MULTILINE)
 _CHARACTERS = re.compile(r"\[[^\]\s`]*`[^\]\s`]*\]/")
-"""Set of characters at the end of a regular expression. A backtick in such a set begins no template text."""
+"""Character set at the end of a JavaScript regular expression. A backtick in it begins no template text."""
 _OWN_ADDRESS = "import.meta.url"
 
 
 def make_bundles(files: Mapping[str, bytes], first: str, bundle: str, further: str) -> dict[str, bytes]:
-    """Return a bundle of the module `first` and its imports, and another bundle of its dynamic imports.
+    """Return two bundles by path: one of the module `first` and its imports, and one of its dynamic imports.
 
     files: the page's files by path
-    bundle, further: paths of the two bundles, in one folder; `further` is not made without dynamic imports
+    bundle, further: paths of the two bundles, in one folder; without dynamic imports there is no `further`
 
     Raises ValueError for a module that cannot be bundled.
     """
@@ -84,7 +84,7 @@ def _sort_by_imports(texts: Mapping[str, str], paths: Iterable[str]) -> list[str
 
 
 def _wrap_module(path: str, text: str, names: Mapping[str, str], bundle: str, further: str) -> str:
-    """Wrap a module in a function that is called at once and returns the exports, which are assigned to a constant."""
+    """Return the text of a module in a function that is called at once. A constant keeps its result: the exports."""
     exports = _exported_names(text)
     if open_text := next(
         (each for each in text.splitlines() if _CHARACTERS.sub("", each).count("`") % 2), None

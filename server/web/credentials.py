@@ -10,7 +10,7 @@ from arena.server.store.tokens import Token, hash_token
 
 
 def parse_basic(authorization: str) -> tuple[str, str]:
-    """Return the name and secret in a header of HTTP Basic; both are empty for any other header."""
+    """Return the name and the secret in an Authorization header of HTTP Basic; both are empty for any other header."""
     scheme, _, coded = authorization.partition(" ")
     if scheme.lower() != "basic":
         return "", ""
@@ -29,7 +29,7 @@ def make_basic_header(name: str, secret: str) -> str:
 
 
 def parse_bearer(authorization: str) -> str:
-    """Return the secret in a Bearer header (RFC 6750); empty for any other header."""
+    """Return the secret in an Authorization header of the kind Bearer (RFC 6750); empty for any other header."""
     scheme, _, secret = authorization.partition(" ")
     return secret.strip() if scheme.lower() == "bearer" else ""
 

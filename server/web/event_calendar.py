@@ -1,8 +1,7 @@
 """Answers to `GET /events.ics`: a server's events as a calendar for subscription (RFC 5545).
 
-A series contributes its announced event and the next `LATER_DATES` dates, each as a separate event: the local hour
-follows a time zone, which a repetition rule in UTC cannot express. An event keeps its UID, so that a calendar can
-recognise the event.
+A series appears as its announced event and the next `LATER_DATES` dates, each a separate event: a repetition rule in
+UTC cannot express a local time of day. An event keeps its UID, by which calendars recognise it.
 """
 
 from __future__ import annotations
@@ -22,9 +21,9 @@ from arena.server.web import titles
 
 CONTENT_TYPE = "text/calendar; charset=utf-8"
 LATER_DATES = 8
-"""Number of dates of a series after the announced one."""
+"""Number of dates of a series after its announced event."""
 PAST_SHOWN = timedelta(days=30)
-"""Time after its start for which an event stays in the calendar."""
+"""Time that an event stays in the calendar after its start."""
 LINE_BYTES = 75
 """Maximum length of a line in bytes, without its end (RFC 5545, section 3.1)."""
 _ESCAPED = str.maketrans({"\\": "\\\\", ";": "\\;", ",": "\\,", "\n": "\\n"})

@@ -36,14 +36,14 @@ class PageSetup(Struct, frozen=True, tag="setup"):
     games: list[str]
     """User-written games loaded in this server, as `FILE.py:Class`."""
     anyone: bool
-    """True if names need no token."""
+    """True if any name may be used without a token."""
     guests: bool
-    """True if people without a token may play the house bots."""
+    """True if people without a token may play the server's own bots."""
     templates: Templates
 
 
 Change = TokenChange | NewName | NewDirective | EndedDirective | NewRequest | NameChanges
-"""Change: the page process checks and prepares it, and the process that serves matches makes it."""
+"""Change of the store, which the page process checks and prepares, and the process that serves matches makes."""
 
 
 class PageRequest(Struct, frozen=True, tag="question"):
@@ -62,7 +62,7 @@ class PageRequest(Struct, frozen=True, tag="question"):
 
 
 class LiveRequest(Struct, frozen=True, tag="wanted"):
-    """Request for live data: of all clients, of a match, of an event, or else of the first Riskless match."""
+    """Request for live data: about all clients, a match or an event; otherwise about the first Riskless match."""
 
     match: str = ""
     event: str = ""
@@ -97,9 +97,9 @@ class PageResponse(Struct, frozen=True, tag="reply"):
     fault: str = ""
     """Text for the log; empty if there was no error."""
     change: Change | None = None
-    """Change to make before the answer is sent. If the change fails, the page process gets the request again.
+    """Change to make before the answer is sent; None for none. If it fails, the page process gets the request again.
 
-    Renames are only begun.
+    Renames take long, so the answer is sent as soon as they have begun.
     """
 
 
@@ -115,7 +115,7 @@ AskLive = Callable[[LiveRequest], Awaitable[LiveResponse]]
 
 
 class PageReady(Struct, frozen=True, tag="ready"):
-    """Message that the page process has started."""
+    """Message of the page process that it has started."""
 
 
 Down = PageSetup | PageRequest | LiveResponse

@@ -1,4 +1,4 @@
-"""Page of the host, opened with an admin's token: connected, suspended and banned bots, directives and renames."""
+"""Page of the host, which needs an admin's token: connected, suspended and banned bots, directives and renames."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ FORMS: dict[str, tuple[set[str], ...]] = {
     "rename": ({"name", "to"},),
     "hide": ({"name"}, {"owner"}),
 }
-"""Parameters of each action beside its text. Without any, `lift` ends the notice."""
+"""Possible parameters of each action, besides its text. Without parameters, `lift` ends the notice."""
 ACTION_TERMS = {
     "kick": (KICK_SECONDS, "the host has closed the connection"),
     "ban": (math.inf, "the host has banned it"),
     "notice": (3600.0, ""),
 }
-"""Duration of the directive that an action issues, in seconds, and its text if the host gives none."""
+"""Duration of the directive that each action issues, in seconds, and its default text."""
 MAX_BOTS = 1000
 """Maximum number of bots in an answer."""
 
@@ -85,14 +85,17 @@ class HostState(Struct, frozen=True):
 
 
 class HostPage:
-    """Handler of requests of one server's host."""
+    """Handler of the host's requests to one server."""
 
     def __init__(self, engine: Engine, ask_live: AskLive) -> None:
         self._engine = engine
         self._ask_live = ask_live
 
     async def handle_request(self, form: Mapping[str, str], authorization: str) -> Response | Prepared:
-        """Return the state of the server and, if the form requests one, the change to make first. Raises BadRequest."""
+        """Return the state of the server, with the change that the form requests, if any, to make first.
+
+        Raises BadRequest.
+        """
         name, secret = parse_basic(authorization)
         token = await tokens.find_token(self._engine, name)
         if token is None or token.role != "admin" or not is_valid_secret(token, secret):
@@ -127,7 +130,7 @@ class HostPage:
         return changes
 
     async def _load_state(self, current: list[Directive], started_renames: list[NameChange]) -> HostState:
-        """Return the state of the server, with these directives in force and these renames begun."""
+        """Return the state of the server, in which these directives are in force and these renames have begun."""
         live = await self._ask_live(LiveRequest(clients=True))
         here = live.connected
         spectators = sum(each.role == "spectator" for each in here)

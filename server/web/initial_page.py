@@ -25,7 +25,7 @@ from arena.server.web.frames import AskLive, LiveRequest
 
 HEADLINE = "Programs fight for maps. Watch them, or play one."
 PLAIN = f'<div class="pitch"><h1>{HEADLINE}</h1></div>'.encode()
-"""HTML elements without a match, for all pages but the start page."""
+"""HTML elements without a match, for all pages except the start page."""
 PITCH = (
     f'<div class="pitch"><h1>{HEADLINE}</h1><a class="button big" href="/play">Play</a>'
     '<a class="button plain big" href="/tv">Arena TV</a></div>'
@@ -40,7 +40,7 @@ class HeroMatch:
     """Match shown on the start page, in its current or last known position."""
 
     match: str
-    """Id of the match; empty if it has no address."""
+    """Id of the match; empty if the match has no page of its own."""
     game: str
     setup: Mapping[str, Data]
     players: Players
@@ -68,7 +68,7 @@ class InitialPage:
 
 
 def load_demo() -> HeroMatch:
-    """Return the built-in match after two thirds of its moves, with a leader but not yet decided."""
+    """Return the built-in match after two thirds of its moves, when one player leads but nothing is decided."""
     record = from_line(DEMO.read_text(encoding="utf-8"))
     moves = [each.move for each in record.moves]
     return HeroMatch("", record.game, record.setup, record.players, moves[: 2 * len(moves) // 3], live=False)

@@ -38,7 +38,7 @@ ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 PLY = re.compile(r"[0-9]{1,6}")
 MAX_NAME = 128
 DAY = "public, max-age=86400"
-"""Cache-Control header of pictures, which only another version of the server would change."""
+"""Cache-Control header of pictures that only another version of the server could change."""
 _MATCH = re.compile(r"/picture/match/([A-Za-z0-9_.:-]{1,64})(?:/([0-9]{1,6}))?\.png")
 _FILM = re.compile(r"/film/([A-Za-z0-9_.:-]{1,64})\.gif")
 _NAMED = re.compile(r"/picture/(map|bot|event)/(.{1,128})\.png")
@@ -114,7 +114,7 @@ class LinkPreviews:
     async def _find_live_view(self, match: str) -> View | None:
         """Return the view of a match in progress; None if there is no such match.
 
-        Live data are requested only for unfinished matches in the store.
+        Live data are requested only if the store has the match as unfinished.
         """
         if await load_open_players(self._engine, match) is None:
             return None

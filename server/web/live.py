@@ -18,7 +18,7 @@ class LiveData(Protocol):
     """Source of matches in progress and connected clients."""
 
     async def request_view(self, match: str) -> View | None:
-        """Return the spectators' view of a match in progress; None if no such match is in progress."""
+        """Return the spectators' view of a match; None if the match is not in progress."""
         ...
 
     async def latest_listing(self) -> Listing:
@@ -35,7 +35,7 @@ class LiveData(Protocol):
 
 
 class SprtProgress(Struct, frozen=True):
-    """State of a sequential test, which ends when `llr` leaves the range from `lower` to `upper`."""
+    """State of a sequential test (SPRT), which ends when the log-likelihood ratio `llr` leaves `lower` to `upper`."""
 
     elo0: float
     elo1: float
@@ -78,7 +78,7 @@ class EventProgress(Struct, frozen=True):
     matches: int | None
     """Total number of matches, as far as known; None for an endless event."""
     due: list[DueMatch]
-    """Next match of each pair of bots, in the order of the schedule. Only the first ones are listed.
+    """Next match of each pair of bots, in the order of the schedule: only the first ones.
 
     In an event of a server the list includes matches in progress.
     """
@@ -90,5 +90,5 @@ Progress = Callable[[str], EventProgress | None]
 
 
 def report_no_event(_event: str) -> EventProgress | None:
-    """Return None: the `Progress` of a server that plays no event."""
+    """Return None, as the `Progress` function of a server that plays no event."""
     return None

@@ -1,4 +1,4 @@
-"""Answers to `GET /api/maps` and `GET /api/map/NAME`: the built-in maps with their measurements and solutions.
+"""Answers to `GET /api/maps` and `GET /api/map/NAME`: the built-in maps, with measured results and solutions.
 
 The measurements and solutions come from tables in `maps/README.md`.
 """
@@ -23,7 +23,7 @@ README = Path(maps.__file__).with_name("README.md")
 
 
 class MapMeasurements(Struct, frozen=True):
-    """Results of matches between equal engines with `nodes` nodes per move, as texts of a table."""
+    """Results of matches between equal engines that search `nodes` nodes per move, as texts of a table."""
 
     nodes: str
     drawn: str
@@ -40,7 +40,7 @@ class MapSolution(Struct, frozen=True):
     longest: str
     """Length of the longest win, in words."""
     fair: str
-    """Answer to whether Minnie's extra army is fair, as text of a table."""
+    """Text that says whether Minnie's extra army is fair."""
 
 
 class MapInfo(Struct, frozen=True):
@@ -92,7 +92,10 @@ def list_built_in_maps() -> list[MapInfo]:
 
 
 def read_measurements(readme: Path) -> dict[str, list[MapMeasurements]]:
-    """Read the measurements of each map from both tables. A row without a map continues the row above."""
+    """Read the measurements of each map from both tables in `readme`.
+
+    A row without a map name continues the map above.
+    """
     text = readme.read_text(encoding="utf-8")
     by_map: dict[str, list[MapMeasurements]] = {}
     name = ""
@@ -132,7 +135,7 @@ def _split_row(line: str) -> list[str]:
 
 @lru_cache(maxsize=64)  # bounded, because clients may ask for any name
 def answer_map_request(name: str, *, gzip: bool) -> Response:
-    """Return an answer with a built-in map's data for drawing, such as its land, which a match's setup lacks."""
+    """Return an answer with the data for drawing a built-in map, such as its land, which the setup of a match lacks."""
     if name not in map_names():
         return responses.not_found(f"no built-in map is called {name!r:.80}")
     file = load_map_file(name)

@@ -1,4 +1,4 @@
-"""Log of a match from the store. A host may read all logs, a bot the logs of its own matches."""
+"""Log of a match from the store. A host may read all logs, and a bot those of its own matches."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from arena.server.store.journal.reader import (
 from arena.server.web.credentials import is_valid_secret, parse_basic
 
 MAX_PREFIX_MATCHES = 10_000
-"""Number of matches at which a prefix shorter than `MIN_PREFIX` is refused as too short."""
+"""Number of matches from which on a prefix shorter than `MIN_PREFIX` is refused."""
 
 
 class LogNotFound(Exception):
-    """Raised when an id, or a prefix of one, fits no match or several; the message is one line."""
+    """Raised when an id, or a prefix of one, fits no match or several matches; the message is a one-line reason."""
 
 
 class MatchLog(Struct, frozen=True):
@@ -72,7 +72,7 @@ async def load_log(
     """Return the log of the only match whose id begins with `match`.
 
     player: only matches of this bot; empty for all
-    threads: limit for the number of logs made in parallel; None for anyio's default
+    threads: limit on the number of logs made in parallel; None for anyio's default
 
     Raises LogNotFound.
     """

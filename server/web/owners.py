@@ -1,7 +1,7 @@
 """Answers for owners, who register, rotate and retire names with an invitation code or a bot's token.
 
-The requests contain a secret or change the store, so they use POST. The page process checks and prepares a change, and
-the process that serves matches makes it, because a process with a lower priority would keep the store locked.
+The requests contain a secret or change the store, so they use POST. The page process, whose priority is low, checks and
+prepares a change. The process that serves matches makes it, so that the store is locked only briefly.
 """
 
 from __future__ import annotations
@@ -73,7 +73,10 @@ class Owners:
         self._engine = engine
 
     async def handle_request(self, route_match: RouteMatch, authorization: str) -> Response | Prepared:
-        """Return the answer to a POST, and the change to make first, if there is one. An invalid secret gives status 401."""
+        """Return the answer to a POST, with the change to make first, if there is one.
+
+        An invalid secret gives status 401.
+        """
         name = route_match.parameters.get("name", "")
         owner = await self._find_owner(route_match.route, authorization)
         if owner is None:
@@ -133,7 +136,7 @@ class Owners:
         return token
 
     async def _prepare_change(self, route: str, owner: str, name: str) -> tuple[Change, str]:
-        """Return the change of a name, and its new token; an empty token if the name is retired. Raises TokenError."""
+        """Return the change of a name, and the new token, which is empty if the name is retired. Raises TokenError."""
         if route in ("/api/join", "/api/token/create"):
             return await invitations.check_new_name(self._engine, owner, name)
         before, now = await self._require_own_bot(owner, name), database.current_timestamp()
@@ -159,6 +162,6 @@ class Owners:
 
 
 def _change_entries(event: OwnerEventEntry, action: EventAction, bot: str) -> OwnerEventEntry:
-    """Return an event after a bot has entered it or was withdrawn."""
+    """Return an event, changed by the entry or the withdrawal of a bot."""
     others = [each for each in event.bots if each != bot]
     return replace(event, bots=[*others, bot] if action == "enter" else others)

@@ -1,8 +1,7 @@
-"""Page process: a child process for slow answers, separate from the process that serves matches.
+"""Page process: a child process that makes slow answers, apart from the process that serves matches.
 
-The process starts with the first request, and starts again with the next request after it has ended. It ends with its
-parent, because then the socket between them closes. Requests are queued fairly by address, with a pause after each
-answer.
+The process starts with the first request. If it ends, the next request starts it again. It ends with its parent,
+because then the socket between them closes. Requests are queued fairly by address, with a pause after each answer.
 """
 
 from __future__ import annotations
@@ -38,11 +37,11 @@ MAX_PARALLEL_ANSWERS = 6
 START_SECONDS = 120.0
 """Time limit of the start, in seconds."""
 WAIT_SECONDS = 45.0
-"""Longest time that a request waits for a start, in addition to its own limit, in seconds."""
+"""Longest time that a request waits for the process to start, in addition to its own time limit, in seconds."""
 OVERDUE_SECONDS = 5.0
-"""Time beyond a request's limit after which the page process counts as hung and is killed."""
+"""Time beyond a request's time limit after which the page process counts as hung and is killed, in seconds."""
 PAUSE_SECONDS = 5.0
-"""Pause before the page process is restarted if it ended without an answer."""
+"""Pause before the page process is restarted if it ended without any answer, in seconds."""
 
 _decode = msgspec.msgpack.Decoder(Up).decode
 
@@ -58,7 +57,10 @@ class PageProcess:
         renames: Callable[[], list[Rename]],
         clock: Clock,
     ) -> None:
-        """Answer its requests for live data from `live`, `progress` and `renames`; `setup` returns its first frame."""
+        """Prepare the process.
+
+        `setup` returns its first frame; `live`, `progress` and `renames` answer its requests for live data.
+        """
         self._setup = setup
         self._live = live
         self._progress = progress
@@ -96,7 +98,7 @@ class PageProcess:
             raise ServerBusy("too many requests: try again") from None
 
     async def _ensure_started(self) -> _PageChild:
-        """Return the process once it has started. The start goes on if the caller gives up. Raises ServerBusy."""
+        """Return the process once it has started. If the caller gives up, the start continues. Raises ServerBusy."""
         if self._starting is None:
             if self._child is not None:
                 return self._child
@@ -189,7 +191,7 @@ class _PageChild:
     def __init__(self, process: subprocess.Popen[bytes], writer: asyncio.StreamWriter) -> None:
         self.process = process
         self.ready = asyncio.Event()
-        """Set when the process has started or ended."""
+        """Event that is set when the process has started or ended."""
         self.useful = False
         """True once the process has answered a request."""
         self.reading: asyncio.Task[None]

@@ -1,8 +1,8 @@
 """Answers to plain requests on the server's port: health, metrics, the page and its data.
 
-Answers from memory are made here, all others in the page process. The cost of a request is taken from the budget
-of its address, and an address with an empty budget gets status 429. Answers are cached for a while, and equal requests
-that arrive together share one answer, so that reloads do not affect matches.
+This process makes answers from memory, and the page process all others. The cost of a request is taken from the budget
+of its address; an address with an empty budget gets status 429. Answers are cached for a while, and equal requests that
+arrive together share one answer, so that many reloads do not slow down matches.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ METRICS_SECONDS = 0.5
 CACHE_ENTRIES, CACHE_BYTES = 1024, 16 * 1024 * 1024
 """Maximum number of cached answers, and of bytes in their bodies together."""
 MAX_CHANGES_PER_ADDRESS = 64
-"""Maximum number of waiting changes per address. It is high, because the students of a course may share an address."""
+"""Maximum number of waiting changes per address: high, because the students of a course may share one."""
 CACHED_ANSWER_COST = 200
 """Cost of a cached answer, in µs."""
 HOST = re.compile(r"[A-Za-z0-9.:\[\]_-]{1,255}")
@@ -67,9 +67,9 @@ class ServerInfo(Struct, frozen=True):
     program: str
     """Name and version of the program."""
     anyone: bool = False
-    """True if names need no token."""
+    """True if any name may be used without a token."""
     guests: bool = False
-    """True if people without a token may play the house bots."""
+    """True if people without a token may play the server's own bots."""
     secure: bool = False
     """True if the server itself uses TLS."""
 
@@ -115,7 +115,7 @@ class Pages:
         self._clock = clock
         self._files = load_page_files()
         self.renames = Renames(self._store)
-        """Renames by hosts, which `run` makes."""
+        """Renames that hosts have requested, which `run` makes."""
         self.process = PageProcess(self._make_setup, live, progress, self.renames.list_renames, clock)
         self._cache = AnswerCache()
         self._wrong = FailedLogins()
@@ -222,9 +222,9 @@ class Pages:
     async def _wait_for_answer(
         self, task: asyncio.Task[Response], request: Request, address: str, *, secret: bool
     ) -> Response:
-        """Wait for a task that other requests may wait for too, and return its answer.
+        """Wait for a task, for which other requests may be waiting too, and return its answer.
 
-        secret: True if the request contains one, so that status 401 counts as a failed login
+        secret: True if the request contains a secret, so that status 401 counts as a failed login
         """
         answer = await asyncio.shield(task)
         if secret and answer.status is HTTPStatus.UNAUTHORIZED:
@@ -280,7 +280,7 @@ class Pages:
     ) -> Response:
         """Pass a request to the page process, make the change that it has prepared, and return the answer.
 
-        If the change fails, because the store has changed meanwhile, the page process prepares it again.
+        If the store has changed meanwhile, the page process prepares the change again.
         """
         question = PageRequest(0, route_match, gzip=False, seconds=route.seconds, authorization=secret)
         while True:
@@ -316,7 +316,7 @@ class Pages:
         return answer
 
     def _to_response(self, reply: PageResponse | None, route_match: RouteMatch) -> Response:
-        """Return the page process's reply as an HTTP response, or GONE if there is none. Log the error that it reports."""
+        """Return the page process's reply as an HTTP response, or CLIENT_GONE without a reply. Log an error in it."""
         if reply is None:
             return CLIENT_GONE
         if reply.fault:

@@ -1,7 +1,7 @@
-"""Renaming of bots for a host: each in a child process, which does the same as `arena rename`.
+"""Renames of bots for a host. Each runs in a child process, which does the same as `arena rename`.
 
-It may take more than a minute, because it waits for the bot's match in play and rewrites all of its matches. A rename
-that ends with the server is resumed by another one with the same names.
+A rename may take more than a minute, because it waits for the bot's matches in progress and rewrites all finished ones.
+If the server stops meanwhile, requesting the same rename again resumes it.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ MODULE = "arena.server.web.renames"
 MAX_LISTED = 20
 """Number of finished renames that a server process lists."""
 JOB = "ARENA_RENAME"
-"""Environment variable of the child process with its job in JSON. Unlike arguments, other users cannot read it."""
+"""Environment variable with the child process's job as JSON, which other users, unlike arguments, cannot read."""
 REFUSED_EXIT_CODE = 3
-"""Exit code of the child process if the bot keeps its name; then its output is one line with the reason."""
+"""Exit code of the child process if the bot keeps its name. Its output is then a one-line reason."""
 
 FAILED = "the server failed; its log says why"
 
 
 class Rename(Struct, frozen=True):
-    """Rename by a host."""
+    """Rename of a bot that a host has requested."""
 
     name: str
     other: str
@@ -68,12 +68,12 @@ class Renames:
         """`store` is the database URL."""
         self._store = store
         self._problems: dict[NameChange, str | None] = {}
-        """Value of `Rename.problem`, by rename."""
+        """Value of `Rename.problem` for each rename."""
         self._waiting: deque[NameChange] = deque()
         self._added = anyio.Event()
 
     def add(self, change: NameChange) -> None:
-        """Queue a rename, unless the same one is already waiting or running."""
+        """Queue a rename, unless the same rename is already queued or in progress."""
         if self._problems.get(change, "") is None:
             return
         self._problems.pop(change, None)
@@ -122,7 +122,7 @@ class Renames:
 
 
 async def _run_job() -> None:
-    """Do the job of this process."""
+    """Make the rename in the environment variable JOB."""
     job = _decode_job(os.environ[JOB])
     try:
         async with open_store(job.store) as engine:

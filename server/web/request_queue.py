@@ -1,8 +1,7 @@
 """Fair queue for expensive requests: limited parallelism, addresses in turn, and a pause after each answer.
 
-Requests within the budgets of many addresses may still exceed the capacity of a machine that also serves matches.
-The pause after an answer is a multiple of the answer's time limit, so all answers together use a bounded share of
-the machine.
+Even within their budgets, many addresses together could overload a machine that also serves matches. So each answer is
+followed by a pause, a multiple of the answer's cost, and all answers together use a limited share of the machine.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ class ServerBusy(Exception):
 
 
 class RequestQueue:
-    """Fair queue that makes `at_once` answers in parallel. An address may have `per_address` waiting requests."""
+    """Fair queue for `parallel` answers at a time. An address may have at most `per_address` waiting requests."""
 
     def __init__(self, parallel: int, clock: Clock, per_address: int = MAX_WAITING_PER_ADDRESS) -> None:
         self._at_once = parallel
@@ -79,7 +78,7 @@ class RequestQueue:
             raise
 
     def _pass_turn(self) -> None:
-        """Give the turn to the next waiting request, or make it free."""
+        """Give the turn to the next waiting request; if none waits, leave it to a later one."""
         if not self._queue:
             self._free += 1
             return

@@ -26,12 +26,12 @@ class Route(NamedTuple):
     """Properties of a path, or of all paths with a prefix."""
 
     cost: int
-    """Cost for the requesting address, in µs of `WorkBudget`.
+    """Cost of a request for the client's address, in µs of its `WorkBudget`.
 
-    0 for health checks, which must always be answered; only the connection limits bound their number.
+    It is 0 for health checks, which must always be answered; only the limits on connections apply to them.
     """
     parameters: str | None = None
-    """Parameters of the query, required ones with a `!`; None if the query is passed on unparsed."""
+    """Names of the parameters, separated by spaces, required ones with a `!`; None to pass on the query unparsed."""
     seconds: float = 10.0
     """Time limit for an answer of the page process, in seconds."""
     from_memory: bool = False
@@ -49,7 +49,7 @@ class Route(NamedTuple):
 
 
 def _make_post_route(parameters: str) -> Route:
-    """Return a route for POST. The time limit leaves time to wait for changes by other clients."""
+    """Return a route for POST. Its time limit includes a wait for other clients' changes."""
     return Route(10_000, parameters, seconds=30.0, is_personal=True, is_post=True)
 
 
@@ -112,7 +112,7 @@ class RouteMatch(Struct, frozen=True):
     """Parsed target of a request."""
 
     route: str
-    """Key in `ROUTES`."""
+    """Key of the route in `ROUTES`."""
     path: str
     """Path, still encoded."""
     rest: str

@@ -34,7 +34,7 @@ MEDIA_TYPES = {
     ".md": "text/plain; charset=utf-8",
     "": "text/plain; charset=utf-8",
 }
-"""Media types of the served files, by file extension."""
+"""Media type of the served files, by file extension."""
 
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; manifest-src 'self'; worker-src 'self'; "
@@ -52,7 +52,7 @@ SECURITY_HEADERS = {
 }
 
 DOCUMENTS = ("text/html", "image/")
-"""Prefixes of the media types that browsers display as documents, and whose scripts they may run."""
+"""Prefixes of the media types that browsers display as documents, in which scripts might run."""
 
 FOREVER = "public, max-age=31536000, immutable"
 MIN_COMPRESSED_BYTES = 500
@@ -62,7 +62,7 @@ DIGEST = b"{{digest}}"
 HEAD = b"<!-- head -->"
 """Placeholder for the title and the link preview."""
 FURTHER = b"<!-- further -->"
-"""Placeholder for the preload of the other views' bundle, on pages other than the start page."""
+"""Placeholder for preloading the bundle of the other views, on all pages except the start page."""
 FIRST = b"<!-- first -->"
 """Placeholder for the elements shown before the scripts are loaded."""
 PAGES = {
@@ -73,7 +73,7 @@ PAGES = {
 VIEWS = b'<link rel="modulepreload" href="/web/{{digest}}/js/views.bundle.js">'
 STYLE_FILES = ("css/page.css", "css/boards.css", "css/home.css")
 STYLES = b"<!-- styles -->"
-"""Placeholder for the styles, which are inlined so that the page appears without waiting for them."""
+"""Placeholder for the styles, which are in the page itself, so that it appears without another request."""
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ class StaticFiles:
         self._files = {name: _compress_file(name, body) for name, body in files.items()}
 
     def answer_service_worker(self, *, gzip: bool) -> Response:
-        """Return the service worker, whose path is above all others, because it handles requests for all of them."""
+        """Return the service worker. Its path is above all others, because it handles the requests for all of them."""
         return _make_file_answer(self._worker, {**SECURITY_HEADERS, "Cache-Control": "no-cache"}, gzip=gzip)
 
     def answer_file(self, path: str, *, gzip: bool) -> Response | None:

@@ -53,7 +53,7 @@ from arena.solved.move_quality import MoveQuality, move_qualities
 
 RESULTS_WITHOUT_BOT = ("maxie", "minnie", DRAWN)
 RESULTS_WITH_BOT = (WON, LOST, *RESULTS_WITHOUT_BOT)
-"""Results that a search accepts besides end reasons, with a bot and without one."""
+"""Results that a search with a bot accepts, besides end reasons. Without a bot, those of RESULTS_WITHOUT_BOT."""
 _REASONS = {each.value for each in EndReason}
 MATCH_ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 _TIME = re.compile(r"[0-9TZ:.+-]{1,32}")
@@ -65,7 +65,7 @@ MAX_DUE = 100
 
 
 class SolvedMoveQuality(Struct, frozen=True):
-    """Quality of a move on a solved map: its effect on the position's value, and the new value."""
+    """Quality of a move on a solved map: its effect on the value of the position, and the new value."""
 
     kind: MoveQuality
     now: str
@@ -77,7 +77,7 @@ class EventPage(Struct, frozen=True):
 
     event: str
     plan: EventProgress | None
-    """Plan of the event; None if it has none, as the open pool of a server."""
+    """Plan of the event; None for one without a plan, such as a server's open pool."""
     counted: int
     """Number of finished matches that the tables count."""
     playing: int
@@ -133,7 +133,7 @@ class StorePages:
         return responses.json_response(await search_matches(self._engine, filter, limit, before))
 
     async def _search_matches(self, parameters: Mapping[str, str]) -> Response:
-        """Return the finished matches that fit all given terms, the newest first."""
+        """Return the finished matches that fit all given search terms, the newest first."""
         limit, before, result = (
             _parse_limit(parameters),
             _parse_position(parameters),
@@ -265,7 +265,7 @@ class StorePages:
 def rate_moves_by_table(line: str) -> list[SolvedMoveQuality] | None:
     """Return the quality of each move of a record by the table of a solved map; None if there is no usable table.
 
-    This takes about 0.1 ms per move.
+    The call takes about 0.1 ms per move.
     """
     try:
         record = move_qualities(from_line(line))

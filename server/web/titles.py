@@ -22,7 +22,7 @@ _REASONS = {
     EndReason.TIMEOUT: "time ran out",
     EndReason.NO_SHOW: "no-show",
 }
-"""Texts for end reasons whose names are not clear enough."""
+"""Texts for end reasons whose names need an explanation."""
 
 
 def make_bot_title(name: str) -> str:

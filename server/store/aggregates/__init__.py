@@ -1,1 +1,1 @@
-"""Aggregates that are updated after each match: ratings, and tables of games and events."""
+"""Stored ratings, and stored tables of games and events, which are updated after each match."""

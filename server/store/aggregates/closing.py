@@ -1,4 +1,4 @@
-"""Close a season."""
+"""Closing of a season of ratings."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class CannotCloseSeason(Exception):
 def close_season(connection: sa.Connection, name: str, game: str | None = None) -> list[str]:
     """Close the running season of a game, or of all games that have one. Return the games. Raises CannotCloseSeason.
 
-    Matches that have finished by then count in the closed season. The season is closed when the caller's transaction is
-    committed, which must exclude others, as `database.transaction_writer` does.
+    All finished matches count in the closed season. The caller commits the transaction, which must exclude others, as
+    those of `database.transaction_writer` do.
     """
     while count_batch(connection, BATCH_ALONE)[0]:
         pass

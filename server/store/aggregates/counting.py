@@ -1,9 +1,9 @@
-"""Count finished matches into the ratings and the tables of games and events.
+"""Count finished matches in the ratings and in the tables of games and events.
 
-Each match is counted once, in order of arrival in the store. In each category that a rated match counts in, it adds a
-rating step for each of its two bots and an entry to the table. Every match is added to the table of its event. Counting
-runs in short transactions, one at a time across all servers. A match that arrives late, or has a wrong time, is counted
-when it arrives, and no earlier match is counted again.
+Each match is counted once, in order of arrival in the store. A rated match counts in several categories: in each, it
+adds a rating step for each of its two bots and an entry in the table. Every match is added to the table of its event.
+Counting runs in short transactions, one at a time across all servers. A match that arrives late, or has a wrong time,
+is counted when it arrives, and no earlier match is counted again.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from arena.server.store.finished import result_from_row
 from arena.server.store.schema import matches, rating_steps
 
 CHUNK = 8
-"""Number of matches counted in one transaction. On SQLite, the journal waits some ms for each transaction."""
+"""Number of matches counted in one transaction. On SQLite, each such transaction delays the journal by some ms."""
 BATCH_ALONE = 200
 """Number of matches counted in one transaction if this process has no open journal."""
 
@@ -39,8 +39,8 @@ async def count_new_matches(
 ) -> int:
     """Count every finished match that is not counted yet, and return the number of rated ones.
 
-    write: runs a function in a transaction, such as `Journal.write`; by default a transaction of `engine`
-    progress: called with each rating step, in order
+    write: function that runs work in a transaction, such as `Journal.write`; by default, in a transaction of `engine`
+    progress: function that is called with each rating step, in order
     """
     total, most = 0, CHUNK if write else BATCH_ALONE
     while True:
@@ -56,7 +56,7 @@ async def count_new_matches(
 def count_batch(connection: sa.Connection, max_matches: int) -> tuple[int, list[RatingStep]]:
     """Count up to `max_matches` matches, and return their number and their rating steps.
 
-    The transaction excludes other counting transactions, and transactions that assign arrival numbers.
+    Meanwhile no other transaction can count matches or assign arrival numbers.
     """
     database.lock_exclusively(connection)
     rows = connection.execute(UNCOUNTED, {"most": max_matches}).all()

@@ -21,9 +21,9 @@ from arena.server.store.finished import result_from_row
 from arena.server.store.schema import event_bots, event_scores, event_totals, matches
 
 MAX_FULL_TABLE = 100
-"""Largest number of bots with which the table of an event without a plan, such as the open pool, lists all bots."""
+"""Maximum number of bots for which a table of an event without a plan, such as the open pool, lists all of them."""
 MAX_PARTIAL_TABLE = 40
-"""Number of bots in the table of a larger event without a plan. Those with the most matches are listed."""
+"""Number of bots in the table of a larger event without a plan: the bots with the most matches."""
 
 
 class EventCounts(Struct, frozen=True):
@@ -41,7 +41,7 @@ class EventScores(NamedTuple):
     bots: list[str]
     """Bots with the most matches, sorted by name."""
     scores: list[tuple[FinishedMatch, int]]
-    """Number of matches by players and result."""
+    """Finished matches grouped by players and result, each with its number of occurrences."""
 
 
 class EventResult(NamedTuple):
@@ -92,7 +92,7 @@ async def list_events_with_matches(engine: AsyncEngine, limit: int) -> list[Even
 
 
 async def count_finished_matches(engine: AsyncEngine, event: str) -> int | None:
-    """Return the number of counted matches of an event; None if it has none."""
+    """Return the number of counted matches of an event; None if no match was counted."""
     query = sa.select(event_totals.c.matches).where(event_totals.c.event == event)
     async with open_query_connection(engine) as connection:
         return (await connection.execute(query)).scalar_one_or_none()
@@ -108,7 +108,7 @@ async def has_matches_in_progress(engine: AsyncEngine, event: str) -> bool:
 async def load_event_scores(engine: AsyncEngine, event: str, *, whole: bool = False) -> EventScores | None:
     """Return the results between the bots with the most matches of an event; None if no match was counted.
 
-    whole: True for the results between all bots, whose number must be bounded by a plan
+    whole: True to include all bots, only for an event whose plan limits their number
     """
     total = sa.select(event_totals.c.matches).where(event_totals.c.event == event)
     bots_of_event = sa.select(event_bots.c.bot).where(event_bots.c.event == event)

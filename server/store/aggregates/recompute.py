@@ -1,7 +1,7 @@
 """Recompute the ratings from the journal, and compare them with the stored ones.
 
-A referee replays every rated match from its journaled events, and the result of the replay is rated and compared with
-the record. An imported match has no journal, so its record is checked against the rules.
+A referee replays every rated match from the events in its journal. The result of the replay is compared with the
+record, and rated. An imported match has no journal, so its record is checked against the rules.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ from arena.server.store.schema import standings as standings_table
 CHUNK = 100
 """Number of matches read in one query."""
 TOLERANCE = 1e-9
-"""Relative difference up to which ratings count as equal. Floating-point results may differ between machines."""
+"""Relative difference up to which ratings count as equal, since floating-point results may differ between machines."""
 
 
 class RatingsDiffer(Exception):
-    """Raised when the store and the journal disagree; the message names the first such match and both values."""
+    """Raised when stored ratings differ from recomputed ones; the message names the match or bot, and both values."""
 
 
 @dataclass
 class RecomputedRatings:
-    """Result of a recomputation: the number of matches, all with the stored ratings."""
+    """Result of a successful recomputation: the number of matches."""
 
     matches: int = 0
     imported: int = 0
@@ -55,8 +55,8 @@ class RecomputedRatings:
 async def recompute_ratings(engine: AsyncEngine, *, batch_size: int = CHUNK) -> RecomputedRatings:
     """Recompute the ratings of all counted matches, and compare them with the stored ratings.
 
-    The computation starts from the ratings as of the last removed match. It reads `batch_size` matches per query, from
-    a snapshot of the store taken at the beginning. Raises RatingsDiffer.
+    The computation starts from the ratings as of the last match that was removed from the store. It reads `batch_size`
+    matches per query, from a snapshot of the store. Raises RatingsDiffer.
     """
     totals = RecomputedRatings()
     async with database.open_snapshot(engine) as connection:
@@ -169,7 +169,7 @@ async def _load_counted_matches(
 ) -> Sequence[sa.Row[Any]]:
     """Return up to `limit` counted rated matches in order of arrival, with their packed data.
 
-    after: only matches with a higher arrival number
+    after: arrival number; only matches with higher ones are returned
     """
     query = (
         sa.select(matches, records.c.packed, records.c.whole)

@@ -1,4 +1,4 @@
-"""Seasons: the ratings and tables of a game restart when its season is closed.
+"""Seasons: when a season of a game is closed, the game's ratings and tables start anew.
 
 A closed season is a row with a name. All ratings have the number of their season, so closing a season moves no data:
 later matches count in the season with the next number, and the tables of earlier seasons stay as they are.
@@ -17,7 +17,7 @@ from arena.server.store.schema import seasons
 
 
 class Season(Struct, frozen=True):
-    """Closed season of a game."""
+    """Closed season of a game, whose final ratings and tables are kept."""
 
     game: str
     name: str
@@ -26,7 +26,7 @@ class Season(Struct, frozen=True):
 
 
 class Seasons:
-    """All closed seasons, in the order in which they were closed."""
+    """All closed seasons, in order of closing."""
 
     def __init__(self, closed: Sequence[Season]) -> None:
         self.closed = closed

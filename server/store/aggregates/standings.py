@@ -1,4 +1,4 @@
-"""Stored table of each category: a row for each bot, and its score against each opponent.
+"""Stored table of each category (game, map, time control): a row for each bot, and its score against each opponent.
 
 `server.store.aggregates.counting` updates the tables, so reading one takes equally long for any number of matches.
 """
@@ -45,11 +45,11 @@ class StandingRow(Struct, frozen=True, rename=WORDS):
     draws: int
     losses: int
     forfeits: int
-    """Number of matches lost by absence, leaving, running out of time, or breaking the rules or the protocol."""
+    """Number of matches lost by absence, a lost connection, lack of time, or a breach of the rules or the protocol."""
     crashes: int
-    """Number of matches lost by a failure of the bot: an exception, data that are not a move, or a dead process."""
+    """Number of matches lost by a failure of the bot: an exception, a value that is not a move, or a dead process."""
     last: str
-    """End of the last rated match."""
+    """End time of the last rated match."""
 
     @property
     def glicko(self) -> Rating:
@@ -72,12 +72,12 @@ INACTIVE = timedelta(days=30)
 
 
 def activity_cutoff() -> str:
-    """Return the time since which a bot must have finished a rated match to be listed."""
+    """Return the earliest end time of a bot's last rated match with which the bot is listed."""
     return database.format_timestamp(datetime.now(UTC) - INACTIVE)
 
 
 class CategorySummary(Struct, frozen=True):
-    """Map and time control with rated matches. `matches` is the sum over all bots, so it counts each match twice."""
+    """Category of one map and one time control. `matches` is the sum over all bots, so it counts each match twice."""
 
     game: str
     map: str
@@ -101,7 +101,7 @@ async def load_standings(
     season: name of a closed season; empty for the running one
     since: only bots that finished a rated match at or after this time, as formatted by `database.current_timestamp`
 
-    Matches not counted yet are missing; `counting.count_new_matches` counts them.
+    Finished matches that are not counted yet are missing; call `counting.count_new_matches` first to include them.
     """
     query = sa.select(*(standings_table.c[name] for name in StandingRow.__struct_fields__))
     query = query.where(*_column_conditions(standings_table, "map", "time_control", "season", "game"))
@@ -239,7 +239,7 @@ def add_steps(connection: sa.Connection, steps: Iterable[RatingStep]) -> None:
 
 
 def store_bases(connection: sa.Connection, bases: Mapping[Key, CurrentRating]) -> None:
-    """Store the ratings as of the last removed matches, from which the later ones are recomputed."""
+    """Store the ratings as of the last removed matches, from which later ratings are recomputed."""
     rows = [
         category._asdict()
         | {"bot": bot, "last": base.finished}
@@ -251,19 +251,22 @@ def store_bases(connection: sa.Connection, bases: Mapping[Key, CurrentRating]) -
 
 
 def load_bases(connection: sa.Connection) -> dict[Key, CurrentRating]:
-    """Return each bot's rating as of its last removed match; empty if no match was ever removed."""
+    """Return each bot's rating as of its last match that was removed from the store; empty if none was ever removed."""
     return {
         rating_key(row): current_rating_from_row(row) for row in connection.execute(sa.select(rating_bases))
     }
 
 
 def _column_conditions(table: sa.Table, *names: str) -> list[sa.ColumnElement[bool]]:
-    """Return conditions on these columns, with parameters of the same names."""
+    """Return a condition for each of these columns: it equals the parameter of the same name."""
     return [table.c[name] == sa.bindparam(name) for name in names]
 
 
 def _season_number(season: str) -> sa.ScalarSelect[int]:
-    """Return an SQL expression for the number of a season of the game in `standings`. `season`: empty if running."""
+    """Return an SQL expression for the number of a season of the game in `standings`.
+
+    `season`: name; empty for the current one.
+    """
     if not season:
         return running_season_number(standings_table.c.game)
     condition = (seasons_table.c.game == standings_table.c.game) & (seasons_table.c.name == season)
@@ -284,7 +287,7 @@ _LAST = sa.select(standings_table).where(
 
 @lru_cache(maxsize=16)
 def make_adding_upsert(dialect: str, table: sa.Table, counts: tuple[str, ...]) -> sa.Insert:
-    """Return an upsert statement. In an existing row, it adds to the columns `counts` and replaces all others."""
+    """Return an upsert statement, which in an existing row adds to the columns `counts` and replaces all others."""
     statement = make_insert(dialect, table)
     keys = {column.name for column in table.primary_key}
     changes = {

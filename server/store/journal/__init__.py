@@ -1,1 +1,1 @@
-"""The journal: it makes every accepted event durable before the event is sent to anyone."""
+"""The journal, which makes every accepted event durable before anybody is told of it."""

@@ -1,7 +1,7 @@
 """Changes that a journal commits together, and their SQL statements.
 
-SQLite and PostgreSQL are called through their drivers, because SQLAlchemy takes ten times as long per statement as
-the database. Every statement may be repeated after a commit of unknown outcome, and then has no further effect.
+Statements go to the drivers of SQLite and PostgreSQL directly, because SQLAlchemy takes ten times as long per statement
+as the database. After a commit of unknown outcome, every statement may be repeated without further effect.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from arena.server.store.packing import pack_record, unpack_record
 log = logging.getLogger("arena.journal")
 
 Durable = OpenMatch | AppendEvent | CloseMatch | SaveSession | DeleteSession | SaveEvent | CommandAnswered
-"""Effects of the core that must be durable before other effects are released."""
+"""Effects of the core that must be durable before any other effect is released."""
 
 Row = tuple[str, int, str]
-"""Match id, number of the last event in the row, and the events as JSON."""
+"""Row of the journal: match id, number of the row's last event, and the row's events as JSON."""
 
 
 @dataclass(slots=True)
@@ -54,11 +54,11 @@ class Changes:
     answers: list[dict[str, Any]] = field(default_factory=list)
     """Answers to the host's requests."""
     only_journal_events: bool = True
-    """True if there is nothing to write but events of matches: then one statement suffices."""
+    """True if there are only events of matches to write, for which one statement suffices."""
 
 
 def collect_changes(effects: Iterable[Durable]) -> Changes:
-    """Return the rows to write, which make the effects durable."""
+    """Return the rows whose writing makes the effects durable."""
     changes = Changes()
     for effect in effects:
         if type(effect) is AppendEvent:
@@ -119,7 +119,7 @@ CLOSE_MATCH = (
     " rated = (rated AND NOT EXISTS (SELECT 1 FROM matches AS earlier WHERE earlier.played = :played"
     " AND earlier.played IS NOT NULL)) WHERE match = :match AND server = :server AND finished IS NULL"
 )
-"""Statement that ends a match in progress, and marks it as unrated if it repeats an earlier rated match."""
+"""Statement that marks a match in progress as finished, and as unrated if it repeats an earlier rated match."""
 SAVE_RECORD = (
     "INSERT INTO records (number, packed, whole) SELECT number, :packed, false FROM matches"
     " WHERE match = :match AND finished IS NOT NULL ON CONFLICT DO NOTHING"
@@ -142,7 +142,7 @@ DELETE_SESSION = "DELETE FROM sessions WHERE server = :server AND name = :name"
 
 
 def log_if_record_differs(closed: Mapping[str, Any], stored: bytes | None) -> None:
-    """Log an error if the store already has a different record of a match. The stored record is kept."""
+    """Log an error if the store already has a different record of this match. The stored record is kept."""
     if stored is not None and unpack_record(stored) != unpack_record(closed["packed"]):
         log.error("match %s has another record in the store, which stays as it is", closed["match"])
 

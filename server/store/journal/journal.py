@@ -1,4 +1,4 @@
-"""The journal: it makes the core's decisions durable before they are sent to anyone.
+"""Journal of a server, which makes the core's decisions durable before anybody is told of them.
 
     async with open_journal(engine, "name") as journal:
         restore = await journal.load(event)
@@ -41,7 +41,7 @@ SLOW_SECONDS = 3.0
 
 
 class StoreUnavailable(StoreError):
-    """Raised when the store is unavailable, busy or full; the same commit may succeed later.
+    """Raised when the store is unavailable, busy or full. A retry of the same commit may succeed.
 
     The message is one line.
     """
@@ -51,11 +51,11 @@ class Writer(Protocol):
     """Connection through which a journal writes to its store."""
 
     def commit(self, changes: Changes, lease: Lease) -> Awaitable[None]:
-        """Make the changes durable in one transaction. Raises LeaseLost. Database errors are passed on."""
+        """Make the changes durable in one transaction. Raises LeaseLost and any database error."""
         ...
 
     async def write(self, work: Callable[[sa.Connection], T]) -> T:
-        """Run `work` in a transaction, commit it, and return its result. On an exception, roll back and raise it."""
+        """Run `work` in a transaction, commit, and return its result. Roll back if `work` raises an exception."""
         ...
 
     def foreign_version(self) -> Awaitable[int]:
@@ -63,7 +63,10 @@ class Writer(Protocol):
         ...
 
     def abandon(self) -> None:
-        """Stop waiting for an unavailable database. Pending work raises, whether or not it became durable."""
+        """Stop waiting for an unavailable database.
+
+        Pending calls raise an exception, whether or not their work became durable.
+        """
         ...
 
 
@@ -81,7 +84,7 @@ class Journal:
         self.lease = lease
         """Lease under which the journal writes."""
         self.lost = asyncio.Event()
-        """Set when another process has acquired the name. From then on every write raises LeaseLost."""
+        """Event that is set when another process has acquired the name. From then on, every write raises LeaseLost."""
         self.commits = 0
         """Number of attempted commits."""
         self._engine = engine
@@ -89,7 +92,7 @@ class Journal:
         self._clock = clock
         self._observe = observe
         self._turn = asyncio.Lock()
-        """Lock of all transactions except commits, so that a commit waits for at most one, and each has the latest lease."""
+        """Lock of all transactions except commits: a commit waits for at most one, and each uses the latest lease."""
         self._pending_since: dict[str, int] = {}
         """Start of each pending commit or renewal, in monotonic ns."""
         self._complaint = ""
@@ -99,14 +102,14 @@ class Journal:
         self._foreign = 0
         """Number of calls of `write_foreign`."""
         self._in_doubt = False
-        """True if the last commit failed, but may be durable or become so."""
+        """True if the last commit failed, but may nevertheless be or become durable."""
 
     async def commit(self, effects: Iterable[Durable]) -> None:
         """Make the effects durable in one transaction: all of them or none.
 
-        Raises StoreUnavailable if the same effects may succeed later: retry the commit, or rebuild the core from `load`.
-        Raises LeaseLost if another process has acquired the name, and any other error if the effects can never be
-        committed. After a cancellation the outcome is unknown.
+        Raises StoreUnavailable if the commit may succeed later: retry it, or build a new core from `load`. Raises
+        LeaseLost if another process has acquired the name, and any other error if the effects can never be committed.
+        After a cancellation the outcome is unknown.
         """
         began = self._pending_since["commit"] = self._clock.now_ns()
         try:
@@ -125,9 +128,9 @@ class Journal:
         """Return the stored state with which this server restarts.
 
         The state consists of the sessions and missed results of the server's bots and, unless `event` is None, of the
-        unfinished events and matches. A commit of unknown outcome is settled: either its effects are in the returned
-        state, or they never become durable. Raises StoreUnavailable, LeaseLost, and StoreError if a match is of an unknown
-        game.
+        unfinished events and matches. The call settles a commit of unknown outcome: either its effects are in the
+        returned state, or they never become durable. Raises StoreUnavailable, LeaseLost, and StoreError if a match is
+        of an unknown game.
         """
         try:
             if self._in_doubt:
@@ -139,9 +142,10 @@ class Journal:
             raise self._record_failure(error) from error
 
     async def write(self, work: Callable[[sa.Connection], T]) -> T:
-        """Run other work in its own transaction, between commits, and return its result. Raises LeaseLost.
+        """Run `work` in a transaction of its own, between commits, and return its result. Raises LeaseLost and any
+        database error.
 
-        Database errors are passed on. A commit waits for at most one of these transactions, even if many are queued.
+        A commit waits for at most one of these transactions, even if many are queued.
         """
 
         def check_lease_and_write(connection: sa.Connection) -> T:
@@ -157,7 +161,10 @@ class Journal:
                 raise
 
     async def write_foreign(self, work: Callable[[sa.Connection], T]) -> T:
-        """Run work that any other process might also do: it needs no lease, and changes `foreign_version`."""
+        """Run `work` that any process may do, without the lease.
+
+        It changes `foreign_version`, as another process would.
+        """
         try:
             async with self._turn:
                 return await self._writer.write(work)
@@ -165,9 +172,9 @@ class Journal:
             self._foreign += 1
 
     async def foreign_version(self) -> int:
-        """Return a number that changes when another process writes to the store, and with `write_foreign`.
+        """Return a number that changes when another process writes to the store, and after `write_foreign`.
 
-        As long as the number stays the same, data that only other processes change need not be read again. On PostgreSQL,
+        While the number stays the same, data that only other processes change need not be read again. On PostgreSQL,
         and while the store is unavailable, every call returns a new number.
         """
         try:
@@ -179,9 +186,9 @@ class Journal:
             return -self._unanswered
 
     def outage_reason(self) -> str:
-        """Return the reason why nothing can be committed now, in one line; empty if commits succeed.
+        """Return a one-line reason why nothing can be committed now; empty if commits succeed.
 
-        The store is not queried: lease renewals detect an unavailable store within seconds, even without matches.
+        The store is not queried. Lease renewals detect an unavailable store within seconds, even without matches.
         """
         if self.lost.is_set():
             return str(LeaseLost(self.lease))
@@ -246,9 +253,9 @@ async def open_journal(
     wait: True for a standby, which waits until the name is free or its lease has expired
     lease_seconds: time for which the name is held without renewal
     answer_seconds: time after which a commit fails if PostgreSQL does not answer
-    observe: called with the duration of each commit, in seconds
+    observe: function that is called with the duration of each commit, in seconds
 
-    Raises LeaseHeld if another process holds the name and renews its lease. Database errors are passed on.
+    Raises LeaseHeld if another process holds the name and renews its lease, and any database error.
     """
     writers: AbstractAsyncContextManager[Writer] = (
         open_sqlite_writer(engine)

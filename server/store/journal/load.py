@@ -22,7 +22,7 @@ from arena.server.store.journal.reader import load_events_by_match
 from arena.server.store.schema import matches, sessions, standings, tokens
 
 ENDED_SECONDS = 15.0
-"""Period before the end of a server's last match, in seconds. Bots may have missed the results of that period."""
+"""Period before the end of a server's last match, in seconds, whose results bots may have missed."""
 
 
 async def load_restart_state(engine: AsyncEngine, server: str, event: str | None) -> Restore:
@@ -72,7 +72,7 @@ async def _finished_matches(
 
 
 class StoredAccount(Struct):
-    """Stored data of a name: its token, session and ratings."""
+    """Account of a name in the store: its token, session and ratings."""
 
     token: str = ""
     """Hash of the token, in hexadecimal; empty if the name has none."""
@@ -83,7 +83,7 @@ class StoredAccount(Struct):
     ratings: dict[str, Rating] = {}
     """Ratings of the name, by game."""
     owner: str = ""
-    """Owner of the token."""
+    """Owner of the token; empty without a token."""
 
 
 async def load_accounts(engine: AsyncEngine, server: str, names: Iterable[str]) -> dict[str, StoredAccount]:

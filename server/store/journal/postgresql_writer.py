@@ -1,6 +1,7 @@
-"""The journal's two connections to PostgreSQL: one for commits, through the driver, and one for other work.
+"""Writer of the journal to PostgreSQL, with two connections: one for commits, through the driver, and one for other
+work.
 
-A commit that contains only events is one statement, and so one round trip.
+A commit that contains only events is one statement, and so takes one round trip.
 """
 
 from __future__ import annotations
@@ -54,7 +55,10 @@ WHERE matches.finished IS NOT NULL
 ON CONFLICT DO NOTHING
 """
 LOCK_OUT_COUNTING = f"SELECT pg_advisory_xact_lock_shared({WRITER_LOCK_KEY})"
-"""Lock of transactions that assign arrival numbers. Several may hold it together, but none that counts matches."""
+"""Statement that locks a transaction which assigns arrival numbers.
+
+Several may hold this lock together, but not beside one that counts matches.
+"""
 
 _REQUIRE = NumberedStatement(f"{REQUIRE_LEASE} FOR SHARE")
 _OPEN, _SELECT_RECORD = NumberedStatement(OPEN_MATCH), NumberedStatement(SELECT_RECORD)
@@ -78,7 +82,7 @@ class WriteConnection:
 
     @asynccontextmanager
     async def open_for_transaction(self) -> AsyncIterator[tuple[AsyncConnection, Any]]:
-        """Yield the connection, of SQLAlchemy and of the driver, for one transaction, shielded from cancellation."""
+        """Yield SQLAlchemy's and the driver's connection object, for a transaction that cannot be cancelled."""
         await checkpoint_if_cancelled()  # a task that commits in a loop would otherwise never be cancelled
         with anyio.CancelScope(shield=True):
             async with self._turn:
@@ -146,7 +150,7 @@ class PostgresqlWriter:
             return await connection.run_sync(work)
 
     async def foreign_version(self) -> int:
-        """Return a new number each time: PostgreSQL does not tell whether another connection wrote."""
+        """Return a new number each time, because PostgreSQL does not report writes of other connections."""
         return next(self._versions)
 
     def abandon(self) -> None:

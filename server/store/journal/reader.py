@@ -19,14 +19,14 @@ LAST_CHARACTER = "\U0010ffff"
 
 
 class StartedMatch(NamedTuple):
-    """Match that has begun: its terms, and its packed data; None if it is not fully packed."""
+    """Match that has begun: its terms, and its packed data, which is None until it is fully packed."""
 
     terms: Terms
     packed: bytes | None
 
 
 async def find_started_matches(engine: AsyncEngine, prefix: str, player: str = "") -> list[StartedMatch]:
-    """Return at most two started matches whose ids begin with `prefix`: enough to tell none, one and several apart.
+    """Return up to two started matches whose ids begin with `prefix`, which tells none, one and several matches apart.
 
     player: only matches of this bot; empty for all
     """
@@ -56,7 +56,7 @@ _BEGUN_OF = _BEGUN.where(
 
 
 async def count_with_prefix(engine: AsyncEngine, prefix: str, limit: int) -> int:
-    """Return the number of matches whose ids begin with `prefix`, but at most `limit`."""
+    """Return the number of matches whose ids begin with `prefix`, counted up to `limit`."""
     some = sa.select(matches.c.match).where(
         matches.c.match >= prefix, matches.c.match < prefix + LAST_CHARACTER
     )

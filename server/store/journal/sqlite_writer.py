@@ -1,7 +1,7 @@
-"""The journal's connection to SQLite. Its blocking calls run in a thread, one call per commit.
+"""Writer of the journal to SQLite. Its blocking calls run in a thread, one call per commit.
 
-A commit that contains only events is one statement, which SQLite commits by itself. Fewer calls are faster: each one
-releases the interpreter lock and waits for it again, for milliseconds if the event loop is busy.
+A commit that contains only events is one statement, which SQLite commits by itself. Fewer calls are faster, because
+each one releases the interpreter lock and waits for it again, for milliseconds if the event loop is busy.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _CLOSE = CLOSE_MATCH.format(
 def make_append_statement(rows: int) -> str:
     """Return the statement that appends `rows` rows to matches in progress, or no row if the lease is lost.
 
-    SQLite would take twice as long if the rows came as JSON.
+    With the rows as one JSON parameter, SQLite would take twice as long.
     """
     return f"""
 INSERT INTO events (number, seq, event)
@@ -78,7 +78,7 @@ class WriterThread:
         os.set_blocking(self._write, False)
         self._loop.add_reader(self._read, self._deliver_results)
         self.waiting = 0
-        """Number of calls whose results still have to be delivered."""
+        """Number of calls whose results are not delivered yet."""
         self._thread = Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
@@ -161,10 +161,10 @@ class SqliteWriter:
         return version
 
     def abandon(self) -> None:
-        """Do nothing: SQLite waits only seconds for a lock, and a pending disk write cannot be cancelled."""
+        """Do nothing, because SQLite waits only seconds for a lock, and a pending disk write cannot be cancelled."""
 
     def _run_with_wait(self, work: Callable[[], T]) -> T:
-        """Run `work`, called in the thread, with a wait for other writers."""
+        """Run `work` in the thread, and wait for locks of other writers."""
         if self._lasting:
             return work()
         self._raw.execute(sqlite.WAIT)

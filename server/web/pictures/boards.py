@@ -13,7 +13,7 @@ from arena.maps.mapfile import MapFile
 from arena.maps.picture import MAXIE, MINNIE, STYLE, picture_of
 
 READABLE = 1.1
-"""Minimum scale of marks, in pixels per unit."""
+"""Minimum scale of the marks on a map, in pixels per unit of the map."""
 
 
 class Rectangle(NamedTuple):
@@ -27,7 +27,7 @@ class Rectangle(NamedTuple):
 
 @dataclass(frozen=True)
 class DrawnPosition:
-    """SVG of a position in two layers: `still` is equal for all positions of a match, `moving` is drawn above it."""
+    """SVG of a position in two layers: `still`, which is equal for all positions of a match, and `moving` above it."""
 
     background: str
     foreground: str

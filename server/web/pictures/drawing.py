@@ -28,7 +28,10 @@ from arena.server.web.pictures.lettering import FONT, FONT_FILE
 FILM_SIZE = 600, 450
 """Width and height of a film, in pixels."""
 MAX_FRAMES = 40
-"""Maximum number of frames of a film, which last ten seconds. Of a longer match, the greatest change and the end are shown."""
+"""Maximum number of frames of a film: ten seconds.
+
+Of a longer match, the film shows the greatest change and the end.
+"""
 FRAME_MS, LAST_MS = 250, 3_000
 COLOURS = 64
 
@@ -132,7 +135,7 @@ def choose_highlight_plies(game: AnyGame, positions: Sequence[Any]) -> list[int]
 
 
 def _maxie_share(armies: Sequence[int]) -> float:
-    """Return Maxie's share of all armies."""
+    """Return Maxie's share of all armies, from 0 to 1."""
     whole = sum(abs(n) for n in armies)
     return sum(n for n in armies if n > 0) / whole if whole else 0.5
 

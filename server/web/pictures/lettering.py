@@ -13,7 +13,7 @@ FONT = "DejaVu Sans"
 FONT_FILE = Path(__file__).parent / "fonts" / "DejaVuSans.ttf"
 INK, QUIET = "#16202b", "#566373"
 MIN_SCALE = 0.6
-"""Smallest scale of a text. If it is still too wide, the text is cut."""
+"""Smallest scale of a text. A text that is still too wide is cut."""
 MAX_CHARACTERS = 200
 """Maximum number of characters of a text."""
 
