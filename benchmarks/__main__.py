@@ -1,7 +1,8 @@
-"""Measure the compiled engine and write RESULTS.md: `python -m benchmarks [NAME …]`; without names, all parts.
+"""Benchmarks of the compiled engine: `python -m benchmarks [NAME …]`. They write RESULTS.md; without names, all are
+run.
 
-Each part's raw results are saved as soon as it has been measured (`benchmarks/engine/raw.py`). `--page` rewrites
-RESULTS.md from the saved results. A separate program measures Elo between two engines: `python -m
+The raw results of each benchmark are saved as soon as it is measured (`benchmarks/engine/raw.py`). `--page` rewrites
+RESULTS.md from the saved results. A separate program measures the Elo between two engines: `python -m
 benchmarks.engine.strength --help`.
 """
 
@@ -15,10 +16,13 @@ from benchmarks.engine import raw
 def main() -> None:
     """Measure the named benchmarks one after another."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("parts", nargs="*", metavar="NAME", help=f"of {', '.join(raw.MEASURED)}")
     parser.add_argument(
-        "--page", action="store_true", help="measure nothing: make RESULTS.md from raw results"
+        "parts",
+        nargs="*",
+        metavar="NAME",
+        help=f"benchmarks to run, of {', '.join(raw.MEASURED)}; default: all",
     )
+    parser.add_argument("--page", action="store_true", help="only write RESULTS.md from the saved results")
     arguments = parser.parse_args()
     unknown = set(arguments.parts) - set(raw.MEASURED)
     if unknown:

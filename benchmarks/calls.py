@@ -2,9 +2,9 @@
 
     python -m benchmarks.calls [--list]
 
-A complete server runs in this process, on SQLite on a disk, with in-memory transports. A profiler counts every call of
-a function of the package `arena`, in the event loop and in the journal's thread, until all work for the request is
-done. Each resumption of a coroutine counts as a call. The exit code is 1 if there are more calls than promised.
+A complete server runs in this process, with SQLite on a disk and in-memory transports. A profiler counts each call of a
+function of the package `arena`, in the event loop and in the journal's thread, until all work for a request is done.
+Each resumption of a coroutine counts as a call. The exit code is 1 if there are more calls than promised.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from testkit.bare import make_handshake_request, make_masked_frame
 loop_lag.INTERVAL_NS = 10**12
 OURS = str(Path(arena.__file__).parent)
 TIMES = 40
-"""Number of moves, hellos and answers that are counted; the figures are medians for each function."""
+"""Number of moves, hellos and answers that are counted. The figure of each function is the median."""
 QUIET_SECONDS = 0.01
 """Time from an answer to the next request, in seconds: long enough for the shell to become idle."""
 PROMISED_CALLS = {"a durable move": 60, "a hello": 120, "a cached answer of /api/table": 60}
@@ -88,7 +88,7 @@ class CountedConnection(asyncio.Transport):
     def __init__(self, host: Host) -> None:
         super().__init__({"peername": ("127.0.0.1", 1)})
         self.written = b""
-        """Bytes that the server has written and the client has not read yet."""
+        """Bytes that the server has written and the client has not read."""
         self._news = asyncio.Event()
         self._protocol = host.edge.make_connection()
         self._protocol.connection_made(self)
@@ -229,9 +229,11 @@ async def _count_page_calls(host: Host, calls: CallCounter) -> Counter[CodeType]
 
 
 def main() -> int:
-    """Count and print. Return 1 if there are more calls than promised."""
+    """Count the calls and print them. Return 1 if there are more than promised."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0] if __doc__ else None)
-    parser.add_argument("--list", action="store_true", help="every function, in the order of first calls")
+    parser.add_argument(
+        "--list", action="store_true", help="list every function, in the order of first calls"
+    )
     arguments = parser.parse_args()
     faults = []
     for what, counts in uvloop.run(count_all()).items():

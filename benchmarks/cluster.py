@@ -4,8 +4,8 @@
 
 Each round measures all configurations one after another, at the same rate of moves. It measures the CPU time per move
 of the edges and the core, of PostgreSQL and of NATS, minus the CPU time of each while the same bots are connected and
-idle. It also measures the time from a bot's sending of a move to its acknowledgement. Ratios are computed within a
-round, and the report shows their medians. `--write` writes the section of benchmarks/CLUSTER.md.
+idle. It also measures the time from the sending of a move to its acknowledgement. Ratios are computed within a round,
+and the report shows their medians. `--write` writes the section of benchmarks/CLUSTER.md.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ EDGE_COUNTS = {SINGLE_PROCESS: 0, "a core and 1 edge": 1, "a core and 2 edges": 
 
 @dataclass(frozen=True)
 class RoundCost:
-    """Measurements of one configuration in one round; CPU in µs per move."""
+    """Measurements of one configuration in one round. CPU times are in µs per move, unless stated otherwise."""
 
     core: float
     edges: float
@@ -202,8 +202,8 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--bots", type=int, default=40)
-    parser.add_argument("--rate", type=float, default=150.0, help="moves a second, of all bots together")
-    parser.add_argument("--write", action="store_true", help="put it into benchmarks/CLUSTER.md")
+    parser.add_argument("--rate", type=float, default=150.0, help="moves per second, of all bots together")
+    parser.add_argument("--write", action="store_true", help="write the section of benchmarks/CLUSTER.md")
     arguments = parser.parse_args()
     binaries = find_postgresql_folder()
     if binaries is None or missing_reason("nats"):

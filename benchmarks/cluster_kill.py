@@ -1,13 +1,13 @@
-"""Repeated failures in a cluster during play, and their cost for the bots: they must lose nothing.
+"""Repeated failures in a cluster during play, and their cost for the bots, which must lose nothing.
 
-    python -m benchmarks.cluster_kill                         100 failures of edges, cores, NATS and PostgreSQL with 40
-bots
+    python -m benchmarks.cluster_kill                        100 failures, with 40 bots
     python -m benchmarks.cluster_kill --rounds 5 --seed 7 --kinds "core kill,edge freeze"
-    python -m benchmarks.cluster_kill --write                 write the section of benchmarks/CLUSTER.md
+    python -m benchmarks.cluster_kill --write                write the section of benchmarks/CLUSTER.md
 
-Real `arena serve` processes use a real PostgreSQL and a real NATS, each over connections that can be cut. The bots play
-Riskless on italy and reconnect as PROTOCOL.md requires. `testkit/cluster_faults.py` describes the failures. At the end, the
-store is compared with the messages that the bots received. The exit code is 1 if anything was lost.
+Real `arena serve` processes use a real PostgreSQL and a real NATS, each over connections that can be cut. Edges, cores,
+NATS and PostgreSQL fail, as `testkit/cluster_faults.py` describes. The bots play Riskless on italy, and reconnect as
+PROTOCOL.md requires. At the end, the store is compared with the messages that the bots received. The exit code is 1 if
+anything was lost.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ async def run_failures(
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """Return the value at a percentile of sorted values; nan if there are none."""
+    """Return the value at the percentile `share` (0 to 1) of sorted values; nan if there are none."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else float("nan")
 
@@ -130,17 +130,25 @@ def main() -> int:
     parser.add_argument("--edges", type=int, default=2)
     parser.add_argument("--bots", type=int, default=40)
     parser.add_argument(
-        "--think", type=float, default=1.0, help="seconds that a bot takes for a move at the most"
+        "--think", type=float, default=1.0, help="maximum time that a bot takes for a move, in seconds"
     )
-    parser.add_argument("--minutes", type=float, default=math.inf, help="after so many no other death begins")
+    parser.add_argument(
+        "--minutes",
+        type=float,
+        default=math.inf,
+        help="time after which no further failure begins, in minutes",
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument(
-        "--kinds", type=lambda words: words.split(","), default=list(KINDS), help="of the deaths, with commas"
+        "--kinds",
+        type=lambda words: words.split(","),
+        default=list(KINDS),
+        help="failures to choose from, separated by commas",
     )
-    parser.add_argument("--write", action="store_true", help="put it into benchmarks/CLUSTER.md")
+    parser.add_argument("--write", action="store_true", help="write the section of benchmarks/CLUSTER.md")
     arguments = parser.parse_args()
     if unknown := sorted(set(arguments.kinds) - set(KINDS)):
-        parser.error(f"there is no death {unknown[0]!r}; there are {', '.join(KINDS)}")
+        parser.error(f"there is no failure {unknown[0]!r}; there are {', '.join(KINDS)}")
     binaries = find_postgresql_folder()
     if binaries is None or missing_reason("nats"):
         parser.error(str(missing_reason("postgresql") or missing_reason("nats")))

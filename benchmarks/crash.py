@@ -1,4 +1,4 @@
-"""Repeatedly kill a server at random moments and count the losses: there must be none.
+"""Repeatedly kill a server at random moments, and count the losses, of which there must be none.
 
 python -m benchmarks.crash --kills 100 --matches 50
 """

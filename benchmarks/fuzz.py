@@ -1,4 +1,4 @@
-"""Fuzzer for the codec and for live sockets: no crash, no leak, and no disturbed match.
+"""Fuzzer for the codec and for live sockets, which looks for crashes, leaks and disturbed matches.
 
     python -m benchmarks.fuzz --frames 1000000
 

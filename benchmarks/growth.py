@@ -32,7 +32,7 @@ MATCHES = (1, 10_000, 1_000_000)
 PLAYERS_ON_STORE = 100
 """Number of connections that play on each store."""
 CONSTANT_FROM = 100
-"""Number of connections from which on the cost of a move must stay constant."""
+"""Number of connections from which on the cost of a move must no longer grow."""
 MAX_RATIO, MAX_SECONDS = 1.3, 2.0
 
 
@@ -62,7 +62,7 @@ class CostOnStore:
 
 
 def measure_beside_idle(sizes: Sequence[int], seconds: float, rounds: int) -> Iterator[CostBesideIdle]:
-    """Yield the cost of a move on one server, for each number of idle connections."""
+    """Yield the cost of a move on one server, for each number of idle connections in `sizes`."""
     with (
         run_arena_server(PLAYING_CONNECTIONS // 2, *LIMITS, cores=server_cores()) as running,
         ExitStack() as stack,

@@ -1,10 +1,11 @@
-"""Kills a ladder with -9 again and again: no match lost, none doubled, the same table as without a kill.
+"""Repeated kills of a ladder with SIGKILL: no match may be lost or doubled, and the table must be the same as without
+kills.
 
     python -m benchmarks.kills                50 kills of an event of 200 matches
     python -m benchmarks.kills --kills 5 --rounds 5
 
-The bots always answer alike, so the table of an event without a kill is the one to reach. Exit code 1
-when anything differs, or when the event was over before the last kill.
+The bots are deterministic, so the final table must equal that of an event without kills. The exit code is 1 if anything
+differs, or if the event ended before the last kill.
 """
 
 from __future__ import annotations
@@ -32,13 +33,16 @@ class Alike(Bot):
 """
 
 PAUSE = 0.02
-"""Seconds that a bot takes for a move: so an event of 200 matches is still in play when the 50th kill comes."""
+"""Time that a bot takes for a move, in seconds.
+
+It is so long that an event of 200 matches lasts until the 50th kill.
+"""
 
 PLACES = (0, 1, 2, 3, -1)
 
 
 def make_event(folder: Path, rounds: int) -> LadderEvent:
-    """An event of bots that always answer alike."""
+    """Return an event of deterministic bots."""
     for place in PLACES:
         (folder / f"bot{place}.py").write_text(BOT.format(place=place, seconds=PAUSE), encoding="utf-8")
     bots = [word for place in PLACES for word in ("--bot", f"bot{place}.py")]
@@ -47,7 +51,7 @@ def make_event(folder: Path, rounds: int) -> LadderEvent:
 
 
 def main() -> int:
-    """Kill, go on, compare: 0 when all is as it would have been."""
+    """Kill and continue the event, and compare the results. Return 0 if they equal those of an event without kills."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

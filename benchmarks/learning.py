@@ -2,8 +2,9 @@
 
     python -m benchmarks.learning [--seconds S] [--rounds N]
 
-All rows are random play, measured in one run and one thread. Rows for OpenSpiel and PettingZoo are left out where the
-package is not installed. A row of `arena match` counts the CPU time of all its processes. docs/learning.md has a result.
+All rows are random play, measured in one run and one thread. Rows for OpenSpiel and PettingZoo are left out if the
+package is not installed. The row for `arena match` counts the CPU time of all its processes. docs/learning.md shows a
+result.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from benchmarks.kit.measure import Ratio
 MAP = "italy"
 SIZE = 4096
 RUNS = 3
-"""Number of times that both kinds of matches are measured."""
+"""Number of measurements of both kinds of matches."""
 GAMES = {"tic-tac-toe": ("tictactoe", "tic_tac_toe"), f"Riskless on {MAP}": ("riskless", "")}
 """Games by title: name here, and name in OpenSpiel, if it has the game."""
 
@@ -47,7 +48,7 @@ def measure_rate(play: Play, seconds: float) -> float:
 
 
 def make_python_play(env: Environment) -> Play:
-    """Return a match by the rules in Python."""
+    """Return a function that plays a match by the rules in Python."""
     game, dice = env.game, Random(1)
 
     def play() -> int:
@@ -61,7 +62,7 @@ def make_python_play(env: Environment) -> Play:
 
 
 def make_batch_play(name: str) -> Play:
-    """Return a step of `SIZE` matches on the compiled kernel."""
+    """Return a function that makes one step in each of `SIZE` matches on the compiled kernel."""
     batch = arena.batch(name, map=MAP, size=SIZE, seed=1)
 
     def play() -> int:
@@ -72,7 +73,7 @@ def make_batch_play(name: str) -> Play:
 
 
 def make_openspiel_play(game: Any) -> Play:
-    """Return a match of an OpenSpiel game."""
+    """Return a function that plays a match of an OpenSpiel game."""
     dice = Random(1)
 
     def play() -> int:
@@ -86,7 +87,7 @@ def make_openspiel_play(game: Any) -> Play:
 
 
 def make_pettingzoo_play(zoo: Any) -> Play:
-    """Return a match of a PettingZoo environment."""
+    """Return a function that plays a match of a PettingZoo environment."""
     dice, seeds = Random(1), count()
 
     def play() -> int:
@@ -133,7 +134,7 @@ def list_rows(name: str, openspiel_name: str) -> Iterator[tuple[str, Play]]:
 
 
 def make_local_match_play() -> Play:
-    """Return a match by `play_match`."""
+    """Return a function that plays a match with `play_match`."""
     env, seeds = arena.make("riskless", map=MAP, opening=4), count()
 
     def play() -> int:

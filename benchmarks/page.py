@@ -43,13 +43,13 @@ from tests.web.screenshots import made_up
 LATENCY_MS = 400
 BYTES_A_SECOND = 400_000 / 8
 MATCHES = 25
-"""Matches in progress from which on the live boards are measured: the bots can play 30 at once."""
+"""Number of matches in progress from which on the live boards are measured. The bots can play 30 in parallel."""
 BOARD_SECONDS = 20.0
 MOVE_SECONDS = 1.0
 """Pause of each bot of the live boards before a move, in seconds."""
 SHIFT_SECONDS = 30.0
 AT_ONCE = 6
-"""Views whose layout shift is measured at the same time."""
+"""Number of views whose layout shift is measured at the same time."""
 FRAME_MS = 1000 / 60
 TRACED = ["devtools.timeline", "disabled-by-default-devtools.timeline", "toplevel"]
 CATEGORIES = ("performance", "accessibility", "best-practices", "seo")
@@ -57,7 +57,7 @@ VIEWS = [
     *("", "tv", "tv/4", "match/{match}", "embed/{match}", "play", "table", "event/serve", "bot/ann"),
     *("versus/ann/bob", "search?bot=ann", "maps", "maps/italy", "file", "me", "host"),
 ]
-"""Addresses of all views. Those of an owner's and a host's are as they are before anybody has signed in."""
+"""Addresses of all views. The views for owners and hosts are measured before anybody has signed in."""
 PAINTED = """() => performance.getEntriesByName('first-contentful-paint')[0].startTime"""
 BOARD = """async () => {
   const { MapBoard } = await import(new URL('boards/map.js', document.querySelector('script[type=module]').src).href);
@@ -271,7 +271,10 @@ def measure_boards(browser: Browser, folder: Path, _loads: int) -> None:
 
 
 def run_lighthouse(_browser: Browser, folder: Path, _loads: int) -> None:
-    """Print the scores of Lighthouse for each view, and the audits below 100; end with exit code 1 if a score is below."""
+    """Print the scores of Lighthouse for each view, and the audits below 100.
+
+    Exit with code 1 if a score is below 100.
+    """
     tool = find_program("lighthouse")
     if tool is None:
         print("Lighthouse is not measured, for it is not installed: npm install --global lighthouse")

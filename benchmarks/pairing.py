@@ -1,6 +1,6 @@
-"""Time of a large Swiss event for its pairings: CPU time of each round of 200 bots.
+"""CPU time to pair each round of a large Swiss event, with 200 bots.
 
-Each event plays nine rounds with random results. The exit code is 1 if a round takes a second.
+Each event plays nine rounds with random results. The exit code is 1 if the pairing of a round takes a second.
 
 Example: python -m benchmarks.pairing
 """

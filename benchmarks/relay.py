@@ -1,10 +1,10 @@
-"""Bare relay to compare the server with: it pairs connections and knows nothing of games.
+"""Bare relay to compare the server with. It pairs connections, and knows nothing about games.
 
 python -m benchmarks.relay PORT ANSWER_BYTES TURN_BYTES
 
-For each frame it writes the same amount as the server: an answer of ANSWER_BYTES to the sender, and a turn of
-TURN_BYTES to the other connection of the pair. It uses the server's own connections, which count, limit and parse
-frames in the same way.
+For each frame, the relay writes as much as the server does for a move: an answer of ANSWER_BYTES to the sender, and a
+turn of TURN_BYTES to the other connection of the pair. It uses the server's own connection code, which counts, limits
+and parses frames.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TURN, ANSWER = 0x81, 0x82
 """First bytes of turn frames, and of other frames."""
 HOST = "127.0.0.1"
 LIMITS = replace(PRIVATE, hello_seconds=60.0)
-"""Time limit of a handshake, in seconds; the server under a thousand handshakes gets the same."""
+"""Limits of the relay. A handshake may take 60 s, as on the server when a thousand bots connect."""
 
 
 class NullCore:
@@ -47,7 +47,7 @@ class RelayPairs:
         self._waiting: RelaySession | None = None
 
     def make_session(self, edge: Edge, connection: Connection) -> RelaySession:
-        """Return one half of a pair. The other half is the previous or the next connection."""
+        """Return the session of one connection. The previous or the next connection is its pair."""
         half = RelaySession(edge, connection, self._answer, self._turn)
         if self._waiting is None:
             self._waiting = half
@@ -68,7 +68,7 @@ class RelaySession(Session):
         self._other: RelaySession | None = None
 
     def pair_with(self, other: RelaySession) -> None:
-        """Pair with another half, which gets the first turn."""
+        """Pair this session with another one, which gets the first turn."""
         self._other, other._other = other, self
         other.write_message(self._turn)
 
@@ -77,7 +77,7 @@ class RelaySession(Session):
         self._connection.write(Frame(BINARY, data).serialize(mask=False))
 
     def receive(self, frame: Frame, at: int) -> None:  # noqa: ARG002  the time makes no difference
-        """Answer the sender, and send the other half its turn."""
+        """Answer the sender, and send the other session of the pair a turn."""
         if frame.opcode is BINARY:
             self.write_message(self._answer)
             if self._other is not None:

@@ -1,4 +1,4 @@
-"""The server against bare relays, in one run; writes benchmarks/SERVER.md.
+"""Comparison of the server with bare relays, in one run; writes benchmarks/SERVER.md.
 
     python -m benchmarks.server [--seconds 5] [--rounds 3] [--most 2000]
 
@@ -29,7 +29,7 @@ QUANTILES = (0.5, 0.99, 0.999)
 
 @dataclass
 class PacedFigures:
-    """Run at a given rate."""
+    """Measurements of one run at a given rate of moves."""
 
     bots: int
     asked: float

@@ -1,11 +1,11 @@
-"""A whole arena in a simulation: real edges, cores and clients on virtual time, and injected faults.
+"""Simulation of a whole arena: real edges, cores and clients in virtual time, with injected faults.
 
     python -m benchmarks.simulation --seeds 20 --hours 0.1
     python -m benchmarks.simulation --seed today --minutes 10
     python -m benchmarks.simulation planted                     finds each planted defect
 
-With --write, each command writes its section of SIMULATION.md. A failing seed is reduced to the necessary faults, and
-printed with the command that repeats it.
+With --write, each command writes its section of SIMULATION.md. If a seed fails, the run is reduced to the necessary
+faults, and printed with the command that repeats it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from testkit.simulation.shrink import reduce_failure
 
 @dataclass
 class CampaignTotals:
-    """Sum of many runs."""
+    """Totals of many runs."""
 
     runs: int = 0
     seconds: float = 0.0
@@ -157,13 +157,19 @@ def _parse_seed(text: str) -> int:
 
 def _parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0] if __doc__ else None)
-    parser.add_argument("part", nargs="?", default="seeds", choices=("seeds", "planted"), help="what to run")
+    parser.add_argument(
+        "part",
+        nargs="?",
+        default="seeds",
+        choices=("seeds", "planted"),
+        help="seeds: run simulations; planted: find the planted defects",
+    )
     parser.add_argument("--seeds", type=int, default=1, help="seeds to run (default 1)")
     parser.add_argument("--seed", type=_parse_seed, default=1, help="first seed, or `today` (default 1)")
-    parser.add_argument("--minutes", type=float, help="begin seeds for so many minutes instead")
+    parser.add_argument("--minutes", type=float, help="begin new seeds for this number of minutes instead")
     parser.add_argument("--hours", type=float, default=0.1, help="simulated hours of each seed (default 0.1)")
     parser.add_argument("--bots", type=int, default=24, help="number of bots")
-    parser.add_argument("--only", help="numbers of the faults that happen, as 3,7")
+    parser.add_argument("--only", help="numbers of the faults to inject, such as 3,7; default: all")
     parser.add_argument("--fault", default="", choices=("", *PLANTED), help="defect to plant")
     parser.add_argument("--write", action="store_true", help="write the section of SIMULATION.md")
     return parser.parse_args()

@@ -2,8 +2,8 @@
 
     python -m benchmarks.size [--least 1000] [--most 1000000] [--stores sqlite,postgresql] [--seconds 5]
 
-Each store is filled with 1,000, 10,000 … matches of 100 plies. `arena serve` then answers each kind of request that the
-page sends, from six clients in parallel, with different parameters each time if the request has any.
+The stores are filled with 1,000, 10,000 … matches of 100 plies. `arena serve` then answers each kind of request that
+the page sends, from six clients in parallel. Requests with parameters have different ones each time.
 `benchmarks.growth` measures the cost of a move and the start-up time on such stores.
 """
 
@@ -37,10 +37,9 @@ from benchmarks.kit.stores import create_database as empty_database
 
 AT_ONCE = 6
 ROUNDS = 40
-"""Shortest duration of the measurement of each kind of request, in seconds; six clients send in parallel."""
+"""Minimum number of requests of each kind that each of the parallel clients sends."""
 TRUE_MATCHES = 200
-"""Number of matches with complete records of their own, to which the requests refer. The others share sample records.
-"""
+"""Number of matches with records of their own, to which the requests refer. All others share sample records."""
 
 MakeTarget = Callable[[random.Random], str]
 
@@ -59,7 +58,7 @@ class StoreLatencies:
 
 
 def make_questions(matches: Sequence[tuple[str, str, str]]) -> dict[str, MakeTarget]:
-    """Return the kinds of requests by name. `matches`: id, end time and Maxie of some matches."""
+    """Return the kinds of requests by name. `matches`: (id, end time, Maxie's name) of some matches."""
 
     def choose_bot(rng: random.Random) -> str:
         return quote(f"bot {rng.randrange(BOTS)}")
@@ -119,7 +118,7 @@ async def measure_question(
 ) -> list[float]:
     """Return the latencies of one kind of request in ms, from six parallel clients for at least `seconds`.
 
-    There are at least ROUNDS answers per client, so that the p95 rests on many answers.
+    Each client gets at least ROUNDS answers, so that the p95 rests on many answers.
     """
     durations: list[float] = []
     chance = random.Random(1)
@@ -149,7 +148,7 @@ def run_unlimited_server(database: str) -> Iterator[RunningServer]:
 
 
 async def load_sample_matches(engine: Engine, count: int) -> list[tuple[str, str, str]]:
-    """Return the id, end time and Maxie of matches spread over the whole store."""
+    """Return (id, end time, Maxie's name) of matches spread over the whole store."""
     numbers = random.Random(1).sample(range(1, count + 1), min(count, 2000))
     query = sa.select(matches.c.match, matches.c.finished, matches.c.maxie).where(
         matches.c.number.in_(numbers)

@@ -1,8 +1,8 @@
 """Cost of spectators for the players of a match: the server's time for each move.
 
 Two bots that think for 10 ms play matches of 400 plies, alternately without and with spectators, who connect at the
-start and read everything. The time from sending each move to the opponent's turn is measured in the bots' process. The
-result is the 99th percentile of each match, and the median of the ratios over the rounds. The server and the spectators
+start and read everything. The bots' process measures the time from the sending of each move to the opponent's turn. The
+results are the 99th percentile of each match, and the median of the ratios of all rounds. The server and the spectators
 run in separate processes, as on a real network; on two cores, the spectators still compete with the others for CPU
 time.
 

@@ -216,7 +216,7 @@ class CoreHost:
         return "the server is about to stop" if self.shell.draining else self.journal.outage_reason()
 
     async def halt(self) -> None:
-        """Handle all inputs that have arrived, but none after them, so that no match changes any more."""
+        """Handle all inputs that have arrived, and none that arrive later, so that no match changes any more."""
         self.shell.stop()
         await self._ended.wait()
 
@@ -337,11 +337,11 @@ class Host:
         self.core.ratings.schedule_update()
 
     def announce_restart(self) -> None:
-        """Tell bots, when the server stops, that it restarts, so that they wait for that."""
+        """When the server stops, tell bots that it will restart, so that they wait for it."""
         self.lasting = True
 
     async def halt(self) -> None:
-        """Handle all inputs that have arrived, but none after them, so that no match changes any more."""
+        """Handle all inputs that have arrived, and none that arrive later, so that no match changes any more."""
         await self.core.halt()
 
     async def drain(self, seconds: float) -> int:

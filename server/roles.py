@@ -38,9 +38,7 @@ MAX_EDGE_NUMBER = 1 << 22
 
 
 CUT_OFF_NS = 5_000_000_000
-"""Time without a message from a core, in ns, after which an edge disconnects its clients, since other edges may reach a
-core.
-"""
+"""Time without a message from a core, in ns, after which an edge disconnects its clients. Others may reach a core."""
 POLL_SECONDS = 0.25
 """Time between two checks for a lost core, in seconds."""
 

@@ -277,8 +277,7 @@ def private_settings(
 
 
 def _format_adjudication(rules: Adjudication | None) -> str:
-    """Return rules as text for `Adjudication.parse`, which turns the repetition rule on unless the text turns it off.
-    """
+    """Return rules as text for `Adjudication.parse`, which turns on the repetition rule unless the text forbids it."""
     if rules is None:
         return NONE
     return str(rules) if rules.repetition else f"{rules},{REPETITION}={NONE}"

@@ -1,1 +1,1 @@
-"""Shared parts of tests and benchmarks: programs that play, disturb and kill, and checks of the machine's tools."""
+"""Shared parts of tests and benchmarks: programs that play, disturb and kill, and a list of required tools."""

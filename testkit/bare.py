@@ -1,4 +1,4 @@
-"""Client side of RFC 6455 on a bare socket, for peers that violate the protocol."""
+"""Websocket client (RFC 6455) on a bare socket, for peers that violate the protocol."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def make_handshake_request(host: str, subprotocol: str = "arena.v1.msgpack", pat
 
 
 def receive_exactly(bare: socket.socket, size: int) -> bytes:
-    """Receive exactly `size` bytes. Raises EOFError."""
+    """Receive exactly `size` bytes. Raises EOFError if the stream ends before."""
     data = b""
     while len(data) < size:
         more = bare.recv(size - len(data))
@@ -59,7 +59,7 @@ def receive_exactly(bare: socket.socket, size: int) -> bytes:
 
 
 def make_masked_frame(payload: bytes, opcode: int = 2, first_byte_flags: int = 0x80) -> bytes:
-    """Return a masked frame. `first_byte_flags`: bits of the first byte other than the opcode."""
+    """Return a masked websocket frame. `first_byte_flags`: bits of the first byte other than the opcode."""
     size = len(payload)
     if size < 126:
         head = struct.pack("!BB", first_byte_flags | opcode, 0x80 | size)
@@ -71,7 +71,7 @@ def make_masked_frame(payload: bytes, opcode: int = 2, first_byte_flags: int = 0
 
 
 def send_message(bare: socket.socket, **message: object) -> None:
-    """Send a message."""
+    """Send a message of the arena's protocol, in one frame."""
     bare.sendall(make_masked_frame(msgpack.packb(message)))
 
 

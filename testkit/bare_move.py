@@ -11,7 +11,10 @@ from testkit.wire import print_report, read_arguments
 
 
 def send_on_each_turn(data: bytes) -> None:
-    """Run such a program: send `data` on each turn, and print all messages received and how the connection was closed."""
+    """Play until cut off, but send `data` on each turn.
+
+    Print all received messages, and how the connection was closed.
+    """
     url, name, token = read_arguments()
     bare = open_websocket(url)
     send_message(bare, type="hello", name=name, token=token)

@@ -40,7 +40,7 @@ SHIFTS = """(() => {
     for (const each of list.getEntries()) if (!each.hadRecentInput) window.shifted += each.value;
   }).observe({ type: 'layout-shift', buffered: true });
 })()"""
-"""Initial script that sums the layout shift of a page in `window.shifted`."""
+"""Script that sums the layout shift of a page in `window.shifted`, for use from the page's start."""
 SLOW_BOT = """
 import random
 import time
@@ -59,7 +59,7 @@ class Dawdler(Bot):
 PATIENCE = 150
 """Time limit for the browser in seconds; only a hang takes longer."""
 LOG_LINES = 15
-"""Lines of each log in the report of a failed test."""
+"""Number of the last lines of each log that a report of a failed test shows."""
 
 
 def write_slow_bot(file: Path, seconds: float) -> None:
@@ -106,7 +106,7 @@ class BrowserArena:
         return f"http://127.0.0.1:{self.port}/"
 
     def start_server(self) -> None:
-        """Start the server; after the first time, on the same port."""
+        """Start the server. Later starts use the port of the first one."""
         log = self._create_log("serve")
         database = f"sqlite:///{self._folder / 'arena.db'}"
         command = ["serve", "--port", str(self.port), "--db", database, "--set=server.drain_seconds=0"]
@@ -150,15 +150,13 @@ class BrowserArena:
         self.connect_bot(str(file), name, matches)
 
     def slow_down_bots(self, seconds: float = 0.3) -> None:
-        """Let each sleeping bot sleep for `seconds` before each move from now on, which leaves the cores to the
-        browser.
-        """
+        """Make all slow bots sleep for `seconds` before each move from now on, to leave the cores to the browser."""
         for file in self._dawdlers:
             set_sleep(file, seconds)
 
     @contextmanager
     def speed_up_bots(self, seconds: float, afterwards: float = 0.3) -> Iterator[None]:
-        """Let each sleeping bot sleep for `seconds` within the block, and for longer afterwards."""
+        """Set the sleep of all slow bots before a move: `seconds` within the block, `afterwards` seconds after it."""
         self.slow_down_bots(seconds)
         try:
             yield
@@ -178,7 +176,7 @@ class BrowserArena:
         self._server.wait()
 
     def upgrade_page(self) -> None:
-        """Serve a page with other files than this checkout's, after the server's next start."""
+        """From the server's next start on, serve a page that differs from this checkout's."""
         newer = self._folder / "newer"
         newer.mkdir()
         shutil.copytree(
@@ -256,16 +254,16 @@ def run_arena(
 
 
 def new_context(browser: Browser, **options: Any) -> BrowserContext:
-    """Return a browser context like `Browser.new_context`, whose pages wait nearly as long as a test may."""
+    """Return a context of `Browser.new_context` whose pages wait for almost as long as a test may take."""
     context = browser.new_context(**options)
     context.set_default_timeout(PATIENCE * 900)
     return context
 
 
 def wait_until_live(page: Page, title: str = "Live") -> None:
-    """Go to the next match on a stage until a live one has a title that begins with `title`.
+    """Press for the next match on a stage until it shows a live one whose title begins with `title`.
 
-    Between two live matches the stage starts to show a finished one, which is not interrupted.
+    Between two live matches the stage begins to show a finished one, and would show all of that first.
     """
     stage = page.locator(".stage")
     live = re.compile(f"^{re.escape(title)}")
@@ -282,8 +280,9 @@ def wait_until_live(page: Page, title: str = "Live") -> None:
 
 
 def wait_until(condition: Any, seconds: float = PATIENCE) -> Any:
-    """Return the result of `found()` once it is true. It is called at intervals, because it may send rate-limited
-    requests.
+    """Return the result of `condition()` once it is true.
+
+    The calls are some time apart, because a condition may send requests that the server limits.
     """
     until = time.monotonic() + seconds
     while not (value := condition()):
@@ -295,7 +294,7 @@ def wait_until(condition: Any, seconds: float = PATIENCE) -> Any:
 
 
 def fetch_json(url: str) -> Any:
-    """Return the JSON answer to a plain GET. A server that could not answer in time on a busy machine is asked again."""
+    """Return the JSON answer to a plain GET. If a busy server did not answer in time, the request is repeated."""
     until = time.monotonic() + PATIENCE
     while True:
         try:

@@ -1,6 +1,7 @@
-"""Hosts in network namespaces, connected by a cable: a server, bots, and optionally a faulty line between them.
+"""Simulated hosts in network namespaces, connected by a virtual cable: a server, bots, and optionally a faulty line
+between them.
 
-Needs root, `ip` and `ss`. All processes in the namespaces end with the cable.
+The module needs root, `ip` and `ss`. All processes in the namespaces end with the cable.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from arena.protocol.record import Record, read_records
 ROOT = Path(__file__).parents[1]
 SERVER, BOTS = "10.213.7.1", "10.213.7.2"
 NEAR, FAR = "10.213.8.1", "10.213.8.2"
-"""Addresses if there is a line between the hosts: the line's end for the bots, and the bots."""
+"""Addresses if there is a line between the hosts: of the line, as the bots see it, and of the bots."""
 PORT = "8765"
 
 
@@ -37,7 +38,7 @@ def run_ip(*arguments: str) -> None:
 
 @dataclass
 class Cable:
-    """Namespaces for the server (s), for the bots (b), and, if there is a line between them, for the line (m)."""
+    """Namespaces of the server (s) and of the bots (b) and, if there is a line between them, of the line (m)."""
 
     name: str
     folder: Path
@@ -103,7 +104,7 @@ class Cable:
         self.start_in_namespace("b", "testkit.players", url, str(bots), str(think), "bot")
 
     def send_command(self, *arguments: str) -> int:
-        """Send the line an order. Return the number of affected connections."""
+        """Send the line a command of `testkit.forwarder`. Return the number of affected connections."""
         if self.line is None or self.line.stdin is None:
             raise ValueError("this cable has no line between")
         self.line.stdin.write(" ".join(arguments).encode() + b"\n")
@@ -119,7 +120,7 @@ class Cable:
         return said
 
     def cut_line(self) -> None:
-        """Drop every packet from now on, without notice to either end."""
+        """Drop every packet from now on. Neither end is notified."""
         run_ip("-n", f"{self.name}s", "link", "set", "v", "down")
 
     def restore_line(self) -> None:

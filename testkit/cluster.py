@@ -42,9 +42,9 @@ class ClusterMember:
         options: tuple[str, ...],
         lines: tuple[ForwarderProcess, ForwarderProcess] | None = None,
     ) -> None:
-        """words: options besides its role, port and admission
+        """options: options of `arena serve`, besides its role, its port and `--anyone`
 
-        lines: its lines to NATS and PostgreSQL, if these can be cut
+        lines: lines to NATS and PostgreSQL, if these can be cut
         """
         self.role = role
         self.name = name
@@ -141,7 +141,7 @@ class ClusterMember:
             return 0, str(error)
 
     def is_ready(self) -> bool:
-        """Return True if an edge has a core, or if a core leads or stands by."""
+        """Return True if this edge has a core, or this core leads or stands by."""
         if self.role != "core":
             return self.get("/readyz")[0] == 200
         told = self.log.read_bytes()[self._told :]
@@ -193,7 +193,7 @@ class Cluster:
         return [each for each in self.members if each.role == "core"]
 
     async def add_member(self, role: Role) -> ClusterMember:
-        """Start another process."""
+        """Start another process of the cluster."""
         bus = await asyncio.to_thread(ForwarderProcess, self._nats.port)
         store = await asyncio.to_thread(ForwarderProcess, self._postgresql / SOCKET)
         name = f"{role}-{len(self.members) + 1}"

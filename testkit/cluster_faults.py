@@ -1,4 +1,4 @@
-"""Failures in a cluster during play, one after another, and their cost: no bot may lose anything.
+"""Failures in a cluster during play, one after another, and what they cost the bots: nothing may be lost.
 
 kill    the process is killed
 freeze  the process is suspended, and later resumed
@@ -33,9 +33,9 @@ OTHER_FAULTS = ("nats kill", "nats freeze", "postgresql freeze")
 KINDS = (*CORE_FAULTS, *EDGE_FAULTS, *OTHER_FAULTS)
 POLL_SECONDS = 0.02
 PLAY_SECONDS = 150.0
-"""Time after which a match that has not continued counts as stuck, in seconds."""
+"""Time after a failure at which a match that has not continued counts as stuck, in seconds."""
 AWAY_SECONDS = (1.0, 6.0)
-"""Range of the duration of temporary failures, in seconds."""
+"""Shortest and longest duration of a temporary failure, in seconds."""
 IN_PLAY_SECONDS = 200.0
 SETTLE_SECONDS = 200.0
 IN_PLAY = "SELECT match FROM matches WHERE finished IS NULL"
@@ -50,9 +50,9 @@ class ClusterFault:
     away: float
     """Duration of a temporary failure in seconds; 0 for a permanent one."""
     recovery_seconds: list[float] = field(default_factory=list)
-    """Time for each match in progress until one of its bots received a message of it again, in seconds."""
+    """Time until one of its bots received a message again, for each match in progress, in seconds."""
     stuck: int = 0
-    """Matches that did not continue."""
+    """Number of matches that did not continue."""
 
 
 @dataclass
@@ -68,7 +68,7 @@ def make_players(
 ) -> list[RandomPlayer]:
     """Return `count` bots, which start at different edges and try another edge when theirs is down.
 
-    keepalive: seconds of silence after which they send a ping, and for which they wait for its answer
+    keepalive: seconds of silence after which a bot sends a ping, and for which it waits for the answer
     """
     urls = [each.url for each in edges]
     made = []
@@ -81,12 +81,12 @@ def make_players(
 
 @dataclass
 class FaultInjector:
-    """Failures of a cluster."""
+    """Cause of failures in a cluster."""
 
     cluster: Cluster
     nats: NatsServer
     postgresql: Callable[[], list[int]]
-    """Processes of the cluster."""
+    """Function that returns the ids of PostgreSQL's processes."""
     dice: random.Random
 
     async def inject(self, kind: str, players: Sequence[RandomPlayer]) -> ClusterFault:
@@ -121,7 +121,7 @@ class FaultInjector:
         return self.dice.choice(self.cluster.edges) if target == "edge" else None
 
     def _begin_fault(self, target: str, fault: str, member: ClusterMember | None) -> Callable[[], object]:
-        """Begin a failure. Return the function that ends it."""
+        """Begin a failure. Return a function that ends it."""
         if target == "nats":
             if fault == "kill":
                 self.nats.kill()
@@ -219,7 +219,7 @@ async def list_matches_in_progress(database: str) -> list[str]:
 async def _measure_recovery(
     players: Sequence[RandomPlayer], matches: list[str], fault_time: float
 ) -> list[float]:
-    """Return for each of these matches the time until one of its bots received a message of it again."""
+    """Return the time until one of its bots received a message again, for each of these matches, in seconds."""
     seconds: dict[str, float] = {}
     limit = time.monotonic() + PLAY_SECONDS
     while len(seconds) < len(matches) and time.monotonic() < limit:
@@ -237,7 +237,7 @@ async def _measure_recovery(
 async def wait_until_playing(
     players: Sequence[RandomPlayer], report: FailureReport, cluster: Cluster
 ) -> None:
-    """Wait until most bots play; not all, so that failures also affect bots that are connecting."""
+    """Wait until most bots play. The others are still connecting, so that failures affect such bots too."""
     limit = time.monotonic() + IN_PLAY_SECONDS
     while sum(bool(each.turns) for each in players) < len(players) * 8 // 10:
         if time.monotonic() > limit:

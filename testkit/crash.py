@@ -1,4 +1,4 @@
-"""Server that is killed repeatedly at random moments, and a count of the losses: there must be none.
+"""Kills of a server at random moments, and a count of what is lost: there must be nothing.
 
 The server is a real `arena serve` process, and the bots reconnect with their sessions. At the end, the server is
 drained by SIGTERM, and the store is compared with the messages that the bots received.
@@ -37,7 +37,7 @@ DRAIN_SECONDS = 200
 
 @dataclass
 class CrashResult:
-    """Results of a run. Every line in `faults` is a broken promise."""
+    """Results of a run. Every line in `faults` tells of a loss."""
 
     kills: int = 0
     matches: int = 0
@@ -105,7 +105,7 @@ class KillableServer:
 async def kill_repeatedly(
     kills: int, matches: int, *, folder: Path, options: tuple[str, ...] = (), max_uptime: float = 1.5
 ) -> CrashResult:
-    """Kill the server `kills` times with `matches` matches in progress, each time within `max_uptime` seconds."""
+    """Kill a server that plays `matches` matches `kills` times, each within `max_uptime` seconds of its start."""
     server = KillableServer(folder, matches, *options)
     players = [
         RandomPlayer(server.url, f"bot {number}", lambda: random.uniform(0.005, 0.15))
@@ -137,8 +137,9 @@ async def kill_repeatedly(
 
 
 async def _wait_until_back(players: list[RandomPlayer], connections: int) -> None:
-    """Wait until most bots are back and one plays, but not for the last ones, so that each kill interrupts matches in
-    progress.
+    """Wait until most bots have reconnected and one plays.
+
+    The last ones are not awaited, so that a kill also hits bots that are connecting.
     """
     end = time.monotonic() + START_SECONDS
     needed = max(2, len(players) * 9 // 10)
@@ -160,9 +161,7 @@ async def _list_matches_in_progress(database: str) -> set[str]:
 async def compare_with_store(
     database: str, players: list[RandomPlayer], interrupted: set[str], result: CrashResult
 ) -> None:
-    """Compare the messages that the bots received with the store, and add every difference to the faults of the
-    outcome.
-    """
+    """Compare the messages that the bots received with the store, and add every difference to `result.faults`."""
     fault = result.faults.append
     async with open_store(database) as engine:
         async with engine.connect() as connection:

@@ -1,9 +1,9 @@
 """`arena` commands as separate processes, forked from a process that has already loaded the program.
 
-An interpreter takes a third of a second to load a server or a bot. A test of a running command, rather than of its
-start, need not pay for that. Here, one process per test run loads the commands (`multiprocessing`'s fork server), and
-each command is forked from it. The command has its own process id, memory, folder, environment and signals. Only its
-command line and environment in /proc are those of the parent process.
+Python takes a third of a second to load a server or a bot, which matters only to tests of the start of a command. For
+all other tests, one process per test run loads the commands (the fork server of `multiprocessing`), and each command is
+forked from it. The command has its own process id, memory, folder, environment and signals. Only its command line and
+environment in /proc are those of the fork server.
 """
 
 from __future__ import annotations
@@ -92,10 +92,10 @@ class ForkedCommand:
 
 
 class ForkedPageProcess(ForkedCommand):
-    """Page process of a server of this process."""
+    """Page process for a server that runs in this process."""
 
     def __init__(self, theirs: socket.socket) -> None:
-        """Start it at its end of the socket, with the folder and the environment of this process."""
+        """Start the page process on `theirs`, its end of a socket, with this process's folder and environment."""
         self.args = page_process.COMMAND
         self._process = _FORKS.Process(
             target=_answer_pages, args=(theirs, Path.cwd(), dict(os.environ)), daemon=True
@@ -104,7 +104,7 @@ class ForkedPageProcess(ForkedCommand):
 
 
 def _enter(folder: Path, environment: dict[str, str]) -> None:
-    """Give the forked process the folder and the environment of the process that wants it."""
+    """Set the folder and the environment of the forked process."""
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)

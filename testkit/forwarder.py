@@ -7,7 +7,7 @@ port once it listens. It reads orders from standard input, one per line, and pri
 after each:
 
 delay SECONDS SPREAD   delay each piece of data by this time, give or take; the order within a connection stays
-drop SHARE RETRY       lose this share of the pieces, and resend each after RETRY seconds, as TCP does
+drop SHARE RETRY       lose this share of the pieces (0 to 1), and resend each after RETRY seconds, as TCP does
 reset                  reset every connection at both ends
 vanish                 reset every connection at the client's end, and keep it open and silent at the server's
 freeze                 stop all data of current connections in both directions, without notice
@@ -29,7 +29,7 @@ import uvloop
 
 AT_ONCE = 65536
 WAITING = 64
-"""Number of pieces of a connection in transit; at this limit, the sender waits."""
+"""Maximum number of pieces of data in transit on one connection. At this limit, the sender waits."""
 
 
 @dataclass

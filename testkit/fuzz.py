@@ -1,4 +1,4 @@
-"""Fuzzer for the codec and for live sockets: no crash, no leak, and no disturbed match.
+"""Fuzzer for the codec and for live sockets, which looks for crashes, leaks and disturbed matches.
 
 Frames are random bytes, random msgpack, and golden frames that are truncated, flipped, spliced and repeated. One in
 `live_share` of the frames is also sent over a socket to a real host, on which two honest bots play.
@@ -43,9 +43,9 @@ from testkit.players import RandomPlayer
 
 GOLDEN = Path(__file__).parents[1] / "tests" / "protocol" / "golden"
 WARM = 0.1
-"""Share of the frames after which memory should stop growing."""
+"""Share of the frames, 0 to 1, after which memory use should stop growing."""
 GROWTH_KIB = 8 * 1024
-"""Allowance for the allocator: a leak of 9 bytes per frame exceeds it."""
+"""Allowed growth of memory use, in KiB, for the allocator. A leak of 9 bytes per frame exceeds this."""
 GONE_SECONDS = 150
 """Time limit for the server to free the state of expelled bots, in seconds."""
 KEPT = (Connection, Session, LobbyBot, LobbyClient, Room)

@@ -1,7 +1,7 @@
 """Attackers that break a server's limits. Each connects, is cut off by the server, and reconnects after 20 ms.
 
 slow-loris      half of the clients never finish the handshake, half never say hello
-never-reading   requests listings as fast as allowed, and reads none
+never-reading   requests listings as often as allowed, and reads none
 messages        sends invalid messages as fast as the socket accepts them
 frames          sends pings, and messages in endless fragments, as fast as the socket accepts them
 connections     opens as many connections as possible and keeps them
@@ -37,16 +37,16 @@ numbers = itertools.count()
 
 @dataclass
 class ConnectionCounts:
-    """Counts of clients that may be cut off."""
+    """Counts of the traffic of clients that the server may cut off."""
 
     sent: int = 0
-    """Number of requests; of attackers, number of connections."""
+    """Number of requests sent; for attackers, number of connections."""
     lost: int = 0
     """Number of connections that the server closed or refused."""
     bytes: int = 0
-    """Number of bytes that the clients received; of attackers, that they sent."""
+    """Number of bytes that the clients received; for attackers, that they sent."""
     longest: float = 0.0
-    """Lifetime of the longest connection of an attacker, in seconds."""
+    """Duration of an attacker's longest connection, in seconds."""
 
 
 class AttackerConnection:
@@ -70,7 +70,7 @@ class AttackerConnection:
         return data
 
     async def read_to_end(self) -> None:
-        """Read to the end."""
+        """Read until the server closes the connection."""
         with suppress(OSError, EOFError):
             while True:
                 await self.receive_available()

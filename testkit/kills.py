@@ -1,4 +1,4 @@
-"""Event of `arena ladder` that is killed with SIGKILL and started again."""
+"""Ladder (`arena ladder`) that is killed with SIGKILL and started again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ START_SECONDS = 200
 class LadderEvent:
     """Event of `arena ladder`, with its store, record and table in a folder.
 
-    words: arguments of the command that describe the event
+    words: arguments of `arena ladder` that describe the event
     """
 
     folder: Path

@@ -11,7 +11,7 @@ LOOPBACK = "127.0.0.1"
 
 
 class ForwarderProcess:
-    """Running forwarder. Its `port` leads to the given port or socket."""
+    """Running forwarder. Its own `port` leads to the port or socket given."""
 
     def __init__(self, target: int | Path) -> None:
         """Start a forwarder to a port or a Unix socket, and wait until it listens."""

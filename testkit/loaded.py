@@ -1,4 +1,7 @@
-"""Imports of a server and a bot: `testkit.forked` loads this module once, in the process from which it forks commands."""
+"""Imports of a server and a bot.
+
+`testkit.forked` loads this module once, in the process from which it forks commands.
+"""
 
 import gc
 import os

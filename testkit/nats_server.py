@@ -21,7 +21,7 @@ class NatsServer:
     """nats-server in a folder. It keeps its port over restarts."""
 
     def __init__(self, folder: Path, settings: Mapping[str, object]) -> None:
-        """settings: further entries of its configuration file"""
+        """Prepare the server. `settings`: further entries of its configuration file."""
         self.folder = folder
         self.port = -1  # a free one, the first time
         self._settings = settings

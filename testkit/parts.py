@@ -1,4 +1,4 @@
-"""Parts of a machine that some tests need and not every machine has."""
+"""Parts of a machine, such as a browser, that some tests need and not every machine has."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ import pytest
 
 CHROMIUM = Path("/usr/bin/chromium")
 HEADLESS_SHELL = Path("/usr/bin/chromium-headless-shell")
-"""Same browser without a user interface, which nobody sees in headless mode anyway. It uses less CPU time."""
+"""Path of Chromium without its user interface, which uses less CPU time."""
 EXTRA_FOLDERS = ("/usr/local/bin", "/usr/sbin", "/usr/local/sbin")
-"""Folders with programs that may not be on an ordinary user's PATH."""
+"""Folders with programs that an ordinary user may not have on the PATH."""
 REASON = re.compile(r"needs (?P<part>[a-z ]+): ")
 
 
@@ -25,9 +25,9 @@ REASON = re.compile(r"needs (?P<part>[a-z ]+): ")
 class MachinePart:
     """Part of a machine.
 
-    tested: feature that is untested without it
-    remedy: instruction to install it
-    there: True if this machine has it
+    tested: feature that is not tested without this part
+    remedy: instruction for installing the part
+    is_available: function that returns True if this machine has the part
     """
 
     tested: str
@@ -36,7 +36,7 @@ class MachinePart:
 
 
 def find_program(name: str) -> str | None:
-    """Return the path of a program, also if only administrators have it on their PATH."""
+    """Return the path of a program, also if only an administrator's PATH has it; None if there is none."""
     return shutil.which(name, path=os.pathsep.join([os.environ.get("PATH", os.defpath), *EXTRA_FOLDERS]))
 
 
@@ -137,7 +137,7 @@ def mark_requires(part: str) -> pytest.MarkDecorator:
 def skip_without(part: str, why: str | None = None) -> None:
     """Skip the current test, or the test of the current fixture, if the machine lacks a part.
 
-    why: finding about the part, if it was tried; otherwise the machine is checked
+    why: problem found when the part was tried; None to check if the machine has it
     """
     found = f"needs {part}: {why}" if why else missing_reason(part)
     if found:

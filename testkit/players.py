@@ -1,4 +1,4 @@
-"""Lightweight clients for benchmarks and tests: many in one process, without threads, which store what they receive.
+"""Lightweight bots for benchmarks and tests: many in one process, without threads. They keep all that they receive.
 
 `python -m testkit.players URL COUNT SECONDS-TO-THINK NAME` plays with COUNT bots until it is killed.
 """
@@ -66,7 +66,7 @@ class RandomPlayer:
     _sent: dict[str, Move] = field(default_factory=dict)
 
     def clear_received(self) -> None:
-        """Forget everything received so far."""
+        """Discard everything received so far."""
         for kept in (self.acknowledged, self.ends, self.started, self.refused, self.turns):
             kept.clear()
 

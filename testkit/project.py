@@ -1,4 +1,4 @@
-"""The files of the project, as a contributor would commit them."""
+"""Files of the project, as a contributor would commit them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 def list_files() -> list[str]:
     """Return the paths of all files that `.gitignore` does not exclude, relative to the root, sorted.
 
-    Needs no git: an archive of the project has the same files as a checkout. A link counts as a file.
+    The function needs no git, so an archive of the project gives the same files as a checkout. A link counts as a file.
     """
     ignored = GitIgnoreSpec.from_lines((ROOT / ".gitignore").read_text(encoding="utf-8").splitlines())
     found: list[str] = []

@@ -1,4 +1,4 @@
-"""Finished match of Riskless between bots with analysis, generated without play, to fill stores."""
+"""Generated match of Riskless, finished and with analysis, to fill stores without playing."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from arena.protocol.values import Players, Thinking
 
 MILLISECOND = 1_000_000
 LINE = 8
-"""Largest number of moves in a bot's line."""
+"""Maximum number of moves in a bot's main line."""
 
 
 class SampleMatch(NamedTuple):
-    """Match with everything that a store holds of it."""
+    """Match, with all data that a store holds about it."""
 
     terms: Terms
     record: Record
@@ -29,8 +29,9 @@ class SampleMatch(NamedTuple):
 
 
 def make_sample_match(plies: int, seed: int, map: str = "m2") -> SampleMatch:
-    """Return a random match of `plies` plies, after which the player to move resigns. Equal arguments give the same
-    match.
+    """Return a random match of `plies` plies, after which the player to move resigns.
+
+    The same arguments give the same match.
     """
     game: Any = make_game_on_map("riskless", map)
     chance = random.Random(seed)
@@ -105,5 +106,5 @@ def _record_match(game: Any, moves: list[Any], loser: Player, rng: random.Random
 
 
 def make_terms_json(match: SampleMatch) -> str:
-    """Return the terms as the store holds them."""
+    """Return the terms of the match as JSON, as a store holds them."""
     return to_json(match.terms)

@@ -1,4 +1,4 @@
-"""Finished matches of a store, as tests compare them with what bots were told."""
+"""Finished matches of a store, which tests compare with the messages that bots received."""
 
 from __future__ import annotations
 

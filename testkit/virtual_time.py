@@ -1,6 +1,6 @@
-"""Event loop on a virtual clock: when nothing is ready, time jumps to the next timer, so no test waits.
+"""Event loop with a virtual clock: when nothing is ready, time jumps to the next timer, so that no test waits.
 
-It is asyncio's loop with a selector that does not wait. Threads and other processes do not share the clock, so code
+The loop is asyncio's, with a selector that does not wait. Threads and other processes do not share the clock, so code
 that depends on them needs a real loop.
 """
 
@@ -16,7 +16,7 @@ from arena.clock import Clock
 T = TypeVar("T")
 
 TICK_S = 1e-9
-"""Resolution of the clock: asyncio runs timers that are due within this time."""
+"""Resolution of the clock, in seconds: asyncio runs timers that are due within this time."""
 
 
 class NoTimerSet(Exception):

@@ -1,4 +1,7 @@
-"""Websocket that follows the protocol as far as a peer wants, and prints the messages it receives."""
+"""Websocket client for test peers.
+
+It follows the protocol only as far as a peer wants, and prints the messages that it receives.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ def print_report(**fields: object) -> None:
 
 
 class ProtocolPeer:
-    """Connection, from its hello on."""
+    """Connection of a peer, from its hello on."""
 
     def __init__(self, url: str, name: str, token: str, session: str = "") -> None:
         self.socket: ClientConnection = connect(
@@ -65,7 +68,7 @@ class ProtocolPeer:
         return start
 
     def print_until_end(self) -> None:
-        """Print all messages until the match or the connection ends, and then its ending."""
+        """Print all messages until the match or the connection ends, and then how it ended."""
         try:
             self.receive_type("end")
             self.socket.close()

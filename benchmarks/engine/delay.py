@@ -22,7 +22,7 @@ TICK = 0.001
 THINKING = 0.5
 """Search time for each position, in seconds."""
 STOPPED_SEARCHES = 1000
-"""Number of searches stopped to measure their delay."""
+"""Number of searches that are stopped to measure the delay of their end."""
 THREADS = 2
 ROWS = (
     "the loop, nobody searches",
@@ -31,7 +31,7 @@ ROWS = (
     "a stopped search, 2 threads",
 )
 MIN_TIMES_ABOVE = 10
-"""Number of times required above a quantile. With fewer, the quantile is a guess and is not shown."""
+"""Number of measured times that must lie above a quantile for it to be shown. With fewer, it would be a guess."""
 
 
 async def _measure_sleep_delays(seconds: float) -> list[float]:
@@ -69,13 +69,13 @@ def _measure_stop_delays(searcher: Searcher[Any, Any], games: Sequence[Any]) -> 
 
 
 def format_quantile(times: Sequence[float], share: float) -> str:
-    """Return the time below which this share of the times lies; empty if too few lie above it."""
+    """Return the time below which this share (0 to 1) of the times lies; empty if too few lie above it."""
     beyond = round(len(times) * (1 - share))
     return f"{sorted(times)[-1 - beyond]:.2f}" if beyond >= MIN_TIMES_ABOVE else ""
 
 
 def measure() -> dict[str, Any]:
-    """Measure the event loop without and with a search, and the end of stopped searches."""
+    """Measure the delay of the event loop without and with a search, and that of the end of stopped searches."""
     board = make_riskless("world")
     middle_games = make_middle_games(board, 8)
     searcher = Searcher(board, weights_for(board, "features"), Settings(threads=THREADS))

@@ -1,4 +1,4 @@
-"""Depth reached in one second on world, by the compiled engine and the reference."""
+"""Depth that the compiled engine and the reference engine reach in one second on the map world."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _completed_depth(reports: Any) -> int:
 
 
 def measure() -> dict[str, Any]:
-    """Search the same positions in every mode, alternately, for one second each."""
+    """Search the same positions in every mode, one mode after another, for one second each."""
     board = make_riskless("world")
     weights = weights_for(board, "features")
     compiled = (Searcher(board, weights, Settings(exact=True)), Searcher(board, weights, Settings()))

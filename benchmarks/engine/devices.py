@@ -1,4 +1,4 @@
-"""Nodes to depth 8 on m2 as ordering heuristics are switched on one after another, compared with the minimal tree."""
+"""Nodes to depth 8 on the map m2 with more and more ordering heuristics, compared with the minimal tree."""
 
 from __future__ import annotations
 

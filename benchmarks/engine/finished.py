@@ -1,4 +1,4 @@
-"""Results of experiments whose programs were removed, with the conditions of each."""
+"""Results of experiments whose programs were removed, each with its conditions."""
 
 from __future__ import annotations
 

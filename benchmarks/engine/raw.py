@@ -23,7 +23,7 @@ from benchmarks.kit.measure import Section, describe_machine
 from benchmarks.kit.results import ResultsPage
 
 PARTS = ("devices", "depth", "threads", "delay", "finished")
-"""Sections in order. `finished` contains experiments whose programs were removed, so no command measures it."""
+"""Sections in order. No command measures `finished`: experiments whose programs were removed."""
 MEASURED = PARTS[:-1]
 FOLDER = Path(__file__).parents[1] / "results"
 PAGE = Path(__file__).parents[1] / "RESULTS.md"
@@ -33,7 +33,7 @@ class RawResults(Struct, frozen=True):
     """Data of one benchmark, with the commit, date and machine."""
 
     commit: str
-    """Commit of the code, with a trailing `+` if files differed from it."""
+    """Commit of the code, with a trailing `+` if files differed from that commit."""
     date: str
     seconds: float
     load: float

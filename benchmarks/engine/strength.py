@@ -4,10 +4,10 @@
     python -m benchmarks.engine.strength alphabeta alphabeta --checkout ../earlier --tc 0.05/move --tc 10+0.1
     python -m benchmarks.engine.strength jamboree:threads=2 jamboree:threads=1 --map world --map usa --concurrency 1
 
-With --checkout the second engine is from another checkout, created with `git worktree add ../earlier COMMIT`. Both
-engines then run as processes, so that both pay for the pipe. `arena match` plays each map, with the map's built-in
-openings if there are any, otherwise with RANDOM_PLIES random plies. A third repetition is a draw. The table shows Elo
-with 95 % intervals, for each map and for all pairs.
+With --checkout the second engine comes from another checkout, created with `git worktree add ../earlier COMMIT`. Both
+engines then run as separate processes, so that both have the cost of a pipe. `arena match` plays the matches on each
+map, with its built-in openings if there are any, otherwise with RANDOM_PLIES random plies. A third repetition is a
+draw. The table shows Elo with 95 % intervals, for each map and for all pairs.
 """
 
 from __future__ import annotations
@@ -111,11 +111,13 @@ def main() -> None:
     )
     parser.add_argument("one", help="engine of this checkout")
     parser.add_argument("other", help="engine to play against")
-    parser.add_argument("--checkout", type=Path, help="checkout that the other engine is from")
+    parser.add_argument("--checkout", type=Path, help="folder of the checkout of the other engine")
     parser.add_argument("--map", action="append", help="map, repeatable; default: the held-out maps")
     parser.add_argument("--tc", action="append", help="time control, repeatable; default 0.1/move")
     parser.add_argument("--rounds", type=int, default=10, help="pairs on each map")
-    parser.add_argument("--concurrency", type=int, default=0, help="matches at once; 0: as the cores allow")
+    parser.add_argument(
+        "--concurrency", type=int, default=0, help="parallel matches; 0: as many as the cores allow"
+    )
     arguments = parser.parse_args()
     arguments.tc = arguments.tc or ["0.1/move"]
     one, other = arguments.one, arguments.other

@@ -1,4 +1,4 @@
-"""Time to equal depth with several threads, for every variant of Jamboree."""
+"""Time to reach the same depth with several threads, for every variant of Jamboree."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ COUNT = 7
 SECONDS = 0.2
 """Longest time of the sequential search, in seconds; it determines the depth."""
 TIMEOUT_FACTOR = 6
-"""Factor over the sequential time at which a search is aborted and counted as finished."""
+"""Multiple of the sequential time after which a search is stopped, and counted as if it had finished then."""
 RUNS_PER_SEARCH = 2
-"""Number of runs of each search, interleaved. The fastest counts, as the one least disturbed by other load."""
+"""Number of runs of each search, in turn with the others. The fastest counts: other load has disturbed it least."""
 VARIANTS: Mapping[str, Mapping[str, Any]] = {
     "original": {},
     "course, prune 0.5": {"course": True, "prune": 0.5},
 }
-"""Ways in which threads share a search."""
+"""Options of Jamboree by variant: ways in which threads share a search."""
 
 
 def choose_thread_counts(cores: int) -> list[int]:

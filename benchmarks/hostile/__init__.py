@@ -1,1 +1,1 @@
-"""Cost for honest bots when strangers use all limits, by kind of request."""
+"""Delay of honest bots while strangers use all that the limits allow, by kind of request."""

@@ -1,25 +1,27 @@
-"""Cost for honest bots when strangers use all limits: p99 of a move, alternately without and with each kind of request.
+"""Delay of honest bots while strangers use all that the limits allow: p99 of a move, without and with each kind of
+request.
 
     python -m benchmarks.hostile [--seconds 5] [--kinds "browse;watch"]
 
 Honest bots play on a real `arena serve` with its default limits. Strangers at ten addresses send one kind of request as
-often as the limits allow. Each kind has its own round, with addresses that start with a full budget. Before the round
-they are connected and silent, and the median of all these quiet periods is the baseline. A kind with a ratio over the
-bound gets four more rounds. In rounds of attacks, sixteen attackers break the limits, are disconnected, and reconnect at
-once.
+often as the limits allow. Each kind has its own round, with addresses that start with a full budget. Before the round,
+the strangers are connected and silent. The median of all these quiet periods is the baseline, and the ratio of a round
+is its p99 divided by the baseline. A kind whose ratio exceeds the bound gets four more rounds. In rounds of attacks,
+sixteen attackers break the limits, are disconnected, and reconnect at once.
 
-Real strangers would use other machines. Here they run with the lowest priority, and on separate cores if the machine has
-at least four. Control rounds show what they cost even so: in these, the strangers send as many requests to a plain
-server in another process. The ratios of the arena are divided by the ratio of the control, if that is above 1.
+Real strangers would use other machines. Here they run with the lowest priority, and on separate cores if the machine
+has at least four. Control rounds show what they cost nevertheless: in these, the strangers send as many requests to a
+plain server in another process. If the ratio of the control is above 1, the ratios of the arena are divided by it.
 
-The p99 is the median of those of each 100 consecutive moves: a third of a second. One pause of the disk or of the machine
-decides the p99 of all moves of a round: in 112 periods without strangers, a tenth had more than 9.5 ms and a tenth less than
-1.7 ms. The cost of the strangers is in each third of a second, because the server handles their requests at a limited rate. A
-pause that they cause recurs in each round. So the p99 of all moves is judged by the lowest of a kind's rounds.
+The p99 of a round is a median: that of the p99 of each 100 consecutive moves, which take a third of a second. One pause
+of the disk or of the machine would decide the p99 of all moves of a round. (Of 112 periods without strangers, a tenth
+had more than 9.5 ms, and a tenth less than 1.7 ms.) The strangers affect each third of a second, because the server
+handles their requests at a limited rate. Pauses that they cause recur in each round, so for the p99 of all moves the
+lowest of a kind's rounds counts.
 
-The exit code is 1 if honest bots wait twice as long in a round of a kind as in the worst round of the control, or half as
-long again in the median of its rounds; if the p99 of all moves is twice that of the control in all rounds of a kind; if the
-server's memory grows by a fifth; or if an attack was not cut off.
+The exit code is 1 in four cases: honest bots wait twice as long in a round of a kind as in the worst round of the
+control, or 1.5 times as long in the median of its rounds; the p99 of all moves is twice that of the control in all
+rounds of a kind; the server's memory grows by a fifth; or the server does not cut off an attack.
 """
 
 from __future__ import annotations

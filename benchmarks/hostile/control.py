@@ -1,7 +1,7 @@
-"""Plain server for the control rounds: it answers each request and each message with as many bytes as it is told to.
+"""Plain server for the control rounds, which answers each request and each message with a given number of bytes.
 
-It does no more than that. Strangers who send to it instead of the arena cost honest bots only what the strangers' own
-process and the kernel take of the machine.
+The server does nothing else. So when strangers send to it instead of the arena, they cost honest bots only the CPU time
+of the strangers' own process and of the kernel.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ def _make_frame(payload: bytes) -> bytes:
 
 
 class PlainConnection(asyncio.Protocol):
-    """Connection: a plain request for `/SIZE`, or a websocket at `/SIZE`, whose first message gets a welcome."""
+    """Connection: a plain request for `/SIZE`, or a websocket at `/SIZE`.
+
+    Its first message is answered with a welcome.
+    """
 
     def __init__(self) -> None:
         self._head = b""

@@ -21,7 +21,7 @@ HONEST_ADDRESSES = 4
 
 
 MOVES_PER_RUN = 100
-"""Number of moves in a run: a third of a second."""
+"""Number of consecutive moves in a run, which take a third of a second."""
 
 
 @dataclass(frozen=True)
@@ -29,15 +29,15 @@ class WindowFigures:
     """Measurements over one period."""
 
     p99: float
-    """Median of the 99th percentiles of the runs of `RUN` consecutive moves, in ms, as the bots see them.
+    """Median of the 99th percentiles of all runs of MOVES_PER_RUN consecutive moves, in ms, as the bots see them.
 
-    The strangers' requests are spread over the whole period, because the server handles them at a limited rate. So their
-    cost is in every run. A pause of the machine, for example of its disk, is in one or two of them.
+    The server handles the strangers' requests at a limited rate, so they affect every run. A pause of the machine, for
+    example of its disk, affects only one or two runs.
     """
     whole: float
-    """99th percentile of all moves of the period, in ms. One pause of 30 ms decides it."""
+    """99th percentile of all moves of the period, in ms. A single pause of 30 ms can decide it."""
     inside: float
-    """99th percentile of the server's time from arrival to announcement, in ms, of all moves."""
+    """99th percentile of the time in the server, from a move's arrival to its announcement, in ms, over all moves."""
     cpu: float
     """CPU usage of the server, as a share of one core."""
 
@@ -86,7 +86,7 @@ def percentile_99(values: Sequence[float]) -> float:
 
 
 def median_percentile_99_of_runs(values: Sequence[float]) -> float:
-    """Return the median of the 99th percentiles of the runs of `RUN` consecutive values. The last run may be longer."""
+    """Return the median of the 99th percentiles of all runs of MOVES_PER_RUN values. The last run may be longer."""
     runs = max(1, len(values) // MOVES_PER_RUN)
     return statistics.median(
         percentile_99(values[run * MOVES_PER_RUN : (run + 1) * MOVES_PER_RUN if run + 1 < runs else None])

@@ -1,7 +1,7 @@
 """Every kind of request that a server answers, as sent by strangers who keep within all limits, and every attack.
 
-Every type of message and every GET is here, under its name in the server's cost tables. Some are also here in the most
-expensive form that is allowed. Attackers (`testkit/horde.py`) break the limits.
+Every type of message and every GET has an entry, under its name in the server's cost tables. Some have another entry
+for the most expensive form that is allowed. Attackers (`testkit/horde.py`) break the limits.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from benchmarks.kit.script import make_script
 from testkit import horde
 
 REFUSED_SECONDS = 0.1
-"""Time from a refusal to the next attempt, for a client whose next step depends on the answer."""
+"""Time from a refusal to the next attempt, in seconds, for a client whose next step depends on the answer."""
 LINE = 64
-"""Number of moves of a main line: the most that a move may contain."""
+"""Number of moves in a main line: the maximum that a move message may contain."""
 THINKERS = "thinker-a", "thinker-b"
 """Players of the finished matches in which every move has `thinking` of maximum size."""
 HOUSE = "house-random"
@@ -63,7 +63,7 @@ class RequestSubjects:
 
 @dataclass
 class LoadClient:
-    """Client of one kind of load."""
+    """Client that sends one kind of request."""
 
     subjects: RequestSubjects
     number: int
@@ -99,7 +99,7 @@ class RequestKind:
     role: str = "bot"
     """Role in the clients' hello; empty for clients without a websocket."""
     options: tuple[str, ...] = ()
-    """Further options of the server: kinds with the same options share one."""
+    """Further options of the server. Kinds with the same options share a server."""
 
     @property
     def is_attack(self) -> bool:
@@ -108,7 +108,7 @@ class RequestKind:
 
     @property
     def makes_moves(self) -> bool:
-        """True if moves of the strangers, or of house bots against them, are in the server's histogram."""
+        """True if the server's histogram also counts moves of the strangers, or of house bots against them."""
         return (self.request == "move" and bool(self.answers)) or self.role == "guest"
 
 
@@ -213,7 +213,7 @@ def challenge_and_withdraw(**content: object) -> RequestKind:
 
 
 MatchStep = Callable[[LoadClient, StrangerMessage], Awaitable[None]]
-"""Action of a client at the start of a match, or on its turn."""
+"""Function with a client's action at the start of a match, or on its turn."""
 
 
 def play_each_other(
@@ -265,13 +265,13 @@ async def send_ready(client: LoadClient, message: StrangerMessage) -> None:
 
 
 async def send_ready_repeatedly(client: LoadClient, message: StrangerMessage) -> None:
-    """Send `ready` repeatedly; so does the opponent."""
+    """Send `ready` repeatedly, as the opponent does too."""
     while True:
         await client.connection.send(type="ready", match=message.match)
 
 
 async def send_resignation(client: LoadClient, message: StrangerMessage) -> None:
-    """Resign at the start of the match; so does the opponent."""
+    """Resign at the start of the match, as the opponent does too."""
     await client.connection.send(type="resign", match=message.match)
 
 
@@ -530,9 +530,9 @@ CONTROL_KINDS: dict[str, RequestKind] = {
     CONNECTIONS: RequestKind("GET", send_plain_requests, role=""),
     MESSAGES: RequestKind("ping", send_plain_messages, frozenset({"pong"}), "spectator"),
 }
-"""Kinds that are sent to a plain server, as often and with as large answers as the arena's busiest kind of that sort."""
+"""Kinds for the control: sent to a plain server, as often and with as large answers as the busiest comparable kind."""
 
 
 def choose_control(kind: RequestKind) -> str:
-    """Return the control of a kind: whether its strangers connect again and again, or stay connected."""
+    """Return the name of a kind's control: CONNECTIONS if its strangers reconnect repeatedly, otherwise MESSAGES."""
     return MESSAGES if kind.role else CONNECTIONS

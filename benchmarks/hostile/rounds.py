@@ -44,23 +44,22 @@ from testkit import horde
 SECONDS = 3.5
 """Length of each hostile period, in seconds: 1,050 honest moves. All kinds take a quarter of an hour."""
 QUIET_SECONDS = 1.5
-"""Length of each quiet period before it."""
+"""Length of the quiet period before each hostile one, in seconds."""
 ADDRESSES = 10
 CLIENTS = 8
 """Number of clients of each address."""
 MATCHES = 1000
-"""Limit on the server's parallel matches, so high that neither honest bots nor strangers have to wait for one to end.
-"""
+"""Limit on the server's parallel matches: so high that no bot has to wait for one to end."""
 MAX_RATIO = 2.0
-"""Factor by which the p99 of honest bots may grow in any round, over that of the control."""
+"""Maximum ratio of honest bots' p99 in any round to that in the control's worst round."""
 MAX_MEDIAN_RATIO = 1.5
-"""Factor by which it may grow in the median of a kind's rounds."""
+"""Maximum ratio of honest bots' p99 in the median of a kind's rounds to that of the control."""
 Summary = Callable[[Sequence[float]], float]
-"""Function that returns one of the values of some rounds."""
+"""Function that returns one value from those of several rounds, such as their median."""
 MORE_ROUNDS = 4
 CONTROL_ROUNDS = 5
 LONG_SECONDS = 60.0
-"""Length of a hostile period from which one round of each kind and each control is enough."""
+"""Length of a hostile period, in seconds, from which on one round of each kind and each control is enough."""
 MAX_REPEATED_KINDS = 15
 """Number of kinds that get more rounds, highest ratios first."""
 MAX_MEMORY = 1.2
@@ -70,17 +69,17 @@ SETTLE_SECONDS = 0.5
 VICTIM = "victim"
 """Name whose token attackers guess."""
 MAX_SECONDS = 8.0
-"""Time for an attacker to notice that its connection was closed, in seconds: the time limit for the hello or for a full
-buffer, the closing handshake, and up to two seconds more, because attackers poll slowly when there are many.
+"""Maximum lifetime of an attacker's connection, in seconds.
+
+It includes the time limit for the hello or for a full buffer, the closing handshake, and up to two seconds until the
+attacker notices, because many attackers poll slowly.
 """
 MIN_ATTACK_SECONDS = {
     "attack: slow-loris": HELLO_SECONDS + CLOSE_SECONDS + 1,
     "attack: never-reading": 8.5,
     ALL_ATTACKS: 8.5,
 }
-"""Shortest duration of an attack, in seconds, however short the measurement: by then its slowest connections are cut
-off.
-"""
+"""Shortest duration of an attack, in seconds. By then the server has cut off the slowest connections."""
 
 
 @dataclass
@@ -96,11 +95,11 @@ class KindRounds:
     """Number of sessions in the store at the end of each round."""
 
     def ratios(self, quiet: float) -> list[float]:
-        """Return the ratio of honest bots' p99 to the quiet p99 (in ms), for each round."""
+        """Return the ratio of honest bots' p99 to `quiet`, the baseline p99 in ms, for each round."""
         return [there.p99 / quiet for there in self.hostile]
 
     def all_moves_ratios(self, quiet: float) -> list[float]:
-        """Return the same for the p99 of all moves of a round."""
+        """Return the ratio of the p99 of all moves to `quiet`, the baseline in ms, for each round."""
         return [there.whole / quiet for there in self.hostile]
 
     @property
@@ -131,19 +130,17 @@ class RoundResults:
 
     @property
     def quiet_p99(self) -> float:
-        """Baseline p99 of honest bots, in ms: the median of all quiet periods, since one alone may be off by
-        half.
-        """
+        """Baseline p99 of honest bots, in ms: the median of all quiet periods. A single one may be off by half."""
         return statistics.median(each.p99 for turns in self.rounds.values() for each in turns.quiet)
 
     @property
     def quiet_all_moves_p99(self) -> float:
-        """The same for the p99 of all moves of a period."""
+        """Baseline of the p99 of all moves of a period, in ms: the median of all quiet periods."""
         return statistics.median(each.whole for turns in self.rounds.values() for each in turns.quiet)
 
     @property
     def quiet_server_p99(self) -> float:
-        """The same for the time in the server."""
+        """Baseline of the p99 of the time in the server, in ms: the median of all quiet periods."""
         return statistics.median(each.inside for turns in self.rounds.values() for each in turns.quiet)
 
     def ratio(self, kind: str) -> Ratio:
@@ -153,8 +150,9 @@ class RoundResults:
     def control_ratio(
         self, kind: str, summarize: Summary = statistics.median, *, whole: bool = False
     ) -> float:
-        """Return the ratio of the kind's control, one value of its rounds; at least 1. A kind with fewer requests than
-        the control gets as much less of it.
+        """Return the ratio of a kind's control, as `summarize` chooses it from the rounds; at least 1.
+
+        For a kind with fewer requests than its control, the part above 1 is reduced in proportion.
         """
         turns = self.controls.get(choose_control(KINDS[kind]))
         if turns is None:
@@ -165,8 +163,9 @@ class RoundResults:
         )
 
     def ratio_over_control(self, kind: str) -> Ratio:
-        """Return the ratios of a kind divided by that of its control: what the server costs honest bots, and not the
-        machine that it shares with the strangers.
+        """Return the ratios of a kind divided by that of its control.
+
+        They show the delay by the server, without that by sharing a machine with the strangers.
         """
         return Ratio([each / self.control_ratio(kind) for each in self.ratio(kind).values])
 
@@ -175,8 +174,10 @@ class RoundResults:
         return max(self.ratio(kind).values) / self.control_ratio(kind, max)
 
     def lowest_all_moves_ratio(self, kind: str) -> float:
-        """Return the lowest ratio of the p99 of all moves, over the lowest of the control: pauses that recur in each
-        round."""
+        """Return the lowest ratio of the p99 of all moves, divided by the lowest of the control.
+
+        It shows pauses that recur in every round.
+        """
         return min(self.rounds[kind].all_moves_ratios(self.quiet_all_moves_p99)) / self.control_ratio(
             kind, min, whole=True
         )
@@ -346,7 +347,7 @@ class RoundPlayer:
         await self._play(kind, turns, addresses, ATTACKERS, seconds=attack_seconds(kind, self._seconds))
 
     async def play_control(self, control: str, url: str) -> None:
-        """Play rounds in which a plain server gets as many requests as the arena of the busiest kind of that sort."""
+        """Play rounds of a control, in which a plain server gets as many requests as the arena of the busiest kind."""
         tallies = [
             turns.tallies[0]
             for kind, turns in self._outcome.rounds.items()

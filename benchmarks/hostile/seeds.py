@@ -1,4 +1,4 @@
-"""Initial store of the hostile benchmark: tokens, and finished matches with `thinking` of maximum size."""
+"""Initial store of the hostile benchmark: tokens, and finished matches with analysis (`thinking`) of maximum size."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ MESSAGES_AT_ONCE = 150
 MESSAGES_PER_SECOND = 45.0
 """Messages per second after the burst: fewer than the 50 that count as a flood."""
 KNOCK_SECONDS = 0.02
-"""Shortest time between two connections of a stranger: a realistic network latency."""
+"""Shortest time between two connections of a stranger, in seconds: a realistic network latency."""
 SMALL_BUFFER = 64 * 1024
 
 
@@ -168,7 +168,7 @@ async def connect(url: str, source: str, counts: TrafficCounts, **hello: Any) ->
 
 @asynccontextmanager
 async def connected(url: str, source: str, counts: TrafficCounts, **hello: Any) -> AsyncIterator[Stranger]:
-    """Connect like `enter`, and disconnect at the end of the block."""
+    """Connect as `connect` does, and disconnect at the end of the block."""
     stranger = await connect(url, source, counts, **hello)
     try:
         yield stranger
@@ -177,7 +177,7 @@ async def connected(url: str, source: str, counts: TrafficCounts, **hello: Any) 
 
 
 async def open_socket(url: str, source: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """Open a socket to the server of a URL, from an address. Raises OSError."""
+    """Open a socket to the server of a URL, from the local address `source`. Raises OSError."""
     address = urlsplit(url)
     return await asyncio.open_connection(
         address.hostname, address.port, local_addr=(source, 0), limit=SMALL_BUFFER

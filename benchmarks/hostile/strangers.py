@@ -1,12 +1,12 @@
-"""Process of strangers who use all limits of a server: its argument is the server's URL.
+"""Process of strangers who use all that a server's limits allow. Its argument is the server's URL.
 
 The first line of standard input contains the tokens of the clients' names, as JSON. Each later line is an order: kind
 of request, source addresses, clients per address, and duration in seconds; for a control also its URL, and the pause of
 each client between two requests. For an order, the process connects the clients, prints a line, waits for a line, sends
 requests for that duration, and prints the results.
 
-The process has the lowest priority (SCHED_IDLE): real strangers use machines of their own, and take no CPU time from the
-server and the honest bots.
+The process has the lowest priority (SCHED_IDLE), because real strangers use machines of their own, and take no CPU time
+from the server and the honest bots.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ LEARNER = "127.9.9.9"
 """Address from which the process learns the ids and paths to request."""
 
 LEARN_TRIES = 100
-"""Number of requests for a listing, one every half a second, until the server answers it."""
+"""Maximum number of requests for a listing, one every half a second, until the server answers."""
 
 
 async def collect_subjects(subjects: RequestSubjects) -> None:

@@ -1,1 +1,1 @@
-"""Shared parts of the benchmarks: servers and load, ratios with their spread, tables, plots, and reports."""
+"""Shared parts of the benchmarks: servers, load, ratios with their spread, tables and reports."""

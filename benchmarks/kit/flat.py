@@ -1,4 +1,4 @@
-"""Bots that play as fast as they can, on the server and on a bare relay."""
+"""Measurement of bots that play as fast as they can, on the server and on a bare relay."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ WARM_SECONDS = 1.5
 MAX_RATIO = {10: 4.0, 100: 2.5, 1000: 2.5}
 """Largest allowed ratio of the server's cost of a move to a relay's, by number of bots."""
 MAX_LOAD_SHARE = 0.8
-"""Share of a core from which on a load process may limit the result."""
+"""Share of a core, used by a load process, from which on the load may limit the result."""
 
 
 @dataclass
@@ -39,7 +39,7 @@ class FullSpeedFigures:
     rate: float
     """Moves per second."""
     server: float
-    """CPU time per move in µs, including the kernel's."""
+    """CPU time of the server per move, in µs, including the kernel's."""
     load: float
     """CPU usage of the busiest load process, as a share of one core."""
 

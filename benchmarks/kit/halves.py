@@ -1,4 +1,4 @@
-"""Division of this machine's cores: one half for a server and the other for its load, if there are enough."""
+"""Division of this machine's cores: if there are enough, one half for a server, and the other for its load."""
 
 from __future__ import annotations
 

@@ -25,12 +25,16 @@ RULE_REASONS = ("armies", "elimination", "ply_limit")
 """Reasons for which a match ends by the rules; any other reason is a forfeit."""
 
 JOINING_SECONDS = 0.5
-"""Average time per move while other bots are still connecting, in seconds. A server under full load delays newcomers,
-and with hundreds of bots at full speed the last ones would connect too late.
+"""Average time per move while other bots are still connecting, in seconds.
+
+At full speed, hundreds of bots would delay the last ones until their time limit.
 """
 
 MAX_PARALLEL_CONNECTS = 50
-"""Number of bots of a process that connect in parallel. More would let the last of a thousand exceed the time limit."""
+"""Number of bots that connect in parallel, per process.
+
+With more, the last of a thousand would exceed the time limit.
+"""
 
 RETRY_SECONDS = 0.3
 """Time from a failed challenge to the next one, in seconds."""
@@ -65,16 +69,16 @@ class Load:
     connected: int = 0
     errors: list[str] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
-    """Times from sending each move to its acknowledgement."""
+    """Times from the sending of each move to its acknowledgement, in seconds."""
     joining: bool = False
-    """True while other bots are still to connect, so that no bot plays at full speed."""
+    """True while some bots have not connected yet, so that no bot plays at full speed."""
     connecting: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_PARALLEL_CONNECTS))
     """Semaphore held by each bot that is connecting."""
 
     def draw_pause(self, seconds: float) -> float:
         """Return a random pause before a move, with this average in seconds.
 
-        Bots of different makes do not move in step, unlike bots that start together.
+        Random pauses keep the bots from moving in step, as real bots of different kinds do not either.
         """
         mean = max(seconds, JOINING_SECONDS) if self.joining else seconds
         return mean and mean * random.uniform(0.2, 1.8)
@@ -93,8 +97,8 @@ async def run_arena_bot(
 ) -> None:
     """Play match after match by the script until cancelled, with an average pause of `pause` seconds before each move.
 
-    source    address to come from
-    opponent  bot to challenge, again and again; every challenge is accepted
+    source    local address to connect from
+    opponent  bot to challenge repeatedly; incoming challenges are always accepted
     """
     try:
         async with AsyncExitStack() as stack:

@@ -1,10 +1,11 @@
-"""Load from several processes, so that a single load process does not limit the server: bots at full speed.
+"""Load from several processes, since a single one would limit the server: bots that play at full speed.
 
 python -m benchmarks.kit.loads URL KIND NAMES PAUSE COUNTS SLOT NUMBER BOTS
 
-One of NUMBER processes, with its share of the BOTS bots. KIND says whether they play in an arena, are idle in it, or
-play through a relay. Their names are NAMES with a number. They pause for PAUSE seconds before a move on average, and
-longer until all have connected. The process writes its counters to slot SLOT of the file COUNTS.
+The program is one of NUMBER processes, and runs its share of the BOTS bots. KIND is `arena` to play in an arena, `idle`
+only to connect to one, or `relay` to play through a relay. The bots' names are NAMES with a number. Before a move they
+pause for PAUSE seconds on average, and longer until all have connected. The process writes its counters to slot SLOT of
+the file COUNTS.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Latency of a lone move, compared with the disk's latency of a durable write."""
+"""Latency of a move on an otherwise idle server, compared with the disk's latency for a durable write."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from benchmarks.kit.served import run_arena_server
 PAUSE_SECONDS = 0.03
 """Average time from one move to the next, in seconds."""
 ROW = "x" * 200
-"""Row as large as a move's."""
+"""Database row as large as that of a move."""
 MAX_MS = 0.5
-"""Largest allowed latency of the answer beyond the disk's, in ms."""
+"""Maximum latency of the answer beyond the disk's latency, in ms."""
 MEASUREMENTS = 3
 """Number of measurements of each latency."""
 

@@ -47,7 +47,7 @@ class Section:
     rows: Sequence[Sequence[str]]
     note: str = ""
     claims: Sequence[str] = ()
-    """Claims, as `results.format_claim` formats them."""
+    """Promises with their measured figures, each a line of `results.format_claim`."""
 
     def to_markdown(self) -> str:
         lines = [

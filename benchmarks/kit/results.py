@@ -1,5 +1,6 @@
-"""RESULTS.md, SERVER.md, CLUSTER.md and SIMULATION.md: sections that can be replaced one by one, under a table of
-promises and measured figures.
+"""Pages of results: RESULTS.md, SERVER.md, CLUSTER.md and SIMULATION.md.
+
+Each has a table of promises with measured figures, and sections that can be replaced one by one.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ _CLAIM = re.compile(r"^\*Promised:\* (.+?): (.+?)\. \*Found:\* (.+)\.$", re.MULT
 
 
 def format_claim(subject: str, promise: str, figure: str) -> str:
-    """Return a line of a section that is repeated in the table at the top."""
+    """Return a line of a section that the table at the top repeats: a promise with its measured figure."""
     return f"*Promised:* {subject}: {promise}. *Found:* {figure}."
 
 
 @dataclass(frozen=True)
 class ResultsPage:
-    """Page of results: its own head, a table of promises, and sections in an order."""
+    """Page of results: a head, a table of promises, and sections in a given order."""
 
     path: Path
     parts: Sequence[str]
@@ -65,7 +66,7 @@ SIMULATION = ResultsPage(_FOLDER / "SIMULATION.md", ("seeds", "planted", "cost")
 
 @contextmanager
 def describe_measurement(command: str) -> Iterator[Callable[[], str]]:
-    """Record the time and the load before the block. The yielded function describes them after the block."""
+    """Record the time and the machine's load before the block. Yield a function that describes them after the block."""
     load, began = os.getloadavg()[0], time.perf_counter()
     seconds = 0.0
 

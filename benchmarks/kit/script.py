@@ -1,4 +1,4 @@
-"""Fixed match of Riskless on `m2`: bots that play it need not think, and the server referees real moves."""
+"""Fixed match of Riskless on `m2`. Bots that play it need no time to think, but the server referees real moves."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ID = "0" * 32
 
 @cache
 def make_script() -> list[Data]:
-    """Return the moves as data: the first random match, by seed, of this length."""
+    """Return the moves of the match as data: the first random match by seed whose length is in PLIES."""
     game: Any = make_game_on_map(GAME, MAP)
     for seed in range(10_000):
         chance, position = random.Random(seed), game.start()

@@ -51,8 +51,8 @@ def process_cpu_seconds(pid: int) -> float:
 
 @contextmanager
 def run_server(*command: str, cores: set[int] | None = None) -> Iterator[RunningServer]:
-    """Run `python -m COMMAND` until the end of the block, with a free port in place of the word PORT. Enter the block
-    once it listens.
+    """Run `python -m COMMAND` until the end of the block, which begins once the server listens. A free port replaces
+    the word PORT in the command.
 
     cores: cores of the process; None for all
     """
@@ -83,7 +83,7 @@ def run_server(*command: str, cores: set[int] | None = None) -> Iterator[Running
 
 
 SCRIPT_OPTIONS = ("--map", MAP, "--tc", "60+1", "--set=pool.pause_seconds=0", "--set=pool.openings=none")
-"""Options of a server whose bots play the script."""
+"""Options of a server whose bots play the match of `benchmarks.kit.script`."""
 
 
 @contextmanager

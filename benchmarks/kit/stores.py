@@ -15,8 +15,9 @@ NAMES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
 
 @contextmanager
 def create_database(store: str) -> Iterator[str]:
-    """Create an empty database of this kind, and drop it at the end of the block. Raises RuntimeError if the kind is
-    unavailable.
+    """Create an empty database of this kind (a key of NAMES), and drop it at the end of the block.
+
+    Raises RuntimeError if the kind is unavailable.
     """
     if store == "sqlite":
         with tempfile.TemporaryDirectory(prefix="arena-store-") as folder:

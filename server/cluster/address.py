@@ -11,9 +11,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from arena.server.cluster.bus import BusError
 
 PASSWORD_FILE = "ARENA_BUS_PASSWORD_FILE"  # noqa: S105  a name, not a password
-"""Name of the environment variable with the path of a password file, which is read if the URL has a user but no
-password.
-"""
+"""Environment variable with the path of a password file. The file is read if the URL has a user but no password."""
 PORT = 4222
 SCHEMES = ("nats", "tls")
 FORM = "write nats://HOST:4222, nats://USER:PASSWORD@HOST or tls://…; separate several by commas"

@@ -45,9 +45,7 @@ class ShellPort(Protocol):
 
 
 class Superseded(Exception):
-    """Raised when this core no longer leads its shard: another core has a higher fencing number, or the bus is
-    unavailable.
-    """
+    """Raised when this core no longer leads: another core has a higher fencing number, or the bus is unavailable."""
 
 
 class RemoteEdge:

@@ -26,7 +26,7 @@ from arena.server.store.people import load_known_names
 from arena.server.store.tokens import is_valid_name
 
 INVALID_ADDRESS = re.compile(r"\d+(\.\d+){3}(/.*)?|[0-9a-fA-F]*:[0-9a-fA-F]*:[0-9a-fA-F:.]*(/.*)?")
-"""Pattern of a subject that was meant as an address, if it is none: a ban of that name would ban nobody."""
+"""Pattern of a text that looks like an address. If it is no valid address, a ban of it as a name would ban nobody."""
 DurationOption = Annotated[
     str,
     typer.Option("--for", metavar="TIME", help="Duration, such as 10m or 2h; 'ever' means no time limit."),
@@ -136,7 +136,7 @@ def notice(
 
 
 def lift_existing_directive(db: str | None, kind: DirectiveKind, subject: str) -> None:
-    """End a directive. Raises CommandError if there is none."""
+    """End a directive. Raises CommandError if there is no such directive."""
     if not run_on_store(db, lambda engine: lift_directive(engine, kind, subject)):
         raise CommandError(
             f"{subject} is not banned: `arena ban` lists the bans"

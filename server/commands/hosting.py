@@ -55,7 +55,7 @@ from arena.server.store.retention import BadRetention
 log = logging.getLogger("arena.settings")
 
 STANDBY_PAUSE_SECONDS = 0.25
-"""Pause before a core that no longer leads becomes a standby."""
+"""Pause before a core that no longer leads becomes a standby, in seconds."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class ReloadableHost:
     """Host with its current settings."""
 
     def __init__(self, file: Path | None, options: Sequence[CommandLineSetting], plan: HostPlan) -> None:
-        """Prepare to host by `plan`. On SIGHUP, `file` and `options` are read again."""
+        """Prepare a host with the settings of `plan`. On SIGHUP, `file` and `options` are read again."""
         self.settings = plan.settings
         self._file = file
         self._options = options
@@ -255,7 +255,10 @@ def load_certificate(context: ssl.SSLContext, tls: TlsSettings) -> None:
 
 
 def _make_house_plan(house: HouseSettings) -> HousePlan:
-    """Return the plan of the house. Engines other than the default ones are tested at the start. Raises BadSetting."""
+    """Return the plan of the house engines.
+
+    Engines other than the default ones are tested at the start. Raises BadSetting.
+    """
     try:
         engines = parse_engines(",".join(house.engines) if house.engines else NO_ENGINES)
     except BadHouse as error:

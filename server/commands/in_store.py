@@ -1,4 +1,4 @@
-"""Open a store for a command."""
+"""Opening of a store for a command."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ T = TypeVar("T")
 def run_on_store(db: str | None, operation: Callable[[Engine], Awaitable[T]], *, create: bool = False) -> T:
     """Open the store, run `operation` on it, and return its result. Raises CommandError with a one-line message.
 
-    create: True to create a missing SQLite file; False protects against mistyped names
+    create: True to create a missing SQLite file; False to reject it, because its name may be mistyped
     """
     url = db or DATABASE
     if not create:

@@ -18,7 +18,7 @@ from arena.server.store.tokens import TokenError
 
 MAX_OWNERS_PER_CALL = 10_000
 HEADERS = frozenset({"name", "owner"})
-"""Texts of a roster's first cell, in lower case, with which the first row is a header."""
+"""Texts, in lower case, that make the first row of a roster a header if one of them is in its first cell."""
 
 
 def register(app: typer.Typer) -> None:

@@ -1,4 +1,4 @@
-"""Cluster on one machine, for `server.processes`: several edges behind one port, and a core."""
+"""Cluster on one machine, for the setting `server.processes`: several edges behind one port, and a core."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from arena.server.store.database import StoreError
 log = logging.getLogger("arena.processes")
 
 BACKOFF_SECONDS = 0.5
-"""Pause before an ended process is restarted, in seconds. It doubles with each consecutive early end."""
+"""Pause before an ended process is restarted, in seconds. The pause doubles with each early end in a row."""
 MAX_BACKOFF_SECONDS = 15.0
 BACKOFF_RESET_SECONDS = 10.0
 """Uptime after which the pause before a restart is reset, in seconds."""
@@ -82,7 +82,8 @@ class ServerProcess:
 def serve_processes(settings: Settings, *, forward_sighup: bool) -> Never:
     """Run the core and the edges as child processes until stopped.
 
-    forward_sighup: True to forward SIGHUP, so that the processes reload their settings; otherwise SIGHUP ends this process
+    forward_sighup: True to forward SIGHUP, so that the child processes reload their settings; if False, SIGHUP ends
+    this process
 
     Raises CommandError, and typer.Exit when all processes have ended.
     """
@@ -173,7 +174,7 @@ def _metrics_port(settings: ServerSettings, number: int) -> int:
 
 
 def _child_command(role: ProcessRole, port: int, metrics_port: int, bus: str) -> list[str]:
-    """Return the command line of one process: this process's own command line, with the settings of `role`."""
+    """Return the command line of a child process: this process's own command line, with the settings of `role`."""
     own = {
         "server.role": role.value,
         "server.processes": 1,
@@ -188,7 +189,7 @@ def _child_command(role: ProcessRole, port: int, metrics_port: int, bus: str) ->
 
 @asynccontextmanager
 async def _bus_environment(bus: str) -> AsyncIterator[tuple[str, dict[str, str]]]:
-    """Yield the URL of NATS and the environment of the processes that use it; start a private NATS server if `bus` is empty."""
+    """Yield the URL of NATS and the environment for its clients. Start a private NATS server if `bus` is empty."""
     if bus:
         yield bus, dict(os.environ)
         return
@@ -217,7 +218,10 @@ async def _start_all(children: Sequence[ServerProcess], host: str, port: int) ->
 
 
 def _reachable_host(host: str) -> str:
-    """Return a host at which this machine reaches a listener on `host`: for all interfaces, the loopback address."""
+    """Return an address at which this machine reaches a listener on `host`.
+
+    For all interfaces, this is the loopback address.
+    """
     return {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(host, host)  # noqa: S104
 
 

@@ -1,4 +1,4 @@
-"""`arena marks`: table of an event for giving marks."""
+"""`arena marks`: table of an event, for a teacher who gives marks."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Mark(Struct, frozen=True):
     points: float
     games: int
     elo: float
-    """Elo relative to the anchor."""
+    """Elo difference to the anchor, the bot that all others are compared with."""
     error: float
     """Half the width of the 95 % interval of `elo`."""
     above: float

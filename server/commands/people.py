@@ -140,7 +140,7 @@ def forget_command(
 
 
 def _change_names(db: str | None, work: Callable[[Engine], Awaitable[T]]) -> T:
-    """Run `work` on the store. Raises CommandError if a name cannot be changed."""
+    """Run `work` on the store, and return its result. Raises CommandError if a name cannot be changed."""
 
     async def change_names(engine: Engine) -> T:
         try:

@@ -23,11 +23,11 @@ T = TypeVar("T")
 SHIPPED, NONE = "shipped", "none"
 MAX_PLIES = 100
 MAX_RANDOM_OPENINGS = 1_000
-"""Number of random openings that are drawn for each game and map."""
+"""Number of random openings drawn for each game and map."""
 FALLBACK_PLIES = (2, 3, 4, 6, 8)
 """Lengths of random openings, in plies, to try in turn if a game or map has no built-in openings."""
 SUFFICIENT_OPENINGS = 20
-"""Number of different openings with which a length suffices. With 20, two deterministic bots play 40 matches."""
+"""Number of different openings that suffices. With 20, two deterministic bots can play 40 different matches."""
 
 
 def make_pool(pool: PoolSettings) -> Pool:
@@ -57,7 +57,7 @@ def make_pool_games(pool: PoolSettings) -> tuple[PoolGame, ...]:
 def _games_by_map(game: str, pool: PoolSettings) -> list[tuple[str, AnyGame]]:
     """Return the maps of a game, each with the game on it.
 
-    A game without maps has one start with an empty map name.
+    A game without maps is returned once, with an empty map name.
     """
     if not has_maps(game):
         return [("", each) for each in _parse_all("pool.games", (game,), make_game_on_map)]
@@ -67,7 +67,7 @@ def _games_by_map(game: str, pool: PoolSettings) -> list[tuple[str, AnyGame]]:
 
 
 def _parse_all(key: str, texts: Sequence[str], parse: Callable[[str], T]) -> list[T]:
-    """Parse each word. Raises BadSetting for an invalid word, no word, or a repeated one."""
+    """Parse each text of a list. Raises BadSetting for an invalid or a repeated text, or an empty list."""
     if not texts or not all(texts) or len(set(texts)) < len(texts):
         raise BadSetting(key, "expected one or more different values")
     try:

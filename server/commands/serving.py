@@ -13,14 +13,14 @@ from arena.server.host import Host
 
 
 class StopSignals:
-    """SIGINT and SIGTERM as requests to stop.
+    """Receiver of SIGINT and SIGTERM, as requests to stop.
 
-    Before the first wait, and after `close`, they end the process immediately. In between, no signal is lost.
+    Before the first wait, and after `close`, these signals end the process immediately. In between, no signal is lost.
     """
 
     def __init__(self) -> None:
         self.received = False
-        """True once a call of `wait` or `wait_for_next` has received a signal."""
+        """True once `wait` or `wait_for_next` has received a signal."""
         self._open = ExitStack()
         self._coming: AsyncIterator[signal.Signals] | None = None
 

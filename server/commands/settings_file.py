@@ -32,7 +32,7 @@ class BadSetting(ValueError):
 
 
 class BadSettings(Exception):
-    """Raised when settings are invalid; one line with the place (file, line and key, or option) and a valid form."""
+    """Raised for invalid settings; the one-line message has the place (file, line, key or option) and a valid form."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class CommandLineSetting:
 
 @dataclass(frozen=True)
 class LoadedSettings:
-    """Settings, with the place where each was set: the file or an option."""
+    """Settings, and the place where each was set: the file or an option."""
 
     settings: Settings
     file: Path | None
@@ -57,7 +57,7 @@ class LoadedSettings:
     """Options that set keys, by key."""
 
     def locate_error(self, bad: BadSetting) -> BadSettings:
-        """Return an error that also names the place of the key: file and line, or option."""
+        """Return `bad` as an error that also names the place of the key: file and line, or option."""
         if bad.key in self.options:
             return BadSettings(f"{self.options[bad.key]}: {bad.why}")
         line = _find_line(self.text, bad.key.split("."))
@@ -148,7 +148,7 @@ def _check_known(key: str) -> None:
 
 
 def _unknown_key_text(name: str, known_keys: Sequence[str]) -> str:
-    """Return a reason for an unknown key, with the most similar key of its section or of all sections."""
+    """Return the reason for rejecting an unknown key, with the most similar key of its section or of all sections."""
     elsewhere = {key.partition(".")[2]: key for key in TYPES}
     near = None if most_similar(name, known_keys) else most_similar(name, elsewhere)
     if near:
@@ -188,7 +188,7 @@ def _parse_option(key: str, text: str, type: Any) -> Any:
 def _find_line(text: str, path: Sequence[str]) -> int:
     """Return the number of the line on which a key's statement begins; 0 if there is none.
 
-    The statement ends with the first line up to which the text is valid TOML with the key.
+    The statement ends with the first line up to which the text is valid TOML that contains the key.
     """
     lines, begin = text.split("\n"), 1
     for number in range(1, len(lines) + 1):

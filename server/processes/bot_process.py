@@ -114,7 +114,7 @@ class BotProcess:
         self._ended = False
         """True from the end of the process to its restart.
 
-        During this time, a report of the bot's resignation would repeat output.
+        The report of the end contains the bot's output, so a report of its resignation need not.
         """
         self._tail: deque[str] = deque()
         self._hung: str | None = None

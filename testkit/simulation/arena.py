@@ -1,4 +1,4 @@
-"""Whole arena on virtual time: servers, bots, a store, a bus, injected faults, and invariant checks."""
+"""Simulated arena in virtual time: servers, bots, a store, a bus, injected faults, and checks of invariants."""
 
 from __future__ import annotations
 
@@ -23,17 +23,16 @@ from testkit.simulation.watch import InvariantMonitor, WatchedCore
 from testkit.simulation.world import SECOND, InvariantViolated, SimulatedProcess, World
 
 LOOK_NS = 10 * SECOND
-"""Time between two checks of the objects in memory."""
+"""Time between two checks of the number of objects in memory, in ns."""
 COLLECT_LOOKS = 30
-"""Number of such checks between two garbage collections. There are no others, because their times would differ between
-runs.
+"""Number of memory checks between two garbage collections.
+
+There are no other collections, because their times would differ between runs.
 """
 QUIET_NS = 300 * SECOND
-"""Time limit for everything in progress to end."""
+"""Time limit for all matches and events to end after the run, in ns."""
 CONTROLS = (("15/move", 15.0), ("30/move", 30.0), ("60/move", 60.0))
-"""Time controls of the pool, each with its seconds per move: longer than any outage, so that honest bots lose no match
-by one.
-"""
+"""Time controls of the pool, each with its seconds per move, which exceed any outage: no honest bot loses by one."""
 MAX_THINKING = 0.15
 """Largest share of a move's time for which an honest bot thinks."""
 
@@ -46,11 +45,11 @@ class SimulationPlan:
     seconds: float
     bots: int = 24
     control: int | None = None
-    """Index into CONTROLS; None to draw it."""
+    """Index of the time control in CONTROLS; None to draw it from the seed."""
     cluster: bool | None = None
-    """True for a cluster of edges and cores, False for one host; None to draw it."""
+    """True for a cluster of edges and cores, False for one host; None to draw it from the seed."""
     only: Collection[int] | None = None
-    """Indices of the faults to inject; None for all."""
+    """Indices of those drawn faults that are injected; None for all."""
 
 
 @dataclass
@@ -81,7 +80,7 @@ class SimulatedArena:
         dice = world.random_generator("arena")
         cluster, place = dice.random() < 0.75, dice.randrange(len(CONTROLS))
         self.fast_clocks = dice.choice((0.0, 0.3))
-        """Share of servers with fast clocks."""
+        """Share of servers whose clocks run fast, 0 to 1."""
         self.cluster = cluster if plan.cluster is None else plan.cluster
         control, self.move_seconds = CONTROLS[place if plan.control is None else plan.control]
         self.settings, self.pool = {}, make_settings("all", control)[1]
@@ -120,11 +119,11 @@ class SimulatedArena:
     # what others ask
 
     def draw_think_seconds(self, rng: Random) -> float:
-        """Return the time for which an honest bot thinks."""
+        """Return a random time for an honest bot to think, in seconds."""
         return rng.uniform(0.005, MAX_THINKING * self.move_seconds)
 
     def habit_of(self, name: str) -> str:
-        """Return the misbehaviour of a bot, by its name."""
+        """Return the kind of misbehaviour of a bot, which its name determines."""
         return name.rpartition("-")[0]
 
     def list_clients(self, process: SimulatedProcess) -> set[int]:
@@ -189,7 +188,7 @@ class SimulatedArena:
 
 
 def simulate(plan: SimulationPlan) -> SimulationResult:
-    """Run a simulation. A violated invariant is reported in the outcome."""
+    """Run a simulation, and return its results, with the violated invariant if there is one."""
     outcome = SimulationResult(plan)
     arena = SimulatedArena(plan)
     drawn = draw_faults(arena.world.random_generator("faults"), round(plan.seconds * SECOND))

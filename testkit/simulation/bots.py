@@ -1,4 +1,4 @@
-"""Bots of a simulated world: the real client with a bot that thinks in virtual time, and scripted bots that misbehave.
+"""Bots of a simulated world: real clients whose bots think in virtual time, and scripted bots that misbehave.
 
 A scripted bot uses the real codec over the Sans-I/O layer of websockets. Its habit is its kind of misbehaviour.
 """
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 URL = f"ws://127.0.0.1:{PUBLIC}"
 HONEST = frozenset({"client", "plain", "quota", "watcher"})
-"""Habits of bots that never forfeit a match."""
+"""Habits with which a bot never forfeits a match."""
 HABITS = (
     "late",
     "brink",
@@ -73,13 +73,13 @@ HABITS = (
 )
 """Habits of scripted bots."""
 WELCOME_NS = 10 * SECOND
-"""Time limit for the answer to a hello."""
+"""Time limit for the answer to a hello, in ns."""
 AWAY_NS = 40 * SECOND
-"""Longest absence of a bot that disconnects: longer than the grace period."""
+"""Longest absence of a bot that disconnects, in ns: longer than the grace period."""
 
 
 class SimulatedWorker:
-    """Bot of the real client, in place of its thread: it plays a random move after a random time."""
+    """Replacement for the thread in which the real client's bot thinks. It plays a random move after a random time."""
 
     def __init__(self, arena: SimulatedArena, match: Match, report: Callable[[Any], None]) -> None:
         process = arena.world.process

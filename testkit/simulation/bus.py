@@ -1,4 +1,5 @@
-"""Bus between edges and cores: connections to one exchange, which can lose, repeat, delay and cut.
+"""Simulated bus between edges and cores: connections to one exchange, which can lose, repeat and delay messages, and
+cut connections.
 
 As with NATS, messages from one sender arrive in order and at most once, unless a fault probability is set.
 """
@@ -13,11 +14,11 @@ from testkit.simulation.world import MS, SimulatedProcess, World
 Handler = Callable[[bytes], None]
 
 MIN_NS = MS // 10
-"""Shortest latency of a message."""
+"""Shortest latency of a message, in ns."""
 
 
 class SimulatedExchange:
-    """All subscriptions of a simulated world. Probabilities are per message."""
+    """Exchange with all subscriptions of a simulated world. Its fault probabilities are per message."""
 
     def __init__(self, world: World, *, stalls: float = 0.005) -> None:
         """`stalls`: probability that a connection stalls for a moment."""
@@ -85,7 +86,7 @@ class SimulatedBus:
     def __init__(self, exchange: SimulatedExchange, process: SimulatedProcess) -> None:
         self.process = process
         self.room: int | None = None
-        """Number of further messages that its buffer accepts; None for no limit."""
+        """Number of further messages that the buffer of this connection accepts; None for no limit."""
         self._exchange = exchange
 
     @property

@@ -1,4 +1,4 @@
-"""Faults of a run, drawn from the seed before it begins, so that each of them can be left out."""
+"""Faults of a simulation run, drawn from the seed before the run begins, so that each fault can be left out later."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ KINDS = (
     *(f"connection {kind}" for kind in BOT_FAULTS),
 )
 LOSS = 0.02
-"""Probability that a message is dropped, repeated or overtaken, on a faulty bus."""
+"""Probability that a faulty bus drops, repeats or overtakes a message."""
 PAUSE_SECONDS = (1.0, 20.0)
-"""Shortest and longest time between two faults."""
+"""Shortest and longest time between two faults, in seconds."""
 
 
 @dataclass(frozen=True)
@@ -37,9 +37,9 @@ class Fault:
     at: int
     kind: str
     target: int
-    """Index of its target among the possible targets."""
+    """Index of the fault's target among the possible targets."""
     duration_ns: int
-    """Time until the repair."""
+    """Time until the repair, in ns."""
 
     def __str__(self) -> str:
         return f"at {self.at / SECOND:.3f} s {self.kind} for {self.duration_ns / SECOND:.3f} s"

@@ -1,4 +1,4 @@
-"""Slow and obvious reference implementations of suspensions, ratings and tables."""
+"""Reference implementations of suspensions, ratings and tables, slow but obviously right."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COUNTS = ("wins", "draws", "losses", "forfeits")
 COLUMNS = (*COUNTS, "rating", "deviation", "volatility")
 NEWLY_COUNTED = "SELECT match, finished, arrival FROM matches WHERE finished IS NOT NULL AND counted AND arrival > ? ORDER BY arrival"
 NEW_PHI = 350 / 173.7178
-"""Deviation of a new bot, on the scale of Glicko-2."""
+"""Rating deviation of a new bot, on the scale of Glicko-2."""
 
 
 class SuspensionModel:
@@ -158,12 +158,12 @@ class TableModel:
 
 
 def deviation_after(line: TableRow, days: float) -> float:
-    """Return the deviation of a bot after some days without a match."""
+    """Return the rating deviation of a bot after `days` days without a match."""
     return min(sqrt(line.phi**2 + days * line.sigma**2), NEW_PHI)
 
 
 def rate_match(line: TableRow, days: float, score: float, mu_j: float, phi_j: float) -> None:
-    """Rate one match by the steps of Glickman's paper, with bisection for the volatility."""
+    """Rate one match by the steps of Glickman's paper on Glicko-2, with bisection for the volatility."""
     g = 1 / sqrt(1 + 3 * phi_j**2 / pi**2)
     e = 1 / (1 + exp(-g * (line.mu - mu_j)))
     v = 1 / (g**2 * e * (1 - e))

@@ -1,7 +1,7 @@
-"""In-memory connections between processes: ordered bytes with random latency and backpressure.
+"""Simulated connections between processes, in memory: ordered bytes, with random latency and backpressure.
 
-A connection can be reset and stalled, and ends with either process. All servers' ports are on one address. The public
-port leads to any running edge, as behind a load balancer.
+A connection can be reset and stalled, and ends with either of its processes. The ports of all servers are on one
+address. The public port leads to any running edge, as behind a load balancer.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from testkit.simulation.world import MS, SimulatedProcess, World
 PUBLIC = 80
 """Public port, which leads to some edge."""
 WINDOW = 32 * 1024
-"""Limit on bytes in transit and unread on a connection."""
+"""Maximum number of bytes on a connection that are in transit or unread."""
 RECONNECTED = 40_000
-"""First port of clients."""
+"""First port number of clients."""
 
 
 class SimulatedNetwork:
@@ -131,16 +131,16 @@ class ConnectionEnd(asyncio.Transport):
         self.peer: ConnectionEnd
         self.protocol: Any = None
         self.held_until = 0
-        """Time before which none of its data arrives."""
+        """Time before which no data from this end arrives, in ns."""
         self.bytes = 0
         self._network = network
         self._world = network.world
         self._dice = rng
         self._way = way
         self._last = 0
-        """Arrival time of its latest data."""
+        """Arrival time of the latest data from this end, in ns."""
         self._piece: bytearray | None = None
-        """Data written at the current time and not yet sent."""
+        """Data written at the current time, but not yet sent."""
         self._piece_at = -1
         self._outgoing = bytearray()
         """Number of bytes that wait for the peer to read."""
@@ -256,7 +256,10 @@ class ConnectionEnd(asyncio.Transport):
         return at  # type: ignore[no-any-return]
 
     def create_server_end(self, factory: Callable[[], Any]) -> None:
-        """Create the server's end. A connection that was reset before is made, and then lost, as by asyncio."""
+        """Create the server's end.
+
+        If the connection was reset before, it is reported as made and then as lost, as in asyncio.
+        """
         self.protocol = factory()
         self.protocol.connection_made(self)
         if self._reset_early is not None:
@@ -327,7 +330,7 @@ class ConnectionEnd(asyncio.Transport):
     # the end
 
     def end_with_process(self) -> None:
-        """Die with the process: the operating system resets the connection."""
+        """End with the process, for which the operating system resets the connection."""
         self._closing = self._lost = True
         self._network.open.pop(self.number, None)
         self.process.ends.pop(self, None)

@@ -1,4 +1,4 @@
-"""Planted defects, similar to bugs that were really found: each breaks one rule of the product."""
+"""Defects planted on purpose, similar to real bugs that were found. Each breaks one rule that the simulation checks."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def plant_answer_not_resent() -> AbstractContextManager[Any]:
 
 
 def plant_rated_twice() -> AbstractContextManager[Any]:
-    """Do not mark a match as counted if it is the first of several."""
+    """Do not mark a match as counted if it is the first of several that are counted together."""
     count = counting.count_batch
 
     def replacement(connection: sa.Connection, *given: Any, **named: Any) -> Any:
@@ -187,7 +187,7 @@ def plant_defect(name: str) -> Iterator[None]:
 
 
 MAX_SEEDS = 30
-"""Number of seeds tried for a defect."""
+"""Number of seeds to try for a defect."""
 
 
 def find_failing_seed(name: str, first_seed: int = 1) -> SimulationResult:

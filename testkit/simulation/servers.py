@@ -1,7 +1,7 @@
-"""Servers of a simulated world: edges, cores, or one host that is both, composed as in `arena serve`.
+"""Servers of a simulated world: edges, cores, or one host that is both, assembled as in `arena serve`.
 
-Their code is the real code. During a run, simulated versions replace the clocks, random bytes, threads, database and
-bus of the machine.
+The servers run their real code. During a run, simulated versions replace the machine's clocks, random bytes, threads,
+database and bus.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 SHARD = "simulation"
 GRACE_SECONDS = 30.0
 AGAIN_NS = 700_000_000
-"""Time from the end of a server's process to its next start."""
+"""Time from the end of a server's process to its next start, in ns."""
 
 
 def make_settings(role: str, control: str) -> tuple[Settings, Pool]:
@@ -166,17 +166,20 @@ class RestartedServer:
 
 
 class StallLag(LoopLag):
-    """Lag of a simulated event loop. Only a freeze delays it, so its process reports each freeze, and no timer runs."""
+    """Lag of a simulated event loop.
+
+    Only a freeze of its process delays the loop, so the process reports each freeze, and no timer runs.
+    """
 
     def start(self) -> None:
         pass
 
     def begin_stall(self, at: int) -> None:
-        """Note that the process was frozen at `at`, half an interval before the next measurement."""
+        """Record that the process was frozen at `at`, half an interval before the next measurement."""
         self.due = at + INTERVAL_NS // 2
 
     def end_stall(self) -> None:
-        """Measure."""
+        """Measure the lag that the freeze has caused."""
         self._measure()
 
 

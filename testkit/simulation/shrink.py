@@ -1,4 +1,4 @@
-"""Reduction of a failing run: faults are left out as long as it still fails."""
+"""Reduction of a failing run, which leaves out faults as long as the run still fails."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import replace
 from testkit.simulation.arena import SimulationPlan, SimulationResult, simulate
 
 MAX_RUNS = 40
-"""Limit on the number of runs."""
+"""Maximum number of runs for one reduction."""
 
 
 def generalize_failure(failure: str) -> str:

@@ -1,5 +1,6 @@
-"""Database of a simulated world: SQLite in memory, with threads replaced by calls in virtual time. It can fail, fill up
-and stall.
+"""Database of a simulated world: SQLite in memory, with calls in virtual time in place of threads.
+
+The database can fail, fill up and stall.
 """
 
 from __future__ import annotations
@@ -39,13 +40,13 @@ class SimulatedStore:
         self.doubtful = False
         """True while commits succeed but are reported as failed."""
         self.committed: Callable[[SimulatedProcess, Any, Any], None] = lambda _process, _changes, _lease: None
-        """Called with the changes and the lease of each successful commit."""
+        """Function that is called with the changes and the lease of each successful commit."""
         self.wrote: Callable[[SimulatedProcess, int], None] = lambda _process, _number: None
-        """Called after each other transaction, with the fencing number under which it should have written."""
+        """Function that is called after each other transaction, with the fencing number expected of its writer."""
         self._name = f"file:/simulation-{SimulatedStore._count}?vfs=memdb"
         self._dice = world.random_generator("store")
         self.raw = self._connect()
-        """Connection of an observer. The database exists as long as it is open."""
+        """Connection of an observer. The database exists as long as this connection is open."""
         self.engine = self._make_engine()
 
     def _connect(self) -> sqlite3.Connection:
@@ -88,7 +89,7 @@ class SimulatedStore:
         return twin
 
     def wall_time(self) -> str:
-        """Return the wall clock time of the running process, in place of `database.current_timestamp`."""
+        """Return the time of the running process's clock, in place of `database.current_timestamp`."""
         process = self.world.process
         now = (
             self.world.now if process is None else self.world.now + self.world.now * process.ppm // 1_000_000
@@ -98,7 +99,7 @@ class SimulatedStore:
     # what fails
 
     def draw_latency_ns(self) -> int:
-        """Return the latency of one call that does not wait for others."""
+        """Return a random latency in ns for one call that does not wait for others."""
         return self._dice.randrange(MS // 5, 3 * MS)
 
     def require_reachable(self, process: SimulatedProcess) -> None:
@@ -121,7 +122,7 @@ class SimulatedStore:
 
 
 class SimulatedWriterThread:
-    """Thread of a writer, as calls in its process: the first does the work, the second reports the result."""
+    """Replacement for a writer's thread: one call in its process does the work, and a second reports the result."""
 
     def __init__(self, store: SimulatedStore) -> None:
         process = store.world.process

@@ -1,4 +1,4 @@
-"""Invariants, checked after every step that could break them against separate accounting."""
+"""Invariants of a simulated arena, checked by separate accounting after every step that could break one."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ ALLOWED: dict[str, frozenset[EndReason]] = {
     "slow": frozenset({EndReason.TIMEOUT, EndReason.DISCONNECT, EndReason.NO_SHOW}),
     "resigner": frozenset(),
 }
-"""Forfeits of bots, by their habits."""
+"""Kinds of forfeit that a bot of each habit may suffer."""
 CHARGED_NS = 300 * MS
-"""Stall time that an edge may charge to a bot: shorter stalls than its clock check can detect."""
+"""Stall time that an edge may charge to a bot, in ns, because its checks cannot detect shorter stalls."""
 REFUSED = frozenset(
     {Code.NO_SUCH_MATCH, Code.SHUTTING_DOWN, Code.NAME_TAKEN, Code.REPLACED, Code.SERVER_FULL}
 )
@@ -65,7 +65,7 @@ REFUSED = frozenset(
 
 @dataclass
 class MatchAccount:
-    """State of a match in the accounting."""
+    """Account of one match."""
 
     terms: Terms
     opened: int
@@ -78,7 +78,7 @@ class MatchAccount:
 
 
 class InvariantMonitor:
-    """Accounting of one arena. Every broken promise raises InvariantViolated."""
+    """Accounting of one arena. Every violation of an invariant raises InvariantViolated."""
 
     def __init__(self, arena: SimulatedArena) -> None:
         self.arena = arena
@@ -90,7 +90,7 @@ class InvariantMonitor:
         self.complaints: Counter[str] = Counter()
         self.acknowledged = 0
         self._allowed: dict[str, int] = {}
-        """Remaining matches of each bot, as agreed between bot and server; without bots that have no limit."""
+        """Remaining matches (quota) of each bot, as both bot and server know them; without bots that have no limit."""
         self._hello: dict[str, int | None] = {}
         """Quota in each bot's last hello."""
         self._welcomed: dict[str, int] = {}
@@ -104,7 +104,7 @@ class InvariantMonitor:
         self._in_time: dict[tuple[str, int], tuple[SimulatedProcess, int, int]] = {}
         """Answers that an edge received in time: the edge's process, the client and the time."""
         self._turns: dict[tuple[int, str], tuple[int, int, int, int]] = {}
-        """Last turn that an edge wrote to each client in each match: ply, time, earlier stalls, and `ran`."""
+        """Last turn that an edge wrote to each client in each match: ply, time, stall time before, and `ran`."""
         self._resigned: set[tuple[str, str]] = set()
         self._tables = TableModel(self, arena.store.raw)
 
@@ -133,12 +133,12 @@ class InvariantMonitor:
             self._check_close(row)
 
     def record_write(self, process: SimulatedProcess, fence: int) -> None:
-        """Record a transaction other than a commit: its counted matches are in the tables."""
+        """Record a transaction other than a commit, and the matches that it has counted in the tables."""
         self._check_fence(process, fence)
         self._tables.compare_new_matches()
 
     def _check_fence(self, process: SimulatedProcess, fence: int) -> None:
-        """Check that only the holder of the server's name wrote."""
+        """Check that the writer holds the lease of the server's name."""
         journal = self.arena.journals.get(process)
         if journal is None:
             return  # the name is being taken
@@ -229,7 +229,7 @@ class InvariantMonitor:
     # edges and the core
 
     def record_turn_sent(self, process: SimulatedProcess, sent: TurnSent, ran: int) -> None:
-        """Record a turn that an edge has written. `ran`: time for which its clock had already run."""
+        """Record a turn that an edge has written. `ran`: time that the turn's clock had already run, in ns."""
         self._turns[sent.client, sent.match] = sent.ply, self.arena.world.now, process.stood_ns, ran
 
     def record_answer(self, process: SimulatedProcess, said: MessageReceived) -> None:
@@ -279,7 +279,7 @@ class InvariantMonitor:
             self._allowed[name] = max(self._allowed[name], message.quota)
 
     def check_received(self, name: str, message: Any) -> None:
-        """Check a message to a bot: it must not reveal anything that is not durable."""
+        """Check a message to a bot, which must not reveal anything that is not durable."""
         match message:
             case Accepted(match=match, ply=ply):
                 self._check_accepted(name, match, ply)
@@ -345,7 +345,7 @@ class InvariantMonitor:
         self._started.get(name, {}).pop(end.match, None)
 
     def record_lost_session(self, name: str) -> None:
-        """Record that a bot has forgotten its session, and with it its matches."""
+        """Record that a bot has lost its session, and therefore its matches."""
         self._started.pop(name, None)
 
     def check_client_line(self, name: str, line: str) -> None:

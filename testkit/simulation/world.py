@@ -1,8 +1,8 @@
 """Virtual time, and simulated processes with tasks and clocks of their own.
 
-All activity consists of calls, each at one time, in one heap. After a call, its process runs until all its tasks wait.
-A process can be frozen: calls that are due wait. A process can be killed: calls are dropped. Each purpose has its own
-random generator, so an additional draw for one purpose does not change the others.
+Everything that happens is a call, scheduled at one time in one heap. After a call, its process runs until all its tasks
+wait. While a process is frozen, calls that are due wait. After a process is killed, its calls are dropped. Each purpose
+has its own random generator, so that an additional draw for one purpose does not change the others.
 
 All processes share one asyncio event loop, and a whole run is one callback of it. A task's calls to the loop are
 attributed to the process that is currently running.
@@ -32,11 +32,11 @@ SECOND = 1_000 * MS
 EPOCH_NS = 1_790_000_000 * SECOND
 """Unix time at which each simulation begins."""
 FAST_PPM = 10_000
-"""Speed of a fast clock, in parts per million ahead: 1 %."""
+"""Speed of a fast clock, in parts per million above real time: 1 %."""
 
 
 FOREVER_S = 1e12
-"""Time beyond which a timer is never due."""
+"""Time beyond which a timer counts as never due, in seconds."""
 
 
 class InvariantViolated(Exception):
@@ -54,12 +54,12 @@ class World:
         self.process: SimulatedProcess | None = None
         """Process that is currently running."""
         self.dead: list[tuple[SimulatedProcess, set[asyncio.Task[Any]]]] = []
-        """Dead processes. They are kept because garbage collection of their tasks would resume coroutines."""
+        """Dead processes, kept because the garbage collection of their tasks would resume coroutines."""
         self.loop = SimulatedLoop(self)
         self.story: list[str] = []
         self.steps = 0
         self.failure = ""
-        """First violated invariant."""
+        """First violated invariant; None if none was violated."""
         self._heap: list[tuple[int, int, SimulatedProcess | None, Callable[[], object]]] = []
         """Scheduled calls, by time and number."""
         self._count = 0
@@ -93,7 +93,7 @@ class World:
     # time
 
     def call_at(self, at: int, call: Callable[[], object], process: SimulatedProcess | None = None) -> None:
-        """Schedule a call at a time: in a process, if it is alive then, or outside of all processes."""
+        """Schedule a call at time `at`: in a process, if that is still alive, or outside of all processes."""
         self._count += 1
         heapq.heappush(self._heap, (max(at, self.now), self._count, process, call))
 
@@ -137,18 +137,18 @@ class SimulatedProcess:
     """Simulated process: an event loop, a clock and connections."""
 
     def __init__(self, world: World, name: str, *, address: str = "127.0.0.1", ppm: int = 0) -> None:
-        """`ppm`: parts per million by which its clock is ahead."""
+        """`ppm`: parts per million by which the process's clock runs fast."""
         self.world = world
         self.name = name
         self.address = address
         self.alive = True
         self.ppm = ppm
         self.stood_ns = 0
-        """Total time for which the process was frozen."""
+        """Total time for which the process was frozen, in ns."""
         self.stored_cut = False
         """True while the process cannot reach the store."""
         self.ends: dict[ConnectionEnd, None] = {}
-        """Its ends of connections."""
+        """Ends of connections that the process holds."""
         self.started_at = world.now
         self.clock = Clock(self.now_ns, lambda: 0)
         self.main: asyncio.Task[Any] | None = None
@@ -170,12 +170,12 @@ class SimulatedProcess:
     # clock
 
     def now_ns(self) -> int:
-        """Return the monotonic time of its own clock, in ns."""
+        """Return the monotonic time of the process's own clock, in ns."""
         now = self.world.now
         return now + now * self.ppm // 1_000_000 + self._offset
 
     def world_time(self, local_ns: int) -> int:
-        """Return the world's time at which its own clock shows a time."""
+        """Return the world's time, in ns, at which the process's own clock shows `local_ns`."""
         local = local_ns - self._offset
         return local if not self.ppm else -(-local * 1_000_000 // (1_000_000 + self.ppm))
 
@@ -201,7 +201,10 @@ class SimulatedProcess:
             self.fail_run("it ended by an error", error)
 
     def schedule(self, call: Callable[[], object], at: int | None = None) -> None:
-        """Schedule a call in this process, now or at a time: later if it is frozen then, never if it is dead."""
+        """Schedule a call in this process, now or at time `at`.
+
+        It runs later if the process is frozen then, and never if it is dead.
+        """
         self.world.call_at(self.world.now if at is None else at, call, self)
 
     def run(self, *calls: Callable[[], object]) -> None:
@@ -271,19 +274,19 @@ class SimulatedProcess:
 
 
 class StallObserver(Protocol):
-    """Measurement of the lag of a process, which is told when the process was frozen."""
+    """Observer of the lag of a process, which is notified of each freeze."""
 
     def begin_stall(self, at: int) -> None:
-        """Note that the process was frozen at `at`, by its own clock."""
+        """Record that the process was frozen at `at`, by its own clock."""
         ...
 
     def end_stall(self) -> None:
-        """Note that the calls that had waited are done."""
+        """Record that the calls which had waited are done."""
         ...
 
 
 class ProcessCall:
-    """Call of a process, in place of asyncio's handle."""
+    """Scheduled call of a process, in place of asyncio's Handle."""
 
     __slots__ = ("_arguments", "_callback", "_context")
 
@@ -306,7 +309,7 @@ class ProcessCall:
 
 
 class ProcessTimer(ProcessCall):
-    """Call scheduled at a time."""
+    """Call scheduled at a later time, in place of asyncio's TimerHandle."""
 
     __slots__ = ("_when",)
 
@@ -379,7 +382,7 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
         return task
 
     def run_in_executor(self, executor: Any, func: Any, *args: Any) -> asyncio.Future[Any]:  # type: ignore[override]
-        """Call a function at once: there are no threads."""
+        """Call a function at once, because there are no threads."""
         del executor
         future = self.create_future()
         try:
@@ -406,7 +409,7 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
 
 
 class OrderedSet(dict[Any, None]):
-    """Set in insertion order: the order of memory addresses would differ between runs."""
+    """Set in insertion order, because the order of memory addresses would differ between runs."""
 
     def add(self, member: Any) -> None:
         self[member] = None
