@@ -337,7 +337,7 @@ class Host:
         self.core.ratings.schedule_update()
 
     def announce_restart(self) -> None:
-        """When the server stops, tell bots that it will restart, so that they wait for it."""
+        """Tell bots, when the server stops, that it will restart and that they should wait."""
         self.lasting = True
 
     async def halt(self) -> None:
