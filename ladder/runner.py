@@ -235,7 +235,7 @@ class Runner:
         winner: Seat | None = None
         if len(absent) == 1:
             winner = "minnie" if absent[0] == pairing.maxie else "maxie"
-        result = Result(winner, EndReason.NO_SHOW, f"{' and '.join(absent)} did not come")
+        result = Result(winner, EndReason.NO_SHOW, f"{' and '.join(absent)} did not connect in time")
         return self._terms.unplayed_record(match, pairing, result)
 
 

@@ -122,7 +122,7 @@ def _analysis_value(move: RecordedMove) -> float | None:
 
 
 def _end_by_ply_limit(plies: int, limit: int) -> EarlyEnd:
-    return EarlyEnd(None, f"{plies} plies were played, and the ladder's limit is {limit}")
+    return EarlyEnd(None, f"{plies} plies were played, and the adjudication limit is {limit}")
 
 
 def unusable_table_reason(rules: Adjudication | None, game: AnyGame) -> str | None:

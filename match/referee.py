@@ -358,7 +358,10 @@ class Referee:
             return self._judge_no_show(now)
         if {who for _, who in fallen} == set(Player) == set(self._disconnected_at):
             return self._finish(
-                None, EndReason.DISCONNECT, "both lost their connections and stayed away", now
+                None,
+                EndReason.DISCONNECT,
+                "both players lost their connections and did not return in time",
+                now,
             )
         if (
             player in self._disconnected_at and self._disconnected_at[player] < at
@@ -367,7 +370,7 @@ class Referee:
             detail = f"{self._name_of(player)} lost its connection and was away for {away:.0f} ms"
             return self._finish(player.opponent, EndReason.DISCONNECT, detail, now)
         if server_late > max(LATE_LIMIT, self._clock.margin):
-            detail = f"a flag fell, but the server was held up for {server_late / MS:.0f} ms during the turn"
+            detail = f"a player's time ran out, but the server stalled for {server_late / MS:.0f} ms during the turn"
             return self._finish(None, EndReason.SERVER_FAULT, detail, now)
         return self._lose_on_time(player, "no move came", now)
 

@@ -148,7 +148,7 @@ def _replay_moves(record: Record, terms: Terms) -> Replay:
         referee.handle(PlayerReady(player), 0)
     for ply, each in enumerate(record.moves[len(terms.opening) :], len(terms.opening)):
         if referee.is_over:
-            raise BadRecord(f"ply {ply}: the match was over already")
+            raise BadRecord(f"ply {ply}: the match was already over")
         referee.handle(Moved(referee.mover, ply, each.move, each.thinking), 0)
         if referee.result is not None and referee.result.reason is EndReason.ILLEGAL_MOVE:
             raise BadRecord(referee.result.detail)
@@ -231,11 +231,11 @@ def _check_result(record: Record, referee: Referee) -> None:
                 f"create it with `arena solve {record.setup.get('map')}`"
             )
         raise BadRecord(
-            f"the record says that the match was adjudicated, but by its rules ({rules}) nothing is decided"
+            f"the record says that the match was adjudicated, but its rules ({rules}) do not end it"
         )
     if result.reason not in _EARLY_REASONS:
         raise BadRecord(
-            f"the record ends by {result.reason.value}, but after {referee.ply} plies nothing is decided"
+            f"the record ends by {result.reason.value}, but the match is not over after {referee.ply} plies"
         )
     if result.reason in _SOMEBODY_WINS and result.winner is None:
         raise BadRecord(

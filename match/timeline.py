@@ -171,7 +171,7 @@ def _event_text(event: Event) -> str:
         case ProtocolViolated():
             return "an invalid message"
         case DeadlinePassed(late):
-            delay = f"; the server was held up for {late / MS:.0f} ms" if late else ""
+            delay = f"; the server stalled for {late / MS:.0f} ms" if late else ""
             return f"nothing until the deadline{delay}"
         case ServerRecovered():
             return "the server was away, and continues"

@@ -197,7 +197,7 @@ def _find_fault(data: object) -> str | None:
             return f"arrays and maps must not nest deeper than {MAX_DEPTH} levels"
         maps = [each for each in level if type(each) is dict]
         if not TEXT.issuperset(map(type, chain.from_iterable(maps))):
-            return "the keys of a map must be text, and one here is not"
+            return "the keys of a map must be text, but one is not"
         arrays = [each for each in level if type(each) is list]
         level = [*chain.from_iterable(map(dict.values, maps)), *chain.from_iterable(arrays)]
     return None

@@ -102,9 +102,9 @@ def parse_duration(text: str) -> float:
     try:
         seconds = float(text[:-1]) * _UNITS[text[-1:]]
     except (ValueError, KeyError):
-        raise ValueError(f"must be as in {DURATIONS}, not {text!r:.40}") from None
+        raise ValueError(f"must be a duration such as {DURATIONS}, not {text!r:.40}") from None
     if not 0 < seconds < math.inf:
-        raise ValueError(f"must be more than 0, as in {DURATIONS}")
+        raise ValueError(f"must be a duration above 0, such as {DURATIONS}")
     return seconds
 
 

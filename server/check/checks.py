@@ -83,7 +83,7 @@ async def check_handshake(context: CheckContext) -> None:
     """The bot must connect with the subprotocol, send hello first, and wait for the welcome."""
     await context.stage.connect_bot()
     if not context.supported_games:
-        raise ProtocolFault(f"hello.games names none of {', '.join(KNOWN.names())}")
+        raise ProtocolFault(f"hello.games must be empty, or name at least one of {', '.join(KNOWN.names())}")
 
 
 async def check_play(game: str, seat: Player, context: CheckContext) -> None:

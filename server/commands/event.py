@@ -152,7 +152,7 @@ def new(
     except BadTime as error:
         raise UsageError(f"{option}: {error}") from None
     if begins <= now:
-        raise UsageError(f"--at: {at} is in the past")
+        raise UsageError(f"--at: {at} is in the past; give a later time")
     again = Recurrence(at, closes, zone, INTERVAL_DAYS[every]) if every else None
     plan = EventPlan(
         event=event_name_on_date(name, again, begins) if again else name,
@@ -303,7 +303,7 @@ def _send_request(db: str | None, server: str, request: ControlEvent) -> None:
 def _print_answer(answer: RequestAnswer | None, confirmation: str) -> None:
     if answer is None:
         err.print(
-            f"no server has answered yet; the next one on this store will do it{f'; {confirmation}' if confirmation else ''}"
+            f"no server has answered yet; the next server on this store will carry out the request{f'; {confirmation}' if confirmation else ''}"
         )
     elif answer.done:
         err.print(f"{answer.text}{f'; {confirmation}' if confirmation else ''}")

@@ -57,7 +57,9 @@ def next_start_time(at: str, zone: str, after: int) -> int:
         each = today + timedelta(days=days)
         if (not day or each.weekday() == DAYS.index(day)) and _to_unix(each, hour, place) > after:
             return _to_unix(each, hour, place)
-    raise BadTime(f"no day of the next week has the time {at!r:.40}")
+    raise BadTime(
+        f"{at!r:.40} does not exist in {zone} within a week, since daylight saving time skips it: choose another time"
+    )
 
 
 def _to_unix(day: date, hour: time, zone: ZoneInfo) -> int:

@@ -457,7 +457,7 @@ class Events:
             winner = "minnie" if expired[0] == pairing.maxie else "maxie"
         terms = self._make_terms(event, pairing, event.start_match(pairing))
         self._event_by_match[terms.match] = event
-        detail = f"{' and '.join(expired)} did not come"
+        detail = f"{' and '.join(expired)} did not connect in time"
         self._matches.forfeit(terms, Result(winner, EndReason.NO_SHOW, detail))  # type: ignore[arg-type]
         return True
 

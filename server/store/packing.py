@@ -91,7 +91,7 @@ def _pack(text: str, level: int) -> bytes:
 def _unpack(packed: bytes) -> str:
     if packed[:1] != VERSION:
         raise UnpackError(
-            f"the packing format is {packed[:1].hex() or 'missing'}, but this program reads {VERSION.hex()}"
+            f"the packed data have format {packed[:1].hex() or '(none)'}, but this program reads only format {VERSION.hex()}"
         )
     try:
         return _decompress(packed[1:]).decode()

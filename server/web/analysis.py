@@ -45,7 +45,7 @@ REVIEW_SECONDS = 90.0
 """Time limit of a review, in seconds. A match of a hundred moves takes about 5 s of one core."""
 MAX_BYTES = 4 * 1024 * 1024
 """Maximum number of bytes read from the engine."""
-NO_POSITION = "give the parameter position, and no other"
+NO_POSITION = "the query must be position=TEXT, without other parameters"
 DAY = "public, max-age=86400"
 """Cache-Control header of an analysis, which only another version of the server could change."""
 

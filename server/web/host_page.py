@@ -171,7 +171,7 @@ def _check_form(form: Mapping[str, str]) -> None:
     """Raise BadRequest unless the parameters are those of an action."""
     forms = FORMS.get(form["do"])
     if forms is None:
-        raise BadRequest(f"do must be {', '.join(FORMS)}")
+        raise BadRequest(f"do must be one of {', '.join(FORMS)}, not {form['do']!r:.40}")
     given = {name for name in ("name", "owner", "to") if form.get(name)}
     if given not in forms:
         wanted = " or ".join(" and ".join(sorted(each)) or "neither a name nor an owner" for each in forms)

@@ -277,7 +277,7 @@ def rate_moves_by_table(line: str) -> list[SolvedMoveQuality] | None:
 def _parse_limit(parameters: Mapping[str, str]) -> int:
     limit = parameters.get("limit", "20")
     if not limit.isascii() or not limit.isdecimal() or not 1 <= int(limit[:6]) <= MAX_MATCHES:
-        raise BadRequest(f"limit must be 1 to {MAX_MATCHES}")
+        raise BadRequest(f"limit must be a whole number from 1 to {MAX_MATCHES}, not {limit!r:.40}")
     return int(limit)
 
 
@@ -286,7 +286,7 @@ def _parse_position(parameters: Mapping[str, str]) -> PagePosition | None:
         return None
     time, _, match = parameters["before"].partition("|")
     if not _TIME.fullmatch(time) or not MATCH_ID.fullmatch(match):
-        raise BadRequest("before must be `next` of an earlier answer")
+        raise BadRequest("before must be the value of `next` in an earlier answer")
     return time, match
 
 

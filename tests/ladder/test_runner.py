@@ -175,7 +175,7 @@ async def test_absent_bots_lose_their_matches(host: Host) -> None:
         assert set(losers(record)) == absent or not absent
         assert record.result.reason is (EndReason.NO_SHOW if absent else EndReason.LINE)
         if absent:
-            assert record.result.detail.endswith(" did not come")
+            assert record.result.detail.endswith(" did not connect in time")
             assert all(name in record.result.detail for name in absent)
     assert sum("it is lost, and so are its matches" in notice for notice in noticed) == 2
 

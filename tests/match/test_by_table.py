@@ -89,7 +89,7 @@ def test_a_record_that_ends_by_the_table_is_checked() -> None:
     verify(record)
     with pytest.raises(BadRecord, match="its moves say"):
         verify(replace(record, result=replace(record.result, winner="maxie")))
-    with pytest.raises(BadRecord, match="nothing is decided"):
+    with pytest.raises(BadRecord, match="do not end it"):
         verify(replace(record, adjudication=Adjudication(repetition=3)))
 
 

@@ -202,11 +202,11 @@ def test_a_record_that_claims_a_repetition_that_was_not_one_is_refused() -> None
     true = record_of(circling())
     verify(true)
     shorter = replace(true, moves=true.moves[:-1])
-    with pytest.raises(BadRecord, match=r"by its rules \(repetition=3\) nothing is decided"):
+    with pytest.raises(BadRecord, match=r"its rules \(repetition=3\) do not end it"):
         verify(shorter)
-    with pytest.raises(BadRecord, match=r"by its rules \(repetition=4\) nothing is decided"):
+    with pytest.raises(BadRecord, match=r"its rules \(repetition=4\) do not end it"):
         verify(replace(true, adjudication=Adjudication(repetition=4)))
-    with pytest.raises(BadRecord, match=r"by its rules \(none\) nothing is decided"):
+    with pytest.raises(BadRecord, match=r"its rules \(none\) do not end it"):
         verify(replace(true, adjudication=None))
     limited = replace(true, adjudication=Adjudication(limit=len(true.moves)))
     with pytest.raises(BadRecord, match=r"was repeated, but its moves say: \d+ plies were played"):
@@ -217,7 +217,7 @@ def test_a_record_that_claims_a_repetition_that_was_not_one_is_refused() -> None
 def test_a_record_that_goes_on_after_a_repetition_is_refused_where_its_terms_have_the_rule() -> None:
     longer = record_of(circling(None))
     verify(longer)
-    with pytest.raises(BadRecord, match=f"ply {circling().ply}: the match was over already"):
+    with pytest.raises(BadRecord, match=f"ply {circling().ply}: the match was already over"):
         verify(replace(longer, adjudication=DEFAULT_RULES))
     resigned = record_of(circling())
     resigned = replace(resigned, result=Result("maxie", EndReason.RESIGNATION))

@@ -53,7 +53,7 @@ def test_possible_results_are_accepted(
     [
         ((4, 4), "maxie", EndReason.RESIGNATION, "ply 1: illegal move"),
         ((4, "x"), "maxie", EndReason.RESIGNATION, "ply 1: no move of tictactoe"),
-        ((*MAXIE_WINS, 8), "maxie", EndReason.LINE, "ply 5: the match was over already"),
+        ((*MAXIE_WINS, 8), "maxie", EndReason.LINE, "ply 5: the match was already over"),
         (MAXIE_WINS, "minnie", EndReason.LINE, "its moves say maxie wins by line"),
         (MAXIE_WINS, None, EndReason.BOARD_FULL, "its moves say maxie wins by line"),
         (MAXIE_WINS, "maxie", EndReason.TIMEOUT, "its moves say maxie wins by line"),

@@ -113,7 +113,10 @@ def test_an_option_writes_a_value_of_its_keys_type(text: str, key: str, value: o
         ('[pool]\ngames = ["chess"]\n', "FILE:2: pool.games: no game is called 'chess'"),
         ('[pool]\nrated = true\nmaps = ["atlantis"]\n', "FILE:3: pool.maps: atlantis: no such map"),
         ('[pool]\ntime_controls = ["soon"]\n', "FILE:2: pool.time_controls: 'soon' is not a time control"),
-        ('[pool]\nmaps = ["m1", "m1"]\n', "FILE:2: pool.maps: expected one or more different values"),
+        (
+            '[pool]\nmaps = ["m1", "m1"]\n',
+            "FILE:2: pool.maps: expected at least one value, and none empty or repeated",
+        ),
         ('[pool]\nopenings = "0"\n', "FILE:2: pool.openings: expected shipped, none, 1 to 100 random plies"),
         ('[matches]\nadjudicate = "x=1"\n', "FILE:2: matches.adjudicate: unknown rule 'x'"),
         ('[server]\nproxies = ["all"]\n', "FILE:2: server.proxies: 'all' does not appear to be"),
