@@ -97,7 +97,7 @@ def test_formats_times_openings_and_threads(tmp_path: Path) -> None:
     [
         ('format = "league"', "format: must be one of round-robin, gauntlet, swiss, knockout, not 'league'"),
         ('for = "soon"', "for: must be a duration such as 30s, 10m, 2h, or ever, not 'soon'"),
-        ('for = "0s"', "for: must be more than 0"),
+        ('for = "0s"', "for: must be a duration above 0"),
         ("openings = 1000", "openings: must be at most 100 plies, not 1000"),
         ("openings = true", 'openings: must be a number of plies, the name of a file, or "shipped"'),
     ],
