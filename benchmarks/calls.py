@@ -2,17 +2,17 @@
 
     python -m benchmarks.calls [--list]
 
-A complete server runs in this process, with SQLite on a disk and in-memory transports. A profiler counts each call of a
-function of the package `arena`, in the event loop and in the journal's thread, until all work for a request is done.
-Each resumption of a coroutine counts as a call. The exit code is 1 if there are more calls than promised.
+A complete server with SQLite on a disk runs in this process, and its clients too. A profiler counts each call of a function
+of the package `arena`, in the event loop and in the journal's thread, until all work for a request is done. Each resumption
+of a coroutine counts as a call. The exit code is 1 if there are more calls than promised.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import re
 import statistics
-import struct
 import sys
 import tempfile
 import threading
@@ -20,9 +20,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from types import CodeType, FrameType
-from typing import Any
 
-import msgpack
 import uvloop
 
 import arena
@@ -35,9 +33,16 @@ from arena.server.core.matchmaker import GATHER_NS
 from arena.server.core.settings import Pool, PoolGame
 from arena.server.host import Host, open_host
 from arena.server.settings import private_settings
-from benchmarks.kit.faults import print_faults
+from benchmarks.hostile.stranger import (
+    Stranger,
+    StrangerMessage,
+    TrafficCounts,
+    connect,
+    open_socket,
+    open_websocket,
+)
+from benchmarks.kit.results import print_faults
 from benchmarks.kit.script import MAP, make_script
-from testkit.bare import make_handshake_request, make_masked_frame
 
 # Work that is done at fixed intervals is no part of a move.
 loop_lag.INTERVAL_NS = 10**12
@@ -47,6 +52,7 @@ TIMES = 40
 QUIET_SECONDS = 0.01
 """Time from an answer to the next request, in seconds: long enough for the shell to become idle."""
 PROMISED_CALLS = {"a durable move": 60, "a hello": 120, "a cached answer of /api/table": 60}
+SOURCE = "127.0.0.1"
 GET = b"GET /api/table HTTP/1.1\r\nHost: here\r\n\r\n"
 
 
@@ -82,84 +88,11 @@ class CallCounter:
         threading.setprofile(None)
 
 
-class CountedConnection(asyncio.Transport):
-    """Server end of an in-memory connection, with the client's actions at the other end."""
-
-    def __init__(self, host: Host) -> None:
-        super().__init__({"peername": ("127.0.0.1", 1)})
-        self.written = b""
-        """Bytes that the server has written and the client has not read."""
-        self._news = asyncio.Event()
-        self._protocol = host.edge.make_connection()
-        self._protocol.connection_made(self)
-
-    def write(self, data: Any) -> None:
-        self.written += data
-        self._news.set()
-
-    def is_closing(self) -> bool:
-        return False
-
-    def can_write_eof(self) -> bool:
-        return False
-
-    def close(self) -> None: ...
-
-    def get_write_buffer_size(self) -> int:
-        return 0
-
-    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None: ...
-
-    def pause_reading(self) -> None: ...
-
-    def resume_reading(self) -> None: ...
-
-    def abort(self) -> None: ...
-
-    def send(self, data: bytes) -> None:
-        """Send bytes to the server."""
-        buffer = self._protocol.get_buffer(-1)
-        buffer[: len(data)] = data
-        self._protocol.buffer_updated(len(data))
-
-    def send_message(self, **message: object) -> None:
-        """Send a message."""
-        self.send(make_masked_frame(msgpack.packb(message)))
-
-    async def read(self, size: int) -> bytes:
-        """Return the next bytes."""
-        while len(self.written) < size:
-            self._news.clear()
-            await self._news.wait()
-        data, self.written = self.written[:size], self.written[size:]
-        return data
-
-    async def read_response_body(self) -> bytes:
-        """Return the body of an answer to a plain GET."""
-        while b"\r\n\r\n" not in self.written:
-            self._news.clear()
-            await self._news.wait()
-        head, _, self.written = self.written.partition(b"\r\n\r\n")
-        length = next((each for each in head.split(b"\r\n") if each.startswith(b"Content-Length: ")), b"0")
-        return await self.read(int(length.split()[-1]))
-
-    async def receive_type(self, kind: str) -> dict[str, Any]:
-        """Return the next message of a kind, and skip the messages before it."""
-        while True:
-            size = (await self.read(2))[1]
-            if size == 126:
-                size = struct.unpack("!H", await self.read(2))[0]
-            message = msgpack.unpackb(await self.read(size))
-            if message["type"] == kind:
-                return dict(message)
-
-
-async def connect(host: Host) -> CountedConnection:
-    """Return the connection of a bot that has not sent its hello yet."""
-    line = CountedConnection(host)
-    line.send(make_handshake_request("here"))
-    await line.read_response_body()
-    return line
+async def read_type(client: Stranger, kind: str) -> StrangerMessage:
+    """Return the next message of a kind, and skip the messages before it."""
+    while (message := await client.receive()).type != kind:
+        pass
+    return message
 
 
 async def count_all() -> dict[str, Counter[CodeType]]:
@@ -182,11 +115,11 @@ async def count_all() -> dict[str, Counter[CodeType]]:
 
 
 async def _count_hello_calls(host: Host, calls: CallCounter) -> Counter[CodeType]:
-    lines = [await connect(host) for _ in range(TIMES + 1)]
+    clients = [await open_websocket(host.url, SOURCE, TrafficCounts()) for _ in range(TIMES + 1)]
 
     async def send_hello(number: int) -> None:
-        lines[number].send_message(type="hello", name=f"watcher {number}", pool=False)
-        await lines[number].receive_type("welcome")
+        await clients[number].send_answer(type="hello", name=f"watcher {number}", pool=False)
+        await read_type(clients[number], "welcome")
 
     await send_hello(TIMES)  # the first one finds nothing prepared
     # The matchmaker looks later, once at all who came meanwhile.
@@ -197,32 +130,32 @@ async def _count_hello_calls(host: Host, calls: CallCounter) -> Counter[CodeType
 
 
 async def _count_move_calls(host: Host, calls: CallCounter) -> Counter[CodeType]:
-    pair = [await connect(host) for _ in range(2)]
-    for name, line in zip(("maxie", "minnie"), pair, strict=True):
-        line.send_message(type="hello", name=name)
+    pair = [await connect(host.url, SOURCE, TrafficCounts(), name=name) for name in ("maxie", "minnie")]
     seats = {}
-    for line in pair:
-        start = await line.receive_type("start")
-        seats[start["seat"]] = line
-        line.send_message(type="ready", match=start["match"])
-    lines, match = [seats["maxie"], seats["minnie"]], start["match"]
-    await lines[0].receive_type("turn")
+    for client in pair:
+        start = await read_type(client, "start")
+        seats[start.seat] = client
+        await client.send_answer(type="ready", match=start.match)
+    clients, match = [seats["maxie"], seats["minnie"]], start.match
+    await read_type(clients[0], "turn")
 
     async def play_move(ply: int) -> None:
-        lines[ply % 2].send_message(type="move", match=match, ply=ply, move=make_script()[ply])
-        await lines[ply % 2].receive_type("accepted")
-        await lines[1 - ply % 2].receive_type("turn")
+        mover, opponent = clients[ply % 2], clients[1 - ply % 2]
+        await mover.send_answer(type="move", match=match, ply=ply, move=make_script()[ply])
+        await read_type(mover, "accepted")
+        await read_type(opponent, "turn")
 
     make_script()
     return await calls.count_calls(play_move)
 
 
 async def _count_page_calls(host: Host, calls: CallCounter) -> Counter[CodeType]:
-    line = CountedConnection(host)
+    reader, writer = await open_socket(host.url, SOURCE)
 
     async def send_get(_number: int) -> None:
-        line.send(GET)
-        await line.read_response_body()
+        writer.write(GET)
+        head = await reader.readuntil(b"\r\n\r\n")
+        await reader.readexactly(int(re.findall(rb"Content-Length: (\d+)", head)[0]))
 
     await send_get(0)
     return await calls.count_calls(send_get)

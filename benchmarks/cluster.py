@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.kit.load import Load, measure_rate, run_arena_bot, wait_until_all_connected
+from benchmarks.kit.measure import format_spread, make_table, percentile
 from benchmarks.kit.results import CLUSTER, describe_measurement, format_claim
 from benchmarks.kit.script import MAP
 from benchmarks.kit.served import SCRIPT_OPTIONS, process_cpu_seconds
@@ -41,6 +42,17 @@ SERVE = (
 )
 SINGLE_PROCESS = "one process"
 MOST = 2.0
+COLUMNS = {
+    "moves/s": "rate",
+    "core µs": "core",
+    "edges µs": "edges",
+    "PostgreSQL µs": "postgresql",
+    "NATS µs": "nats",
+    "p50 ms": "p50",
+    "p99 ms": "p99",
+    "idle, ms of CPU a second": "idle",
+}
+"""Figures of `RoundCost` by their headings in the report."""
 EDGE_COUNTS = {SINGLE_PROCESS: 0, "a core and 1 edge": 1, "a core and 2 edges": 2, "a core and 4 edges": 4}
 """Number of edges of each configuration; 0 for a single process."""
 
@@ -133,7 +145,7 @@ async def measure_once(
             before, moves = measure_cpu_seconds(members, postgresql, nats), load.moves
             rate = await measure_rate(load, 0, arguments.seconds)
             after = measure_cpu_seconds(members, postgresql, nats)
-            moves, seconds = load.moves - moves, sorted(load.seconds)
+            moves, seconds = load.moves - moves, list(load.seconds)
             for job in jobs:
                 job.cancel()
     if load.forfeits:
@@ -149,19 +161,18 @@ async def measure_once(
         of_nats,
         1000 * (idle[0] + idle[1]) / IDLE_SECONDS,
         rate,
-        1000 * seconds[len(seconds) // 2],
-        1000 * seconds[int(0.99 * len(seconds))],
+        1000 * percentile(seconds, 0.5),
+        1000 * percentile(seconds, 0.99),
     )
 
 
-def median_of(costs: Sequence[RoundCost], figure: str) -> float:
-    """Return the median of a figure over the rounds."""
-    return float(statistics.median(getattr(each, figure) for each in costs))
+def _make_row(what: str, rounds: Sequence[RoundCost]) -> list[str]:
+    medians = {name: statistics.median(getattr(each, name) for each in rounds) for name in COLUMNS.values()}
+    return [what, *(f"{value:.{name in ('p50', 'p99'):d}f}" for name, value in medians.items())]
 
 
 def make_section(costs: dict[str, list[RoundCost]], arguments: argparse.Namespace, note: str) -> str:
     """Return the section of the report."""
-    columns = ("rate", "core", "edges", "postgresql", "nats", "p50", "p99", "idle")
     lines = [
         "## What a move costs",
         "",
@@ -172,23 +183,18 @@ def make_section(costs: dict[str, list[RoundCost]], arguments: argparse.Namespac
         "- *CPU* (the columns in µs) is the user and kernel time per move, minus the time that the same processes use with the same number of idle bots.",
         "- *Idle* is the CPU time that was subtracted, for the core and the edges together.",
         "",
-        "| | moves/s | core µs | edges µs | PostgreSQL µs | NATS µs | p50 ms | p99 ms | idle, ms of CPU a second |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+        *make_table(["", *COLUMNS], [_make_row(what, rounds) for what, rounds in costs.items()]),
     ]
-    for what, cost in costs.items():
-        cells = (f"{median_of(cost, of):.{1 if of in ('p50', 'p99') else 0}f}" for of in columns)
-        lines.append(f"| {what} | {' | '.join(cells)} |")
     *_, last = costs
     ratios = [
         each.server / alone.server for each, alone in zip(costs[last], costs[SINGLE_PROCESS], strict=True)
     ]
-    found_ratio = f"{statistics.median(ratios):.2f} × ({min(ratios):.2f} to {max(ratios):.2f})"
     lines += [
         "",
         format_claim(
             f"CPU time of edges and core per move, {last}",
             f"at most {MOST:g} × that of one process",
-            found_ratio,
+            f"{format_spread(ratios, 2)} ×",
         ),
     ]
     return "\n".join(lines)

@@ -22,6 +22,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from benchmarks.kit.measure import make_table, percentile
 from benchmarks.kit.results import CLUSTER, describe_measurement, format_claim
 from testkit import forked
 from testkit.cluster import run_cluster
@@ -64,12 +65,6 @@ async def run_failures(
         )
 
 
-def percentile(values: Sequence[float], share: float) -> float:
-    """Return the value at the percentile `share` (0 to 1) of sorted values; nan if there are none."""
-    ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else float("nan")
-
-
 def recovery_seconds(report: FailureReport, kinds: Sequence[str]) -> list[float]:
     """Return the time from each failure of these kinds until a match in progress continued, in seconds."""
     return [seconds for each in report.injected if each.kind in kinds for seconds in each.recovery_seconds]
@@ -89,17 +84,15 @@ def make_section(report: FailureReport, arguments: argparse.Namespace, note: str
         "- *Never* is the number of matches that did not continue.",
         "- Failures of an edge can take longer to notice: if the edge is silent but its connections stay open, the bots notice it by their own pings, after 2 to 4 s.",
         "",
-        "| failure | times | matches in progress | continues p50 s | p99 s | maximum s | never |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
     ]
+    rows = []
     for kind in arguments.kinds:
         of_kind = [each for each in report.injected if each.kind == kind]
         seconds = recovery_seconds(report, [kind])
-        lines.append(
-            f"| {kind} | {len(of_kind)} | {len(seconds) + sum(each.stuck for each in of_kind)} "
-            f"| {percentile(seconds, 0.5):.2f} | {percentile(seconds, 0.99):.2f} | {max(seconds, default=float('nan')):.2f} "
-            f"| {sum(each.stuck for each in of_kind)} |"
-        )
+        stuck = sum(each.stuck for each in of_kind)
+        quantiles = [f"{percentile(seconds, share):.2f}" for share in (0.5, 0.99, 1)]
+        rows.append([kind, len(of_kind), len(seconds) + stuck, *quantiles, stuck])
+    head = ["failure", "times", "matches in progress", "continues p50 s", "p99 s", "maximum s", "never"]
     endings = ", ".join(f"{reason} {count}" for reason, count in sorted(outcome.reasons.items()))
     summary = f"{len(outcome.faults)} faults in {outcome.matches:,} matches with {outcome.acknowledged:,} acknowledged moves (end reasons: {endings})"
     of_core = recovery_seconds(report, CORE_FAULTS)
@@ -107,6 +100,7 @@ def make_section(report: FailureReport, arguments: argparse.Namespace, note: str
     return "\n".join(
         [
             *lines,
+            *make_table(head, rows),
             "",
             format_claim(
                 f"effect of {len(report.injected)} failures during matches of Riskless on italy",

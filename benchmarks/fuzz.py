@@ -13,7 +13,7 @@ import logging
 import sys
 import time
 
-from benchmarks.kit.faults import print_faults
+from benchmarks.kit.results import print_faults
 from testkit.fuzz import run_fuzzer
 
 

@@ -10,20 +10,18 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import resource
 import statistics
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
-from benchmarks.kit.filling import create_filled_store
-from benchmarks.kit.flat import LIMITS, WARM_SECONDS
-from benchmarks.kit.halves import server_cores
-from benchmarks.kit.loads import ARENA, IDLE, run_loads
+from benchmarks.kit.filling import NAMES, create_database, create_filled_store
+from benchmarks.kit.flat import LIMITS, WARM_SECONDS, measure_moves
+from benchmarks.kit.loads import ARENA, IDLE, LoadProcesses, run_loads
+from benchmarks.kit.measure import format_spread, make_table
 from benchmarks.kit.results import SERVER, describe_measurement, format_claim
-from benchmarks.kit.served import RunningServer, run_arena_server
-from benchmarks.kit.stores import NAMES, create_database
+from benchmarks.kit.served import RunningServer, raise_file_limit, run_arena_server, server_cores
 
 CONNECTIONS = (10, 100, 1_000, 5_000, 10_000)
 PLAYING_CONNECTIONS = 10
@@ -76,28 +74,19 @@ def measure_beside_idle(sizes: Sequence[int], seconds: float, rounds: int) -> It
                     run_loads(running.url, more, kind=IDLE, names=names)
                 ).wait_until_all_connected(more)
                 idle += more
-            times = _measure_rounds(running, PLAYING_CONNECTIONS, seconds, rounds)
-            yield CostBesideIdle(
-                size, [cpu for cpu, _ in times], statistics.median(rate for _, rate in times)
-            )
+            with run_loads(running.url, PLAYING_CONNECTIONS, kind=ARENA) as load:
+                cpu, rates = measure_rounds(running, load, PLAYING_CONNECTIONS, seconds, rounds)
+            yield CostBesideIdle(size, cpu, statistics.median(rates))
 
 
-def _measure_rounds(
-    running: RunningServer, players: int, seconds: float, rounds: int
-) -> list[tuple[float, float]]:
-    """Return the CPU time per move in µs and the moves per second, for each round of `seconds`."""
-    results = []
-    with run_loads(running.url, players, kind=ARENA) as load:
-        load.wait_until_all_connected(players)
-        time.sleep(WARM_SECONDS)
-        for _ in range(rounds):
-            moves, cpu, began = load.moves, running.cpu_seconds, time.perf_counter()
-            time.sleep(seconds)
-            moves = max(1, load.moves - moves)
-            results.append((1e6 * (running.cpu_seconds - cpu) / moves, moves / (time.perf_counter() - began)))
-        if load.errors:
-            print(f"  {load.errors} errors")
-    return results
+def measure_rounds(
+    running: RunningServer, load: LoadProcesses, players: int, seconds: float, rounds: int
+) -> tuple[list[float], list[float]]:
+    """Return the CPU time per move in µs, and the moves per second, of each round of `seconds`."""
+    load.wait_until_all_connected(players)
+    time.sleep(WARM_SECONDS)
+    figures = [measure_moves(running, load, seconds) for _ in range(rounds)]
+    return [each.server for each in figures], [each.rate for each in figures]
 
 
 def measure_on_store(store: str, count: int, seconds: float, rounds: int) -> CostOnStore:
@@ -108,13 +97,7 @@ def measure_on_store(store: str, count: int, seconds: float, rounds: int) -> Cos
             _start_server(url) as (running, start),
             run_loads(running.url, PLAYERS_ON_STORE, kind=ARENA) as load,
         ):
-            load.wait_until_all_connected(PLAYERS_ON_STORE)
-            time.sleep(WARM_SECONDS)
-            cpu = []
-            for _ in range(rounds):
-                moves, before = load.moves, running.cpu_seconds
-                time.sleep(seconds)
-                cpu.append(1e6 * (running.cpu_seconds - before) / max(1, load.moves - moves))
+            cpu = measure_rounds(running, load, PLAYERS_ON_STORE, seconds, rounds)[0]
             running.process.kill()
             running.process.wait()
         with _start_server(url) as (_, recovery):
@@ -144,15 +127,20 @@ def make_section(beside: Sequence[CostBesideIdle], stores: Sequence[CostOnStore]
             "server was killed during matches, which then continue."
         ),
         "",
-        "| connections | CPU of a move | moves/s |",
-        "| --- | --- | --- |",
-        *(f"| {each.connections:,} | {_format_spread(each.cpu)} | {each.rate:,.0f} |" for each in beside),
+        *make_table(
+            ["connections", "CPU of a move", "moves/s"],
+            [[f"{each.connections:,}", format_spread(each.cpu), f"{each.rate:,.0f}"] for each in beside],
+        ),
         "",
-        "| store | finished matches | CPU of a move | start | after a kill |",
-        "| --- | --- | --- | --- | --- |",
-        *(
-            f"| {each.store} | {each.matches:,} | {_format_spread(each.cpu)} | {each.start:.1f} | {each.recovery:.1f} |"
-            for each in stores
+        *make_table(
+            ["store", "finished matches", "CPU of a move", "start", "after a kill"],
+            [
+                [
+                    *(each.store, f"{each.matches:,}", format_spread(each.cpu)),
+                    *(f"{each.start:.1f}", f"{each.recovery:.1f}"),
+                ]
+                for each in stores
+            ],
         ),
         "",
     ]
@@ -181,10 +169,6 @@ def median_cpu(cost: CostBesideIdle | CostOnStore) -> float:
     return statistics.median(cost.cpu)
 
 
-def _format_spread(values: Sequence[float]) -> str:
-    return f"{statistics.median(values):.0f} ({min(values):.0f} to {max(values):.0f})"
-
-
 def main() -> None:
     """Measure, print, and write the section."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0] if __doc__ else None)
@@ -194,19 +178,18 @@ def main() -> None:
     parser.add_argument("--most-connections", type=int, default=CONNECTIONS[-1])
     parser.add_argument("--stores", default=",".join(NAMES))
     arguments = parser.parse_args()
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 20_000)), hard))
+    raise_file_limit()
     with describe_measurement("python -m benchmarks.growth") as note:
         beside = []
         sizes = [size for size in CONNECTIONS if size <= arguments.most_connections]
         for each in measure_beside_idle(sizes, arguments.seconds, arguments.rounds):
-            print(f"{each.connections:,} connections: {_format_spread(each.cpu)} µs a move", flush=True)
+            print(f"{each.connections:,} connections: {format_spread(each.cpu)} µs a move", flush=True)
             beside.append(each)
         stores = []
         for store in arguments.stores.split(","):
             for count in (size for size in MATCHES if size <= arguments.most):
                 one = measure_on_store(store, count, arguments.seconds, arguments.rounds)
-                print(f"{store}, {count:,} matches: {_format_spread(one.cpu)} µs a move", flush=True)
+                print(f"{store}, {count:,} matches: {format_spread(one.cpu)} µs a move", flush=True)
                 stores.append(one)
     text = make_section(beside, stores, note())
     print(text)

@@ -1,16 +1,18 @@
-"""Repeated kills of a ladder with SIGKILL: no match may be lost or doubled, and the table must be the same as without
-kills.
+"""Repeated kills of a ladder or a server with SIGKILL: nothing may be lost.
 
-    python -m benchmarks.kills                50 kills of an event of 200 matches
+    python -m benchmarks.kills                          50 kills of an event of 200 matches
     python -m benchmarks.kills --kills 5 --rounds 5
+    python -m benchmarks.kills server --kills 100       a server with 50 matches of tic-tac-toe in play
 
-The bots are deterministic, so the final table must equal that of an event without kills. The exit code is 1 if anything
-differs, or if the event ended before the last kill.
+The bots of the ladder are deterministic, so no match may be lost or doubled, and the final table must equal that of an event
+without kills. On the server, the messages that the bots received are compared with the store. The exit code is 1 if anything
+differs, or if the ladder's event ended before the last kill.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import random
 import sys
@@ -18,6 +20,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from benchmarks.kit.results import print_faults
+from testkit.crash import kill_repeatedly
 from testkit.kills import LadderEvent
 
 BOT = """
@@ -50,49 +54,72 @@ def make_event(folder: Path, rounds: int) -> LadderEvent:
     return LadderEvent(folder, (*terms, "--rounds", str(rounds), *bots))
 
 
-def main() -> int:
-    """Kill and continue the event, and compare the results. Return 0 if they equal those of an event without kills."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--kills", type=int, default=50)
-    parser.add_argument("--rounds", type=int, default=10, help="rounds of 20 matches")
-    parser.add_argument("--seed", type=int, default=1)
-    arguments = parser.parse_args()
+def kill_ladder(arguments: argparse.Namespace, folder: Path) -> list[str]:
+    """Kill a ladder repeatedly, and return the differences from one that is never killed."""
     dice = random.Random(arguments.seed)
-    with tempfile.TemporaryDirectory(prefix="arena-kills-") as made:
-        folder = Path(made)
-        played = make_event(folder, arguments.rounds)
-        began = time.monotonic()
-        unbroken = played.play_to_end("unbroken")
-        seconds = time.monotonic() - began
-        print(f"never killed: {unbroken['played']} matches in {seconds:.0f} s", flush=True)
-        before: set[str] = set()
-        for number in range(1, arguments.kills + 1):
-            # mostly in play, sometimes while it starts
-            if dice.random() < 0.2:
-                played.continue_and_kill("killed", dice.uniform(0, 3), starting=True)
-            else:
-                played.continue_and_kill("killed", dice.uniform(0, 0.1))
-            after = played.load_finished_matches("killed")
-            print(f"kill {number}: {len(after)} matches in the store, {len(after - before)} more", flush=True)
-            if before - after:
-                print("a match is lost")
-                return 1
-            before = after
-        in_play = len(before) < unbroken["played"]
-        told = played.play_to_end("killed")
-        ids = {name: sorted(played.load_finished_matches(name)) for name in ("unbroken", "killed")}
-        lines = [json.loads(line)["match"] for line in (folder / "killed.jsonl").read_text().splitlines()]
+    played = make_event(folder, arguments.rounds)
+    began = time.monotonic()
+    unbroken = played.play_to_end("unbroken")
+    seconds = time.monotonic() - began
+    print(f"never killed: {unbroken['played']} matches in {seconds:.0f} s", flush=True)
+    before: set[str] = set()
+    for number in range(1, arguments.kills + 1):
+        # mostly in play, sometimes while it starts
+        if dice.random() < 0.2:
+            played.continue_and_kill("killed", dice.uniform(0, 3), starting=True)
+        else:
+            played.continue_and_kill("killed", dice.uniform(0, 0.1))
+        after = played.load_finished_matches("killed")
+        print(f"kill {number}: {len(after)} matches in the store, {len(after - before)} more", flush=True)
+        if before - after:
+            return ["a match is lost"]
+        before = after
+    in_play = len(before) < unbroken["played"]
+    killed = played.play_to_end("killed")
+    ids = {name: sorted(played.load_finished_matches(name)) for name in ("unbroken", "killed")}
+    lines = [json.loads(line)["match"] for line in (folder / "killed.jsonl").read_text().splitlines()]
     checks = {
         "the event was in play at every kill": in_play,
-        "no match is lost and none is doubled": len(ids["killed"]) == len(ids["unbroken"]) == told["matches"],
+        "no match is lost and none is doubled": len(ids["killed"])
+        == len(ids["unbroken"])
+        == killed["matches"],
         "the file has each match of the store once": sorted(lines) == ids["killed"],
-        "the table is the same": told["table"] == unbroken["table"],
+        "the table is the same": killed["table"] == unbroken["table"],
     }
     for what, right in checks.items():
         print(f"{'yes' if right else 'NO'}: {what}")
-    return 0 if all(checks.values()) else 1
+    return [f"not true: {what}" for what, right in checks.items() if not right]
+
+
+def kill_server(arguments: argparse.Namespace, folder: Path) -> list[str]:
+    """Kill a server repeatedly, and return the losses."""
+    random.seed(arguments.seed)
+    began = time.monotonic()
+    # Short matches begin and end all the time.
+    options = ("--game", "tictactoe")
+    result = asyncio.run(kill_repeatedly(arguments.kills, arguments.matches, folder=folder, options=options))
+    print(
+        f"{result.kills} kills in {time.monotonic() - began:.0f} s: {result.matches} matches, "
+        f"{result.interrupted} of them in progress at a kill, {result.acknowledged} acknowledged moves"
+    )
+    print("ended by", ", ".join(f"{reason} {count}" for reason, count in result.reasons.most_common()))
+    return result.faults
+
+
+def main() -> int:
+    """Kill and compare. Return 1 if anything was lost or differs."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("part", nargs="?", default="ladder", choices=("ladder", "server"))
+    parser.add_argument("--kills", type=int, default=50)
+    parser.add_argument("--rounds", type=int, default=10, help="rounds of 20 matches of the ladder")
+    parser.add_argument("--matches", type=int, default=50, help="matches at once on the server")
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args()
+    kill = kill_ladder if arguments.part == "ladder" else kill_server
+    with tempfile.TemporaryDirectory(prefix="arena-kills-") as folder:
+        return print_faults(kill(arguments, Path(folder)))
 
 
 if __name__ == "__main__":

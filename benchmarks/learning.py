@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import count
@@ -25,6 +26,7 @@ from typing import Any
 
 import arena
 from arena.bots.learning.environment import Environment
+from arena.games.core import Game
 from benchmarks.kit.measure import Ratio
 
 MAP = "italy"
@@ -47,101 +49,69 @@ def measure_rate(play: Play, seconds: float) -> float:
     return done / spent
 
 
-def make_python_play(env: Environment) -> Play:
-    """Return a function that plays a match by the rules in Python."""
-    game, dice = env.game, Random(1)
-
-    def play() -> int:
-        position, steps = game.start(), 0
-        while game.outcome(position) is None:
-            position = game.successor(position, dice.choice(game.moves(position)))
-            steps += 1
-        return steps
-
-    return play
+def play_by_rules(game: Game[Any, Any], dice: Random) -> int:
+    """Play a match by the rules in Python."""
+    position, steps = game.start(), 0
+    while game.outcome(position) is None:
+        position = game.successor(position, dice.choice(game.moves(position)))
+        steps += 1
+    return steps
 
 
-def make_batch_play(name: str) -> Play:
-    """Return a function that makes one step in each of `SIZE` matches on the compiled kernel."""
-    batch = arena.batch(name, map=MAP, size=SIZE, seed=1)
-
-    def play() -> int:
-        batch.step(batch.random)
-        return SIZE
-
-    return play
+def play_batch(batch: Any) -> int:
+    """Play a step of `SIZE` matches on the compiled kernel."""
+    batch.step(batch.random)
+    return SIZE
 
 
-def make_openspiel_play(game: Any) -> Play:
-    """Return a function that plays a match of an OpenSpiel game."""
-    dice = Random(1)
-
-    def play() -> int:
-        state, steps = game.new_initial_state(), 0
-        while not state.is_terminal():
-            state.apply_action(dice.choice(state.legal_actions()))
-            steps += 1
-        return steps
-
-    return play
+def play_openspiel(game: Any, dice: Random) -> int:
+    """Play a match of an OpenSpiel game."""
+    state, steps = game.new_initial_state(), 0
+    while not state.is_terminal():
+        state.apply_action(dice.choice(state.legal_actions()))
+        steps += 1
+    return steps
 
 
-def make_pettingzoo_play(zoo: Any) -> Play:
-    """Return a function that plays a match of a PettingZoo environment."""
-    dice, seeds = Random(1), count()
-
-    def play() -> int:
-        zoo.reset(seed=next(seeds))
-        steps = 0
-        for _ in zoo.agent_iter():
-            seen, _, over, cut, _ = zoo.last()
-            legal = [] if over or cut else [action for action, fine in enumerate(seen["action_mask"]) if fine]
-            zoo.step(dice.choice(legal) if legal else None)
-            steps += bool(legal)
-        return steps
-
-    return play
+def play_pettingzoo(zoo: Any, dice: Random, seeds: Iterator[int]) -> int:
+    """Play a match of a PettingZoo environment."""
+    zoo.reset(seed=next(seeds))
+    steps = 0
+    for _ in zoo.agent_iter():
+        seen, _, over, cut, _ = zoo.last()
+        legal = [] if over or cut else [action for action, fine in enumerate(seen["action_mask"]) if fine]
+        zoo.step(dice.choice(legal) if legal else None)
+        steps += bool(legal)
+    return steps
 
 
 def list_rows(name: str, openspiel_name: str) -> Iterator[tuple[str, Play]]:
     """Yield the rows of a game: its title, and a function that plays it."""
     env = arena.make(name, map=MAP)
-    yield f"`arena.batch`, {SIZE:,} matches", make_batch_play(name)
-    yield "the rules in plain Python", make_python_play(env)
+    batch = arena.batch(name, map=MAP, size=SIZE, seed=1)
+    yield f"`arena.batch`, {SIZE:,} matches", partial(play_batch, batch)
+    yield "the rules in plain Python", partial(play_by_rules, env.game, Random(1))
     if find_spec("pyspiel"):
         spiel: Any = import_module("pyspiel")
         import_module("open_spiel.python.games.tic_tac_toe")
+        games = {"this environment through `adapters.openspiel`": arena.adapters.openspiel(env)}
         if openspiel_name:
-            yield (
-                "OpenSpiel's C++ game, called from Python",
-                make_openspiel_play(spiel.load_game(openspiel_name)),
-            )
-            yield "OpenSpiel's Python game", make_openspiel_play(spiel.load_game(f"python_{openspiel_name}"))
-        yield (
-            "this environment through `adapters.openspiel`",
-            make_openspiel_play(arena.adapters.openspiel(env)),
-        )
+            games["OpenSpiel's C++ game, called from Python"] = spiel.load_game(openspiel_name)
+            games["OpenSpiel's Python game"] = spiel.load_game(f"python_{openspiel_name}")
+        for row, game in games.items():
+            yield row, partial(play_openspiel, game, Random(1))
     if find_spec("pettingzoo"):
+        zoos = {"this environment through `adapters.pettingzoo`": arena.adapters.pettingzoo(env)}
         if openspiel_name and find_spec("pygame"):  # its own games need the package
-            yield (
-                "PettingZoo's game",
-                make_pettingzoo_play(import_module("pettingzoo.classic.tictactoe_v3").env()),
-            )
-        yield (
-            "this environment through `adapters.pettingzoo`",
-            make_pettingzoo_play(arena.adapters.pettingzoo(env)),
-        )
+            zoos["PettingZoo's game"] = import_module("pettingzoo.classic.tictactoe_v3").env()
+        for row, zoo in zoos.items():
+            yield row, partial(play_pettingzoo, zoo, Random(1), count())
 
 
-def make_local_match_play() -> Play:
-    """Return a function that plays a match with `play_match`."""
-    env, seeds = arena.make("riskless", map=MAP, opening=4), count()
-
-    def play() -> int:
-        arena.play_match("random", "random", env, opening=4, seed=next(seeds))
-        return 1
-
-    return play
+def play_local_match(env: Environment, seeds: Iterator[int]) -> int:
+    """Play a match by `play_match`."""
+    arena.play_match("random", "random", env, opening=4, seed=next(seeds))
+    return 1
 
 
 def measure_command_rate(rounds: int) -> float:
@@ -170,7 +140,7 @@ def main() -> None:
     for row, speeds_of_row in speeds.items():
         cells = (f"{speeds_of_row[title]:,.0f}" if title in speeds_of_row else "" for title in GAMES)
         print(f"| {row} |", " | ".join(cells), "|")
-    local = make_local_match_play()
+    local = partial(play_local_match, arena.make("riskless", map=MAP, opening=4), count())
     pairs = [
         (measure_rate(local, arguments.seconds), measure_command_rate(arguments.rounds)) for _ in range(RUNS)
     ]

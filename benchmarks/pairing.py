@@ -13,8 +13,8 @@ import sys
 import time
 
 from arena.rating.formats import Swiss
-from benchmarks.kit.faults import print_faults
 from benchmarks.kit.measure import format_short
+from benchmarks.kit.results import print_faults
 
 BOTS, ROUNDS, EVENTS = 200, 9, 20
 MAX_ROUND_SECONDS = 1.0

@@ -9,7 +9,7 @@ and parses frames.
 
 from __future__ import annotations
 
-import argparse
+import sys
 
 import anyio
 import uvloop
@@ -98,14 +98,10 @@ async def run_relay(port: int, answer: bytes, turn: bytes) -> None:
 
 def main() -> None:
     """Run a relay until killed."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("port", type=int)
-    parser.add_argument("answer_bytes", type=int)
-    parser.add_argument("turn_bytes", type=int)
-    arguments = parser.parse_args()
-    answer = bytes([ANSWER]) + bytes(arguments.answer_bytes - 1)
-    turn = bytes([TURN]) + bytes(arguments.turn_bytes - 1)
-    uvloop.run(run_relay(arguments.port, answer, turn))
+    port, answer_bytes, turn_bytes = map(int, sys.argv[1:])
+    answer = bytes([ANSWER]) + bytes(answer_bytes - 1)
+    turn = bytes([TURN]) + bytes(turn_bytes - 1)
+    uvloop.run(run_relay(port, answer, turn))
 
 
 if __name__ == "__main__":

@@ -12,19 +12,38 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
-import resource
+import sqlite3
+import statistics
+import tempfile
+import time
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import uvloop
 
-from benchmarks.kit.flat import LIMITS, make_claims, make_full_speed_section
-from benchmarks.kit.load import Load, measure_rate, run_arena_bot, wait_until_all_connected
-from benchmarks.kit.lone import make_lone_move_section
+from benchmarks.kit.flat import LIMITS, make_claims, make_full_speed_section, serve_relay
+from benchmarks.kit.load import Load, measure_rate, run_arena_bot, run_relay_bot, wait_until_all_connected
+from benchmarks.kit.measure import make_table, percentile
 from benchmarks.kit.results import SERVER, format_claim
 from benchmarks.kit.script import MAP, make_script
-from benchmarks.kit.served import fetch_histogram, interpolate_quantile, run_arena_server
+from benchmarks.kit.served import (
+    fetch_histogram,
+    interpolate_quantile,
+    raise_file_limit,
+    run_arena_server,
+)
 
 QUANTILES = (0.5, 0.99, 0.999)
+PAUSE_SECONDS = 0.03
+"""Average time from one move to the next, in seconds."""
+ROW = "x" * 200
+"""Row as large as a move's."""
+MAX_MS = 0.5
+"""Largest allowed latency of the answer beyond the disk's, in ms."""
+MEASUREMENTS = 3
+"""Number of measurements of each latency."""
 
 
 @dataclass
@@ -67,7 +86,8 @@ async def _measure_paced(bots: int, rate: float, seconds: float) -> PacedFigures
             playing = running.memory_bytes
             for job in jobs:
                 job.cancel()
-    _print_errors(load)
+    if load.errors:
+        print(f"  {len(load.errors)} errors, the first: {load.errors[0]}")
     counts = {bound: after[bound] - before.get(bound, 0) for bound in after}
     latencies = [1000 * interpolate_quantile(counts, each) for each in QUANTILES]
     return PacedFigures(
@@ -81,9 +101,84 @@ async def _measure_paced(bots: int, rate: float, seconds: float) -> PacedFigures
     )
 
 
-def _print_errors(load: Load) -> None:
-    if load.errors:
-        print(f"  {len(load.errors)} errors, the first: {load.errors[0]}")
+def measure_disk(count: int) -> list[float]:
+    """Return the latencies of `count` durable commits of one row, with pauses as between moves."""
+    with tempfile.TemporaryDirectory(prefix="arena-bench-") as folder:
+        connection = sqlite3.connect(Path(folder) / "disk.db", isolation_level=None)
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("PRAGMA synchronous=FULL")
+            connection.execute("CREATE TABLE rows (number INTEGER PRIMARY KEY, text TEXT)")
+            durations = []
+            for _ in range(count):
+                time.sleep(PAUSE_SECONDS)
+                began = time.perf_counter()
+                connection.execute("INSERT INTO rows (text) VALUES (?)", (ROW,))
+                durations.append(1000 * (time.perf_counter() - began))
+            return durations
+        finally:
+            connection.close()
+
+
+async def measure_answers(
+    load: Load, bots: Sequence[Coroutine[Any, Any, None]], seconds: float
+) -> list[float]:
+    """Return the latency of each move's answer for these bots, which share `load`, in ms."""
+    async with asyncio.TaskGroup() as tasks:
+        jobs = [tasks.create_task(bot) for bot in bots]
+        await wait_until_all_connected(load, len(bots))
+        await asyncio.sleep(1)
+        load.seconds.clear()
+        await asyncio.sleep(seconds)
+        durations = [1000 * each for each in load.seconds]
+        for job in jobs:
+            job.cancel()
+    return durations
+
+
+async def make_lone_move_section(seconds: float) -> list[str]:
+    """Return the section: the latencies of the disk, a relay and the server in ms, measured alternately."""
+    disk, relay, answer = list[float](), list[float](), list[float]()
+    each_seconds = seconds / MEASUREMENTS
+    for _ in range(MEASUREMENTS):
+        disk += await asyncio.to_thread(measure_disk, int(each_seconds / PAUSE_SECONDS))
+        load = Load()
+        with serve_relay(2) as running:
+            bots = [run_relay_bot(running.url, load, PAUSE_SECONDS) for _ in range(2)]
+            relay += await measure_answers(load, bots, each_seconds)
+        load = Load()
+        with run_arena_server(1) as running:
+            bots = [run_arena_bot(running.url, name, load, PAUSE_SECONDS) for name in ("a", "b")]
+            answer += await measure_answers(load, bots, each_seconds)
+    alone, bare, whole = (statistics.median(each) for each in (disk, relay, answer))
+    text = f"{whole:.2f} ms; the disk takes {alone:.2f} ms, and a relay that stores nothing answers in {bare:.2f} ms"
+    lines = [
+        "## A lone move",
+        (
+            "This section shows how long a bot waits for the answer to a move if the server has nothing else to do. Two bots play one "
+            f"match with a move every {1000 * PAUSE_SECONDS:.0f} ms. The server and the bots sleep between moves. All times are in ms. "
+            "The three kinds of time are measured in turn:\n\n"
+            "- *Disk* is the time of a commit of one row by SQLite alone, at the same rate and in the same folder.\n"
+            "- *Relay* is the time from sending a move to receiving the answer of the relay above, which stores nothing.\n"
+            "- *Answer* is the same time with the server."
+        ),
+        "",
+        *make_table(
+            ["", "p50", "p90", "p99"],
+            [
+                [name, *(f"{percentile(times, share):.2f}" for share in (0.5, 0.9, 0.99))]
+                for name, times in {"disk": disk, "relay": relay, "answer": answer}.items()
+            ],
+        ),
+        "",
+        format_claim(
+            "p50 of the answer to a lone move",
+            f"at most {MAX_MS:g} ms longer than a commit of the disk",
+            text,
+        ),
+    ]
+    print("\n".join(lines), flush=True)
+    return lines
 
 
 async def _measure_all(seconds: float, rounds: int, max_bots: int) -> str:
@@ -116,22 +211,26 @@ async def _make_paced_section(seconds: float, max_bots: int) -> list[str]:
             "too small to measure."
         ),
         "",
-        "| playing | moves/s asked | moves/s | p50 ms | p99 ms | p99.9 ms | false forfeits | KiB per idle connection | KiB more per playing connection |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
-    paced = None
-    for bots in (10, 100, 1000):
-        if bots > max_bots // 2:
-            continue
-        paced = await _measure_paced(bots, float(bots), 2 * seconds)
-        p50, p99, p999 = paced.milliseconds
-        lines.append(
-            f"| {bots} | {paced.asked:,.0f} | {paced.rate:,.0f} | {p50:.1f} | {p99:.1f} | {p999:.1f} "
-            f"| {paced.forfeits} | {paced.idle_kib:.1f} | {paced.playing_kib:.1f} |"
-        )
-        print(lines[-1], flush=True)
-    if paced is None or paced.bots < 1000:
+    figures = []
+    for bots in (each for each in (10, 100, 1000) if each <= max_bots // 2):
+        figures.append(await _measure_paced(bots, float(bots), 2 * seconds))
+        print(figures[-1], flush=True)
+    head = ["playing", "moves/s asked", "moves/s", "p50 ms", "p99 ms", "p99.9 ms", "false forfeits"]
+    lines += make_table(
+        [*head, "KiB per idle connection", "KiB more per playing connection"],
+        [
+            [
+                *(each.bots, f"{each.asked:,.0f}", f"{each.rate:,.0f}"),
+                *(f"{milliseconds:.1f}" for milliseconds in each.milliseconds),
+                *(each.forfeits, f"{each.idle_kib:.1f}", f"{each.playing_kib:.1f}"),
+            ]
+            for each in figures
+        ],
+    )
+    if not figures or figures[-1].bots < 1000:
         return lines
+    paced = figures[-1]
     text = f"p99 {paced.milliseconds[1]:.1f} ms, {paced.forfeits} forfeits at {paced.rate:,.0f} moves/s"
     return [
         *lines,
@@ -163,8 +262,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--most", type=int, default=2000, help="maximum number of connections")
     arguments = parser.parse_args()
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 20_000)), hard))
+    raise_file_limit()
     report = uvloop.run(_measure_all(arguments.seconds, arguments.rounds, arguments.most))
     SERVER.replace_section("speed", report)
 

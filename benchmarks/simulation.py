@@ -15,66 +15,36 @@ import logging
 import sys
 import time
 from collections import Counter
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import count
 
+from benchmarks.kit.measure import make_table
 from benchmarks.kit.results import SIMULATION, describe_measurement, format_claim
 from testkit.simulation.arena import SimulationPlan, SimulationResult, simulate
 from testkit.simulation.planted import PLANTED, find_failing_seed, plant_defect
 from testkit.simulation.shrink import reduce_failure
 
 
-@dataclass
-class CampaignTotals:
-    """Totals of many runs."""
-
-    runs: int = 0
-    seconds: float = 0.0
-    """Simulated time in seconds."""
-    cpu: float = 0.0
-    matches: int = 0
-    moves: int = 0
-    fault_counts: Counter[str] = field(default_factory=Counter)
-    reasons: Counter[str] = field(default_factory=Counter)
-    failed: list[SimulationResult] = field(default_factory=list)
-
-    def add(self, results: SimulationResult) -> None:
-        """Add a run to the sum."""
-        self.runs += 1
-        self.seconds += results.seconds
-        self.matches += results.matches
-        self.moves += results.moves
-        self.fault_counts += results.fault_counts
-        self.reasons += results.reasons
-        if results.failure:
-            self.failed.append(results)
-
-
 def main() -> int:
     """Run the seeds, and print the results. Return 1 if one fails."""
     arguments = _parse_arguments()
     logging.disable(logging.CRITICAL)
-    campaign = CampaignTotals()
+    results: list[SimulationResult] = []
     with describe_measurement(" ".join(["python -m benchmarks.simulation", *sys.argv[1:]])) as measured:
-        match arguments.part:
-            case "planted":
-                title, text = "Planted defects", _find_planted_defects()
-            case _:
-                campaign = _run_seeds(arguments)
-                title, text = "Seeds", _make_seeds_section(campaign, arguments.bots)
+        if arguments.part == "planted":
+            title, text = "Planted defects", _find_planted_defects()
+        else:
+            began = time.process_time()
+            results = _run_seeds(arguments)
+            title, text = "Seeds", _make_seeds_section(results, time.process_time() - began, arguments.bots)
     print(text)
     if arguments.write:
         SIMULATION.replace_section(arguments.part, f"## {title}\n\n{measured()}\n\n{text}")
-    return 1 if campaign.failed else 0
+    return 1 if any(each.failure for each in results) else 0
 
 
-def _run_seeds(arguments: argparse.Namespace) -> CampaignTotals:
-    campaign, began, until = (
-        CampaignTotals(),
-        time.process_time(),
-        time.perf_counter() + 60 * (arguments.minutes or 0),
-    )
+def _run_seeds(arguments: argparse.Namespace) -> list[SimulationResult]:
+    results, until = [], time.perf_counter() + 60 * (arguments.minutes or 0)
     only = None if arguments.only is None else tuple(map(int, filter(None, arguments.only.split(","))))
     for seed in (
         count(arguments.seed)
@@ -83,8 +53,7 @@ def _run_seeds(arguments: argparse.Namespace) -> CampaignTotals:
     ):
         with plant_defect(arguments.fault):
             outcome = simulate(SimulationPlan(seed, 3600 * arguments.hours, arguments.bots, only=only))
-        campaign.add(outcome)
-        campaign.cpu = time.process_time() - began
+        results.append(outcome)
         if outcome.failure:
             print(f"seed {seed} fails at {outcome.seconds:.3f} s: {outcome.failure}", flush=True)
             if only is None:
@@ -94,7 +63,7 @@ def _run_seeds(arguments: argparse.Namespace) -> CampaignTotals:
             print(f"seed {seed}: digest {outcome.digest}")
         if arguments.minutes and time.perf_counter() >= until:
             break
-    return campaign
+    return results
 
 
 def _print_failure(results: SimulationResult, arguments: argparse.Namespace) -> None:
@@ -109,18 +78,21 @@ def _print_failure(results: SimulationResult, arguments: argparse.Namespace) -> 
     print(f"  at {results.seconds:.3f} s: {results.failure}", flush=True)
 
 
-def _make_seeds_section(campaign: CampaignTotals, bots: int) -> str:
+def _make_seeds_section(results: list[SimulationResult], cpu_seconds: float, bots: int) -> str:
+    faults: Counter[str] = sum((each.fault_counts for each in results), Counter())
+    reasons: Counter[str] = sum((each.reasons for each in results), Counter())
     counts = [
         f"{what}: " + ", ".join(f"{name} {number}" for name, number in sorted(counted.items())) + "."
         for what, counted in (
-            ("Injected faults by kind", campaign.fault_counts),
-            ("Number of matches by end reason", campaign.reasons),
+            ("Injected faults by kind", faults),
+            ("Number of matches by end reason", reasons),
         )
     ]
     total = (
-        f"The simulation ran with {campaign.runs} seeds, for {campaign.seconds / 3600:.2f} simulated hours of {bots} bots in"
-        f" {campaign.cpu:.0f} s of CPU time: {campaign.matches:,} matches, {campaign.moves:,} acknowledged moves and"
-        f" {campaign.fault_counts.total():,} injected faults. {len(campaign.failed)} of the seeds failed."
+        f"The simulation ran with {len(results)} seeds, for {sum(each.seconds for each in results) / 3600:.2f} simulated hours"
+        f" of {bots} bots in {cpu_seconds:.0f} s of CPU time: {sum(each.matches for each in results):,} matches,"
+        f" {sum(each.moves for each in results):,} acknowledged moves and {faults.total():,} injected faults."
+        f" {sum(bool(each.failure) for each in results)} of the seeds failed."
     )
     return "\n\n".join([total, *counts])
 
@@ -133,14 +105,12 @@ def _find_planted_defects() -> str:
         cpu = time.process_time() - began
         slowest = max(slowest, cpu if result.failure else float("inf"))
         failure = (result.failure or "not found").partition("\n")[0]
-        rows.append(f"| {name} | {result.plan.seed} | {cpu:.1f} | {result.seconds:.0f} | {failure} |")
+        rows.append([name, result.plan.seed, f"{cpu:.1f}", f"{result.seconds:.0f}", failure])
     return "\n".join(
         [
             "This section tests the simulation itself: a defect is planted into the code, and the simulation must find it. `testkit/simulation/planted.py` describes each defect. The simulation runs with seed 1, 2, 3 … until one fails; *CPU s* is the CPU time of all these runs.",
             "",
-            "| defect | seed | CPU s | fails after, simulated s | failure |",
-            "| --- | --- | --- | --- | --- |",
-            *rows,
+            *make_table(["defect", "seed", "CPU s", "fails after, simulated s", "failure"], rows),
             "",
             format_claim(
                 f"CPU time to find each of {len(PLANTED)} planted defects",

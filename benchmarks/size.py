@@ -14,9 +14,9 @@ import asyncio
 import random
 import statistics
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from urllib.parse import quote
 
 import sqlalchemy as sa
@@ -29,13 +29,28 @@ from arena.server.web.page_process import MAX_PARALLEL_ANSWERS as ANSWERS_AT_ONC
 from arena.server.web.request_queue import SHARE
 from arena.server.web.routes import ROUTES, find_route
 from benchmarks.hostile.stranger import TrafficCounts, send_get
-from benchmarks.kit.filling import BOTS, EVENT, LADDERS, PLIES, create_filled_store, replace_sample_records
+from benchmarks.kit.filling import (
+    BOTS,
+    EVENT,
+    LADDERS,
+    NAMES,
+    PLIES,
+    create_database,
+    create_filled_store,
+    replace_sample_records,
+)
+from benchmarks.kit.measure import make_table
 from benchmarks.kit.results import SERVER, describe_measurement, format_claim
-from benchmarks.kit.served import RunningServer, run_arena_server
-from benchmarks.kit.stores import NAMES
-from benchmarks.kit.stores import create_database as empty_database
+from benchmarks.kit.served import run_arena_server
 
 AT_ONCE = 6
+UNLIMITED = (
+    "--set=limits.connections=10000",
+    "--set=limits.connections_per_address=10000",
+    "--set=limits.work_ms_per_second=1e9",
+    "--set=limits.cut_offs=100000",
+)
+"""Options of a server without rate limits."""
 ROUNDS = 40
 """Minimum number of requests of each kind that each of the parallel clients sends."""
 TRUE_MATCHES = 200
@@ -134,19 +149,6 @@ async def measure_question(
     return durations
 
 
-@contextmanager
-def run_unlimited_server(database: str) -> Iterator[RunningServer]:
-    """Serve a store without rate limits."""
-    limits = (
-        "--set=limits.connections=10000",
-        "--set=limits.connections_per_address=10000",
-        "--set=limits.work_ms_per_second=1e9",
-        "--set=limits.cut_offs=100000",
-    )
-    with run_arena_server(1, *limits, database=database) as running:
-        yield running
-
-
 async def load_sample_matches(engine: Engine, count: int) -> list[tuple[str, str, str]]:
     """Return (id, end time, Maxie's name) of matches spread over the whole store."""
     numbers = random.Random(1).sample(range(1, count + 1), min(count, 2000))
@@ -168,7 +170,7 @@ async def measure_store(store: str, database: str, count: int, seconds: float) -
             length = sa.func.avg(sa.func.length(records.c.packed))
             piece = float((await connection.execute(sa.select(length))).scalar_one())
         token = await tokens.create_token(engine, "host", "admin")
-    with run_unlimited_server(database) as running:
+    with run_arena_server(1, *UNLIMITED, database=database) as running:
         latencies = StoreLatencies(store, count, measured, piece)
         everything = make_questions(known)
         for name, question in everything.items():
@@ -204,21 +206,18 @@ def make_section(measured: Sequence[StoreLatencies], note: str) -> str:
             "",
             f"**{store}**",
             "",
-            _make_row(["", *(f"{each.count:,}" for each in mine)]),
-            _make_row(["---"] * (len(mine) + 1)),
-        ]
-        lines += [
-            _make_row([name, *(_format_cell(each.milliseconds[name]) for each in mine)]) for name in names
-        ]
-        lines += [
-            _make_row(["bytes per match, compressed", *(f"{each.piece:,.0f}" for each in mine)]),
-            _make_row(
+            *make_table(
+                ["", *(f"{each.count:,}" for each in mine)],
                 [
-                    "bytes per match with rows and indices",
-                    *(f"{each.stats.bytes_a_match:,.0f}" for each in mine),
-                ]
+                    *([name, *(_format_cell(each.milliseconds[name]) for each in mine)] for name in names),
+                    ["bytes per match, compressed", *(f"{each.piece:,.0f}" for each in mine)],
+                    [
+                        "bytes per match with rows and indices",
+                        *(f"{each.stats.bytes_a_match:,.0f}" for each in mine),
+                    ],
+                    ["bytes of the store", *(f"{each.stats.bytes / 1e6:,.0f} MB" for each in mine)],
+                ],
             ),
-            _make_row(["bytes of the store", *(f"{each.stats.bytes / 1e6:,.0f} MB" for each in mine)]),
         ]
     largest = [each for each in measured if each.count == sizes[-1]]
     slowest = max(each.milliseconds[name][1] for each in largest for name in names)
@@ -247,23 +246,6 @@ def _format_cell(times: tuple[float, float, float]) -> str:
     return " / ".join(f"{each:.1f}" for each in times)
 
 
-def _make_row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
-
-
-def _measure_stores(
-    min_matches: int, max_matches: int, stores: Sequence[str], seconds: float
-) -> Iterator[StoreLatencies]:
-    sizes = [10**power for power in range(3, 10) if min_matches <= 10**power <= max_matches]
-    for store in stores:
-        for count in sizes:
-            began = time.perf_counter()
-            with empty_database(store) as database:
-                results = asyncio.run(measure_store(NAMES[store], database, count, seconds))
-            print(f"{store}, {count:,} matches: {time.perf_counter() - began:.0f} s", flush=True)
-            yield results
-
-
 def main() -> None:
     """Measure, print, and write the section."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0] if __doc__ else None)
@@ -273,9 +255,13 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=5.0, help="seconds per request")
     arguments = parser.parse_args()
     with describe_measurement("python -m benchmarks.size") as note:
-        measured = list(
-            _measure_stores(arguments.least, arguments.most, arguments.stores.split(","), arguments.seconds)
-        )
+        measured = []
+        sizes = [10**power for power in range(3, 10) if arguments.least <= 10**power <= arguments.most]
+        for store, count in product(arguments.stores.split(","), sizes):
+            began = time.perf_counter()
+            with create_database(store) as database:
+                measured.append(asyncio.run(measure_store(NAMES[store], database, count, arguments.seconds)))
+            print(f"{store}, {count:,} matches: {time.perf_counter() - began:.0f} s", flush=True)
     text = make_section(measured, note())
     print(text)
     SERVER.replace_section("size", text)

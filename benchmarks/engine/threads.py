@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from arena.bots.compiled.catalogue import weights_for
@@ -19,7 +18,6 @@ from benchmarks.kit.measure import (
     format_short,
     make_middle_games,
     make_riskless,
-    measure_call,
 )
 from benchmarks.kit.results import format_claim
 
@@ -38,11 +36,6 @@ VARIANTS: Mapping[str, Mapping[str, Any]] = {
 """Options of Jamboree by variant: ways in which threads share a search."""
 
 
-def choose_thread_counts(cores: int) -> list[int]:
-    """Return the numbers of threads to measure: one, two, and one for each core."""
-    return sorted({1, 2, cores})
-
-
 def make_variants(counts: Sequence[int]) -> dict[str, dict[str, Any]]:
     """Return the searches to measure, by name: each variant with each number of threads."""
     return {
@@ -57,10 +50,9 @@ def search_to_depth(
 ) -> tuple[float, Report[Any]]:
     """Search to a depth with an empty transposition table. Return the time in seconds, and the last report."""
     searcher.clear()
-    end = time.perf_counter() + patience
-    reports = searcher.deepen(position, max_depth=depth, stop=lambda: time.perf_counter() > end)
-    seconds, depths = measure_call(partial(list, reports))
-    return seconds, depths[-1]
+    began = time.perf_counter()
+    *_, last = searcher.deepen(position, max_depth=depth, stop=lambda: time.perf_counter() > began + patience)
+    return time.perf_counter() - began, last
 
 
 def pin_search_threads(searcher: Searcher[Any, Any], position: Any) -> None:
@@ -143,7 +135,7 @@ def measure_map(map: str, counts: Sequence[int]) -> list[PositionTimes]:
 def measure() -> dict[str, Any]:
     """Measure every variant with each number of threads, on the same positions."""
     cores = len(os.sched_getaffinity(0))
-    threads = choose_thread_counts(cores)
+    threads = sorted({1, 2, cores})
     results = [position for map in MAPS for position in measure_map(map, threads)]
     return {
         "cores": cores,

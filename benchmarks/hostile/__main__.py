@@ -34,8 +34,7 @@ import uvloop
 
 from benchmarks.hostile.kinds import KINDS
 from benchmarks.hostile.rounds import ADDRESSES, CLIENTS, SECONDS, list_faults, make_section, play_all_rounds
-from benchmarks.kit.faults import print_faults
-from benchmarks.kit.results import SERVER, describe_measurement
+from benchmarks.kit.results import SERVER, describe_measurement, print_faults
 
 
 def main() -> int:

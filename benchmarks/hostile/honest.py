@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmarks.kit.load import Load, measure_rate, run_arena_bot
+from benchmarks.kit.measure import percentile
 from benchmarks.kit.served import RunningServer, fetch_histogram, interpolate_quantile
 
 RATE = 300.0
@@ -74,21 +75,16 @@ async def measure_window(server: RunningServer, load: Load, seconds: float) -> W
     counts = {bound: after[bound] - before.get(bound, 0) for bound in after}
     return WindowFigures(
         median_percentile_99_of_runs(durations),
-        percentile_99(durations),
+        percentile(durations, 0.99),
         1000 * interpolate_quantile(counts, 0.99),
         cpu / took,
     )
-
-
-def percentile_99(values: Sequence[float]) -> float:
-    """Return the 99th percentile."""
-    return sorted(values)[int(0.99 * (len(values) - 1))]
 
 
 def median_percentile_99_of_runs(values: Sequence[float]) -> float:
     """Return the median of the 99th percentiles of all runs of MOVES_PER_RUN values. The last run may be longer."""
     runs = max(1, len(values) // MOVES_PER_RUN)
     return statistics.median(
-        percentile_99(values[run * MOVES_PER_RUN : (run + 1) * MOVES_PER_RUN if run + 1 < runs else None])
+        percentile(values[run * MOVES_PER_RUN : (run + 1) * MOVES_PER_RUN if run + 1 < runs else None], 0.99)
         for run in range(runs)
     )

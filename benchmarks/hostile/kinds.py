@@ -12,7 +12,7 @@ import random
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
 from arena.server.web.credentials import make_basic_header
@@ -125,13 +125,17 @@ def send_repeatedly(type: str, *answers: str, role: str = "bot", **content: obje
     return RequestKind(type, send_requests, frozenset(answers), role)
 
 
+MakeTarget = Callable[[RequestSubjects, int], str]
+"""Function that returns the path of the nth request."""
+
+
 def get_repeatedly(
-    path: str,
-    make_path: Callable[[RequestSubjects, int], str],
+    route: str,
+    target: str | MakeTarget,
     make_authorization: Callable[[RequestSubjects, int], str] | None = None,
     method: str = "GET",
 ) -> RequestKind:
-    """Return a kind that repeats a plain request, each on a new connection. `make_path` returns the path of the nth request."""
+    """Return a kind that repeats a plain request, each on a new connection. `target`: the path, if always the same."""
 
     async def send_requests(client: LoadClient) -> None:
         numbers = itertools.count(client.number)
@@ -139,53 +143,29 @@ def get_repeatedly(
         async def send_one() -> None:
             number = next(numbers)
             authorization = make_authorization(client.subjects, number) if make_authorization else ""
-            target = make_path(client.subjects, number)
-            await send_get(client.subjects.url, client.source, target, client.counts, authorization, method)
+            path = target if isinstance(target, str) else target(client.subjects, number)
+            await send_get(client.subjects.url, client.source, path, client.counts, authorization, method)
 
         await repeat_until_cancelled(send_one, client.counts)
 
-    return RequestKind(f"{method} {path}", send_requests, role="")
+    return RequestKind(f"{method} {route}", send_requests, role="")
 
 
-async def connect_repeatedly(client: LoadClient) -> None:
-    """Connect, say hello and disconnect."""
+def connect_repeatedly(make_hello: Callable[[LoadClient], dict[str, object]]) -> RequestKind:
+    """Return a kind that connects, says hello and disconnects. `make_hello` returns the fields of the next hello."""
 
-    async def connect_once() -> None:
-        client.counts.sent += 1
-        async with connected(
-            client.subjects.url, client.source, client.counts, name="visitor", role="spectator"
-        ):
-            client.counts.answered += 1
-
-    await repeat_until_cancelled(connect_once, client.counts)
-
-
-def connect_under_new_names(make_name: Callable[[], str]) -> Callable[[LoadClient], Awaitable[None]]:
-    """Connect as a bot and disconnect, under a new name each time."""
-
-    async def connect_repeatedly(client: LoadClient) -> None:
+    async def send_requests(client: LoadClient) -> None:
         async def connect_once() -> None:
             client.counts.sent += 1
-            async with connected(
-                client.subjects.url, client.source, client.counts, name=make_name(), pool=False
-            ):
+            hello = make_hello(client)
+            async with connected(client.subjects.url, client.source, client.counts, **hello):
+                if hello["name"] in REVOKED:
+                    raise RuntimeError("a revoked token opens a name")
                 client.counts.answered += 1
 
         await repeat_until_cancelled(connect_once, client.counts)
 
-    return connect_repeatedly
-
-
-async def connect_with_revoked_token(client: LoadClient) -> None:
-    """Reconnect repeatedly with a revoked token."""
-    name = REVOKED[client.number % len(REVOKED)]
-
-    async def connect_once() -> None:
-        client.counts.sent += 1
-        async with connected(client.subjects.url, client.source, client.counts, name=name, token="x" * 32):
-            raise RuntimeError("a revoked token opens a name")
-
-    await repeat_until_cancelled(connect_once, client.counts)
+    return RequestKind("hello", send_requests, role="")
 
 
 def challenge_and_withdraw(**content: object) -> RequestKind:
@@ -275,24 +255,20 @@ async def send_resignation(client: LoadClient, message: StrangerMessage) -> None
     await client.connection.send(type="resign", match=message.match)
 
 
-async def play_move(client: LoadClient, message: StrangerMessage) -> None:
+async def play_move(client: LoadClient, message: StrangerMessage, **more: object) -> None:
     """Move immediately."""
-    await _send_move(client, message)
+    client.counts.sent += 1
+    ply = message.ply or 0
+    await client.connection.send_answer(
+        type="move", match=message.match, ply=ply, move=make_script()[ply], **more
+    )
 
 
 async def play_move_with_analysis(client: LoadClient, message: StrangerMessage) -> None:
     """Move immediately, with `thinking` of maximum size."""
     ply = message.ply or 0
     line = (make_script() * 2)[ply : ply + LINE]
-    await _send_move(client, message, thinking={"depth": 99_999, "value": 1.0, "nodes": 2**60, "line": line})
-
-
-async def _send_move(client: LoadClient, message: StrangerMessage, **more: object) -> None:
-    client.counts.sent += 1
-    ply = message.ply or 0
-    await client.connection.send_answer(
-        type="move", match=message.match, ply=ply, move=make_script()[ply], **more
-    )
+    await play_move(client, message, thinking={"depth": 99_999, "value": 1.0, "nodes": 2**60, "line": line})
 
 
 async def watch_repeatedly(client: LoadClient) -> None:
@@ -367,7 +343,7 @@ def _make_credentials(subjects: RequestSubjects, number: int) -> str:
 
 def _post_repeatedly(target: str) -> RequestKind:
     """Return a kind that repeats a POST with the token of a bot."""
-    return get_repeatedly(target.partition("?")[0], lambda _world, _number: target, _make_credentials, "POST")
+    return get_repeatedly(target.partition("?")[0], target, _make_credentials, "POST")
 
 
 ATTACKERS = 16
@@ -388,15 +364,73 @@ def attack_with(*names: str) -> RequestKind:
     return RequestKind("", run_attacks, role="", options=options)
 
 
+GETS: dict[str, str | MakeTarget] = {
+    "/": "/",
+    "/match/": lambda subjects, number: f"/match/{_choose(subjects.finished, number)}/{number}",
+    "/embed/": lambda subjects, number: f"/embed/{_choose(subjects.finished, number)}",
+    "/bot/": lambda _, number: f"/bot/bot%20{number % 100}",
+    "/event/": "/event/serve",
+    "/table/": lambda _, number: "/table/serve" if number % 2 else "/table",
+    "/play/": lambda _, number: f"/play/bot%20{number % 100}",
+    "/file/": "/file",
+    "/maps/": "/maps/world",
+    "/versus/": lambda _, number: f"/versus/bot%20{number % 100}/bot%201",
+    "/search/": "/search?map=m2",
+    "/tv/": "/tv",
+    "/sw.js": "/sw.js",
+    "/picture/": lambda subjects, number: (
+        f"/picture/match/{_choose(subjects.finished, number)}/{number % 40}.png"
+    ),
+    "/film/": lambda subjects, number: f"/film/{_choose(subjects.finished, number)}.gif",
+    "/web/": lambda subjects, _: subjects.file,
+    "/healthz": "/healthz",
+    "/readyz": "/readyz",
+    "/metrics": "/metrics",
+    "/api/about": "/api/about",
+    "/api/truth/": lambda subjects, number: f"/api/truth/{_choose(subjects.finished, number)}",
+    "/api/game/": lambda _, number: f"/api/game/connect4?moves=[{number % 7}]",
+    "/api/advice/": lambda _, number: f"/api/advice/path4?position={_make_position(number)}",
+    "/api/review/": lambda subjects, number: f"/api/review/{_choose(subjects.finished, number)}",
+    "/api/review": lambda _, number: f"/api/review?game=tictactoe&moves=[{number % 9}]",
+    "/api/openings/": lambda _, number: f"/api/openings/path4?position={_make_position(number)}",
+    "/api/map/": "/api/map/world",
+    "/api/records": lambda _, number: f"/api/records?limit={1 + number % 50}",
+    "/api/record/": lambda subjects, number: f"/api/record/{_choose(subjects.finished, number)}",
+    "/api/table": lambda _, number: "/api/table" if number % 2 else "/api/table?event=serve",
+    "/api/maps": "/api/maps",
+    "/api/search": lambda _, number: f"/api/search?map=m2&result=drawn&bot=bot%20{number % 100}",
+    "/api/versus": lambda _, number: f"/api/versus?bot=bot%20{number % 100}&opponent=bot%201",
+    "/api/event": "/api/event?name=serve",
+    "/api/bot": lambda _, number: f"/api/bot?name=bot%20{number % 100}",
+    "/api/bot/": lambda _, number: f"/api/bot/bot%20{number % 100}",
+    "/join/": "/join/none",
+    "/me/": "/me",
+    "/events.ics": "/events.ics",
+    "/api/table.csv": "/api/table.csv?event=serve",
+    "/host/": "/host",
+}
+"""Path of each kind of plain request that needs no token, by route."""
+POSTS = (
+    "/api/host",
+    "/api/me",
+    "/api/me/enter?event=none&name=one",
+    "/api/me/withdraw?event=none&name=one",
+    "/api/token/create?name=one",
+    "/api/token/rotate?name=one",
+    "/api/token/revoke?name=one",
+)
+"""Paths that are requested with POST and the token of a bot."""
 KINDS: dict[str, RequestKind] = {
-    "hello": RequestKind("hello", connect_repeatedly, role=""),
-    "names": RequestKind(
-        "hello", connect_under_new_names(lambda: uuid.uuid4().hex), role="", options=("--anyone",)
+    "hello": connect_repeatedly(lambda _: {"name": "visitor", "role": "spectator"}),
+    "names": replace(
+        connect_repeatedly(lambda _: {"name": uuid.uuid4().hex, "pool": False}), options=("--anyone",)
     ),
-    "names of guests": RequestKind(
-        "hello", connect_under_new_names(lambda: f"guest-{random.randrange(10**6)}"), role=""
+    "names of guests": connect_repeatedly(
+        lambda _: {"name": f"guest-{random.randrange(10**6)}", "pool": False}
     ),
-    "names whose token was revoked": RequestKind("hello", connect_with_revoked_token, role=""),
+    "names whose token was revoked": connect_repeatedly(
+        lambda client: {"name": REVOKED[client.number % len(REVOKED)], "token": "x" * 32}
+    ),
     "ready": play_each_other("ready", send_ready_repeatedly, game="tictactoe"),
     "move": play_each_other("move", send_ready, play_move, "accepted", map="m2"),
     "move, thinking at its bound": play_each_other(
@@ -421,105 +455,20 @@ KINDS: dict[str, RequestKind] = {
     "enter": send_repeatedly("enter", event="none"),
     "leave": send_repeatedly("leave", event="none"),
     "ping": send_repeatedly("ping", "pong", role="spectator"),
-    "GET /": get_repeatedly("/", lambda _world, _number: "/"),
-    "GET /match/": get_repeatedly(
-        "/match/", lambda world, number: f"/match/{_choose(world.finished, number)}/{number}"
-    ),
-    "GET /embed/": get_repeatedly(
-        "/embed/", lambda world, number: f"/embed/{_choose(world.finished, number)}"
-    ),
-    "GET /bot/": get_repeatedly("/bot/", lambda _world, number: f"/bot/bot%20{number % 100}"),
-    "GET /event/": get_repeatedly("/event/", lambda _world, _number: "/event/serve"),
-    "GET /table/": get_repeatedly(
-        "/table/", lambda _world, number: "/table/serve" if number % 2 else "/table"
-    ),
-    "GET /play/": get_repeatedly("/play/", lambda _world, number: f"/play/bot%20{number % 100}"),
-    "GET /file/": get_repeatedly("/file/", lambda _world, _number: "/file"),
-    "GET /maps/": get_repeatedly("/maps/", lambda _world, _number: "/maps/world"),
-    "GET /versus/": get_repeatedly(
-        "/versus/", lambda _world, number: f"/versus/bot%20{number % 100}/bot%201"
-    ),
-    "GET /search/": get_repeatedly("/search/", lambda _world, _number: "/search?map=m2"),
-    "GET /tv/": get_repeatedly("/tv/", lambda _world, _number: "/tv"),
-    "GET /sw.js": get_repeatedly("/sw.js", lambda _world, _number: "/sw.js"),
-    "GET /picture/": get_repeatedly(
-        "/picture/",
-        lambda world, number: f"/picture/match/{_choose(world.finished, number)}/{number % 40}.png",
-    ),
-    "GET /film/": get_repeatedly(
-        "/film/", lambda world, number: f"/film/{_choose(world.finished, number)}.gif"
-    ),
-    "GET /web/": get_repeatedly("/web/", lambda world, _number: world.file),
-    "GET /healthz": get_repeatedly("/healthz", lambda _world, _number: "/healthz"),
-    "GET /readyz": get_repeatedly("/readyz", lambda _world, _number: "/readyz"),
-    "GET /metrics": get_repeatedly("/metrics", lambda _world, _number: "/metrics"),
-    "GET /api/about": get_repeatedly("/api/about", lambda _world, _number: "/api/about"),
-    "GET /api/truth/": get_repeatedly(
-        "/api/truth/", lambda world, number: f"/api/truth/{_choose(world.finished, number)}"
-    ),
-    "GET /api/game/": get_repeatedly(
-        "/api/game/", lambda _world, number: f"/api/game/connect4?moves=[{number % 7}]"
-    ),
-    "GET /api/advice/": get_repeatedly(
-        "/api/advice/", lambda _world, number: f"/api/advice/path4?position={_make_position(number)}"
-    ),
-    "GET /api/review/": get_repeatedly(
-        "/api/review/", lambda world, number: f"/api/review/{_choose(world.finished, number)}"
-    ),
-    "GET /api/review": get_repeatedly(
-        "/api/review", lambda _world, number: f"/api/review?game=tictactoe&moves=[{number % 9}]"
-    ),
-    "GET /api/openings/": get_repeatedly(
-        "/api/openings/", lambda _world, number: f"/api/openings/path4?position={_make_position(number)}"
-    ),
-    "GET /api/map/": get_repeatedly("/api/map/", lambda _world, _number: "/api/map/world"),
-    "GET /api/records": get_repeatedly(
-        "/api/records", lambda _world, number: f"/api/records?limit={1 + number % 50}"
-    ),
+    **{f"GET {route}": get_repeatedly(route, target) for route, target in GETS.items()},
     "GET /api/records, thinking at its bound": get_repeatedly(
-        "/api/records", lambda _world, number: f"/api/records?limit={1 + number % 50}&bot={THINKERS[0]}"
-    ),
-    "GET /api/record/": get_repeatedly(
-        "/api/record/", lambda world, number: f"/api/record/{_choose(world.finished, number)}"
+        "/api/records", lambda _, number: f"/api/records?limit={1 + number % 50}&bot={THINKERS[0]}"
     ),
     "GET /api/record/, thinking at its bound": get_repeatedly(
-        "/api/record/", lambda world, number: f"/api/record/{_choose(world.long, number)}"
+        "/api/record/", lambda subjects, number: f"/api/record/{_choose(subjects.long, number)}"
     ),
-    "GET /api/table": get_repeatedly(
-        "/api/table", lambda _world, number: "/api/table" if number % 2 else "/api/table?event=serve"
-    ),
-    "GET /api/maps": get_repeatedly("/api/maps", lambda _world, _number: "/api/maps"),
-    "GET /api/search": get_repeatedly(
-        "/api/search", lambda _world, number: f"/api/search?map=m2&result=drawn&bot=bot%20{number % 100}"
-    ),
-    "GET /api/versus": get_repeatedly(
-        "/api/versus", lambda _world, number: f"/api/versus?bot=bot%20{number % 100}&opponent=bot%201"
-    ),
-    "GET /api/event": get_repeatedly("/api/event", lambda _world, _number: "/api/event?name=serve"),
-    "GET /api/bot": get_repeatedly("/api/bot", lambda _world, number: f"/api/bot?name=bot%20{number % 100}"),
-    "GET /api/bot/": get_repeatedly("/api/bot/", lambda _world, number: f"/api/bot/bot%20{number % 100}"),
     "GET /api/log/": get_repeatedly(
         "/api/log/",
-        lambda world, number: f"/api/log/{world.own_matches[number % len(world.own_matches)][0]}",
+        lambda subjects, number: f"/api/log/{subjects.own_matches[number % len(subjects.own_matches)][0]}",
         _make_credentials,
     ),
-    "GET /join/": get_repeatedly("/join/", lambda _world, _number: "/join/none"),
-    "GET /me/": get_repeatedly("/me/", lambda _world, _number: "/me"),
-    "GET /events.ics": get_repeatedly("/events.ics", lambda _world, _number: "/events.ics"),
-    "GET /api/table.csv": get_repeatedly(
-        "/api/table.csv", lambda _world, _number: "/api/table.csv?event=serve"
-    ),
-    "GET /host/": get_repeatedly("/host/", lambda _world, _number: "/host"),
-    "POST /api/host": _post_repeatedly("/api/host"),
-    "POST /api/join": get_repeatedly(
-        "/api/join", lambda _world, _number: "/api/join?name=one", method="POST"
-    ),
-    "POST /api/me": _post_repeatedly("/api/me"),
-    "POST /api/me/enter": _post_repeatedly("/api/me/enter?event=none&name=one"),
-    "POST /api/me/withdraw": _post_repeatedly("/api/me/withdraw?event=none&name=one"),
-    "POST /api/token/create": _post_repeatedly("/api/token/create?name=one"),
-    "POST /api/token/rotate": _post_repeatedly("/api/token/rotate?name=one"),
-    "POST /api/token/revoke": _post_repeatedly("/api/token/revoke?name=one"),
+    **{f"POST {target.partition('?')[0]}": _post_repeatedly(target) for target in POSTS},
+    "POST /api/join": get_repeatedly("/api/join", "/api/join?name=one", method="POST"),
     "guests": RequestKind("challenge", play_house_engines, frozenset({"challenged"}), "guest"),
     **{f"attack: {name}": attack_with(name) for name in horde.KINDS},
     ALL_ATTACKS: attack_with(*horde.KINDS),

@@ -33,12 +33,19 @@ from benchmarks.hostile.kinds import (
 )
 from benchmarks.hostile.seeds import fill_store
 from benchmarks.hostile.stranger import TrafficCounts
-from benchmarks.kit.halves import load_cores, pin_to_cores, server_cores
 from benchmarks.kit.load import Load, wait_until_all_connected
 from benchmarks.kit.measure import Ratio, Section, format_short
 from benchmarks.kit.results import format_claim
 from benchmarks.kit.script import MAP
-from benchmarks.kit.served import ROOT, RunningServer, fetch_histogram, run_server
+from benchmarks.kit.served import (
+    ROOT,
+    RunningServer,
+    fetch_histogram,
+    load_cores,
+    pin_to_cores,
+    run_server,
+    server_cores,
+)
 from testkit import horde
 
 SECONDS = 3.5
@@ -183,15 +190,15 @@ class RoundResults:
         )
 
 
-class StrangersProcess:
-    """Process of the strangers, which carries out one order after another."""
+class LineProcess:
+    """Process of this benchmark that takes and prints lines of JSON."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._in = cast("asyncio.StreamWriter", process.stdin)
         self._out = cast("asyncio.StreamReader", process.stdout)
 
     async def send_order(self, content: object) -> None:
-        """Send the process an order, as a line of JSON."""
+        """Send the process an order."""
         self._in.write(json.dumps(content).encode() + b"\n")
         await self._in.drain()
 
@@ -199,25 +206,21 @@ class StrangersProcess:
         """Return the process's next line. Raises RuntimeError if the process has ended."""
         line = await self._out.readline()
         if not line:
-            raise RuntimeError("the strangers' process has ended; its output above says why")
+            raise RuntimeError("a process of the benchmark has ended; its output above says why")
         data: dict[str, Any] = json.loads(line)
         return data
 
 
 @asynccontextmanager
-async def _start_strangers(url: str, tokens: dict[str, str]) -> AsyncIterator[StrangersProcess]:
+async def _run_process(module: str, *words: str) -> AsyncIterator[LineProcess]:
+    """Run a module of this benchmark on the cores for the load, until the end of the block."""
+    pipe = asyncio.subprocess.PIPE
     with pin_to_cores(load_cores()):
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "benchmarks.hostile.strangers", url),
-            cwd=ROOT,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
+            *(sys.executable, "-m", module, *words), cwd=ROOT, stdin=pipe, stdout=pipe
         )
     try:
-        strangers = StrangersProcess(process)
-        await strangers.send_order(tokens)
-        await strangers.read_line()
-        yield strangers
+        yield LineProcess(process)
     finally:
         if process.returncode is None:
             process.kill()
@@ -258,7 +261,9 @@ async def _play_rounds(
         async with asyncio.TaskGroup() as tasks:
             bots = start_honest_bots(tasks, server.url, results.load, tokens)
             await wait_until_all_connected(results.load, BOTS)
-            async with _start_strangers(server.url, playing) as strangers:
+            async with _run_process("benchmarks.hostile.strangers", server.url) as strangers:
+                await strangers.send_order(playing)
+                await strangers.read_line()
                 await asyncio.sleep(seconds)
                 results.memory = results.memory or server.memory_bytes
                 rounds = RoundPlayer(server, strangers, results, seconds, clients)
@@ -268,7 +273,8 @@ async def _play_rounds(
                     for _ in range(MORE_ROUNDS):
                         await rounds.play(kind)
                 if not options:
-                    async with _run_control_server() as url:
+                    async with _run_process("benchmarks.hostile.control") as plain_server:
+                        url = f"ws://127.0.0.1:{(await plain_server.read_line())['port']}"
                         for control in CONTROL_KINDS:
                             await rounds.play_control(control, url)
                 results.collector = max(
@@ -276,21 +282,6 @@ async def _play_rounds(
                 )
             for bot in bots:
                 bot.cancel()
-
-
-@asynccontextmanager
-async def _run_control_server() -> AsyncIterator[str]:
-    """Run the control server until the end of the block. Yield its URL."""
-    with pin_to_cores(load_cores()):
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "benchmarks.hostile.control"), cwd=ROOT, stdout=asyncio.subprocess.PIPE
-        )
-    try:
-        line = await cast("asyncio.StreamReader", process.stdout).readline()
-        yield f"ws://127.0.0.1:{json.loads(line)['port']}"
-    finally:
-        process.kill()
-        await process.wait()
 
 
 def _max_collector_pause(server: RunningServer) -> float:
@@ -325,7 +316,7 @@ class RoundPlayer:
     def __init__(
         self,
         server: RunningServer,
-        strangers: StrangersProcess,
+        strangers: LineProcess,
         results: RoundResults,
         seconds: float,
         clients: int,

@@ -33,6 +33,7 @@ class StrangerMessage(Struct):
 
     type: str
     match: str | None = None
+    seat: str = ""
     code: str = ""
     challenge: str = ""
     challenger: str = ""
@@ -76,12 +77,12 @@ class MessagePace:
 
 
 class Stranger:
-    """Admitted connection of a stranger, with the messages it received."""
+    """Connection of a stranger, with the messages it received."""
 
     def __init__(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, counts: TrafficCounts, name: str
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, counts: TrafficCounts
     ) -> None:
-        self.name = name
+        self.name = ""
         self.tally = counts
         self.session = ""
         self._reader = reader
@@ -146,8 +147,8 @@ class Stranger:
                     return payload
 
 
-async def connect(url: str, source: str, counts: TrafficCounts, **hello: Any) -> Stranger:
-    """Connect from address `source` and say hello. Raises OSError, EOFError."""
+async def open_websocket(url: str, source: str, counts: TrafficCounts) -> Stranger:
+    """Open a websocket from address `source`, without a hello. Raises OSError, EOFError."""
     reader, writer = await open_socket(url, source)
     address = urlsplit(url)
     writer.write(make_handshake_request(address.netloc, path=address.path or "/"))
@@ -157,7 +158,13 @@ async def connect(url: str, source: str, counts: TrafficCounts, **hello: Any) ->
         raise EOFError("the server has ended the connection") from None
     if b" 101 " not in head.partition(b"\r\n")[0]:
         raise EOFError("no websocket was opened")
-    stranger = Stranger(reader, writer, counts, hello["name"])
+    return Stranger(reader, writer, counts)
+
+
+async def connect(url: str, source: str, counts: TrafficCounts, **hello: Any) -> Stranger:
+    """Connect from address `source` and say hello. Raises OSError, EOFError."""
+    stranger = await open_websocket(url, source, counts)
+    stranger.name = hello["name"]
     await stranger.send_answer(type="hello", **hello)
     message = await stranger.receive()
     if message.type != "welcome":

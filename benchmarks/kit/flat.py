@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from benchmarks.kit.halves import load_cores, server_cores
-from benchmarks.kit.loads import ARENA, RELAY, run_loads
+from benchmarks.kit.loads import ARENA, RELAY, LoadProcesses, run_loads
+from benchmarks.kit.measure import format_spread
 from benchmarks.kit.results import format_claim
 from benchmarks.kit.script import measure_frame_sizes
-from benchmarks.kit.served import RunningServer, run_arena_server, run_server
+from benchmarks.kit.served import RunningServer, load_cores, run_arena_server, run_server, server_cores
 
 LIMITS = (
     *(
@@ -66,15 +66,19 @@ def measure_full_speed(serve: Serve, bots: int, seconds: float, pause: float = 0
     ):
         load.wait_until_all_connected(bots)
         time.sleep(WARM_SECONDS)
-        moves, server, own, began = load.moves, running.cpu_seconds, load.cpu_seconds(), time.perf_counter()
-        time.sleep(seconds)
-        passed = time.perf_counter() - began
-        moves = max(1, load.moves - moves)
-        shares = [(after - before) / passed for before, after in zip(own, load.cpu_seconds(), strict=True)]
-        result = FullSpeedFigures(moves / passed, 1e6 * (running.cpu_seconds - server) / moves, max(shares))
-        if load.errors:
-            print(f"  {load.errors} errors")
-    return result
+        return measure_moves(running, load, seconds)
+
+
+def measure_moves(running: RunningServer, load: LoadProcesses, seconds: float) -> FullSpeedFigures:
+    """Measure a server and its load for `seconds`."""
+    moves, server, own, began = load.moves, running.cpu_seconds, load.cpu_seconds(), time.perf_counter()
+    time.sleep(seconds)
+    passed = time.perf_counter() - began
+    moves = max(1, load.moves - moves)
+    shares = [(after - before) / passed for before, after in zip(own, load.cpu_seconds(), strict=True)]
+    if load.errors:
+        print(f"  {load.errors} errors")
+    return FullSpeedFigures(moves / passed, 1e6 * (running.cpu_seconds - server) / moves, max(shares))
 
 
 def make_full_speed_section(seconds: float, rounds: int) -> tuple[list[str], dict[int, list[float]]]:
@@ -113,7 +117,7 @@ def make_full_speed_section(seconds: float, rounds: int) -> tuple[list[str], dic
         results[bots] = [arena.server / relay.server for arena, relay in runs]
         load = " / ".join(_format_share([run[kind].load for run in runs]) for kind in range(2))
         lines.append(
-            f"| {bots} | {cpu[0]:.0f} | {cpu[1]:.0f} | {_format_spread(results[bots])} | {statistics.median(often):.0f} "
+            f"| {bots} | {cpu[0]:.0f} | {cpu[1]:.0f} | {format_spread(results[bots], 1)} | {statistics.median(often):.0f} "
             f"| {rates[0]:,.0f} | {rates[1]:,.0f} | {load} |"
         )
         print(lines[-1], flush=True)
@@ -125,12 +129,8 @@ def make_claims(ratios: Mapping[int, Sequence[float]]) -> list[str]:
     lines = []
     for bots, each in ratios.items():
         what = f"CPU time of a move, divided by that on a relay that stores nothing, with {bots:,} bots"
-        lines += [format_claim(what, f"at most {MAX_RATIO[bots]:g} ×", f"{_format_spread(each)} ×"), ""]
+        lines += [format_claim(what, f"at most {MAX_RATIO[bots]:g} ×", f"{format_spread(each, 1)} ×"), ""]
     return lines[:-1]
-
-
-def _format_spread(values: Sequence[float]) -> str:
-    return f"{statistics.median(values):.1f} ({min(values):.1f} to {max(values):.1f})"
 
 
 def _format_share(shares: list[float]) -> str:

@@ -16,7 +16,7 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from websockets.typing import Subprotocol
 
 from arena.protocol.codec import encode
-from arena.protocol.messages import SUBPROTOCOL, Accept, Challenge, Hello, Move, Ready
+from arena.protocol.messages import SUBPROTOCOL, Accept, Browse, Challenge, Hello, Move, Ready, Watch
 from arena.protocol.timecontrol import TimeControl
 from benchmarks.kit.script import GAME, ID, MAP, make_script
 from benchmarks.relay import ANSWER
@@ -45,7 +45,7 @@ MOVE = encode(Move(ID, 50, make_script()[50]))
 
 
 class BotMessage(Struct):
-    """Fields of a message that a scripted bot needs. The list of moves is skipped."""
+    """Fields of a message that a scripted bot or a spectator needs. The list of moves is skipped."""
 
     type: str
     match: Any = ""
@@ -55,6 +55,7 @@ class BotMessage(Struct):
     challenge: str = ""
     opponent: str = ""
     outcome: str = ""
+    matches: list[dict[str, Any]] = []
 
 
 _decoder = msgspec.msgpack.Decoder(BotMessage)
@@ -169,6 +170,26 @@ class _Bot:
     async def _challenge(self) -> None:
         asked = Challenge(self.opponent, GAME, MAP, CLOCK, "maxie", rated=False)
         await self.connection.send(encode(asked))
+
+
+async def run_spectator(url: str, name: str, load: Load) -> None:
+    """Watch every match until cancelled, and read all messages about it."""
+    seen: set[str] = set()
+    try:
+        async with AsyncExitStack() as stack:
+            async with load.connecting:
+                connection = await stack.enter_async_context(open_connection(url))
+                await connection.send(encode(Hello(name, role="spectator")))
+                await connection.recv()
+            load.connected += 1
+            await connection.send(encode(Browse()))
+            async for frame in connection:
+                for live in _decoder.decode(frame).matches:
+                    if live["match"] not in seen:
+                        seen.add(live["match"])
+                        await connection.send(encode(Watch(live["match"])))
+    except (OSError, ConnectionClosed, InvalidHandshake) as error:
+        load.errors.append(str(error))
 
 
 async def run_relay_bot(url: str, load: Load, pause: float = 0.0) -> None:

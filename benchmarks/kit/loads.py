@@ -3,9 +3,9 @@
 python -m benchmarks.kit.loads URL KIND NAMES PAUSE COUNTS SLOT NUMBER BOTS
 
 The program is one of NUMBER processes, and runs its share of the BOTS bots. KIND is `arena` to play in an arena, `idle`
-only to connect to one, or `relay` to play through a relay. The bots' names are NAMES with a number. Before a move they
-pause for PAUSE seconds on average, and longer until all have connected. The process writes its counters to slot SLOT of
-the file COUNTS.
+only to connect to one, `watch` to watch all of its matches, or `relay` to play through a relay. The bots' names are NAMES
+with a number. Before a move they pause for PAUSE seconds on average, and longer until all have connected. The process writes
+its counters to slot SLOT of the file COUNTS.
 """
 
 from __future__ import annotations
@@ -23,11 +23,10 @@ from pathlib import Path
 
 import uvloop
 
-from benchmarks.kit.halves import load_cores, pin_to_cores
-from benchmarks.kit.load import Load, run_arena_bot, run_relay_bot
-from benchmarks.kit.served import ROOT, process_cpu_seconds
+from benchmarks.kit.load import Load, run_arena_bot, run_relay_bot, run_spectator
+from benchmarks.kit.served import ROOT, load_cores, pin_to_cores, process_cpu_seconds
 
-ARENA, IDLE, RELAY = "arena", "idle", "relay"
+ARENA, IDLE, RELAY, WATCH = "arena", "idle", "relay", "watch"
 """Kinds of load."""
 UPDATE_SECONDS = 0.01
 """Time between two updates of a process's counters, in seconds."""
@@ -122,10 +121,13 @@ async def _run_bots(
     with _map_counters(file) as counts:
         async with asyncio.TaskGroup() as tasks:
             for each in range(slot, bots, number):
+                name = f"{names} {each}"
                 tasks.create_task(
                     run_relay_bot(url, load, pause)
                     if kind == RELAY
-                    else run_arena_bot(url, f"{names} {each}", load, pause, pool=kind == ARENA)
+                    else run_spectator(url, name, load)
+                    if kind == WATCH
+                    else run_arena_bot(url, name, load, pause, pool=kind == ARENA)
                 )
             while True:
                 for place, count in enumerate((load.connected, load.moves, len(load.errors))):

@@ -1,12 +1,11 @@
-"""Ratios with their spread, middle-game positions, and a description of this machine."""
+"""Ratios with their spread, percentiles, tables, middle-game positions, and a description of this machine."""
 
 from __future__ import annotations
 
 import platform
 import random
 import statistics
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -37,6 +36,25 @@ def format_short(number: float) -> str:
     return f"{number:.0f}" if number >= 100 else f"{number:.1f}" if number >= 20 else f"{number:.2f}"
 
 
+def format_spread(values: Sequence[float], digits: int = 0) -> str:
+    """Format the median of some values, with the smallest and the greatest in brackets."""
+    median, low, high = (
+        f"{each:.{digits}f}" for each in (statistics.median(values), min(values), max(values))
+    )
+    return f"{median} ({low} to {high})"
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """Return the value below which this share of the values lies; nan if there are none."""
+    return sorted(values)[int(share * (len(values) - 1))] if values else float("nan")
+
+
+def make_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
+    """Return the lines of a table in Markdown."""
+    cells = (head, ["---"] * len(head), *rows)
+    return [f"| {' | '.join(map(str, each))} |" for each in cells]
+
+
 @dataclass(frozen=True)
 class Section:
     """Section of a report: title, method, table and remarks."""
@@ -55,26 +73,13 @@ class Section:
             "",
             self.method,
             "",
-            _make_row(self.head),
-            _make_row(["---"] * len(self.head)),
+            *make_table(self.head, self.rows),
         ]
-        lines += [_make_row(row) for row in self.rows]
         if self.note:
             lines += ["", self.note]
         for each in self.claims:
             lines += ["", each]
         return "\n".join(lines)
-
-
-def _make_row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
-
-
-def measure_call(call: Callable[[], Any]) -> tuple[float, Any]:
-    """Return the wall time of a call in seconds, and its result."""
-    start = time.perf_counter()
-    result = call()
-    return time.perf_counter() - start, result
 
 
 def make_riskless(map: str) -> Riskless:

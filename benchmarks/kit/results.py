@@ -1,6 +1,6 @@
-"""Pages of results: RESULTS.md, SERVER.md, CLUSTER.md and SIMULATION.md.
+"""Pages of results: RESULTS.md, SERVER.md, CLUSTER.md and SIMULATION.md; and the faults that a benchmark prints.
 
-Each has a table of promises with measured figures, and sections that can be replaced one by one.
+Each page has a table of promises with measured figures, and sections that can be replaced one by one.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+MAX_SHOWN_FAULTS = 20
 _TABLE = "| | promised | found |"
 _MARK = re.compile(r"^<!-- part (\w+) -->\n", re.MULTILINE)
 _CLAIM = re.compile(r"^\*Promised:\* (.+?): (.+?)\. \*Found:\* (.+)\.$", re.MULTILINE)
@@ -78,3 +79,11 @@ def describe_measurement(command: str) -> Iterator[Callable[[], str]]:
 
     yield describe_conditions
     seconds = time.perf_counter() - began
+
+
+def print_faults(faults: Sequence[str]) -> int:
+    """Print the first failures and their number. Return the exit code: 1 if there are any."""
+    for each in faults[:MAX_SHOWN_FAULTS]:
+        print("FAULT", each)
+    print(f"{len(faults)} faults")
+    return 1 if faults else 0

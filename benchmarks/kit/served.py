@@ -1,9 +1,10 @@
-"""Server process for benchmarks, and access to its metrics."""
+"""Server process for benchmarks, with the cores for it and for its load, and access to its metrics."""
 
 from __future__ import annotations
 
 import os
 import re
+import resource
 import socket
 import subprocess
 import sys
@@ -15,10 +16,40 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.kit.halves import pin_to_cores
 from benchmarks.kit.script import MAP
 
 ROOT = Path(__file__).parents[2]
+MIN_CORES_TO_SPLIT = 4
+"""Number of cores from which on the server and its load are kept apart."""
+
+
+def server_cores() -> set[int]:
+    """Return the cores for a server under load."""
+    return _split_cores()[0]
+
+
+def load_cores() -> set[int]:
+    """Return the cores for the load."""
+    return _split_cores()[1]
+
+
+@contextmanager
+def pin_to_cores(cores: set[int]) -> Iterator[None]:
+    """Pin all processes started in the block to these cores."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, cores)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def _split_cores() -> tuple[set[int], set[int]]:
+    mine = sorted(os.sched_getaffinity(0))
+    if len(mine) < MIN_CORES_TO_SPLIT:
+        return set(mine), set(mine)
+    half = len(mine) // 2
+    return set(mine[:half]), set(mine[half:])
 
 
 @dataclass
@@ -47,6 +78,12 @@ def process_cpu_seconds(pid: int) -> float:
     stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii")
     user, system = stat.rpartition(")")[2].split()[11:13]
     return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+def raise_file_limit() -> None:
+    """Let this process and its children open many sockets."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 20_000)), hard))
 
 
 @contextmanager

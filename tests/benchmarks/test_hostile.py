@@ -6,7 +6,7 @@ from arena.server.edge.connection import CLOSE_SECONDS
 from arena.server.edge.costs import MESSAGE_COSTS
 from arena.server.edge.limits import HostLimits
 from arena.server.web.routes import ROUTES
-from benchmarks.hostile.honest import WindowFigures, median_percentile_99_of_runs, percentile_99
+from benchmarks.hostile.honest import WindowFigures, median_percentile_99_of_runs
 from benchmarks.hostile.kinds import (
     ALL_ATTACKS,
     ATTACKERS,
@@ -27,6 +27,7 @@ from benchmarks.hostile.rounds import (
     list_kinds_over_bound,
 )
 from benchmarks.hostile.stranger import MESSAGES_AT_ONCE, MESSAGES_PER_SECOND, MessagePace, TrafficCounts
+from benchmarks.kit.measure import percentile
 
 
 def test_every_kind_of_message_and_every_get_that_has_a_cost_is_sent() -> None:
@@ -100,7 +101,7 @@ def test_a_pause_of_the_machine_decides_no_percentile_but_slow_moves_throughout_
     quiet = [float(number % 10) for number in range(1000)]
     assert median_percentile_99_of_runs(quiet) == 9.0
     assert median_percentile_99_of_runs([*quiet[:500], *12 * [50.0], *quiet[500:]]) == 9.0
-    assert percentile_99([*quiet[:500], *12 * [50.0], *quiet[500:]]) == 50.0
+    assert percentile([*quiet[:500], *12 * [50.0], *quiet[500:]], 0.99) == 50.0
     assert (
         median_percentile_99_of_runs(
             [30.0 if number % 50 == 7 else each for number, each in enumerate(quiet)]
