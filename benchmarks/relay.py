@@ -20,7 +20,7 @@ from arena.server.edge.connection import Connection
 from arena.server.edge.edge import Edge
 from arena.server.edge.interpreter import tune_interpreter
 from arena.server.edge.limits import PRIVATE
-from arena.server.edge.session import ADMITTED, BINARY, Session
+from arena.server.edge.session import ADMITTED, BINARY, SeatState, Session
 from arena.server.metrics import Metrics
 from arena.server.ports import Upward
 
@@ -63,6 +63,7 @@ class RelaySession(Session):
     def __init__(self, edge: Edge, connection: Connection, answer: bytes, turn: bytes) -> None:
         super().__init__(edge, connection)
         self.state = ADMITTED
+        self.seats[""] = SeatState()  # the frames of players are parsed immediately
         self._answer = answer
         self._turn = turn
         self._other: RelaySession | None = None

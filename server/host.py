@@ -489,6 +489,7 @@ async def open_host(
             make_change=core.requests.make_change,
             progress=progress,
             lag=core.lag,
+            is_storing=core.journal.is_committing,
             foreign_version=core.journal.foreign_version,
             clock=clock,
         )
@@ -520,6 +521,7 @@ async def make_edge(
     make_change: MakeChange | None = None,
     progress: Progress = report_no_event,
     lag: LoopLag | None = None,
+    is_storing: Callable[[], bool] = lambda: False,
     foreign_version: Callable[[], Awaitable[int]] | None = None,
     clock: Clock = MONOTONIC,
 ) -> Edge:
@@ -530,6 +532,7 @@ async def make_edge(
     make_change      makes a change that the page process has prepared; None if there is no core in this process
     outage_reason    returns the reason that no match can begin now; empty if matches can begin
     lag              meter of the event loop's lag, to share with a core; None for a new one
+    is_storing       returns True while this process stores moves
     foreign_version  returns `Journal.foreign_version`, if there is a journal in this process
     """
     edge = await stack.enter_async_context(
@@ -545,6 +548,7 @@ async def make_edge(
             any_origin=settings.server.anyone,
             exempt={each.name for each in house.engines},
             lag=lag or LoopLag(clock, metrics.loop_seconds.observe),
+            is_storing=is_storing,
             clock=clock,
         )
     )

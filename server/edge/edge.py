@@ -93,6 +93,7 @@ class Edge:
         any_origin: bool = False,
         exempt: Container[str] = frozenset(),
         lag: LoopLag | None = None,
+        is_storing: Callable[[], bool] = lambda: False,
         clock: Clock = MONOTONIC,
     ) -> None:
         """Make an edge that does not listen yet.
@@ -105,6 +106,7 @@ class Edge:
         any_origin     True if browsers may connect from pages of other sites
         exempt         names of bots without rate limits: the server's own
         lag            meter of the event loop's lag, to share with the core; None for a new one
+        is_storing     returns True while this process stores moves
         """
         self.number = number
         self.core = core
@@ -119,7 +121,7 @@ class Edge:
         self.now = clock.now_ns
         self.work = WorkBudget(limits)
         self.admission = Admission(limits, proxies, clock, pause_seconds)
-        self.queue = FairQueue(clock)
+        self.queue = FairQueue(clock, is_storing)
         self.session: Callable[[Edge, Connection], Session] = Session
         """Function that makes the session of a websocket. A benchmark of connections alone replaces it."""
         self.live = PageClient(self)

@@ -2,18 +2,24 @@
 
 It holds handshakes, plain requests, messages with a cost, and the pieces of addresses that send many. Each turn is one
 small piece of work, followed by a pause several times as long. All turns together therefore take at most `SHARE` of the
-process's time, however many clients wait, and a player's move is rarely delayed by them.
+process's time, however many clients wait, and a player's move is rarely delayed by them. No turn begins while moves are
+being stored, since the journal's thread would have to wait for the interpreter until the turn ends.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict, deque
+from collections.abc import Callable
 from typing import Protocol
 
 from arena.clock import Clock
 
 SHARE = 0.2
 """Largest share of the process's time for all turns together."""
+POLL_SECONDS = 0.001
+"""Time after which a delayed turn checks again whether moves are being stored, in seconds."""
+MAX_DELAY_NS = 3_000_000
+"""Longest delay of a turn, in ns: on a busy server, moves are being stored almost all the time."""
 
 
 class Waiter(Protocol):
@@ -27,34 +33,41 @@ class Waiter(Protocol):
 class FairQueue:
     """Waiters by address. Addresses take turns; the waiters of one address are served in order."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, is_storing: Callable[[], bool] = lambda: False) -> None:
+        """`is_storing`: returns True while moves are being stored."""
         self._clock = clock
         self._waiting: OrderedDict[str, deque[Waiter]] = OrderedDict()
         self._running = False
         self._now_ns = clock.now_ns
-        self._rest_end = 0.0
-        """Time at which the rest after the last turn ends, in monotonic ns."""
+        self._is_storing = is_storing
+        self._due = 0.0
+        """Time at which the next turn is due: when the rest after the last turn ends, in monotonic ns."""
 
     def enqueue(self, address: str, waiter: Waiter) -> None:
         """Queue a waiter for one turn, after the earlier waiters of the same address."""
         self._waiting.setdefault(address, deque()).append(waiter)
         if not self._running:
             self._running = True
+            self._due = max(self._due, self._now_ns())
             self._clock.call_later(0, self._run_turn)
 
     def _run_turn(self) -> None:
         if not self._waiting:
             self._running = False
             return
+        now = self._now_ns()
+        if now < self._due + MAX_DELAY_NS and self._is_storing():
+            self._clock.call_later(POLL_SECONDS, self._run_turn)
+            return
         address, waiters = self._waiting.popitem(last=False)
         waiter = waiters.popleft()
         if waiters:
             self._waiting[address] = waiters
         # uvloop rounds timers to milliseconds. If this turn is early, the next rest is longer.
-        early, cost = max(0.0, self._rest_end - self._now_ns()) / 1e9, 0.0
+        early, cost = max(0.0, self._due - now) / 1e9, 0.0
         try:
             cost = waiter.take_turn()
         finally:
             rest = early + cost / 1e6 / SHARE
-            self._rest_end = self._now_ns() + rest * 1e9
+            self._due = self._now_ns() + rest * 1e9
             self._clock.call_later(rest, self._run_turn)

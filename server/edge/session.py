@@ -119,12 +119,12 @@ class Session:
         "_has_begun",
         "_kind",
         "_parts",
-        "_seats",
         "_topics",
         "_traced",
         "client",
         "handled",
         "hello",
+        "seats",
         "since_ns",
         "state",
         "waiting",
@@ -143,7 +143,7 @@ class Session:
         """Time at which the session was opened, in monotonic ns."""
         self.handled = 0
         """Number of the client's messages passed to the core."""
-        self._seats: dict[str, SeatState] = {}
+        self.seats: dict[str, SeatState] = {}
         """Seats of the client in matches in progress, by match id."""
         self._topics: dict[str, Topic | None] = {}
         """Topics that the client follows. The value is None for a match that it has requested to watch, until the view
@@ -198,10 +198,10 @@ class Session:
         if self._traced:
             wire_log.debug("> %s %s", self.name, without_secrets(message))
         if isinstance(message, Move):
-            seat = self._seats.get(message.match)
+            seat = self.seats.get(message.match)
             if seat is not None and seat.ply == message.ply and seat.answer is None:
                 if seat.is_over:
-                    del self._seats[message.match]
+                    del self.seats[message.match]
                     return
                 late = at - edge.lag.due
                 late = late if late > loop_lag.STALL_NS else 0
@@ -247,7 +247,7 @@ class Session:
         if self.state == AWAITING_HELLO:
             self._handle_hello(message)
             return
-        seat = self._seats.get(message.match) if isinstance(message, (Move, Ready, Resign)) else None
+        seat = self.seats.get(message.match) if isinstance(message, (Move, Ready, Resign)) else None
         if seat is not None and seat.is_over:
             seat = None
         if seat is not None and seat.starts and type(message) is Ready:
@@ -407,7 +407,7 @@ class Session:
         self._early_frames.clear()
         for topic in list(self._topics):
             self._leave_topic(topic)
-        self._seats.clear()
+        self.seats.clear()
         if self.client:
             self._edge.drop_client(self.client)
             self._edge.core.submit(ClientDisconnected(self.client, fault))
@@ -458,9 +458,9 @@ class Session:
         self._send(error)
 
     def _send_turn(self, turn: Turn, ran: int) -> None:
-        seat = self._seats.get(turn.match)
+        seat = self.seats.get(turn.match)
         if seat is None:
-            seat = self._seats[turn.match] = SeatState()
+            seat = self.seats[turn.match] = SeatState()
         elif seat.answer is not None and seat.ply == turn.ply:
             # The core that received the answer is gone, and the new core does not know the answer.
             again = MessageReceived(self.client, seat.answer.message, self._edge.now(), seat.answer.spent)
@@ -477,29 +477,29 @@ class Session:
             edge.core.submit(TurnSent(self.client, turn.match, turn.ply, now, lag))
 
     def _track_accepted(self, accepted: Accepted) -> None:
-        seat = self._seats.get(accepted.match)
+        seat = self.seats.get(accepted.match)
         if seat is not None and seat.ply == accepted.ply and seat.answer is not None:
             self._edge.metrics.move_seconds.observe((self._edge.now() - seat.answer.at) / 1e9)
             seat.ply, seat.answer = -1, None
 
     def _track_start(self, start: Start) -> None:
-        if start.match not in self._seats and self._has_begun and self.hello is not None and self.hello.quota:
+        if start.match not in self.seats and self._has_begun and self.hello is not None and self.hello.quota:
             self.hello = replace(self.hello, quota=self.hello.quota - 1)
-        for match in [match for match, seat in self._seats.items() if seat.is_over]:
-            del self._seats[match]
-        self._seats.setdefault(start.match, SeatState()).starts += 1
+        for match in [match for match, seat in self.seats.items() if seat.is_over]:
+            del self.seats[match]
+        self.seats.setdefault(start.match, SeatState()).starts += 1
 
     def _track_end(self, end: End) -> None:
-        seat = self._seats.get(end.match)
+        seat = self.seats.get(end.match)
         if seat is not None and seat.ply >= 0 and seat.answer is None:
             seat.is_over = True
         else:
-            self._seats.pop(end.match, None)
+            self.seats.pop(end.match, None)
 
     def _track_error(self, error: Error) -> None:
         self._edge.metrics.rejections.labels(error.code.value).inc()
         if error.match is not None:
-            seat = self._seats.get(error.match)
+            seat = self.seats.get(error.match)
             if seat is not None:
                 seat.answer = None
             if self._topics.get(error.match) is None:

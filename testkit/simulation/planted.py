@@ -102,7 +102,7 @@ def plant_answer_not_resent() -> AbstractContextManager[Any]:
     send_turn = Session._send_turn
 
     def replacement(session: Session, turn: Any, ran: int) -> None:
-        seat = session._seats.get(turn.match)
+        seat = session.seats.get(turn.match)
         if seat is None or seat.answer is None or seat.ply != turn.ply:
             send_turn(session, turn, ran)
 

@@ -124,6 +124,10 @@ class Journal:
         self._in_doubt = False
         self._observe((self._clock.now_ns() - began) / 1e9)
 
+    def is_committing(self) -> bool:
+        """Return True while a commit is in progress."""
+        return "commit" in self._pending_since
+
     async def load(self, event: str | None) -> Restore:
         """Return the stored state with which this server restarts.
 

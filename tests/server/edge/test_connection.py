@@ -16,7 +16,7 @@ from arena.protocol.codes import Code
 from arena.protocol.messages import Error, Hello, Move, Ping, Pong, Ready, Turn, Watch, Welcome
 from arena.server.core.effects import Close
 from arena.server.core.inputs import ClientDisconnected, MessageReceived
-from arena.server.edge.connection import AFTER_CLOSE_BYTES, CLOSE_SECONDS, OUTBOX_BYTES
+from arena.server.edge.connection import AFTER_CLOSE_BYTES, CLOSE_SECONDS, OUTBOX_BYTES, TURN_BYTES
 from arena.server.edge.edge import READ_BYTES
 from arena.server.edge.limits import HostLimits
 from arena.server.edge.pings import PING_SECONDS, PONG_SECONDS
@@ -67,6 +67,38 @@ async def test_newcomers_take_turns_and_a_players_move_meets_few_of_them() -> No
             assert len(arena.core.all(MessageReceived)) == number + 1, "it is given at once"
         assert not all(each.done() for each in openings)
         await asyncio.gather(*openings)
+
+
+@virtual
+async def test_messages_of_a_crowd_wait_for_turns_and_a_players_move_does_not() -> None:
+    async with rig() as arena:
+        anna, client = await arena.enter()
+        crowd = [(await arena.enter(f"eve {number}", ELSEWHERE))[0] for number in range(20)]
+        await asyncio.sleep(1)
+        arena.send(client, turn())
+        for each in crowd:
+            each.say(Watch("m"))
+        anna.say(Move("m", 0, 1))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        count = arena.edge.metrics.messages
+        assert (count[Move], count[Watch]) == (1, 0)
+        await asyncio.sleep(1)
+        assert count[Watch] == 20
+
+
+@virtual
+async def test_a_turn_parses_a_few_messages_of_a_piece() -> None:
+    async with rig() as arena:
+        anna, _ = await arena.enter()
+        await asyncio.sleep(1)  # the rest after the turn of the hello
+        anna.say(*[Watch("m") for _ in range(30)])
+        count = arena.edge.metrics.messages
+        while not count[Watch]:
+            await asyncio.sleep(0)
+        assert count[Watch] == TURN_BYTES // len(masked(Watch("m"))) < 30
+        await asyncio.sleep(1)
+        assert count[Watch] == 30
 
 
 @virtual

@@ -6,8 +6,10 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from arena.clock import Clock
-from arena.server.edge.fair_queue import SHARE, FairQueue
+from arena.server.edge.fair_queue import MAX_DELAY_NS, SHARE, FairQueue
 from testkit.virtual_time import CLOCK
 from tests.virtual import virtual
 
@@ -42,6 +44,23 @@ async def test_addresses_take_turns_and_each_turn_is_followed_by_a_rest() -> Non
     await asyncio.sleep(0)
     await asyncio.sleep(0.001)
     assert turns[-1][0] == "later", "after a rest it goes at once"
+
+
+@virtual
+async def test_no_turn_begins_while_moves_are_stored_unless_that_lasts() -> None:
+    time = asyncio.get_running_loop().time
+    began = time()
+    storing = [(0.0, 0.0015), (0.5, 1.0)]
+    queue = FairQueue(CLOCK, lambda: any(start <= time() - began < end for start, end in storing))
+    turns = list[tuple[str, float]]()
+    queue.enqueue("a", Work("waits", turns))
+    await asyncio.sleep(0.5)
+    for name in ("not for long", "each time"):
+        queue.enqueue("a", Work(name, turns))
+    await asyncio.sleep(0.1)
+    longest = MAX_DELAY_NS / 1e9
+    expected = [0.002, 0.5 + longest, 0.5 + longest + 0.001 / SHARE + longest]
+    assert [at - began for _, at in turns] == pytest.approx(expected)
 
 
 @virtual

@@ -492,7 +492,7 @@ async def test_the_servers_own_bots_pay_for_nothing() -> None:
     async with rig(HostLimits(work_ms_per_second=1), exempt={"house"}) as arena:
         house, _ = await arena.enter("house")
         house.say(*[Watch("m") for _ in range(50)])
-        await settle()
+        await asyncio.sleep(0.1)
         assert len(messages(arena)) == 50
         eve, _ = await arena.enter("house", role="spectator")
         eve.say(*[Watch("m") for _ in range(50)])

@@ -286,7 +286,11 @@ async def test_the_duration_of_each_commit_is_observed(database: str) -> None:
     durations: list[float] = []
     async with open_store(database) as engine, open_journal(engine, observe=durations.append) as journal:
         for seq in range(3):
-            await journal.commit([happens(seq)])
+            commit = asyncio.create_task(journal.commit([happens(seq)]))
+            await asyncio.sleep(0)
+            assert journal.is_committing()
+            await commit
+            assert not journal.is_committing()
     assert len(durations) == 3
     assert min(durations) > 0
 
