@@ -195,8 +195,8 @@ def make_section(measured: Sequence[StoreLatencies], note: str) -> str:
             " in a list. They send the next request as soon as the server has rested after its answers. These rests limit all"
             f" answers to {SHARE:.0%} of the server's time.\n"
             "- Each cell shows three times in ms, from the connection to the last byte of the answer: p50 and p95 of at least"
-            f" {ROUNDS * AT_ONCE} answers, and the slowest of the first six answers. Before the first six, nothing has been read from"
-            " the store.\n"
+            f" {ROUNDS * AT_ONCE} answers, and the slowest of the first six answers, for which the server has not read anything"
+            " from the store before.\n"
             "- Two kinds of request are always the same. The server caches the answers to them for a second or more."
         ),
     ]
