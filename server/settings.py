@@ -77,11 +77,15 @@ class ServerSettings(Struct, kw_only=True, forbid_unknown_fields=True):
             description="Sites whose pages may read GET /api/ (CORS), e.g. https://course.example; * for all."
         ),
     ] = ()
-    anyone: Annotated[bool, Meta(description="Let any name in without a token: for a private network.")] = (
-        False
-    )
+    anyone: Annotated[
+        bool, Meta(description="Let bots use any name without a token: for a private network.")
+    ] = False
     drain_seconds: Annotated[
-        float, Meta(ge=0, description="Time for matches to end after SIGTERM or Ctrl-C.")
+        float,
+        Meta(
+            ge=0,
+            description="Time for matches to end after SIGTERM or Ctrl-C; unfinished ones continue later.",
+        ),
     ] = 10.0
 
 
@@ -132,7 +136,9 @@ class MatchSettings(Struct, kw_only=True, forbid_unknown_fields=True):
     ] = "reply"
     answer_seconds: Annotated[
         float,
-        Meta(ge=0, le=60, description="Time to answer a challenge before the bot may get a pool match."),
+        Meta(
+            ge=0, le=60, description="Time for a bot to answer a challenge before the matchmaker may pair it."
+        ),
     ] = 2.0
 
     @property
@@ -146,7 +152,9 @@ class HouseSettings(Struct, kw_only=True, forbid_unknown_fields=True):
 
     engines: Annotated[
         tuple[str, ...],
-        Meta(description="Engines that the server runs and that all bots may challenge; [] for none."),
+        Meta(
+            description="Engines that the server itself runs, and that all bots may challenge; [] for none."
+        ),
     ] = tuple(DEFAULT_ENGINES.split(","))
     guests: Annotated[bool, Meta(description="Let guests without a token play these engines.")] = True
 

@@ -64,7 +64,7 @@ ServerOption = Annotated[
     typer.Option(
         "--server",
         metavar="NAME",
-        help="Server of the event, by its setting `server.name`; default: the unnamed one.",
+        help="Server that plays the event: its `server.name`; default: the unnamed server.",
     ),
 ]
 
@@ -118,7 +118,7 @@ def new(
     rating: Annotated[
         str,
         typer.Option(
-            "--rating", metavar="FROM-TO", help="Range of ratings that may enter, e.g. 1200-1800 or 1500-."
+            "--rating", metavar="FROM-TO", help="Ratings of the bots that may enter, e.g. 1200-1800 or 1500-."
         ),
     ] = "",
     rated: Annotated[bool, typer.Option("--rated/--casual", help="Rate the matches.")] = True,

@@ -76,7 +76,7 @@ def ratings(
         ),
     ] = False,
     all_: Annotated[
-        bool, typer.Option("--all", help="Include bots without a rated match for a month.")
+        bool, typer.Option("--all", help="Include bots without a rated match in the last 30 days.")
     ] = False,
     db: DatabaseOption = DATABASE,
     json: JsonOption = None,

@@ -57,29 +57,30 @@ def serve(
         typer.Option("--role", metavar="edge|core", help="Role in a cluster; needs --set bus.url=…"),
     ] = None,
     game: Annotated[
-        str | None, typer.Option("--game", metavar="GAME,GAME", help="Games of the pool.")
+        str | None, typer.Option("--game", metavar="GAME,GAME", help="Games that waiting bots play.")
     ] = None,
     map: Annotated[
-        str | None, typer.Option("--map", metavar="MAP,MAP", help="Maps of the pool (`arena maps list`).")
+        str | None,
+        typer.Option("--map", metavar="MAP,MAP", help="Maps that waiting bots play on (`arena maps list`)."),
     ] = None,
     tc: Annotated[
         str | None, typer.Option("--tc", metavar="TIME,TIME", help="Time controls, e.g. 10+0.1 or 0.1/move.")
     ] = None,
     anyone: Annotated[
-        bool, typer.Option("--anyone", help="Let any name in without a token.", show_default=False)
+        bool, typer.Option("--anyone", help="Let bots use any name without a token.", show_default=False)
     ] = False,
     tls_cert: Annotated[
-        str | None, typer.Option("--tls-cert", metavar="FILE", help="Certificate chain (PEM).")
+        str | None, typer.Option("--tls-cert", metavar="FILE", help="TLS certificate chain (PEM).")
     ] = None,
     tls_key: Annotated[
-        str | None, typer.Option("--tls-key", metavar="FILE", help="Private key (PEM).")
+        str | None, typer.Option("--tls-key", metavar="FILE", help="TLS private key (PEM).")
     ] = None,
     log: Annotated[
         LogFormat | None, typer.Option("--log", metavar="text|json", help="Log format: text or json.")
     ] = None,
     set: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="SECTION.KEY=VALUE", help="Any other setting; repeatable."),
+        typer.Option("--set", metavar="SECTION.KEY=VALUE", help="Set any other setting; repeatable."),
     ] = None,
     example_config: Annotated[
         bool,

@@ -13,7 +13,9 @@ from arena.server.commands.in_store import DATABASE, run_on_store
 from arena.server.store import tokens
 from arena.server.store.tokens import TokenError
 
-NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name for which the token is valid.")]
+NameArgument = Annotated[
+    str, typer.Argument(metavar="NAME", help="Name of the bot or person for which the token is valid.")
+]
 T = TypeVar("T")
 
 

@@ -20,10 +20,12 @@ class HostLimits(Struct, kw_only=True, forbid_unknown_fields=True):
         MAX_CLIENT_FRAME
     )
     messages_per_second: Annotated[
-        float, Meta(ge=1, description="Unsolicited messages per connection, on average.")
+        float,
+        Meta(ge=1, description="Messages per connection that answer no message of the server, on average."),
     ] = 50.0
     message_burst: Annotated[
-        int, Meta(ge=1, description="Unsolicited messages per connection, in a burst.")
+        int,
+        Meta(ge=1, description="Messages per connection that answer no message of the server, in a burst."),
     ] = 200
     moves_per_second: Annotated[
         float,
