@@ -165,7 +165,7 @@ def make_section(beside: Sequence[CostBesideIdle], stores: Sequence[CostOnStore]
 
 
 def median_cpu(cost: CostBesideIdle | CostOnStore) -> float:
-    """Return the median over the rounds, in µs."""
+    """Return the median CPU time of a move over all rounds, in µs."""
     return statistics.median(cost.cpu)
 
 

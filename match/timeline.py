@@ -42,19 +42,19 @@ class TimelineEntry(Struct, frozen=True):
     """One event of a match. Times are in ms; a field is None if it does not apply to the event."""
 
     at: float
-    """Time since the match was opened, without the time during which the server was down."""
+    """Time since the match was opened, in ms, without the time during which the server was down."""
     player: Seat | None
     what: str
     """Description of the event: the move, or a few words."""
     ply: int | None = None
     had: int | None = None
-    """Time on the mover's clock when the turn was sent, without the margin."""
+    """Time on the mover's clock when the turn was sent, in ms, without the margin."""
     took: float | None = None
-    """Time from sending the turn to the arrival of the move."""
+    """Time from sending the turn to the arrival of the move, in ms."""
     credited: float | None = None
-    """Time credited for the network (lag credit)."""
+    """Time credited for the network (lag credit), in ms."""
     left: int | None = None
-    """Time on the clock after the move, with the increment."""
+    """Time on the clock after the move, in ms, with the increment."""
     wrong: str = ""
     """Reason why the event was refused or ended the match; empty if neither."""
 

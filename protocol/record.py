@@ -84,7 +84,7 @@ _decode = msgspec.json.Decoder(Record).decode
 
 
 def from_line(line: str | bytes) -> Record:
-    """Return the record in a line of JSON. Raises BadRecord."""
+    """Return the record in a line of JSON. Raises BadRecord if the line is not a valid record."""
     try:
         return _decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -14,14 +14,14 @@ from ipaddress import IPv6Address, ip_address
 @dataclass
 class _FailedAttempts:
     since: float
-    """Time of the first counted wrong token."""
+    """Time of the first counted wrong token, in seconds."""
     count: int = 0
     until: float = float("-inf")
-    """Time until which the address is refused."""
+    """Time until which the address is refused, in seconds."""
 
 
 PAUSE_SECONDS = 60.0
-"""Longest time for which an address is refused."""
+"""Longest time for which an address is refused, in seconds."""
 
 
 def choose_pause(grace_seconds: float) -> float:

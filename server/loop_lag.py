@@ -30,7 +30,7 @@ class LoopLag:
         self._observe = observe
         self._needs: list[Callable[[], bool]] = []
         self.due = NEVER
-        """Time at which the next measurement is due; NEVER while nothing is measured."""
+        """Time at which the next measurement is due, in ns; NEVER while nothing is measured."""
         self._timer: asyncio.TimerHandle | None = None
         self._longest = 0
         self.stalled_ns = 0

@@ -1,4 +1,4 @@
-"""Programs for Node.js, each in a folder of its own with the packages that it needs."""
+"""Preparation of programs for Node.js: each in a folder of its own, with the packages that it needs."""
 
 from __future__ import annotations
 

@@ -349,7 +349,7 @@ def _post_repeatedly(target: str) -> RequestKind:
 ATTACKERS = 16
 """Number of attackers of one kind, all from one address."""
 HELLO_SECONDS = 2.0
-"""Time limit for a hello. It is short, so that attackers are cut off within a round."""
+"""Time limit for a hello, in seconds. It is short, so that attackers are cut off within a round."""
 ALL_ATTACKS = "attack: all at once"
 
 

@@ -52,7 +52,7 @@ class TrafficCounts(ConnectionCounts):
 
     answered: int = 0
     refused: int = 0
-    """Number of answers due to limits: `rate_limited` and 429."""
+    """Number of answers that refuse a request because of a limit: `rate_limited` and 429."""
     codes: dict[str, int] = field(default_factory=dict)
     """Count of each error code and each HTTP status."""
 

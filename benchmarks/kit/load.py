@@ -131,7 +131,7 @@ class _Bot:
     pause: float
     opponent: str
     sent: float = 0.0
-    """Time at which the latest move was sent."""
+    """Time at which the latest move was sent, in seconds."""
 
     async def handle_challenges(self, message: BotMessage) -> None:
         """Accept challenges, and challenge the opponent again when a match or a challenge is over."""

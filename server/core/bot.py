@@ -92,7 +92,7 @@ class LobbyBot:
     matches: dict[str, Player] = field(default_factory=dict)
     """Seats in matches in progress, by match id."""
     ended: list[tuple[int, str]] = field(default_factory=list)
-    """End time and id of each recently finished match, in order of time."""
+    """End time in ns, and id, of each recently finished match, in order of time."""
     away_since: int = 0
     answer_since: int | None = None
     """Start of the latest answer period, in ns; None if the bot was not challenged on this connection."""

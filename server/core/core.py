@@ -105,7 +105,7 @@ class Core:
         self._matchmaker = Matchmaker(lobby, table, suspensions, history, draws, events.is_reserved)
         self._listings = Listings(lobby, matches.rooms, house, table, suspensions, events.list_entries)
         self.next_deadline: int | None = None
-        """Time at which `Tick` is due if no other input comes first; None if nothing is due."""
+        """Time at which `Tick` is due if no other input comes first, in ns; None if nothing is due."""
         self._seen = 0
         """Value of `lobby.changes` at the last call of `_react_to_changes`."""
         self._handlers: dict[type, Callable[[Any], None]] = {

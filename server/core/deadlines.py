@@ -14,7 +14,7 @@ SPARE_ENTRIES = 64
 
 
 class Deadlines:
-    """Time of the next check of each object with a deadline.
+    """Schedule of checks: the time of the next check of each object that has a deadline, in ns.
 
     An object may be checked too early; it then schedules its next check. So a match, whose deadline changes with each
     ply, seldom changes the heap.
@@ -22,7 +22,7 @@ class Deadlines:
 
     def __init__(self) -> None:
         self.next: int | None = None
-        """Time of the next check; None if there are no deadlines."""
+        """Time of the next check, in ns; None if there are no deadlines."""
         self._heap: list[tuple[int, Key]] = []
         self._at: dict[Key, int] = {}
 

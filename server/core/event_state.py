@@ -31,9 +31,9 @@ class EventPlan(Struct, frozen=True, kw_only=True):
     series: str = ""
     """Name of the series that a repeated event belongs to; empty for a single event."""
     begins: int
-    """Start as Unix time, in seconds."""
+    """Start of the event, as Unix time in seconds."""
     closes: int
-    """Closing of the entries as Unix time, in seconds."""
+    """Time at which the entries close, as Unix time in seconds."""
     format: str
     """One of rating.formats.FORMATS, or `arena`, in which free bots are paired for `minutes`."""
     rounds: int = 1

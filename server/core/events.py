@@ -72,7 +72,10 @@ class Events:
         self._events: dict[str, Event] = {}
         self._event_by_match: dict[str, Event] = {}
         self._due: dict[tuple[object, ...], int] = {}
-        """Time at which the matches of a pair became due, by event, round and bots. Kept until both bots are free."""
+        """Time at which the matches of a pair became due, in ns, by event, round and bots.
+
+        Kept until both bots are free.
+        """
         self._waiting: dict[str, frozenset[str]] = {}
         """Bots of each event in progress whose match is due but has not begun."""
         self._last_status: dict[str, tuple[str, int]] = {}
@@ -82,7 +85,7 @@ class Events:
         self._closed: set[str] = set()
         """Events whose entries have closed, and whose bots the matchmaker was asked to check again."""
         self._not_before = 0
-        """Earliest time at which an event may begin: after a restart, bots have to reconnect first."""
+        """Earliest time at which an event may begin, in ns: after a restart, bots have to reconnect first."""
         matches.set_event_match_handler(self.record_result)
 
     # for the shell, the matchmaker and listings

@@ -45,7 +45,7 @@ class Listings:
         self._suspensions = suspensions
         self._followers = FollowerCount()
         self._browsers: dict[int, int] = {}
-        """Time of the last listing that was sent to each browsing client in answer to `browse`."""
+        """Time of the last listing sent to each browsing client in answer to `browse`, in ns."""
         self._cached: tuple[int, int, Listing] | None = None
         """Latest listing, after the value of `lobby.changes` and the time at its building; None before the first."""
         self._pending: dict[int, None] = {}
@@ -53,7 +53,7 @@ class Listings:
         self._published = 0
         """Value of `lobby.changes` at the last publication."""
         self._next_time: int | None = None
-        """Time of the next publication; None if nothing has changed since the last one."""
+        """Time of the next publication, in ns; None if nothing has changed since the last one."""
 
     def browse(self, client: LobbyClient) -> None:
         """Send a client the listing, as soon as its last one is old enough, and then a new one after each change."""

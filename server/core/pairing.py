@@ -38,7 +38,7 @@ class _PairHistory:
     first: NextMatch | None = None
     """First match of the current pair of matches, until the second one begins; None between pairs."""
     ended: int | None = None
-    """End time of the last match of the two."""
+    """End time of the last match of the two bots, in ns; None if none has ended."""
 
 
 class PairingHistory:
@@ -69,7 +69,7 @@ class PairingHistory:
         self._find_or_add_pairing(a, b).ended = now
 
     def last_match_end(self, a: str, b: str) -> int | None:
-        """Return the end time of the last match of two bots; None if there was none."""
+        """Return the end time of the last match of two bots, in ns; None if there was none."""
         pairing = self._pairings.get((a, b) if a < b else (b, a))
         return None if pairing is None else pairing.ended
 

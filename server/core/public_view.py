@@ -81,7 +81,7 @@ class PublicView:
         )
 
     def make_view(self, now: int) -> View:
-        """Return the whole match so far."""
+        """Return the whole match so far, as a `view` message for spectators."""
         terms, mover = self._terms, self._referee.player_to_move
         hidden = first_hidden_ply(self._visibility, self._referee.ply, over=self._referee.is_over)
         return View(

@@ -69,9 +69,12 @@ class Room:
         self._trimmer = AnalysisTrimmer(terms.game)
         self._seq = 0
         self._turn: tuple[int, TurnStarted] | None = None
-        """Start of the current turn, until it is in the journal. After a crash this turn restarts."""
+        """Start of the current turn, with its time in ns, until it is in the journal.
+
+        After a crash this turn restarts.
+        """
         self.sending_until: int | None = None
-        """Time until which an edge must report that it has sent the turn; None if no report is expected."""
+        """Time until which an edge must report that it has sent the turn, in ns; None if no report is expected."""
         self._ran = 0
         """Time that the clock had run before the turn was last sent, in ns."""
 
@@ -159,7 +162,7 @@ class Room:
 
     @property
     def deadline(self) -> int | None:
-        """Time at which `judge_deadlines` is due if nothing happens before; None once the match is over."""
+        """Time at which `judge_deadlines` is due if nothing happens before, in ns; None once the match is over."""
         if self.sending_until is not None:
             return self.sending_until
         deadline = self.referee.next_deadline

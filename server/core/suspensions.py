@@ -55,7 +55,7 @@ class Suspensions:
         return sum(now < failing.until for failing in self._failing.values())
 
     def suspended_until(self, name: str) -> int:
-        """Return the end of a bot's latest suspension; 0 if there is none, or if it was pardoned."""
+        """Return the end of a bot's latest suspension, in ns; 0 if there is none, or if it was pardoned."""
         failing = self._failing.get(name)
         return 0 if failing is None else failing.until
 

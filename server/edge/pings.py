@@ -19,7 +19,7 @@ class OpenPings:
 
     def __init__(self) -> None:
         self._sent_times: dict[bytes, int] = {}
-        """Time of each unanswered ping, by its payload, oldest first."""
+        """Time of each unanswered ping, in ns, by its payload, oldest first."""
         self._times = Pings()
         self.lag = 0
         """Shortest recent ping time, in ns; 0 if unknown."""

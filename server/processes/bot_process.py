@@ -32,19 +32,19 @@ class RestartPolicy:
     """Limits for a bot's process: times in seconds, and numbers of restarts and of silent matches."""
 
     start: float = 60
-    """Time for the process to connect. If it takes longer, it counts as hung."""
+    """Time for the process to connect, in seconds. If it takes longer, it counts as hung."""
     settle: float = 20
-    """Maximum time for which the first matches wait until all bots are up."""
+    """Maximum time for which the first matches wait until all bots are up, in seconds."""
     restarts: int = 3
     """Maximum number of consecutive restarts without a move, after which the bot is lost."""
     silent_matches: int = 2
     """Number of consecutive matches lost on time without a move, after which the bot counts as hung."""
     backoff: float = 0.25
-    """Pause before the first consecutive restart. It doubles with each further one."""
+    """Pause before the first of several restarts in a row, in seconds. It doubles with each further one."""
     backoff_limit: float = 5
-    """Maximum pause before a restart."""
+    """Maximum pause before a restart, in seconds."""
     stop: float = STOP_SECONDS
-    """Time for a bot to stop before it is killed."""
+    """Time for a bot to stop before it is killed, in seconds."""
 
 
 class BotServer(Protocol):

@@ -68,7 +68,7 @@ MAX_QUEUED = 20_000
 MAX_ROUND_INPUTS = 256
 """Maximum number of inputs in one round. With more, the effects of the first ones would wait too long."""
 NEVER = 1 << 63
-"""Time of a timer that is not set."""
+"""Time of a timer that is not set, in ns: later than any other."""
 DROPPED_WITHOUT_CORE = (MessageReceived, EdgeResynced)
 """Inputs that are dropped while there is no core. The next core instead gets a list of its clients from each edge."""
 

@@ -37,7 +37,7 @@ CHUNK = 100
 """Number of records written in one transaction."""
 
 EARLIEST = datetime(2020, 1, 1, tzinfo=UTC)
-"""Earliest time at which a match can have been played."""
+"""Earliest time at which a match can have been played: the beginning of 2020, UTC."""
 MAX_CLOCK_SKEW = timedelta(days=1)
 """Maximum time by which another machine's clock may be ahead of this machine's clock."""
 

@@ -46,11 +46,12 @@ class Timeouts(NamedTuple):
     """Time limits for PostgreSQL, in seconds."""
 
     command: float | None = 60
-    """Maximum time for one command, so that no caller waits forever for a database that hangs."""
+    """Maximum time for one command, in seconds, so that no caller waits forever for a database that hangs."""
     connect: float = 10
-    """Maximum time for opening a connection."""
+    """Maximum time for opening a connection, in seconds."""
     idle: float = 10
-    """Maximum pause between two statements of a transaction, after which PostgreSQL ends it.
+    """Maximum pause between two statements of a transaction, in seconds. After a longer one, PostgreSQL ends the
+    transaction.
 
     The limit frees the locks of a frozen process, which a standby needs to take over.
     """

@@ -37,7 +37,7 @@ class Directive(Struct, frozen=True):
     subject: str
     text: str
     until: str
-    """End time of the directive; empty if it does not end."""
+    """End time of the directive, in the format of `database.current_timestamp`; empty if it does not end."""
 
 
 class NewDirective(Struct, frozen=True, tag="directive"):

@@ -86,7 +86,7 @@ class OwnerSummary(Struct, frozen=True):
     invited: int
     """Maximum number of bots that an open invitation allows; 0 if none is open."""
     until: str
-    """End time of the open invitation; empty if none is open."""
+    """End time of the open invitation, in the format of `database.current_timestamp`; empty if none is open."""
     banned: str
     """Reason of the ban in force; empty if there is none."""
 

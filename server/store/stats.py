@@ -21,9 +21,9 @@ class Stats(Struct, frozen=True):
     packed: int
     """Number of finished matches whose journal is packed too."""
     oldest: str | None
-    """End time of the earliest finished match; None if there is none."""
+    """End time of the earliest finished match, in ISO 8601; None if there is none."""
     newest: str | None
-    """End time of the latest finished match; None if there is none."""
+    """End time of the latest finished match, in ISO 8601; None if there is none."""
     bytes: int
     """Size of the whole store in bytes, including free space."""
     free: int

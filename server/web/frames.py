@@ -47,7 +47,7 @@ Change = TokenChange | NewName | NewDirective | EndedDirective | NewRequest | Na
 
 
 class PageRequest(Struct, frozen=True, tag="question"):
-    """HTTP request for the page process to answer."""
+    """HTTP request that the page process must answer."""
 
     number: int
     route_match: RouteMatch

@@ -55,7 +55,7 @@ class OwnerState(Struct, frozen=True):
     left: int
     """Number of names that the owner may still register."""
     until: str
-    """End time of the invitation; empty if none is open."""
+    """End time of the invitation, in ISO 8601; empty if none is open."""
     events: list[OwnerEventEntry]
 
 

@@ -49,7 +49,7 @@ class SimulatedExchange:
         self._subscriptions.setdefault(subject, []).append((bus, handler))
 
     def drop_subscriptions(self, process: SimulatedProcess) -> None:
-        """Drop the subscriptions of a process that has left."""
+        """Drop the subscriptions of a process that has disconnected from the bus."""
         for subject, subscribed in list(self._subscriptions.items()):
             left = [each for each in subscribed if each[0].process is not process]
             if left:

@@ -79,7 +79,10 @@ class TableModel:
         self._season = 1
 
     def compare_new_matches(self) -> None:
-        """Count the matches that the store has counted since the last call, and compare the rows of their bots."""
+        """Count the matches that the store has counted since the last call.
+
+        Compare the rows of their bots with the store's.
+        """
         rows = self._raw.execute(NEWLY_COUNTED, (self._arrival,)).fetchall()
         order = self._watch.finished[self._counted :][: len(rows)]
         for match, (name, finished, self._arrival) in zip(order, rows, strict=True):

@@ -455,7 +455,7 @@ class WatchedEdge(Edge):
         super().__init__(number, CoreTap(monitor, process, core, self), *given, **named)
         self.connections = OrderedSet()  # type: ignore[assignment]
         self.ran: dict[tuple[int, str], int] = {}
-        """Time for which the clock of each turn had run before delivery, by client and match."""
+        """Time for which the clock of each turn had run before delivery, in ns, by client and match."""
         monitor.arena.edges.setdefault(process, []).append(self)
 
     def deliver(self, messages: Sequence[Downward]) -> None:

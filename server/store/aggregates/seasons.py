@@ -22,7 +22,7 @@ class Season(Struct, frozen=True):
     game: str
     name: str
     closed: str
-    """Time at which the season was closed."""
+    """Time at which the season was closed, in the format of `database.current_timestamp`."""
 
 
 class Seasons:

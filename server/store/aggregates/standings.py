@@ -49,7 +49,7 @@ class StandingRow(Struct, frozen=True, rename=WORDS):
     crashes: int
     """Number of matches lost by a failure of the bot: an exception, a value that is not a move, or a dead process."""
     last: str
-    """End time of the last rated match."""
+    """End time of the last rated match, in the format of `database.current_timestamp`."""
 
     @property
     def glicko(self) -> Rating:
@@ -119,7 +119,7 @@ async def load_standings(
 
 
 async def load_bot_standings(connection: AsyncConnection, bot: str) -> list[StandingRow]:
-    """Return the row of a bot in the table of each game in which the bot is rated, for the running season."""
+    """Return a bot's row in the table of each game in which it is rated, in the current season."""
     return sort_standings(
         StandingRow(*row) for row in (await connection.execute(_STANDINGS_OF, {"of": bot})).all()
     )
