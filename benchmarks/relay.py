@@ -58,7 +58,7 @@ class RelayPairs:
 
 
 class RelaySession(Session):
-    """Session of one connection."""
+    """Session of one connection to the relay."""
 
     def __init__(self, edge: Edge, connection: Connection, answer: bytes, turn: bytes) -> None:
         super().__init__(edge, connection)

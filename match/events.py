@@ -64,7 +64,7 @@ class PlayerDisconnected(Struct, frozen=True, tag="left"):
 
 
 class PlayerReconnected(Struct, frozen=True, tag="returned"):
-    """A player is connected again."""
+    """A player has reconnected."""
 
     player: Player
 

@@ -78,7 +78,7 @@ class Referee:
         self._accepted: list[Accepted] = []
         self._movers: list[Player] = []
         self._moves = MoveList()
-        """Moves as they are sent in messages."""
+        """Moves so far, as messages contain them."""
         self.readiness = Readiness(self.terms)
         self._playing = False
         self._disconnected_at: dict[Player, int] = {}

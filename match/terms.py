@@ -63,7 +63,7 @@ class Terms(Struct, frozen=True, kw_only=True):
         return (engine.threads if engine is not None else None) or limit or 1
 
     def time_control_of(self, seat: Seat) -> TimeControl:
-        """Return the time control of a player. Raises protocol.timecontrol.BadTimeControl."""
+        """Return the time control of a player. Raises protocol.timecontrol.BadTimeControl for invalid time odds."""
         return self.time_odds.time_control_of(seat, self.time_control)
 
     @property
@@ -141,7 +141,7 @@ def encode_game(game: AnyGame) -> _Setup:
 
 
 def decode_game(_type: type, data: Any) -> AnyGame:
-    """Return the game with this JSON form, as a `dec_hook` of msgspec. Raises games.core.GameError."""
+    """Return the game with this JSON form, as a `dec_hook` of msgspec. Raises games.core.GameError if it is unknown."""
     setup = msgspec.convert(data, _Setup)
     return make_game(setup.name, setup.setup)
 

@@ -86,7 +86,7 @@ class DecodeError(ValueError):
 
 
 def decode_client(frame: bytes | str, limit: int = MAX_CLIENT_FRAME) -> ClientMessage:
-    """Return the message in a frame of at most `limit` bytes from a client. Raises DecodeError.
+    """Return the message in a frame of at most `limit` bytes from a client. Raises DecodeError if it is not one.
 
     Nearly all frames to a server are `ready`, or a `move` made of numbers, without unknown fields. Such frames are
     decoded directly into typed structs, which takes a quarter of the time.
@@ -109,7 +109,7 @@ def decode_client(frame: bytes | str, limit: int = MAX_CLIENT_FRAME) -> ClientMe
 
 
 def decode_server(frame: bytes | str) -> ServerMessage:
-    """Return the message in a frame from a server. Raises DecodeError."""
+    """Return the message in a frame from a server. Raises DecodeError if it is not one."""
     if (
         type(frame) is bytes
         and len(frame) <= MAX_SERVER_FRAME

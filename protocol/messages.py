@@ -390,7 +390,7 @@ class Played(Struct, frozen=True, omit_defaults=True):
 
 
 class View(Struct, frozen=True, tag="view"):
-    """A match so far, for a spectator."""
+    """The whole match so far, for a spectator."""
 
     match: str
     event: str

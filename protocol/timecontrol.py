@@ -38,7 +38,10 @@ class TimeControl(Struct, frozen=True):
 
     @classmethod
     def parse(cls, text: str) -> TimeControl:
-        """Parse a time control such as `10+0.1` or `0.1/move`, in seconds with up to three decimals. Raises BadTimeControl."""
+        """Parse a time control such as `10+0.1` or `0.1/move`, in seconds with up to three decimals.
+
+        Raises BadTimeControl for other texts.
+        """
         match = _FORM.fullmatch(text.strip())
         wrong = BadTimeControl(
             f"{text!r:.40} is not a time control: write 10+0.1 (seconds and increment) or 0.1/move"

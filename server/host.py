@@ -205,7 +205,7 @@ class CoreHost:
                 await self._on_record(record)
 
     async def run_shell(self, *, task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
-        """Run the shell until it is stopped. Raises lease.LeaseLost."""
+        """Run the shell until it is stopped. Raises lease.LeaseLost if another process takes the lease."""
         try:
             await self.shell.run(task_status=task_status)
         finally:
@@ -246,9 +246,9 @@ class Host:
 
     def __init__(self, core: CoreHost, edge: Edge, url: str, inside_url: str, *, lasting: bool) -> None:
         self.url = url
-        """Address for bots."""
+        """URL at which bots connect."""
         self.loopback_url = inside_url
-        """Loopback address for house engines, without TLS; empty on a server without them."""
+        """Loopback URL for house engines, without TLS; empty on a server without house engines."""
         self.settings = core.settings
         self.engine = core.engine
         self.edge = edge
@@ -269,7 +269,7 @@ class Host:
 
     @asynccontextmanager
     async def open_house(self) -> AsyncIterator[None]:
-        """Run the house engines during the block. Raises BadHouse."""
+        """Run the house engines during the block. Raises BadHouse if one cannot be started."""
         plan = self.core.house
         async with open_house(plan, self._shell, self, self.loopback_url) if plan.engines else nullcontext():
             yield
@@ -606,7 +606,8 @@ async def _watch_directives(
 async def listen(
     edge: Edge, settings: ServerSettings, tls: SSLContext | None, *, house: bool
 ) -> tuple[str, str]:
-    """Accept connections. Return the URL for bots and the URL for house engines, each empty if none. Raises CannotListen.
+    """Accept connections. Return the URL for bots and the URL for house engines, each empty if none. Raises
+    CannotListen if an address is in use or invalid.
 
     A core with a process of its own has no address for bots: they connect through edges.
     """
@@ -622,7 +623,10 @@ async def listen(
 
 
 async def open_store(stack: AsyncExitStack, settings: Settings) -> Engine:
-    """Open the store, which the stack closes. Without a URL, it is a temporary file. Raises StoreError."""
+    """Open the store, which the stack closes.
+
+    Without a URL, it is a temporary file. Raises StoreError if it cannot be used.
+    """
     store, place = settings.store, settings.server
     if not store.url:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="arena-", ignore_cleanup_errors=True))

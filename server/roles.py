@@ -63,7 +63,7 @@ def add_core_metric(metrics: Metrics, link: CoreLink) -> None:
 
 
 async def check_connections(settings: Settings) -> None:
-    """Check that NATS and the store can be reached, and prepare the store. Raises BusError and StoreError."""
+    """Check that NATS and the store can be reached, and prepare the store. Raises BusError or StoreError if not."""
     async with _open_bus(settings), AsyncExitStack() as stack:
         await open_store(stack, settings)
 

@@ -58,7 +58,7 @@ class Cable:
 
     @property
     def server_log(self) -> str:
-        """Server's log."""
+        """Text that the server has logged so far."""
         return (self.folder / "s.log").read_text()
 
     def start_in_namespace(self, side: str, *command: str, piped: bool = False) -> subprocess.Popen[bytes]:

@@ -57,7 +57,7 @@ class ClusterFault:
 
 @dataclass
 class FailureReport:
-    """Results of all failures."""
+    """Results of all failures, and of the comparison with the store."""
 
     injected: list[ClusterFault] = field(default_factory=list)
     outcome: CrashResult = field(default_factory=CrashResult)
@@ -81,7 +81,7 @@ def make_players(
 
 @dataclass
 class FaultInjector:
-    """Cause of failures in a cluster."""
+    """Object that causes failures in a cluster."""
 
     cluster: Cluster
     nats: NatsServer

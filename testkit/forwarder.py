@@ -34,7 +34,7 @@ WAITING = 64
 
 @dataclass
 class LineFaults:
-    """Current faults of the line."""
+    """Faults that the forwarder currently applies to its connections."""
 
     delay: float = 0.0
     spread: float = 0.0

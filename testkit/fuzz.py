@@ -54,7 +54,7 @@ KEPT = (Connection, Session, LobbyBot, LobbyClient, Room)
 
 @dataclass
 class FuzzResult:
-    """Results of a run."""
+    """Results of a run of the fuzzer."""
 
     frames: int = 0
     live: int = 0

@@ -41,7 +41,7 @@ class NatsServer:
 
     @property
     def log(self) -> str:
-        """Server's log."""
+        """Text that the server has logged so far."""
         return (self.folder / "log").read_text()
 
     def make_configuration(self) -> str:

@@ -23,7 +23,7 @@ REASON = re.compile(r"needs (?P<part>[a-z ]+): ")
 
 @dataclass(frozen=True)
 class MachinePart:
-    """Part of a machine.
+    """Part of a machine, such as a browser or a database, that some tests need.
 
     tested: feature that is not tested without this part
     remedy: instruction for installing the part

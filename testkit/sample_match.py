@@ -20,7 +20,7 @@ LINE = 8
 
 
 class SampleMatch(NamedTuple):
-    """Match, with all data that a store holds about it."""
+    """Generated match, with all data that a store holds about it."""
 
     terms: Terms
     record: Record

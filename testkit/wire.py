@@ -25,7 +25,7 @@ def read_arguments() -> tuple[str, str, str]:
 
 
 def print_report(**fields: object) -> None:
-    """Print one line for the test."""
+    """Print the fields as one line of JSON, for the test."""
     print(json.dumps(fields), flush=True)  # noqa: T201
 
 

@@ -85,7 +85,7 @@ class PositionTimes:
 
 
 class MapSearches:
-    """Searches of one map."""
+    """Searchers for the positions of one map: a sequential one, and one for each variant and number of threads."""
 
     def __init__(self, map: str, counts: Sequence[int]) -> None:
         board = make_riskless(map)

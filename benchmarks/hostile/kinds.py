@@ -42,7 +42,7 @@ CLOCK = {"base_ms": 60_000, "increment_ms": 1_000, "per_move": False}
 
 @dataclass
 class RequestSubjects:
-    """Data that requests can refer to."""
+    """Ids, names and paths that requests can refer to."""
 
     url: str
     tokens: dict[str, str]

@@ -91,7 +91,7 @@ MIN_ATTACK_SECONDS = {
 
 @dataclass
 class KindRounds:
-    """Rounds of one kind of request."""
+    """Measurements of all rounds of one kind of request."""
 
     quiet: list[WindowFigures] = field(default_factory=list)
     hostile: list[WindowFigures] = field(default_factory=list)
@@ -124,7 +124,7 @@ class KindRounds:
 
 @dataclass
 class RoundResults:
-    """Results of all rounds."""
+    """Measurements of all rounds of all kinds."""
 
     rounds: dict[str, KindRounds] = field(default_factory=dict)
     controls: dict[str, KindRounds] = field(default_factory=dict)

@@ -23,7 +23,7 @@ LIMITS = (
     "--set=limits.moves_per_second=1000000",  # all bots come from one address
 )
 SIZES = (10, 100, 1000)
-"""Numbers of bots to measure with."""
+"""Numbers of bots with which to measure."""
 WARM_SECONDS = 1.5
 """Time from the arrival of all bots to the start of the measurement, in seconds."""
 MAX_RATIO = {10: 4.0, 100: 2.5, 1000: 2.5}

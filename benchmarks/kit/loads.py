@@ -38,7 +38,7 @@ CONNECT_SECONDS = 120.0
 
 @dataclass
 class LoadProcesses:
-    """Running load processes."""
+    """Running load processes, with their counters."""
 
     counts: memoryview
     """Counters of all processes, one process after another."""

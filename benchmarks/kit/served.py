@@ -54,7 +54,7 @@ def _split_cores() -> tuple[set[int], set[int]]:
 
 @dataclass
 class RunningServer:
-    """Process of a server."""
+    """Running server process."""
 
     url: str
     process: subprocess.Popen[bytes]
@@ -62,7 +62,7 @@ class RunningServer:
 
     @property
     def memory_bytes(self) -> int:
-        """Resident memory in bytes."""
+        """Resident memory of the server, in bytes."""
         status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
         match = re.search(r"VmRSS:\s+(\d+)", status)
         return int(match[1]) * 1024 if match else 0

@@ -71,7 +71,7 @@ class BotConnection:
         await self.send_data({**msgspec.to_builtins(message), **unknown})
 
     async def send_data(self, message: dict[str, Any]) -> None:
-        """Send a map as a message.
+        """Send the bot a map as a message.
 
         If the connection is closed, do nothing: the next wait for the bot raises ProtocolFault.
         """
@@ -83,7 +83,10 @@ class BotConnection:
             self.frames.add_remark("the connection was already closed")
 
     async def receive(self, awaited: str, seconds: float | None = None) -> tuple[ClientMessage, float]:
-        """Return the next message, and its arrival time in monotonic seconds. Raises ProtocolFault."""
+        """Return the next message, and its arrival time in monotonic seconds.
+
+        Raises ProtocolFault if none arrives in time.
+        """
         message = await self.receive_within(awaited, self.patience if seconds is None else seconds)
         if message is None:
             raise ProtocolFault(
@@ -114,7 +117,7 @@ class BotConnection:
                 return message, at
 
     async def exchange_hello(self, session: str) -> Hello:
-        """Receive the bot's hello and send the welcome. Raises ProtocolFault."""
+        """Receive the bot's hello and send the welcome. Raises ProtocolFault if the hello violates the protocol."""
         hello, _ = await self.receive("hello")
         if not isinstance(hello, Hello):
             raise ProtocolFault(f"the first message must be hello, not {message_type_name(hello)}")

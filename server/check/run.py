@@ -32,7 +32,7 @@ class BadCommand(ValueError):
 
 
 class CheckResult(Struct, frozen=True):
-    """Result of one check."""
+    """Result of one check of a bot."""
 
     check: str
     verdict: Verdict

@@ -120,7 +120,7 @@ class ScriptedMatch:
         await self.peer.send(accepted, **unknown)
 
     def play_bot_move(self, data: Data) -> None:
-        """Play a move of the bot. Raises ProtocolFault."""
+        """Play a move of the bot. Raises ProtocolFault if the move is illegal."""
         try:
             self.position = self.game.play(self.position, self.game.move_from_data(data))
         except (IllegalMove, BadData) as error:

@@ -39,7 +39,7 @@ class ScriptedServer:
         self.session = ""
         """Session secret in the last welcome."""
         self.arrivals = 0
-        """Number of connections so far."""
+        """Number of connections that the bot has opened."""
         self.subject: Child | None = None
         """Process of the bot; None if it was not started here."""
         self.url = ""
@@ -54,7 +54,7 @@ class ScriptedServer:
         self._put, self._queue = anyio.create_memory_object_stream[ServerConnection](MAX_QUEUED)
 
     async def listen(self) -> None:
-        """Start to listen; after a crash, on the same port as before. Raises OSError."""
+        """Start to listen; after a crash, on the same port as before. Raises OSError if the port cannot be used."""
         self._server = await serve(
             self._handle_connection,
             self._host,
@@ -180,7 +180,10 @@ class ScriptedServer:
 async def open_scripted_server(
     command: Sequence[str] | None, patience: float, host: str = "127.0.0.1", port: int = 0
 ) -> AsyncIterator[ScriptedServer]:
-    """Open a listening server for the block. If `command` is None, the bot is started elsewhere. Raises OSError."""
+    """Open a listening server for the block.
+
+    If `command` is None, the bot is started elsewhere. Raises OSError if the port cannot be used.
+    """
     async with anyio.create_task_group() as tasks:
         stage = ScriptedServer(command, patience, tasks, host, port)
         await stage.listen()

@@ -31,7 +31,10 @@ class NatsAddress:
 
 
 def parse_bus_url(text: str, environment: Mapping[str, str] = os.environ) -> NatsAddress:
-    """Parse a URL, or several separated by commas. Raises BusError."""
+    """Parse a URL, or several separated by commas.
+
+    Raises BusError for an invalid URL or an unreadable password file.
+    """
     parts = [_split_url(part.strip()) for part in text.split(",")]
     if len({part.scheme for part in parts}) > 1:
         raise BusError(

@@ -20,7 +20,7 @@ class BusError(Exception):
 
 
 class Bus(Protocol):
-    """Connection that carries frames."""
+    """Connection of one process to the bus, which carries frames."""
 
     @property
     def connected(self) -> bool:

@@ -27,7 +27,7 @@ M = TypeVar("M")
 
 
 class Frame(Struct, frozen=True, array_like=True, gc=False):
-    """Numbered part of a stream."""
+    """Numbered part of a stream of messages between an edge and a core."""
 
     edge: int
     """Number of the edge; 0 in frames that a core sends to itself."""
@@ -78,7 +78,7 @@ def encode(frame: Frame) -> bytes:
 
 
 def decode(payload: bytes) -> Frame:
-    """Decode a frame. Raises BadFrame."""
+    """Decode a frame. Raises BadFrame for bytes that are not a frame."""
     try:
         return _frame.decode(payload)
     except (msgspec.MsgspecError, ValueError) as error:
@@ -96,7 +96,7 @@ def split_list(messages: Sequence[Upward] | Sequence[Downward]) -> Iterator[tupl
 
 
 class IncomingStream(Generic[M]):
-    """Receiving side of one direction of a stream."""
+    """Receiver of one direction of a stream, which puts lists of messages together from frames."""
 
     def __init__(self, decoder: msgspec.msgpack.Decoder[list[M]], number: int = 0) -> None:
         """Expect frames from `number` on, with messages for `decoder`: UPWARD or DOWNWARD."""

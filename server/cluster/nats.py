@@ -128,7 +128,7 @@ class _Connection:
         return True
 
     async def discard(self) -> None:
-        """Close the client."""
+        """Close the NATS client of this connection."""
         with anyio.move_on_after(CLOSE_SECONDS, shield=True):
             await self.client.close()
         for each in self._subscriptions:
@@ -178,7 +178,7 @@ class NatsBus:
                 connection.mark_lost(describe_error(error))
 
     async def connect(self) -> None:
-        """Open the first connection. Raises BusError."""
+        """Open the first connection. Raises BusError if no server accepts it."""
         self._connection = await self._connect()
 
     async def run(self) -> None:

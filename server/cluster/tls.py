@@ -20,7 +20,10 @@ class TlsContext(ssl.SSLContext):
 
     @classmethod
     def from_ca_bundle(cls, ca: Path | None) -> Self:
-        """Return a context that trusts the CA bundle in a file, or by default the system's. Raises BusError."""
+        """Return a context that trusts the CA bundle in a file; by default, the system's.
+
+        Raises BusError for an unusable file.
+        """
         context = cls(ssl.PROTOCOL_TLS_CLIENT)
         if ca is not None:
             try:

@@ -160,7 +160,7 @@ def _require_name(text: str) -> None:
 
 
 def parse_duration_option(text: str) -> float:
-    """Parse the value of --for. Return seconds. Raises UsageError."""
+    """Return the seconds in the value of --for. Raises UsageError if the value is not a duration."""
     try:
         return parse_duration(text)
     except ValueError as error:

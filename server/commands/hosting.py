@@ -99,7 +99,7 @@ def read_plan(file: Path | None, options: Sequence[CommandLineSetting]) -> HostP
 
 
 class ReloadableHost:
-    """Host with its current settings."""
+    """Host that reloads its settings on SIGHUP."""
 
     def __init__(self, file: Path | None, options: Sequence[CommandLineSetting], plan: HostPlan) -> None:
         """Prepare a host with the settings of `plan`. On SIGHUP, `file` and `options` are read again."""
@@ -242,7 +242,7 @@ def make_tls_context(tls: TlsSettings) -> ssl.SSLContext | None:
 
 
 def load_certificate(context: ssl.SSLContext, tls: TlsSettings) -> None:
-    """Use the certificate in `tls` for new connections. Raises CommandError."""
+    """Use the certificate in `tls` for new connections. Raises CommandError if a file is missing or unusable."""
     try:
         for file in (tls.cert, tls.key):  # errors of load_cert_chain do not tell which of the two is missing
             Path(file).open("rb").close()

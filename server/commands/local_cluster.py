@@ -104,7 +104,10 @@ async def _prepare_store(settings: Settings) -> None:
 
 
 def _reserve_port(host: str, port: int) -> socket.socket:
-    """Reserve the port that the edges share, with a socket that does not listen. Raises CommandError."""
+    """Reserve the port that the edges share, with a socket that does not listen.
+
+    Raises CommandError if it is in use.
+    """
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE

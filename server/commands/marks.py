@@ -22,7 +22,7 @@ from arena.server.store.queries import load_event_table
 
 
 class Mark(Struct, frozen=True):
-    """Row of a bot in the table."""
+    """Row of a bot in the table of marks."""
 
     rank: int
     bot: str

@@ -31,7 +31,7 @@ SUFFICIENT_OPENINGS = 20
 
 
 def make_pool(pool: PoolSettings) -> Pool:
-    """Build the matchmaker's pool. Raises BadSetting."""
+    """Build the matchmaker's pool from its settings. Raises BadSetting if one is invalid."""
     return Pool(
         games=make_pool_games(pool),
         margin_ms=pool.margin_ms,

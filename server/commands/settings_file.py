@@ -37,7 +37,7 @@ class BadSettings(Exception):
 
 @dataclass(frozen=True)
 class CommandLineSetting:
-    """Setting given on the command line."""
+    """Setting given on the command line: an option, its key and its value."""
 
     option: str
     """Option as errors name it: `--port`, or `--set server.port`."""
@@ -54,7 +54,7 @@ class LoadedSettings:
     text: str
     """Text of the file; empty without a file."""
     options: Mapping[str, str]
-    """Options that set keys, by key."""
+    """Options on the command line, by the key that each sets."""
 
     def locate_error(self, bad: BadSetting) -> BadSettings:
         """Return `bad` as an error that also names the place of the key: file and line, or option."""
@@ -65,7 +65,7 @@ class LoadedSettings:
 
 
 def load_settings(file: Path | None, options: Sequence[CommandLineSetting]) -> LoadedSettings:
-    """Read settings: defaults, overridden by the file, overridden by options. Raises BadSettings."""
+    """Read settings: defaults, overridden by the file, overridden by options. Raises BadSettings if one is invalid."""
     text, tables = "" if file is None else _read_text(file), {}
     try:
         tables = tomllib.loads(text)
@@ -86,7 +86,7 @@ def load_settings(file: Path | None, options: Sequence[CommandLineSetting]) -> L
 
 
 def parse_set_options(texts: Sequence[str]) -> Iterator[CommandLineSetting]:
-    """Parse values of --set, such as `server.port=8765`. Raises BadSettings."""
+    """Parse values of --set, such as `server.port=8765`. Raises BadSettings for a value without an equals sign."""
     for each in texts:
         key, equals, text = each.partition("=")
         if not equals:

@@ -124,7 +124,7 @@ def export_command(
 
 @contextmanager
 def _replace_file(path: Path) -> Iterator[TextIO]:
-    """Open a temporary file, and move it to `path` when it is complete. Raises CommandError."""
+    """Open a temporary file, and move it to `path` when it is complete. Raises CommandError if that is not possible."""
     part = path.with_name(f".{path.name}.part")
     try:
         with part.open("w", encoding="utf-8") as stream:

@@ -23,7 +23,7 @@ class BadTime(ValueError):
 
 
 def find_zone(name: str) -> ZoneInfo:
-    """Return the time zone of that name. Raises BadTime."""
+    """Return the time zone of that name. Raises BadTime if there is none."""
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):

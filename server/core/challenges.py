@@ -41,7 +41,7 @@ READY_MS = 30_000
 
 
 def make_challenge_game(challenge: Challenge, max_territories: int) -> AnyGame:
-    """Return the game that a challenge names, on the map that it names. Raises RequestRefused."""
+    """Return the game that a challenge names, on the map that it names. Raises RequestRefused if either is unknown or not allowed."""
     # Only the host's own command line may give a path as the name of a map.
     if challenge.map.endswith(".toml") or "/" in challenge.map or "\\" in challenge.map:
         raise RequestRefused(
@@ -83,7 +83,7 @@ class Challenges:
         self._open_match = open_match
 
     def handle(self, bot: LobbyBot, message: Challenge | Accept | Decline | Withdraw) -> None:
-        """Handle a bot's message about a challenge. Raises RequestRefused."""
+        """Handle a bot's message about a challenge. Raises RequestRefused if the bot may not do that now."""
         match message:
             case Challenge():
                 self._open(bot, message)

@@ -126,7 +126,7 @@ class EventStarted(Struct, frozen=True, tag_field="type", tag="event_begins"):
 
 
 class RoundPaired(Struct, frozen=True, tag_field="type", tag="round_paired"):
-    """Pairings of a new round."""
+    """Pairings of a new round of an event."""
 
     round: int
     """Number of the round, from 1."""
@@ -189,7 +189,7 @@ class LogLine(Struct, frozen=True, tag="report"):
 
 
 class IncrementMetric(Struct, frozen=True, tag="count"):
-    """Increment of a metric."""
+    """Increment of one of the server's metrics."""
 
     what: Literal["lines_cut"]
     by: int

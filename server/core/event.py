@@ -40,9 +40,9 @@ class Event:
         self.schedule: Schedule | None = None
         """Matches still to be played; None before the start, and for the format `arena`."""
         self._points: Counter[str] = Counter()
-        """Points of each bot, without byes."""
+        """Points of each bot, without those for byes."""
         self._played = 0
-        """Number of finished matches."""
+        """Number of finished matches of the event."""
         self._history = PairingHistory(self.plan.uid)
         self._turns = TurnOrder[str]()
         if self.state.has_begun:
@@ -113,7 +113,7 @@ class Event:
     # entries
 
     def enter(self, bot: str, rating: float, *, by_host: bool = False) -> None:
-        """Enter a bot, or let it return after a withdrawal. Raises EventRefused.
+        """Enter a bot, or let it return after a withdrawal. Raises EventRefused if the event does not accept it.
 
         by_host  True if the host or the bot's owner enters the bot, False if the bot enters itself
         """
@@ -149,7 +149,7 @@ class Event:
             raise EventRefused(f"{self.name} has begun, and a {plan.format} accepts no late entries")
 
     def leave(self, bot: str, *, by_host: bool = False) -> None:
-        """Withdraw a bot. Raises EventRefused.
+        """Withdraw a bot. Raises EventRefused if it has not entered.
 
         by_host  True if the host or the bot's owner withdraws the bot, which then cannot return by itself
         """

@@ -202,7 +202,10 @@ class Events:
         return done
 
     def enter(self, bot: LobbyBot, name: str) -> None:
-        """Enter a bot in an event. Raises RequestRefused."""
+        """Enter a bot in an event.
+
+        Raises RequestRefused if there is no such event, or if it does not accept the bot.
+        """
         event = self._require_event(name, "enter", bot)
         before = event.state
         if bot.guest:
@@ -216,7 +219,7 @@ class Events:
         self.send_status(event, bot)
 
     def leave(self, bot: LobbyBot, name: str) -> None:
-        """Withdraw a bot from an event. Raises RequestRefused."""
+        """Withdraw a bot from an event. Raises RequestRefused if there is no such event, or if the bot is not in it."""
         event = self._require_event(name, "withdraw", bot)
         try:
             event.leave(bot.name)

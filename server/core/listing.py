@@ -117,7 +117,7 @@ class Listings:
         return self._cached[2]
 
     def build_listing(self, now: int) -> Listing:
-        """Build the listing at `now`."""
+        """Return a new listing of matches, bots, challenges and events at `now`."""
         bots = [
             bot.make_listing_entry(self._suspensions.suspension_reason(bot.name, now), house=False)
             for bot in self._lobby.list_connected_bots()

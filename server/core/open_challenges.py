@@ -76,7 +76,7 @@ class OpenChallenges:
             )
 
     def add(self, challenger: str, challenge: Challenge, game: AnyGame, expires: int) -> OpenChallenge:
-        """Open a challenge."""
+        """Open a challenge that expires at `expires` (ns), and return it."""
         self._count += 1
         opened = OpenChallenge(f"{self._prefix}{self._count}", challenger, challenge, game, expires)
         self._open[opened.id] = opened

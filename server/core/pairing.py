@@ -20,7 +20,7 @@ MAX_PAIRINGS = 50_000
 
 @dataclass(frozen=True, slots=True)
 class NextMatch:
-    """Next match of two bots."""
+    """Next match of two bots: its game, its opening, and the bot that plays Maxie."""
 
     game: PoolGame
     opening: Opening
@@ -29,7 +29,7 @@ class NextMatch:
 
 @dataclass(slots=True)
 class _PairHistory:
-    """History of two bots."""
+    """Earlier matches of two bots."""
 
     as_maxie: dict[str, int] = field(default_factory=dict)
     """Number of matches in which each of the two had Maxie's seat."""

@@ -26,7 +26,7 @@ def first_hidden_ply(visibility: AnalysisVisibility, ply: int, *, over: bool) ->
 
 
 class PublicView:
-    """Public view of one match."""
+    """View of one match as spectators may see it."""
 
     def __init__(self, terms: Terms, referee: Referee, visibility: AnalysisVisibility) -> None:
         self._terms = terms

@@ -39,7 +39,7 @@ from arena.server.core.public_view import PublicView
 
 
 class Room:
-    """One match in progress."""
+    """Match in progress, with its referee and its spectators."""
 
     def __init__(
         self,

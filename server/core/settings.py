@@ -60,7 +60,7 @@ class HouseEngine(Struct, frozen=True):
 
 
 class CoreSettings(Struct, frozen=True, kw_only=True):
-    """Settings of one arena."""
+    """Settings of the core of an arena."""
 
     program: str
     """Program and version, as sent in `welcome`."""

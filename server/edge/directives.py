@@ -14,7 +14,7 @@ NO_NOTICE = Notice("", "")
 
 
 class Directives(Struct, frozen=True):
-    """Directives currently in force."""
+    """Bans, and the notice, that are in force now."""
 
     names: Mapping[str, str] = {}
     """Reason for each banned name."""

@@ -35,7 +35,7 @@ AWAITING_VIEW = -2
 
 
 class Follower(Protocol):
-    """Client that follows topics."""
+    """Client that follows topics: matches, or the listing."""
 
     @property
     def unsent_bytes(self) -> int:
@@ -47,13 +47,13 @@ class Follower(Protocol):
         ...
 
     def write(self, data: bytes) -> None:
-        """Write encoded frames."""
+        """Write encoded websocket frames to the client."""
 
     def request_view(self, match: str) -> None:
         """Ask the core to send the follower the whole match."""
 
     def handle_topic_end(self, name: str) -> None:
-        """Handle the end of a match."""
+        """Handle the end of the match `name`, which the client followed."""
 
 
 class Topic:

@@ -73,7 +73,7 @@ class BotState(Enum):
 
 @dataclass(frozen=True)
 class BotProgram:
-    """Program to start as a bot."""
+    """Program to start as a bot, with the server's URL."""
 
     name: str
     command: Sequence[str]

@@ -32,7 +32,7 @@ class Child:
     def __init__(self, process: anyio.abc.Process) -> None:
         self._process = process
         self.tail: deque[str] = deque(maxlen=TAIL_LINES)
-        """Last lines of output."""
+        """Last lines that the process printed."""
         self._all_read = anyio.Event()
 
     @classmethod

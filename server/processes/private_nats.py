@@ -110,7 +110,7 @@ class PrivateNats:
 
 @asynccontextmanager
 async def open_private_nats() -> AsyncIterator[PrivateNats]:
-    """Run a private NATS server during the block. Raises NatsNotStarted."""
+    """Run a private NATS server during the block. Raises NatsNotStarted if it is not installed or does not start."""
     path = os.pathsep.join([os.environ.get("PATH", os.defpath), *EXTRA_FOLDERS])
     program = shutil.which("nats-server", path=path)
     if program is None:

@@ -225,7 +225,10 @@ class Authenticator:
         )
 
     def _check_token(self, request: AdmissionRequest, stored: StoredAccount) -> tuple[Role, bool]:
-        """Return the role that a hello's token grants, and True for a guest. Raises RequestRefused."""
+        """Return the role that a hello's token grants, and True for a guest.
+
+        Raises RequestRefused for a wrong token.
+        """
         name, token = request.hello.name, request.hello.token
         issued = self._issued.get(name)
         if issued is not None:

@@ -80,7 +80,7 @@ NO_HOUSE = HousePlan()
 
 
 def parse_engines(text: str) -> list[HouseEngine]:
-    """Parse a list of engines, as in `greedy,alphabeta:depth=6,exact=yes`. Raises BadHouse."""
+    """Parse a list of engines, as in `greedy,alphabeta:depth=6,exact=yes`. Raises BadHouse for an invalid list."""
     if text.strip() == NO_ENGINES:
         return []
     specs: list[str] = []

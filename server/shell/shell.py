@@ -297,7 +297,7 @@ class Shell:
         self._wake.set()
 
     async def _restore(self) -> list[Effect | ExternalEffects]:
-        """Build a core from the store, and return its first effects. Raises StoreFailed."""
+        """Build a core from the store, and return its first effects. Raises StoreFailed if the store is unavailable."""
         try:
             stored = await self._journal.load(self._event)
         except StoreUnavailable as away:

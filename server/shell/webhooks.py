@@ -68,7 +68,7 @@ class WebhookURL:
 
     @classmethod
     def parse(cls, url: str) -> WebhookURL:
-        """Parse a URL. Raises BadWebhook."""
+        """Parse a URL. Raises BadWebhook unless it is an http or https URL in ASCII."""
         try:
             parts = urlsplit(url)
             port = parts.port
@@ -90,7 +90,10 @@ class WebhookURL:
 
 
 def parse_secret(text: str) -> bytes:
-    """Return the signing key in a secret: 24 to 64 bytes in base64, after an optional `whsec_`. Raises BadWebhook."""
+    """Return the signing key in a secret: 24 to 64 bytes in base64, after an optional `whsec_`.
+
+    Raises BadWebhook for other texts.
+    """
     try:
         key = base64.b64decode(text.removeprefix(SECRET_PREFIX), validate=True)
     except (binascii.Error, ValueError):
@@ -126,7 +129,7 @@ class Webhooks:
         clock: Clock,
         post: Post | None = None,
     ) -> None:
-        """Set up the task. Raises BadWebhook.
+        """Set up the task. Raises BadWebhook for an invalid URL or secret.
 
         unix  returns the time in Unix seconds
         post  sends a message; None for `post_by_http`

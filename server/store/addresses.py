@@ -25,7 +25,7 @@ MAX_OWNERS = 3
 
 
 class AddressUse(Struct, frozen=True):
-    """Bot that played from an address."""
+    """Day on which a bot played from an address, which is stored as a hash."""
 
     name: str
     day: str

@@ -55,7 +55,7 @@ class ArchivedMatch(Record, frozen=True, kw_only=True):
 
 @dataclass
 class ImportResult:
-    """Result of importing the lines of a file."""
+    """Counts of the lines of an imported file, and the reasons for rejecting lines."""
 
     added: int = 0
     unchanged: int = 0

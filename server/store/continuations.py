@@ -21,11 +21,11 @@ from arena.server.store.packing import unpack_record
 from arena.server.store.schema import matches, records
 
 MAX_MATCHES = 250
-"""Maximum number of matches examined."""
+"""Maximum number of matches that one answer examines."""
 MAX_PLY = 40
 """Last ply whose position can be searched for."""
 MAX_MOVES = 12
-"""Maximum number of moves in an answer."""
+"""Maximum number of different moves in an answer: the most frequent ones."""
 
 
 class Continuation(Struct, frozen=True):

@@ -194,7 +194,7 @@ def _make_postgresql_engine(url: sa.URL, timeouts: Timeouts = TIMEOUTS) -> Async
 
 
 async def prepare_store(engine: AsyncEngine) -> None:
-    """Create the tables of an empty database, or migrate an older version. Raises StoreError.
+    """Create the tables of an empty database, or migrate an older version. Raises StoreError if it is not a store.
 
     If a running server uses a store of another version, the store is not changed and lease.LeaseHeld is raised.
     """

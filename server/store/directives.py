@@ -31,7 +31,7 @@ REVOKED_SECONDS = 60.0
 
 
 class Directive(Struct, frozen=True):
-    """Directive that is in force."""
+    """Directive of the host that is in force: a ban, a kick, or a notice."""
 
     kind: DirectiveKind
     subject: str

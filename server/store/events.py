@@ -256,7 +256,7 @@ def make_change_maker(engine: AsyncEngine) -> MakeChange:
 
 
 async def require_answer(engine: AsyncEngine, new_request: NewRequest) -> RequestAnswer:
-    """Send a request through the store, and return its answer. Raises TimeoutError."""
+    """Send a request through the store, and return its answer. Raises TimeoutError if no server answers in time."""
     reply = await send_request(engine, new_request.server, new_request.request)
     if reply is None:
         raise TimeoutError

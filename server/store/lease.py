@@ -32,7 +32,7 @@ CHECK_SECONDS = 0.25
 
 
 class Lease(NamedTuple):
-    """Lease on a name."""
+    """Lease of this process on the name of a server."""
 
     name: str
     number: int
@@ -128,7 +128,8 @@ def try_acquire(
     expired: tuple[int, float] | None = None,
     seconds: float = LEASE_SECONDS,
 ) -> Lease:
-    """Acquire the lease on a name for `seconds`, in the caller's transaction. Raises LeaseHeld.
+    """Acquire the lease on a name for `seconds`, in the caller's transaction. Raises LeaseHeld if another holder's
+    lease is valid.
 
     expired: fencing number and renewal time of a lease that the caller has found to be expired, whatever the store says
     """
@@ -185,7 +186,7 @@ def reacquire_lease(connection: sa.Connection, lease: Lease) -> Lease:
 
 
 def renew_lease(connection: sa.Connection, lease: Lease) -> None:
-    """Renew the lease, in the caller's transaction. Raises LeaseLost."""
+    """Renew the lease, in the caller's transaction. Raises LeaseLost if another process holds the name."""
     now = database_time(connection.dialect.name)
     _update(connection, lease, {"renewed": now, "until": now + lease.seconds})
 

@@ -28,7 +28,10 @@ class UnknownSchema(Exception):
 
 
 def schema_version(connection: Connection) -> int | None:
-    """Return the schema version of a store; None for a database without tables. Raises UnknownSchema."""
+    """Return the schema version of a store; None for a database without tables.
+
+    Raises UnknownSchema for other tables.
+    """
     tables = set(sa.inspect(connection).get_table_names())
     if not tables:
         return None

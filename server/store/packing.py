@@ -58,17 +58,17 @@ def pack_match(match_data: MatchData) -> bytes:
 
 
 def unpack_record(packed: bytes) -> str:
-    """Return the packed record as one line of JSON. Raises UnpackError."""
+    """Return the packed record as one line of JSON. Raises UnpackError if the data are damaged."""
     return _unpack(packed).partition("\n")[0]
 
 
 def unpack_terms(packed: bytes) -> str:
-    """Return the terms of a fully packed match. Raises UnpackError."""
+    """Return the terms of a fully packed match. Raises UnpackError for any other data."""
     return _unpack_parts(packed)[1]
 
 
 def unpack_match(packed: bytes) -> MatchData:
-    """Unpack data packed with `pack_match`. Raises UnpackError."""
+    """Unpack data packed with `pack_match`. Raises UnpackError for any other data."""
     record, terms, *rows = _unpack_parts(packed)
     try:
         return MatchData(record, terms, _restore_rows(rows, _decode_moves(record).moves))

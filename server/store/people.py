@@ -78,7 +78,7 @@ class NameInEvent(NameInUse):
 
 
 class OwnerSummary(Struct, frozen=True):
-    """Owner as shown to the host."""
+    """Owner of bots, as shown to the host."""
 
     owner: str
     bots: list[str]

@@ -14,7 +14,10 @@ from arena.server.store.database import Engine, close_engine, make_engine
 
 @asynccontextmanager
 async def open_readonly(url: str) -> AsyncIterator[Engine]:
-    """Open a prepared store for the block, with connections that cannot write to it. Raises StoreError."""
+    """Open a prepared store for the block, with connections that cannot write to it.
+
+    Raises StoreError if it cannot be used.
+    """
     engine = make_engine(url)
     sqlite = engine.dialect.name == "sqlite"
     refuse_writes = "PRAGMA query_only=ON" if sqlite else "SET default_transaction_read_only = on"

@@ -69,7 +69,10 @@ async def rename_bot(engine: Engine, change: NameChange) -> int:
 
 
 async def forget_bot(engine: Engine, name: str) -> tuple[str, int]:
-    """Delete the data of a bot. Return the name that replaces it in its matches, and their number. Raises NameInUse."""
+    """Delete the data of a bot.
+
+    Return the name that replaces it in its matches, and their number. Raises NameInUse if it plays, or is in an event.
+    """
     await people.require_no_running_event(engine, name)
     banned = await _is_banned(engine, name)
     deleted = await _run_when_idle(

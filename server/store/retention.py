@@ -55,7 +55,7 @@ class Retention:
 
     @classmethod
     def parse(cls, text: str, archive: Path | None = None) -> Retention:
-        """Parse a retention such as `90d` or `1000000`. Raises BadRetention."""
+        """Parse a retention such as `90d` or `1000000`. Raises BadRetention for other texts."""
         parts = _KEEP.fullmatch(text)
         if parts is None or (parts[2] and not 1 <= int(parts[1]) <= 36500):
             raise BadRetention(
@@ -66,7 +66,8 @@ class Retention:
 
 
 async def prune(engine: AsyncEngine, retention: Retention, write: Write | None = None) -> int:
-    """Remove the matches that the retention does not keep, and return their number. Raises ArchiveFailed.
+    """Remove the matches that the retention does not keep, and return their number. Raises ArchiveFailed if a file
+    cannot be written.
 
     If the retention has a folder, the matches are archived first. An archive file is complete before its matches leave
     the store, so after an interruption some matches may be in both, but none is lost. Matches not yet counted in the

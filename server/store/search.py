@@ -158,7 +158,7 @@ Conditions = tuple[sa.ColumnElement[bool], ...]
 
 
 class _Statements(Struct, frozen=True):
-    """Statements for searches of one shape."""
+    """SQL statements for searches of one shape."""
 
     lists: int
     """Number of lists of matches that are merged."""

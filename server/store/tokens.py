@@ -69,7 +69,8 @@ def hash_token(token: str) -> str:
 
 
 async def create_token(engine: AsyncEngine, name: str, role: Role, owner: str = "") -> str:
-    """Create a token for a name that has none, or only a revoked one, and return the token. Raises TokenError.
+    """Create a token for a name that has none, or only a revoked one, and return the token. Raises TokenError if the
+    name has a token or is not allowed.
 
     owner: owner of the bot; by default the name itself
     """
@@ -105,14 +106,17 @@ async def _insert_token(connection: AsyncConnection, name: str, role: Role, owne
 
 
 async def rotate_token(engine: AsyncEngine, name: str) -> str:
-    """Replace the token of a name, and return the new one. Raises TokenError."""
+    """Replace the token of a name, and return the new one. Raises TokenError if the name has none."""
     token = generate_token()
     await _change_token(engine, name, hash=hash_token(token), rotated=database.current_timestamp())
     return token
 
 
 async def revoke_token(engine: AsyncEngine, name: str) -> None:
-    """Revoke the token of a name, so that nobody can connect with it any more. Raises TokenError."""
+    """Revoke the token of a name, so that nobody can connect with it any more.
+
+    Raises TokenError if the name has none.
+    """
     await _change_token(engine, name, revoked=database.current_timestamp())
 
 

@@ -27,7 +27,10 @@ MAX_MOVES = 1500
 
 
 async def answer_board_request(name: str, query: str) -> Response:
-    """Return the match of the game `name` in a query, or an answer with an error in one line. Raises BadRequest."""
+    """Return the match of the game `name` in a query, or an answer with an error in one line.
+
+    Raises BadRequest for an invalid query.
+    """
     if not KNOWN.knows(name) or KNOWN.is_builtin(name):
         return responses.not_found(f"no user-written game is called {name!r:.80}")
     _, setup, moves = parse_match_query(query)
@@ -38,7 +41,7 @@ async def answer_board_request(name: str, query: str) -> Response:
 
 
 def parse_match_query(query: str) -> tuple[str, dict[str, Any], list[Any]]:
-    """Parse the game, the setup and the moves in a query. Raises BadRequest."""
+    """Parse the game, the setup and the moves in a query. Raises BadRequest if one is missing or invalid."""
     try:
         parameters = parse_qs(query, max_num_fields=4, errors="strict")
         setup = msgspec.json.decode(parameters.get("setup", ["{}"])[0], type=dict[str, Any])

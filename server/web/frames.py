@@ -71,7 +71,7 @@ class LiveRequest(Struct, frozen=True, tag="wanted"):
 
 
 class LiveResponse(Struct, frozen=True, tag="given"):
-    """Answer with live data."""
+    """Answer to a `LiveRequest`, with live data."""
 
     number: int = 0
     view: View | None = None

@@ -46,11 +46,11 @@ class SprtProgress(Struct, frozen=True):
     verdict: str
     """Accepted hypothesis, `H0` or `H1`, or `open`."""
     pairs: int
-    """Number of complete pairs."""
+    """Number of complete pairs of matches."""
 
 
 class DueMatch(Struct, frozen=True):
-    """Match still to be played."""
+    """Match of an event that is still to be played."""
 
     maxie: str
     minnie: str

@@ -29,11 +29,11 @@ class MapMeasurements(Struct, frozen=True):
     drawn: str
     plies: str
     maxie: str
-    """Maxie's share of the points."""
+    """Maxie's share of the points, in percent."""
 
 
 class MapSolution(Struct, frozen=True):
-    """Solution of a map."""
+    """Solution of a map: results that hold with perfect play."""
 
     start: str
     """Value of the initial position, as in `Minnie wins in 16 plies`."""
@@ -44,7 +44,7 @@ class MapSolution(Struct, frozen=True):
 
 
 class MapInfo(Struct, frozen=True):
-    """Built-in map."""
+    """Built-in map, with its measurements and its solution."""
 
     name: str
     description: str

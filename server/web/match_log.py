@@ -36,7 +36,7 @@ class LogNotFound(Exception):
 
 
 class MatchLog(Struct, frozen=True):
-    """Log of a match."""
+    """Log of a match: its terms, its result, and a timeline of its moves."""
 
     match: str
     game: str

@@ -47,7 +47,7 @@ _decode = msgspec.msgpack.Decoder(Up).decode
 
 
 class PageProcess:
-    """Parent's side of the page process."""
+    """Page process, as its parent sees it: requests are sent to it, and it is started when needed."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class PageProcess:
         """Earliest time of the next start, in seconds of the clock."""
         self._closed = False
         self.questions = 0
-        """Number of requests sent."""
+        """Number of requests sent to the page process."""
 
     @property
     def pid(self) -> int | None:
@@ -83,7 +83,10 @@ class PageProcess:
     async def ask(
         self, request: PageRequest, address: str, route: Route, disconnected: Callable[[], bool]
     ) -> PageResponse | None:
-        """Return the answer to a request; None if the client left before the request's turn. Raises ServerBusy."""
+        """Return the answer to a request; None if the client left before its turn.
+
+        Raises ServerBusy if there is no answer in time.
+        """
         end = self._clock.now() + route.seconds
         turns = self._long if route.is_slow else self._quick
         try:

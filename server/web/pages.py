@@ -51,7 +51,7 @@ CACHE_ENTRIES, CACHE_BYTES = 1024, 16 * 1024 * 1024
 MAX_CHANGES_PER_ADDRESS = 64
 """Maximum number of waiting changes per address: high, because the students of a course may share one."""
 CACHED_ANSWER_COST = 200
-"""Cost of a cached answer, in µs."""
+"""Cost of a cached answer for the address that requests it, in µs."""
 HOST = re.compile(r"[A-Za-z0-9.:\[\]_-]{1,255}")
 """Pattern of a Host header that may be inserted into a page."""
 CLIENT_GONE = responses.text_response("nobody waits for this answer", HTTPStatus.REQUEST_TIMEOUT)
@@ -119,7 +119,7 @@ class Pages:
         self.process = PageProcess(self._make_setup, live, progress, self.renames.list_renames, clock)
         self._cache = AnswerCache()
         self._wrong = FailedLogins()
-        """Failed logins, by address."""
+        """Counts of failed logins, by address."""
         self._making: dict[Key, _PendingAnswer] = {}
         head, page = (
             link_previews.render_preview(link_previews.GENERAL, "", "/"),

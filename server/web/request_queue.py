@@ -39,7 +39,8 @@ class RequestQueue:
 
     @asynccontextmanager
     async def wait_for_turn(self, address: str, cost: int, seconds: float) -> AsyncIterator[None]:
-        """Wait up to `seconds` for a turn of the address, in which the block makes an answer. Raises ServerBusy.
+        """Wait up to `seconds` for a turn of the address, in which the block makes an answer. Raises ServerBusy if too
+        many wait.
 
         cost: maximum cost of the answer, in µs
 

@@ -132,7 +132,7 @@ class RouteMatch(Struct, frozen=True):
 
 @lru_cache(maxsize=CACHE_ENTRIES)
 def parse_target(target: str) -> RouteMatch | None:
-    """Parse the target of a request; return None if there is no such page. Raises BadRequest."""
+    """Parse the target of a request; return None if there is no such page. Raises BadRequest for an invalid query."""
     longest = MAX_MATCH_TARGET if target.startswith(("/api/game/", "/api/review?")) else MAX_TARGET
     if len(target) > longest:
         raise BadRequest(f"the path must have at most {longest} characters")

@@ -170,7 +170,7 @@ class StaticFiles:
 
 @cache
 def load_page_files() -> StaticFiles:
-    """Return the files of this server's page, loaded once per process. Raises OSError."""
+    """Return the files of this server's page, loaded once per process. Raises OSError if they cannot be read."""
     return StaticFiles()
 
 

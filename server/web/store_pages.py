@@ -73,7 +73,7 @@ class SolvedMoveQuality(Struct, frozen=True):
 
 
 class EventPage(Struct, frozen=True):
-    """Answer about an event."""
+    """Answer with the plan and the progress of an event."""
 
     event: str
     plan: EventProgress | None
@@ -93,7 +93,7 @@ class StorePages:
         self._ask_live = ask_live
 
     async def handle_request(self, route_match: RouteMatch, *, gzip: bool) -> Response:
-        """Return the answer to a request. Raises BadRequest."""
+        """Return the answer to a request. Raises BadRequest for an invalid parameter."""
         parameters, name = route_match.parameters, route_match.name
         match route_match.route:
             case "/api/records":

@@ -72,7 +72,7 @@ class SimulationResult:
 
 
 class SimulatedArena:
-    """Arena in a simulated world."""
+    """Simulated arena: its servers, bots, store and bus, and the checks of its invariants."""
 
     def __init__(self, plan: SimulationPlan) -> None:
         self.world = world = World(plan.seed)

@@ -145,7 +145,7 @@ class SimulatedBot:
 
 
 class ClientBot(SimulatedBot):
-    """Bot that uses the real client."""
+    """Simulated bot that uses the real client."""
 
     def __init__(self, arena: SimulatedArena, number: int) -> None:
         super().__init__(arena, number)
@@ -223,7 +223,7 @@ class ScriptedBot(SimulatedBot):
     # messages
 
     def send_hello(self) -> None:
-        """Say hello."""
+        """Send the hello, with the session if the bot has one."""
         role: Any = "spectator" if self.habit == "watcher" else "bot"
         quota = 0 if self.leaving else self.quota
         session = self.session
@@ -248,7 +248,7 @@ class ScriptedBot(SimulatedBot):
             self.wire.send(messages)
 
     def handle_message(self, message: ServerMessage) -> None:
-        """Handle a message."""
+        """Handle a message from the server."""
         self.arena.watch.check_received(self.name, message)
         match message:
             case Welcome():

@@ -81,7 +81,7 @@ class SimulatedExchange:
 
 
 class SimulatedBus:
-    """Connection of one process."""
+    """Connection of one process to the simulated bus."""
 
     def __init__(self, exchange: SimulatedExchange, process: SimulatedProcess) -> None:
         self.process = process

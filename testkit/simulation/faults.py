@@ -31,7 +31,7 @@ PAUSE_SECONDS = (1.0, 20.0)
 
 @dataclass(frozen=True)
 class Fault:
-    """Fault with its repair."""
+    """Fault to inject into a simulation, with the time until its repair."""
 
     number: int
     at: int

@@ -57,7 +57,7 @@ class SuspensionModel:
 
 @dataclass
 class TableRow:
-    """Row of a bot in a table."""
+    """Row of a bot in a table of ratings."""
 
     mu: float = 0.0
     phi: float = NEW_PHI

@@ -114,7 +114,7 @@ class Listener:
 
 
 class ConnectionEnd(asyncio.Transport):
-    """End of a connection."""
+    """One end of a simulated connection."""
 
     def __init__(
         self,

@@ -27,7 +27,7 @@ UNIX_DAY = 2440587.5
 
 
 class SimulatedStore:
-    """Single database of all processes of a world."""
+    """Database that all processes of a simulated world share."""
 
     _count = 0
 

@@ -70,7 +70,7 @@ class MatchAccount:
     terms: Terms
     opened: int
     events: dict[int, str] = field(default_factory=dict)
-    """Rows of its journal, by number."""
+    """Rows of the match's journal, by number."""
     moves: dict[int, Any] = field(default_factory=dict)
     """Durable moves, by ply."""
     record: Record | None = None
@@ -426,7 +426,7 @@ class InvariantMonitor:
 
 
 class WatchedCore(Core):
-    """Core whose effects are checked."""
+    """Core whose effects are checked against the invariants."""
 
     def __init__(self, monitor: InvariantMonitor, process: SimulatedProcess, *given: Any) -> None:
         super().__init__(*given)
@@ -441,7 +441,7 @@ class WatchedCore(Core):
 
 
 class WatchedEdge(Edge):
-    """Edge whose answers are checked."""
+    """Edge whose messages to the core are checked against the invariants."""
 
     def __init__(
         self,

@@ -52,7 +52,7 @@ class World:
         """Time since the start, in ns."""
         self.network: SimulatedNetwork
         self.process: SimulatedProcess | None = None
-        """Process that is currently running."""
+        """Process that is currently running; None outside of all processes."""
         self.dead: list[tuple[SimulatedProcess, set[asyncio.Task[Any]]]] = []
         """Dead processes, kept because the garbage collection of their tasks would resume coroutines."""
         self.loop = SimulatedLoop(self)
@@ -87,7 +87,7 @@ class World:
 
     @property
     def digest(self) -> str:
-        """Digest of all occurrences."""
+        """Digest of everything that has happened, equal for equal runs."""
         return self._digest.hexdigest()
 
     # time
@@ -156,7 +156,7 @@ class SimulatedProcess:
         """Measurements of the lag of its event loop."""
         self.tasks = weakref.WeakSet[asyncio.Task[Any]]()
         self.ready: deque[Callable[[], object]] = deque()
-        """Calls of the current time."""
+        """Calls that are due at the current time."""
         self._offset = world.random_generator("clock", name, world.now).randrange(
             1_000 * SECOND, 100_000 * SECOND
         )

@@ -15,7 +15,8 @@ class CannotCloseSeason(Exception):
 
 
 def close_season(connection: sa.Connection, name: str, game: str | None = None) -> list[str]:
-    """Close the running season of a game, or of all games that have one. Return the games. Raises CannotCloseSeason.
+    """Close the current season of a game, or of all games that have one. Return the games. Raises CannotCloseSeason if
+    no match was rated, or if the name is used.
 
     All finished matches count in the closed season. The caller commits the transaction, which must exclude others, as
     those of `database.transaction_writer` do.

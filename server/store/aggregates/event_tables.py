@@ -34,7 +34,7 @@ class EventCounts(Struct, frozen=True):
 
 
 class EventScores(NamedTuple):
-    """Results of an event, for its table."""
+    """Results of an event, from which its table is made."""
 
     counted: int
     """Number of finished matches counted for the event."""

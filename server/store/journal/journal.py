@@ -86,7 +86,7 @@ class Journal:
         self.lost = asyncio.Event()
         """Event that is set when another process has acquired the name. From then on, every write raises LeaseLost."""
         self.commits = 0
-        """Number of attempted commits."""
+        """Number of commits attempted so far, successful or not."""
         self._engine = engine
         self._writer = writer
         self._clock = clock

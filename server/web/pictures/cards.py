@@ -22,7 +22,7 @@ MAX_ROWS = 8
 
 
 class MatchTexts(Struct, frozen=True):
-    """Texts about a match."""
+    """Texts about a match, for its picture."""
 
     maxie: str
     minnie: str
