@@ -62,8 +62,8 @@ def make_section(data: dict[str, Any]) -> Section:
         "returns minimax's value and leftmost best move for its depth.",
         ["search", "depth of each position"],
         rows,
-        "Do not compare the depth of the search *as it plays* with an exact depth: it leaves out late moves, so its depth counts "
-        "only the plies along some lines. `benchmarks.engine.strength` measures how much stronger it is, in Elo.",
+        "Do not compare the depth of the search *as it plays* with an exact depth: this search leaves out late moves, so it "
+        "reaches its depth only along some lines of moves. `benchmarks.engine.strength` measures how much stronger it is, in Elo.",
         claims=[
             format_claim(
                 f"depth of the compiled exact search in {SECONDS:.0f} s on world, compared with the reference in Python",
