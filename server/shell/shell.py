@@ -2,8 +2,9 @@
 
     take all inputs that have arrived -> core.handle each -> one commit -> release the effects -> repeat
 
-Inputs that arrive during a commit wait for the next round, so a busier server has more inputs per commit. A deadline is
-handled after all inputs that arrived before it. No message goes out before its effects are durable.
+Inputs that arrive during a commit wait for the next round, so a busier server has more inputs per commit. Inputs for which
+no clock runs start no round for a moment: they are stored with the next move, which need not wait for a commit of theirs.
+A deadline is handled after all inputs that arrived before it. No message goes out before its effects are durable.
 
 While the store is unavailable, the shell repeats the commit, and no clock counts against a player. If the store is
 unavailable for `patience_s`, the core is dropped, since its state is ahead of the store. A new core is built from the
@@ -22,6 +23,7 @@ import anyio.abc
 
 from arena.clock import Clock
 from arena.match.terms import Terms
+from arena.protocol.messages import Accept, Resign
 from arena.protocol.record import Record, from_line
 from arena.server.core.core import Core
 from arena.server.core.effects import (
@@ -37,6 +39,7 @@ from arena.server.core.effects import (
 )
 from arena.server.core.inputs import (
     EDGE_BITS,
+    ClientAdmitted,
     ClientDisconnected,
     Drain,
     EdgeDisconnected,
@@ -67,6 +70,10 @@ MAX_QUEUED = 20_000
 """Maximum number of inputs that wait for an unavailable store. If more arrive, the core is dropped and built anew."""
 MAX_ROUND_INPUTS = 256
 """Maximum number of inputs in one round. With more, the effects of the first ones would wait too long."""
+UNHURRIED: frozenset[type] = frozenset({ClientAdmitted, ClientDisconnected, Accept, Resign})
+"""Types of inputs and messages that change the store, and for which no clock runs."""
+UNHURRIED_S = 0.01
+"""Longest time for which such inputs wait for a round, in seconds."""
 NEVER = 1 << 63
 """Time of a timer that is not set, in ns: later than any other."""
 DROPPED_WITHOUT_CORE = (MessageReceived, EdgeResynced)
@@ -135,6 +142,9 @@ class Shell:
         self._edges: dict[int, EdgePort] = {}
         self._arrived: list[Upward | Input] = []
         self._wake = asyncio.Event()
+        """Set when a round is due."""
+        self._wakes_later = False
+        """True while a timer runs that starts a round for unhurried inputs."""
         self._timer: asyncio.TimerHandle | None = None
         self._timer_at = NEVER
         self._lag = lag or LoopLag(clock, metrics.loop_seconds.observe)
@@ -176,6 +186,15 @@ class Shell:
             elif kind is EdgeResynced:
                 message = self._authenticator.complete_resync(message)  # type: ignore[arg-type]
             self._arrived.append(message)
+            if (type(message.message) if kind is MessageReceived else kind) not in UNHURRIED:  # type: ignore[union-attr]
+                self._wake.set()
+            elif not self._wakes_later:
+                self._wakes_later = True
+                self._clock.call_later(UNHURRIED_S, self._wake_for_unhurried)
+
+    def _wake_for_unhurried(self) -> None:
+        self._wakes_later = False
+        if self._arrived:
             self._wake.set()
 
     def attach(self, edge: int, port: EdgePort) -> None:
@@ -336,9 +355,12 @@ class Shell:
         effects: effects of building the core, which the first round releases
         """
         core, deadline = self._core, self._core.next_deadline
-        while True:
+        while not self._journal.lost.is_set():
+            self._wake.clear()
             now = self._now_ns()
             arrived, self._arrived = self._arrived[:MAX_ROUND_INPUTS], self._arrived[MAX_ROUND_INPUTS:]
+            if self._arrived:
+                self._wake.set()
             for message in arrived:
                 effects += core.handle(message, now)  # type: ignore[arg-type]
             if deadline is not None and deadline <= now and not self._arrived:
@@ -356,19 +378,17 @@ class Shell:
                 self._release(effects)
             effects, self._late = self._late, []
             deadline = core.next_deadline
-            if self._arrived:
+            if self._wake.is_set():
                 await self._clock.sleep(0)  # let the sockets have a turn
             elif not effects and (deadline is None or self._now_ns() < deadline):
                 if self._stopping:
                     return
-                self._wake.clear()
                 # an earlier timer stays: most deadlines move before they are reached
                 if deadline is not None and not self._timer_at <= deadline:
                     self._set_timer(deadline)
                 await self._wake.wait()
-                if self._journal.lost.is_set():
-                    raise LeaseLost(self._journal.lease)
                 effects, self._late = self._late, []
+        raise LeaseLost(self._journal.lease)
 
     def _set_timer(self, deadline: int) -> None:
         """Wake the shell at `deadline` (monotonic ns), and cancel the timer set before."""

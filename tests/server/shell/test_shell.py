@@ -12,9 +12,9 @@ import pytest
 from arena.protocol.codes import EndReason
 from arena.protocol.messages import Accepted, End, Ping, Pong, Start, Turn, Welcome
 from arena.protocol.record import Record
-from arena.server.core.effects import AppendEvent, CloseMatch, OpenMatch
-from arena.server.core.inputs import MatchRequested
-from arena.server.shell.shell import MatchNotStarted
+from arena.server.core.effects import AppendEvent, CloseMatch, DeleteSession, OpenMatch, SaveSession
+from arena.server.core.inputs import ClientDisconnected, MatchRequested
+from arena.server.shell.shell import UNHURRIED_S, MatchNotStarted
 from arena.server.store.lease import LeaseLost
 from tests.server.matches import spec
 from tests.server.shell.shells import FakeClient, ListEdge, ListStore, running, until
@@ -75,6 +75,26 @@ async def test_inputs_of_one_commit_share_the_next() -> None:
         await until(lambda: all(each.all(Start) for each in bots))
         opened = [sum(isinstance(each, OpenMatch) for each in commit) for commit in store.commits[before:]]
         assert opened[:2] == [1, 3]
+
+
+@virtual
+async def test_bots_that_come_and_go_are_stored_with_the_next_move_or_soon() -> None:
+    store = ListStore()
+    async with waiting_for_a_move(store) as (edge, a, _, _match):
+        before = len(store.commits)
+        c = edge.connect("c")
+        await anyio.sleep(UNHURRIED_S / 2)
+        a.answer(a.all(Turn)[-1])
+        await until(lambda: a.all(Accepted))
+        assert c.all(Welcome)
+        [commit] = store.commits[before:]
+        assert [type(each) for each in commit] == [SaveSession, AppendEvent]
+        await anyio.sleep(1)  # the matchmaker has looked at the newcomer
+        edge.shell.submit(ClientDisconnected(c.number))
+        await anyio.sleep(0.9 * UNHURRIED_S)
+        assert len(store.commits) == before + 1
+        await anyio.sleep(0.2 * UNHURRIED_S)
+        assert store.commits[before + 1 :] == [[DeleteSession("c")]]
 
 
 @virtual
