@@ -72,7 +72,7 @@ def recovery_seconds(report: FailureReport, kinds: Sequence[str]) -> list[float]
 
 def make_section(report: FailureReport, arguments: argparse.Namespace, note: str) -> str:
     """Return the section of the report."""
-    outcome = report.outcome
+    outcome = report.result
     lines = [
         "## Failures during play",
         "",
@@ -158,11 +158,11 @@ def main() -> int:
         report = asyncio.run(run_failures(arguments, Path(folder), url, postgresql, nats))
     text = make_section(report, arguments, note())
     print(text)
-    for fault in report.outcome.faults[:20]:
+    for fault in report.result.faults[:20]:
         print(f"FAULT: {fault}")
     if arguments.write:
         CLUSTER.replace_section("deaths", text)
-    return 1 if report.outcome.faults or any(each.stuck for each in report.injected) else 0
+    return 1 if report.result.faults or any(each.stuck for each in report.injected) else 0
 
 
 if __name__ == "__main__":

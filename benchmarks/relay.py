@@ -19,7 +19,7 @@ from websockets.frames import Frame
 from arena.server.edge.connection import Connection
 from arena.server.edge.edge import Edge
 from arena.server.edge.interpreter import tune_interpreter
-from arena.server.edge.limits import PRIVATE
+from arena.server.edge.limits import PRIVATE_LIMITS
 from arena.server.edge.session import ADMITTED, BINARY, SeatState, Session
 from arena.server.metrics import Metrics
 from arena.server.ports import Upward
@@ -27,7 +27,7 @@ from arena.server.ports import Upward
 TURN, ANSWER = 0x81, 0x82
 """First bytes of turn frames, and of other frames."""
 HOST = "127.0.0.1"
-LIMITS = replace(PRIVATE, hello_seconds=60.0)
+LIMITS = replace(PRIVATE_LIMITS, hello_seconds=60.0)
 """Limits of the relay. A handshake may take 60 s, as on the server when a thousand bots connect."""
 
 

@@ -21,7 +21,7 @@ from itertools import count
 from benchmarks.kit.measure import make_table
 from benchmarks.kit.results import SIMULATION, describe_measurement, format_claim
 from testkit.simulation.arena import SimulationPlan, SimulationResult, simulate
-from testkit.simulation.planted import PLANTED, find_failing_seed, plant_defect
+from testkit.simulation.planted import DEFECTS, find_failing_seed, plant_defect
 from testkit.simulation.shrink import reduce_failure
 
 
@@ -99,7 +99,7 @@ def _make_seeds_section(results: list[SimulationResult], cpu_seconds: float, bot
 
 def _find_planted_defects() -> str:
     rows, slowest = [], 0.0
-    for name in PLANTED:
+    for name in DEFECTS:
         began = time.process_time()
         result = find_failing_seed(name)
         cpu = time.process_time() - began
@@ -113,7 +113,7 @@ def _find_planted_defects() -> str:
             *make_table(["defect", "seed", "CPU s", "fails after, simulated s", "failure"], rows),
             "",
             format_claim(
-                f"CPU time to find each of {len(PLANTED)} planted defects",
+                f"CPU time to find each of {len(DEFECTS)} planted defects",
                 "at most 60 s",
                 f"at most {slowest:.0f} s",
             ),
@@ -140,7 +140,7 @@ def _parse_arguments() -> argparse.Namespace:
     parser.add_argument("--hours", type=float, default=0.1, help="simulated hours of each seed (default 0.1)")
     parser.add_argument("--bots", type=int, default=24, help="number of bots")
     parser.add_argument("--only", help="numbers of the faults to inject, such as 3,7; default: all")
-    parser.add_argument("--fault", default="", choices=("", *PLANTED), help="defect to plant")
+    parser.add_argument("--fault", default="", choices=("", *DEFECTS), help="defect to plant")
     parser.add_argument("--write", action="store_true", help="write the section of SIMULATION.md")
     return parser.parse_args()
 

@@ -180,10 +180,10 @@ async def measure_store(store: str, database: str, count: int, seconds: float) -
     return latencies
 
 
-def make_section(measured: Sequence[StoreLatencies], note: str) -> str:
+def make_section(latencies: Sequence[StoreLatencies], note: str) -> str:
     """Return the section of the report."""
-    sizes = sorted({each.count for each in measured})
-    names = list(measured[0].milliseconds)
+    sizes = sorted({each.count for each in latencies})
+    names = list(latencies[0].milliseconds)
     lines = [
         "## Many finished matches",
         "",
@@ -200,8 +200,8 @@ def make_section(measured: Sequence[StoreLatencies], note: str) -> str:
             "- Two kinds of request are always the same. The server caches the answers to them for a second or more."
         ),
     ]
-    for store in dict.fromkeys(each.store for each in measured):
-        mine = [each for each in measured if each.store == store]
+    for store in dict.fromkeys(each.store for each in latencies):
+        mine = [each for each in latencies if each.store == store]
         lines += [
             "",
             f"**{store}**",
@@ -219,7 +219,7 @@ def make_section(measured: Sequence[StoreLatencies], note: str) -> str:
                 ],
             ),
         ]
-    largest = [each for each in measured if each.count == sizes[-1]]
+    largest = [each for each in latencies if each.count == sizes[-1]]
     slowest = max(each.milliseconds[name][1] for each in largest for name in names)
     piece = max(each.piece for each in largest)
     whole = max(each.stats.bytes_a_match or 0 for each in largest)

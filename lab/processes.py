@@ -28,14 +28,14 @@ def map_in_processes(
     tasks = iter(argument_tuples)
     # Spawned, not forked, because the caller has threads, such as that of a progress bar.
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-        waiting: deque[tuple[Arguments, Future[R]]] = deque()
+        pending: deque[tuple[Arguments, Future[R]]] = deque()
         try:
             while True:
-                for arguments in islice(tasks, 2 * processes - len(waiting)):
-                    waiting.append((arguments, pool.submit(function, *arguments)))
-                if not waiting:
+                for arguments in islice(tasks, 2 * processes - len(pending)):
+                    pending.append((arguments, pool.submit(function, *arguments)))
+                if not pending:
                     return
-                arguments, future = waiting.popleft()
+                arguments, future = pending.popleft()
                 yield arguments, future.result()
         finally:
             pool.shutdown(cancel_futures=True)

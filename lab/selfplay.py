@@ -148,11 +148,11 @@ def play_match(
 
 
 def play_pair(
-    game: Game[Any, Any], start: Any, one: NodeSearcher, other: NodeSearcher, nodes: int
+    game: Game[Any, Any], start: Any, searcher_a: NodeSearcher, searcher_b: NodeSearcher, nodes: int
 ) -> tuple[float, float]:
-    """Play two matches from `start` with swapped seats, and return the points of `one` as Maxie and as Minnie."""
+    """Play two matches from `start` with swapped seats, and return the points of `searcher_a` as Maxie and as Minnie."""
     first, second = (
-        play_match(game, start, {seat: one, seat.opponent: other}, nodes).winner
+        play_match(game, start, {seat: searcher_a, seat.opponent: searcher_b}, nodes).winner
         for seat in (Player.MAXIE, Player.MINNIE)
     )
     return points_of(first, Player.MAXIE), points_of(second, Player.MINNIE)

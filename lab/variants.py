@@ -20,7 +20,7 @@ from arena.lab.balance import Balance
 from arena.maps.generators import GRID_CAP, TERRITORIES_PER_START, build_map
 from arena.maps.loader import MapError, load_map
 
-FORM = "NAME[:cap=N][,goal=N], as in ring:12:cap=40 or planar:24:7:cap=20,goal=90"
+VARIANT_FORM = "NAME[:cap=N][,goal=N], as in ring:12:cap=40 or planar:24:7:cap=20,goal=90"
 PLANAR = "planar:"
 
 TRAINING = (
@@ -55,13 +55,15 @@ def load_variant(name: str) -> RisklessMap:
     if "=" not in numbers or numbers.endswith(".toml"):
         return _load_base_map(name)
     if not colon:
-        raise MapError(f"{name:.60}", "", f"no such map; the form of a variant is {FORM}")
+        raise MapError(f"{name:.60}", "", f"no such map; the form of a variant is {VARIANT_FORM}")
     changes = {}
     for part in numbers.split(","):
         key, _, number = part.partition("=")
         if key not in ("cap", "goal") or key in changes or not (number.isascii() and number.isdecimal()):
             raise MapError(
-                f"{name:.60}", "", f"{part:.20} is not cap=N or goal=N, or is given twice; the form is {FORM}"
+                f"{name:.60}",
+                "",
+                f"{part:.20} is not cap=N or goal=N, or is given twice; the form is {VARIANT_FORM}",
             )
         changes[key] = int(number)
     try:

@@ -9,7 +9,7 @@ class BotRefused(Exception):
     """Raised when a bot cannot be started, for example with an unknown engine; the message is what the bot printed."""
 
 
-class Bots(Protocol):
+class BotPool(Protocol):
     """Bots of an event: started on this machine (`ladder.bot_processes.BotProcesses`), or connecting by themselves
     (`ladder.external_bots.ExternalBots`).
     """

@@ -26,7 +26,7 @@ from arena.ladder.cluster_worker import PairJob, PairResult, play_pair, worker_t
 from arena.ladder.event_terms import EventTerms, max_match_seconds
 from arena.ladder.plan import BotPlan
 from arena.ladder.runner import MatchHost
-from arena.match.replay import verify
+from arena.match.replay import verify_record
 from arena.match.terms import Terms, to_json
 from arena.protocol.codes import EndReason
 from arena.protocol.record import BadRecord, Record, Result, from_line
@@ -271,5 +271,5 @@ def check_record(line: str, terms: Terms) -> Record:
     opening = tuple(each.move for each in record.moves if each.opening)
     if record.moves and list(opening) != list(terms.opening):
         raise BadRecord("the record does not begin with the opening of the match")
-    verify(record)
+    verify_record(record)
     return record

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from arena.clock import MONOTONIC
 from arena.games.catalogue import KNOWN
 from arena.ladder.bot_processes import BotProcesses, open_bot_processes
-from arena.ladder.bots import BotRefused, Bots
+from arena.ladder.bots import BotPool, BotRefused
 from arena.ladder.cluster import ClusterRunner, open_cluster
 from arena.ladder.event import Ladder
 from arena.ladder.event_terms import EventTerms
@@ -55,7 +55,7 @@ class EventRunner:
         ladder: Ladder,
         observer: ProgressObserver,
         host: Host,
-        stored: StoredLadder,
+        stored_ladder: StoredLadder,
         file: RecordFile,
         should_stop: Callable[[], bool],
         on_open: Callable[[str], None],
@@ -63,7 +63,7 @@ class EventRunner:
         self._ladder = ladder
         self._observer = observer
         self._host = host
-        self._stored = stored
+        self._stored_ladder = stored_ladder
         self._file = file
         self._should_stop = should_stop
         self._on_open = on_open
@@ -95,7 +95,7 @@ class EventRunner:
 
     async def play_external(self, external: ExternalBotSettings) -> None:
         """Wait for bots that connect by themselves, and play the schedule."""
-        host, stored = self._host, self._stored
+        host, stored = self._host, self._stored_ladder
         self._on_open(host.url)
         before = list(stored.plan.get("bots", ()))
         awaited = ", ".join(before) if before else f"{external.bots} bots or more"
@@ -150,8 +150,8 @@ class EventRunner:
 
     def _resume(self) -> Schedule:
         """Return the schedule without the matches that the store has; add those missing in the record file to it."""
-        ladder, stored = self._ladder, self._stored
-        again = ladder.begin(stored.uid, stored.done)
+        ladder, stored = self._ladder, self._stored_ladder
+        again = ladder.begin(stored.uid, stored.records)
         if ladder.schedule is None:
             raise ValueError("the ladder has begun, but has no schedule")
         # The process may have been killed between writing the store and the file.
@@ -165,9 +165,9 @@ class EventRunner:
 
     def _is_finished(self, schedule: Schedule) -> bool:
         """Return True if no match is left to play, or no time."""
-        return not schedule or self._should_stop() or self._stored.seconds >= self._ladder.plan.seconds
+        return not schedule or self._should_stop() or self._stored_ladder.seconds >= self._ladder.plan.seconds
 
-    async def _run(self, schedule: Schedule, bots: Bots) -> None:
+    async def _run(self, schedule: Schedule, bots: BotPool) -> None:
         runner = Runner(
             self._host,
             bots,
@@ -181,10 +181,10 @@ class EventRunner:
         await runner.run(schedule, self._should_stop)
 
     def _seconds_left(self) -> Callable[[], float]:
-        end = MONOTONIC.now() + self._ladder.plan.seconds - self._stored.seconds
+        end = MONOTONIC.now() + self._ladder.plan.seconds - self._stored_ladder.seconds
         return lambda: end - MONOTONIC.now()
 
-    def _pinning(self, bots: Bots) -> dict[str, Any]:
+    def _pinning(self, bots: BotPool) -> dict[str, Any]:
         ladder = self._ladder
         if not ladder.plan.pin or not isinstance(bots, BotProcesses):
             return {}
@@ -205,10 +205,10 @@ class EventRunner:
             adjudication=ladder.plan.adjudication,
         )
 
-    def _record_match(self, pairing: Pairing, finished: Record) -> None:
-        self._file.write(finished)
-        self._ladder.add_match(pairing, finished)
-        self._observer.match_played(self._ladder, finished)
+    def _record_match(self, pairing: Pairing, record: Record) -> None:
+        self._file.write(record)
+        self._ladder.add_match(pairing, record)
+        self._observer.match_played(self._ladder, record)
 
     def _record_void(self, pairing: Pairing, void: Record) -> None:
         self._file.write(void)

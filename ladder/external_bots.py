@@ -49,16 +49,16 @@ class ExternalBotSettings:
 class ExternalBot:
     """State of an external bot."""
 
-    lost: bool = False
+    is_lost: bool = False
     """True if the bot will never play again."""
     playing: bool = False
     _away_since: float | None = None
-    _silent: int = 0
+    _silent_matches: int = 0
 
     @property
     def is_free(self) -> bool:
         """Return True if the bot is connected and can begin a match."""
-        return not (self.playing or self.lost or self._away_since is not None)
+        return not (self.playing or self.is_lost or self._away_since is not None)
 
     def reserve(self) -> None:
         """Mark the bot as playing."""
@@ -70,8 +70,8 @@ class ExternalBot:
 
     def record_match(self, max_silent_matches: int, *, answered: bool) -> None:
         """Record whether the bot made a move in its last match. It is lost after `max_silent_matches` matches in a row without one."""
-        self._silent = 0 if answered else self._silent + 1
-        self.lost = self.lost or self._silent >= max_silent_matches
+        self._silent_matches = 0 if answered else self._silent_matches + 1
+        self.is_lost = self.is_lost or self._silent_matches >= max_silent_matches
 
     def record_presence(self, now: float, max_away_seconds: float, *, is_connected: bool) -> None:
         """Record whether the bot is connected at `now`. It is lost after `max_away_seconds` without a connection."""
@@ -80,7 +80,7 @@ class ExternalBot:
         elif self._away_since is None:
             self._away_since = now
         else:
-            self.lost = self.lost or now - self._away_since > max_away_seconds
+            self.is_lost = self.is_lost or now - self._away_since > max_away_seconds
 
 
 @dataclass
@@ -133,7 +133,7 @@ class ExternalBots:
 
     def is_lost(self, bot: str) -> bool:
         """Return True if the bot will never play again."""
-        return self._bots[bot].lost
+        return self._bots[bot].is_lost
 
     async def wait_changed(self) -> None:
         """Wait until a bot becomes free, returns, or is lost."""
@@ -178,7 +178,7 @@ async def gather_bots(
     here: set[str] = set()
     with anyio.move_on_after(settings.wait):
         while not (here >= set(names) if names else len(here) >= settings.bots):
-            here = await _wait_different(host, game, here)
+            here = await _wait_for_other_bots(host, game, here)
     with anyio.move_on_after(settings.wait):
         while (
             not names
@@ -213,7 +213,7 @@ async def wait_without_playing(host: Host, game: str, settings: ExternalBotSetti
         await gather_bots(host, game, settings)
 
 
-async def _wait_different(host: Host, game: str, before: set[str]) -> set[str]:
+async def _wait_for_other_bots(host: Host, game: str, before: set[str]) -> set[str]:
     """Wait until the connected bots differ from `before`, and return them."""
     while (here := _connected_bots(host, game)) == before:
         await host.wait_for_change()

@@ -69,8 +69,8 @@ class RandomOpenings:
 class ListedOpenings:
     """Openings from a list, one per round; after the last, the list begins again."""
 
-    def __init__(self, listed: Sequence[Sequence[Opening]]) -> None:
-        self.listed = listed
+    def __init__(self, openings: Sequence[Sequence[Opening]]) -> None:
+        self.listed = openings
         """List of openings for each start, in the order of rounds."""
 
     def opening(self, round: int, start: int) -> Opening:

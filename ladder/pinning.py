@@ -42,13 +42,13 @@ class Pinning:
         find_process  returns the process id of the bot with a connection's name; None if it has no process
         """
         self._load = dict.fromkeys(cores, 0)
-        self._apart = len(cores) >= 2 * max_threads
+        self._separate_cores = len(cores) >= 2 * max_threads
         self._find_process = find_process
 
     @contextmanager
     def keep_on_cores(self, names: Sequence[str], threads: int) -> Iterator[None]:
         """Pin the named bots, which play a match, to `threads` cores for the duration of the block."""
-        groups = [[name] for name in names] if self._apart else [list(names)]
+        groups = [[name] for name in names] if self._separate_cores else [list(names)]
         pinned = [(group, self._assign_cores(threads)) for group in groups]
         try:
             for group, mine in pinned:

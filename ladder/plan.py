@@ -158,11 +158,11 @@ def allowed_name(name: str) -> str:
     return printed[:NAME_LENGTH].strip() or "?"
 
 
-def _program_name(words: Sequence[str]) -> str:
+def _program_name(command: Sequence[str]) -> str:
     """Return a name for a command line: that of the first argument with a file suffix, or else of the program."""
-    if not words:
+    if not command:
         return "?"
-    return Path(next((word for word in words[1:] if Path(word).suffix), words[0])).stem
+    return Path(next((word for word in command[1:] if Path(word).suffix), command[0])).stem
 
 
 def _threads_of(options: str) -> int:

@@ -73,10 +73,10 @@ async def run_ladder(
         try:
             async with (
                 _open_server(ladder, external, database, port, test) as host,
-                _claim_or_tell_bots(ladder, observer, host, database, external) as stored,
+                _claim_or_notify_bots(ladder, observer, host, database, external) as stored_ladder,
             ):
-                with RecordFile(_record_file(ladder, stored)) as file:
-                    runner = EventRunner(ladder, observer, host, stored, file, should_stop, on_open)
+                with RecordFile(_record_file(ladder, stored_ladder)) as file:
+                    runner = EventRunner(ladder, observer, host, stored_ladder, file, should_stop, on_open)
                     if external is not None:
                         await runner.play_external(external)
                     elif cluster is not None:
@@ -85,7 +85,7 @@ async def run_ladder(
                         await runner.play_on_this_machine(restart_policy)
                     # Interrupted matches are removed from the store, so the host must not write to it any more.
                     await host.halt()
-                    await finish_ladder(host.engine, stored.event)
+                    await finish_ladder(host.engine, stored_ladder.event)
         except (
             BotRefused,
             TooFewBots,
@@ -128,7 +128,7 @@ def _open_server(
 
 
 @asynccontextmanager
-async def _claim_or_tell_bots(
+async def _claim_or_notify_bots(
     ladder: Ladder,
     observer: ProgressObserver,
     host: Host,
@@ -141,7 +141,7 @@ async def _claim_or_tell_bots(
     """
     async with AsyncExitStack() as stack:
         try:
-            stored = await stack.enter_async_context(_claim_event(ladder, host, database))
+            stored_ladder = await stack.enter_async_context(_claim_event(ladder, host, database))
         except CannotResume:
             if external is not None:
                 observer.show_notice(
@@ -149,7 +149,7 @@ async def _claim_or_tell_bots(
                 )
                 await wait_without_playing(host, ladder.plan.game, external)
             raise
-        yield stored
+        yield stored_ladder
 
 
 @asynccontextmanager
@@ -162,19 +162,19 @@ async def _claim_event(ladder: Ladder, host: Host, database: str | None) -> Asyn
         yield StoredLadder(event, uuid.uuid4(), {}, current_timestamp(), None, {})
         return
     name = ladder.plan.event if ladder.named else None
-    async with claim_ladder(host.engine, ladder.kind, name, auto, ladder.identity()) as stored:
-        ladder.set_name(stored.event)
-        yield stored
+    async with claim_ladder(host.engine, ladder.kind, name, auto, ladder.identity()) as stored_ladder:
+        ladder.set_name(stored_ladder.event)
+        yield stored_ladder
 
 
-def _record_file(ladder: Ladder, stored: StoredLadder) -> Path:
+def _record_file(ladder: Ladder, stored_ladder: StoredLadder) -> Path:
     """Return the file for finished matches: the ladder's `record`, or a file named after the start of the event.
 
     Raises OSError if the folder of the file cannot be created.
     """
     if ladder.record is not None:
         return ladder.record
-    began = datetime.fromisoformat(stored.started).astimezone()
+    began = datetime.fromisoformat(stored_ladder.started).astimezone()
     folder = Path(os.environ.get(RECORDS, ""))
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"{ladder.kind}-{began:%Y%m%d-%H%M%S}.jsonl"

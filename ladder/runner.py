@@ -18,7 +18,7 @@ import msgspec
 from anyio.lowlevel import checkpoint
 
 from arena.games.core import Player
-from arena.ladder.bots import BotRefused, Bots
+from arena.ladder.bots import BotPool, BotRefused
 from arena.ladder.event_terms import EventTerms, max_match_seconds
 from arena.ladder.threads import ThreadAllocation
 from arena.match.replay import has_moved
@@ -75,7 +75,7 @@ class Runner:
     def __init__(
         self,
         host: MatchHost,
-        bots: Bots,
+        bots: BotPool,
         terms: EventTerms,
         threads: ThreadAllocation,
         on_result: Callable[[Pairing, Record], None],
@@ -104,10 +104,10 @@ class Runner:
         self._match_context = match_context
         self._running = 0
         self._load = 0
-        self._waiting: Pairing | None = None
+        self._delayed_pairing: Pairing | None = None
         """First match that had too few free threads to start; None if there is none."""
-        self._overtaken = 0
-        """Number of matches that started before `_waiting`."""
+        self._overtaking_count = 0
+        """Number of matches that started before `_delayed_pairing`."""
 
     async def run(self, schedule: MatchQueue, should_stop: Callable[[], bool] = lambda: False) -> None:
         """Play the matches of the schedule until all are played or `should_stop` returns True.
@@ -143,8 +143,8 @@ class Runner:
             bots = [bot for bot in (pairing.maxie, pairing.minnie) if not self._bots.is_lost(bot)]
             weight = self._threads.weight(pairing.maxie, pairing.minnie, self._bots.announced_threads)
             if len(bots) == 2 and self._running and self._load + weight > self._threads.capacity:
-                self._waiting = self._waiting or pairing
-                if self._overtaken >= MAX_OVERTAKING:
+                self._delayed_pairing = self._delayed_pairing or pairing
+                if self._overtaking_count >= MAX_OVERTAKING:
                     break
                 continue
             names = None if not busy.isdisjoint(bots) else self._reserve_bots(bots, busy)
@@ -176,10 +176,10 @@ class Runner:
 
     def _note_started(self, pairing: Pairing) -> None:
         """Count a match that starts before an earlier one that waits for free threads."""
-        if pairing == self._waiting:
-            self._waiting, self._overtaken = None, 0
-        elif self._waiting is not None:
-            self._overtaken += 1
+        if pairing == self._delayed_pairing:
+            self._delayed_pairing, self._overtaking_count = None, 0
+        elif self._delayed_pairing is not None:
+            self._overtaking_count += 1
 
     def _thread_limits(self, pairing: Pairing) -> ThreadLimits:
         return self._threads.thread_limits(pairing.maxie, pairing.minnie, self._bots.announced_threads)

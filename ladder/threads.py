@@ -67,7 +67,7 @@ class ThreadAllocation:
         )
         return even if self.fixed_concurrency else max(1, min(even, self.capacity // least))
 
-    def weight(self, one: str, other: str, announced_threads: Callable[[str], int]) -> int:
+    def weight(self, maxie: str, minnie: str, announced_threads: Callable[[str], int]) -> int:
         """Return the part of `capacity` that a match of two bots takes: its threads, or 1 if the user set the number of parallel matches.
 
         announced_threads  returns the number of threads that the bot with a name announced; 0 if it announced none
@@ -75,7 +75,8 @@ class ThreadAllocation:
         if self.fixed_concurrency:
             return 1
         return max(
-            self._announced_threads(one, announced_threads), self._announced_threads(other, announced_threads)
+            self._announced_threads(maxie, announced_threads),
+            self._announced_threads(minnie, announced_threads),
         )
 
     def thread_limits(self, maxie: str, minnie: str, announced_threads: Callable[[str], int]) -> ThreadLimits:

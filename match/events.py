@@ -137,7 +137,7 @@ def from_journal(text: str) -> list[TimedEvent]:
     return _decoder.decode(text)
 
 
-class Notify(Struct, frozen=True, gc=False):
+class NotifyPlayer(Struct, frozen=True, gc=False):
     """Message to a player, sent once the event that caused it is in the journal."""
 
     player: Player
@@ -152,4 +152,4 @@ class Finish(Struct, frozen=True):
     detail: str
 
 
-Effect = Notify | Finish
+Effect = NotifyPlayer | Finish

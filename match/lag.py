@@ -5,9 +5,9 @@ The rule, which PROTOCOL.md publishes:
 - The server pings each connection and remembers the last few ping times. The lag of a move is the
   *smallest* of them. So one slow ping gives no credit, and the server never relies on a lag that a client claims.
 - A move is credited its lag, but never more than the move took, and never more than the rest of the budget.
-- The budget starts full, at `CAP`. Each of the player's moves adds `REFILL`, up to `CAP`.
+- The budget starts full, at `MAX_LAG_NS`. Each of the player's moves adds `REFILL_NS`, up to `MAX_LAG_NS`.
 
-So a connection with a lag of at most `REFILL` plays as if it had none. With a larger lag the rest is taken from
+So a connection with a lag of at most `REFILL_NS` plays as if it had none. With a larger lag the rest is taken from
 the budget, and then from the clock.
 """
 
@@ -20,8 +20,8 @@ from msgspec import Struct
 
 from arena.match.clock import MS
 
-CAP = 500 * MS
-REFILL = 100 * MS
+MAX_LAG_NS = 500 * MS
+REFILL_NS = 100 * MS
 MAX_PINGS = 8
 """Number of recent ping times that are remembered."""
 
@@ -29,14 +29,14 @@ MAX_PINGS = 8
 class LagBudget(Struct, frozen=True, gc=False):
     """Lag credit left to one player in one match."""
 
-    left_ns: int = CAP
+    left_ns: int = MAX_LAG_NS
 
     def credit(self, lag: int, elapsed: int) -> tuple[int, Self]:
         """Return the credit for a move that took `elapsed` ns with a lag of `lag` ns, and the remaining budget."""
-        if not lag and self.left_ns == CAP:  # the usual case on a local network
+        if not lag and self.left_ns == MAX_LAG_NS:  # the usual case on a local network
             return 0, self
         credited = max(0, min(lag, elapsed, self.left_ns))
-        return credited, type(self)(min(CAP, self.left_ns - credited + REFILL))
+        return credited, type(self)(min(MAX_LAG_NS, self.left_ns - credited + REFILL_NS))
 
 
 class Pings:

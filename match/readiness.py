@@ -6,8 +6,8 @@ from arena.games.core import Player
 from arena.match.clock import MS
 from arena.match.terms import Terms
 
-EVERYBODY = frozenset(Player)
-NOBODY: frozenset[Player] = frozenset()
+ALL_PLAYERS = frozenset(Player)
+NO_PLAYERS: frozenset[Player] = frozenset()
 
 
 class Readiness:
@@ -17,60 +17,62 @@ class Readiness:
     then the full time to get ready.
     """
 
-    __slots__ = ("_away_ns", "_missing", "_ready_ns", "awaited", "since")
+    __slots__ = ("_away_ns", "_ready_ns", "_unready", "expected_players", "request_time")
 
     def __init__(self, terms: Terms) -> None:
         self._ready_ns = terms.ready_ms * MS
         self._away_ns = max(self._ready_ns, terms.grace_ms * MS)
-        self.since: int | None = None
+        self.request_time: int | None = None
         """Time at which the players were asked to get ready, in ns; None if they were not."""
         # Shared constants save memory, since a server keeps this object for each match in progress.
-        self._missing, self.awaited = EVERYBODY, NOBODY
-        """`_missing`: players who are not ready. `awaited`: players who have not reconnected since the server's restart."""
+        self._unready, self.expected_players = ALL_PLAYERS, NO_PLAYERS
+        """`_unready`: players who are not ready. `expected_players`: players who have not reconnected since the server's restart."""
 
     @property
-    def was_requested(self) -> bool:
+    def has_request(self) -> bool:
         """True if the players were asked to get ready."""
-        return self.since is not None
+        return self.request_time is not None
 
     @property
-    def missing(self) -> list[Player]:
+    def unready_players(self) -> list[Player]:
         """Players who are not ready."""
-        return [player for player in Player if player in self._missing]
+        return [player for player in Player if player in self._unready]
 
     @property
     def deadline(self) -> int | None:
         """Time until which the players must be ready, in ns; None if they were not asked."""
-        if self.since is None:
+        if self.request_time is None:
             return None
-        return self.since + (self._ready_ns if self._missing.isdisjoint(self.awaited) else self._away_ns)
+        return self.request_time + (
+            self._ready_ns if self._unready.isdisjoint(self.expected_players) else self._away_ns
+        )
 
     def record_request(self, now: int) -> None:
         """Record that the players are asked to get ready at `now`."""
-        self.since = now
+        self.request_time = now
 
     def mark_ready(self, player: Player) -> bool:
         """Mark a player as ready. Return False if it was ready already, or if the players were not asked yet."""
-        if self.since is None or player not in self._missing:
+        if self.request_time is None or player not in self._unready:
             return False
-        self._missing -= {player}
+        self._unready -= {player}
         return True
 
     def mark_unready(self, player: Player) -> None:
         """Mark a player as not ready, because its new process does not know the match."""
-        self._missing |= {player}
+        self._unready |= {player}
 
     def await_reconnections(self, now: int) -> None:
         """Wait for both players to reconnect after a restart of the server, and restart the time to get ready."""
-        self.awaited = EVERYBODY
+        self.expected_players = ALL_PLAYERS
         self._restart_ready_time(now)
 
     def record_reconnection(self, player: Player, now: int) -> None:
         """Record that a player has reconnected. If the player was awaited, restart the time to get ready."""
-        if player in self.awaited:
-            self.awaited -= {player}
+        if player in self.expected_players:
+            self.expected_players -= {player}
             self._restart_ready_time(now)
 
     def _restart_ready_time(self, now: int) -> None:
-        if self.since is not None:
-            self.since = now
+        if self.request_time is not None:
+            self.request_time = now

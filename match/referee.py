@@ -26,7 +26,7 @@ from arena.match.events import (
     Finish,
     MatchOpened,
     Moved,
-    Notify,
+    NotifyPlayer,
     PlayerDisconnected,
     PlayerReady,
     PlayerReconnected,
@@ -75,7 +75,7 @@ class Referee:
         rules = self.terms.adjudication
         self._adjudicator = None if rules is None else Adjudicator(rules, self.terms.game)
         self._clock = self.terms.make_clock()
-        self._accepted: list[Accepted] = []
+        self._accepted_messages: list[Accepted] = []
         self._movers: list[Player] = []
         self._moves = MoveList()
         """Moves so far, as messages contain them."""
@@ -102,7 +102,7 @@ class Referee:
             self._movers.append(self.mover)
             self._moves.append(data)
             clock_ms = self._clock.time_left_ns(self.mover) // MS
-            self._accepted.append(Accepted(self.terms.match, ply, 0.0, clock_ms))
+            self._accepted_messages.append(Accepted(self.terms.match, ply, 0.0, clock_ms))
             self.position, self.mover = position, game.player(position)
             if self._adjudicator is not None:
                 self._adjudicator.count(position)
@@ -172,17 +172,17 @@ class Referee:
     # getting ready
 
     def _open(self, now: int) -> list[Effect]:
-        if self.readiness.was_requested:
+        if self.readiness.has_request:
             return []
         self.readiness.record_request(now)
         self.revision += 1
-        return [Notify(player, self._start_message(player)) for player in Player]
+        return [NotifyPlayer(player, self._start_message(player)) for player in Player]
 
     def _mark_ready(self, player: Player) -> list[Effect]:
         if self._playing or not self.readiness.mark_ready(player):
             return []
         self.revision += 1
-        if self.readiness.missing:
+        if self.readiness.unready_players:
             return []
         self._playing = True
         return [self._turn_message(self._clock.to_clocks())]
@@ -195,7 +195,9 @@ class Referee:
         A clock that already runs is set back to `turn.ran`, so that a turn which is sent again costs the mover no extra
         time. Return None, and start no clock, if `turn` is not the next one or its player has not reconnected.
         """
-        here = self.mover not in self.readiness.awaited  # otherwise the turn begins when its mover returns
+        here = (
+            self.mover not in self.readiness.expected_players
+        )  # otherwise the turn begins when its mover returns
         is_next = self.result is None and turn.ply == len(self.moves)
         if here and self._playing and is_next:
             now -= turn.ran
@@ -248,9 +250,9 @@ class Referee:
         clocks = self._clock.to_clocks()
         clock_ms = clocks.maxie_ms if player is MAXIE else clocks.minnie_ms
         accepted = Accepted(self.terms.match, event.ply, ms, clock_ms, credited_ms)
-        self._accepted.append(accepted)
+        self._accepted_messages.append(accepted)
         self.revision += 1
-        effects: list[Effect] = [Notify(player, accepted)]
+        effects: list[Effect] = [NotifyPlayer(player, accepted)]
         outcome = game.outcome(position)
         if outcome is not None:
             reason = EndReason.parse(outcome.word)
@@ -267,7 +269,7 @@ class Referee:
     def _acknowledge_again(self, event: Moved, now: int) -> list[Effect]:
         earlier = self.moves[event.ply].move
         if self._movers[event.ply] is event.player and earlier == event.move:
-            return [Notify(event.player, self._accepted[event.ply])]
+            return [NotifyPlayer(event.player, self._accepted_messages[event.ply])]
         detail = f"ply {event.ply} was played already, with {earlier!r}; the match is at ply {self.ply}"
         return self._reject(event.player, Code.STALE_PLY, detail, event.ply, now)
 
@@ -275,16 +277,16 @@ class Referee:
         self._faults[player] += 1
         self.revision += 1
         if self._faults[player] <= MAX_FAULTS:
-            return [Notify(player, Error(code, detail, self.terms.match, ply))]
+            return [NotifyPlayer(player, Error(code, detail, self.terms.match, ply))]
         code = Code.TOO_MANY_FAULTS
         detail = f"more than {MAX_FAULTS} rejected messages, the last: {detail}"
-        notice = Notify(player, Error(code, detail, self.terms.match, ply))
+        notice = NotifyPlayer(player, Error(code, detail, self.terms.match, ply))
         text = f"{self._name_of(player)} sent {detail}"
         return [notice, *self._finish(player.opponent, EndReason.PROTOCOL_ERROR, text, now)]
 
     def _lose_by_move(self, event: Moved, why: str, now: int) -> list[Effect]:
         where = self.terms.game.position_to_text(self.position)
-        notice = Notify(
+        notice = NotifyPlayer(
             event.player, Error(Code.ILLEGAL_MOVE, f"{why}; position: {where}", self.terms.match, event.ply)
         )
         detail = f"{self._name_of(event.player)}, ply {event.ply}: {why}"
@@ -308,9 +310,9 @@ class Referee:
         self.readiness.record_reconnection(player, now)
         if self._disconnected_at.pop(player, None) is not None:
             self.revision += 1
-        if not self.readiness.was_requested:
+        if not self.readiness.has_request:
             return []
-        effects: list[Effect] = [Notify(player, self._start_message(player))]
+        effects: list[Effect] = [NotifyPlayer(player, self._start_message(player))]
         if self._playing and player is self.mover:
             effects.append(self._turn_message(self.clocks(now)))
         return effects
@@ -375,15 +377,15 @@ class Referee:
         return self._lose_on_time(player, "no move came", now)
 
     def _judge_no_show(self, now: int) -> list[Effect]:
-        missing = self.readiness.missing
+        missing = self.readiness.unready_players
         winner = missing[0].opponent if len(missing) == 1 else None
         names = " and ".join(self._name_of(player) for player in missing)
         detail = f"{names} not ready within {self.terms.ready_ms} ms"
         return self._finish(winner, EndReason.NO_SHOW, detail, now)
 
-    def _lose_on_time(self, player: Player, how: str, now: int) -> list[Effect]:
+    def _lose_on_time(self, player: Player, description: str, now: int) -> list[Effect]:
         clock_ms, margin = self._clock.time_left_ns(player) / MS, self.terms.margin_ms
-        detail = f"{self._name_of(player)}, ply {self.ply}, had {clock_ms:.1f} ms and a margin of {margin} ms: {how}"
+        detail = f"{self._name_of(player)}, ply {self.ply}, had {clock_ms:.1f} ms and a margin of {margin} ms: {description}"
         return self._finish(player.opponent, EndReason.TIMEOUT, detail, now)
 
     def _finish(self, winner: Player | None, reason: EndReason, detail: str, now: int) -> list[Effect]:
@@ -392,7 +394,7 @@ class Referee:
         self.revision += 1
         seat = SEATS[winner] if winner else None
         end = End(self.terms.match, seat, reason, detail, MovesSoFar(self._moves), clocks)
-        return [*(Notify(player, end) for player in Player), self.result]
+        return [*(NotifyPlayer(player, end) for player in Player), self.result]
 
     # messages
 
@@ -432,8 +434,8 @@ class Referee:
             self.player_to_move, now - self.turn_since if self.turn_since is not None else 0
         )
 
-    def _turn_message(self, clocks: Clocks) -> Notify:
+    def _turn_message(self, clocks: Clocks) -> NotifyPlayer:
         mover, clock = self.mover, self._clock
         own = clock.maxie_control if mover is MAXIE else clock.minnie_control
         so_far = MovesSoFar(self._moves)
-        return Notify(mover, Turn(self.terms.match, len(self.moves), so_far, clocks, own.increment_ms))
+        return NotifyPlayer(mover, Turn(self.terms.match, len(self.moves), so_far, clocks, own.increment_ms))

@@ -30,8 +30,8 @@ _EARLY_REASONS = frozenset(EndReason) - {
 }
 """Reasons for ending a match before its game ends; all other reasons come from the game."""
 
-_MOVERS_FAULT = frozenset({EndReason.TIMEOUT, EndReason.ILLEGAL_MOVE})
-_SOMEBODY_WINS = _MOVERS_FAULT | {
+_MOVER_LOSES_REASONS = frozenset({EndReason.TIMEOUT, EndReason.ILLEGAL_MOVE})
+_DECISIVE_REASONS = _MOVER_LOSES_REASONS | {
     EndReason.RESIGNATION,
     EndReason.CRASH,
     EndReason.DISCONNECT,
@@ -127,7 +127,7 @@ def summarize_record(record: Record) -> str:
     return f"{who}, {record.game}{setup}, {record.time_odds.describe(record.time_control)}: {winner}, {reason}, {len(record.moves)} plies"
 
 
-def verify(record: Record) -> Replay:
+def verify_record(record: Record) -> Replay:
     """Replay the match of a record, and check the record against it.
 
     Raises BadRecord if the setup is invalid, the game has other rules on this machine, a move is illegal, or the moves do
@@ -237,11 +237,11 @@ def _check_result(record: Record, referee: Referee) -> None:
         raise BadRecord(
             f"the record ends by {result.reason.value}, but the match is not over after {referee.ply} plies"
         )
-    if result.reason in _SOMEBODY_WINS and result.winner is None:
+    if result.reason in _DECISIVE_REASONS and result.winner is None:
         raise BadRecord(
             f"a match that ends by {result.reason.value} must have a winner, but the record has none"
         )
-    if result.reason in _MOVERS_FAULT and result.winner == SEATS[referee.mover]:
+    if result.reason in _MOVER_LOSES_REASONS and result.winner == SEATS[referee.mover]:
         raise BadRecord(
             f"the record says that {result.winner} wins by {result.reason.value}, but it was {result.winner}'s turn"
         )

@@ -36,7 +36,7 @@ class AnalysisTrimmer:
         self._moves_by_key: dict[Any, Data] = {}
         """Checked moves in the game's own form, by the data that a player sent."""
         self._byte_budgets = dict.fromkeys(Player, MATCH_BYTES)
-        self.moves_cut = 0
+        self.cut_moves = 0
         """Number of moves removed from main lines so far."""
 
     def trim_event(self, event: Moved) -> Moved:
@@ -61,11 +61,11 @@ class AnalysisTrimmer:
         """
         if thinking.line is not None:
             line = self._valid_moves(thinking.line)
-            self.moves_cut += len(thinking.line) - len(line)
+            self.cut_moves += len(thinking.line) - len(line)
             thinking = replace(thinking, line=line or None)
         size = _json_bytes(thinking)
         if size > min(MOVE_BYTES, self._byte_budgets[player]) and thinking.line is not None:
-            self.moves_cut += len(thinking.line)
+            self.cut_moves += len(thinking.line)
             thinking = replace(thinking, line=None)
             size = _json_bytes(thinking)
         if size > self._byte_budgets[player]:

@@ -18,7 +18,7 @@ from arena.match.events import (
     Finish,
     MatchOpened,
     Moved,
-    Notify,
+    NotifyPlayer,
     PlayerDisconnected,
     PlayerReady,
     PlayerReconnected,
@@ -112,34 +112,34 @@ def _move_entry(
     referee: Referee,
     event: Moved,
     effects: Sequence[Effect],
-    since: float,
-    had: int | None,
+    turn_start: float,
+    clock_ms: int | None,
     turn_sent_at: int | None,
-    at: int,
+    now: int,
 ) -> TimelineEntry:
     receipt = next(
-        (each.message for each in _select_notifications(effects) if isinstance(each.message, Accepted)), None
+        (each.message for each in _notifications(effects) if isinstance(each.message, Accepted)), None
     )
     return TimelineEntry(
-        at=round(since, 1),
+        at=round(turn_start, 1),
         player=SEATS[event.player],
         what=_move_text(referee, event.move),
         ply=event.ply,
-        had=had,
-        took=None if turn_sent_at is None else round(max(0, at - turn_sent_at) / MS, 1),
+        had=clock_ms,
+        took=None if turn_sent_at is None else round(max(0, now - turn_sent_at) / MS, 1),
         credited=None if receipt is None else receipt.credited_ms,
         left=None if receipt is None else receipt.clock_ms,
         wrong="" if receipt is not None else _fault_text(effects),
     )
 
 
-def _select_notifications(effects: Sequence[Effect]) -> list[Notify]:
-    return [each for each in effects if isinstance(each, Notify)]
+def _notifications(effects: Sequence[Effect]) -> list[NotifyPlayer]:
+    return [each for each in effects if isinstance(each, NotifyPlayer)]
 
 
 def _fault_text(effects: Sequence[Effect]) -> str:
     """Return why an event was refused or ended the match; empty if neither."""
-    refused = [each.message for each in _select_notifications(effects) if isinstance(each.message, Error)]
+    refused = [each.message for each in _notifications(effects) if isinstance(each.message, Error)]
     if refused:
         return f"{refused[0].code.value}: {refused[0].detail}"
     return next((each.detail for each in effects if isinstance(each, Finish)), "")

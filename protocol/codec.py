@@ -170,7 +170,7 @@ def unpack(frame: bytes) -> object:
     except (ValueError, msgpack.UnpackException, RecursionError) as error:
         why = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DecodeError(Code.BAD_MESSAGE, f"the frame is not msgpack: {why:.100}") from None
-    fault = _find_fault(data)
+    fault = _describe_fault(data)
     if fault is not None:
         raise DecodeError(Code.BAD_MESSAGE, fault)
     return data
@@ -180,7 +180,7 @@ def _reject_extension(code: int, _data: bytes) -> object:
     raise ValueError(f"extension type {code} is not supported")
 
 
-def _find_fault(data: object) -> str | None:
+def _describe_fault(data: object) -> str | None:
     """Return the first fault of unpacked data, or None. Examining the data level by level is fast."""
     level: list[Any] = [data]
     for depth in range(MAX_DEPTH + 1):

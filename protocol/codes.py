@@ -12,7 +12,7 @@ MAX_CODE = 64
 """Maximum number of characters of an error code or end reason."""
 
 
-class _WireWord(StrEnum):
+class _WireEnum(StrEnum):
     """Base of enums whose members are words sent on the wire, each with its meaning."""
 
     meaning: str
@@ -40,7 +40,7 @@ class _WireWord(StrEnum):
         return cls.__members__[word.upper()]
 
 
-class Code(_WireWord):
+class Code(_WireEnum):
     """Code of an `error` message."""
 
     BAD_MESSAGE = "bad_message", "the frame is not a message: not msgpack, not a map, a wrong type or value"
@@ -87,7 +87,7 @@ class Code(_WireWord):
     EVENT_OVER = "event_over", "the event is over, and no more matches are played; the connection is closed"
 
 
-class EndReason(_WireWord):
+class EndReason(_WireEnum):
     """Reason for the end of a match: `end.reason`, and `result.reason` in a record.
 
     A custom game can have reasons of its own, such as `four_in_a_row`, which are kept unchanged.

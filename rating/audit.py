@@ -22,7 +22,7 @@ from arena.protocol.record import Record
 from arena.rating.elo import PairTally, expected_score
 from arena.rating.standings import is_void, is_walkover, losers
 
-LIKELY = 0.01
+MAX_CHANCE = 0.01
 """Significance level: a case is a finding if chance produces it in fewer than this share of audits."""
 MIN_MATCHES = 6
 """Minimum number of matches between two bots for a check of their results."""
@@ -71,9 +71,9 @@ class Audit:
         self._logs: defaultdict[str, list[_AuditedMatch]] = defaultdict(list)
         self._days: dict[Pair, list[str]] = {}
 
-    def add_address(self, bot: str, other: str, days: list[str]) -> None:
+    def add_address(self, bot: str, opponent: str, days: list[str]) -> None:
         """Add two bots of different owners, and the days on which they played from the same address."""
-        self._days[min(bot, other), max(bot, other)] = days
+        self._days[min(bot, opponent), max(bot, opponent)] = days
 
     def add_match(self, record: Record, *, rated: bool) -> None:
         """Count a finished match. Its moves always count, its result only if it is `rated`."""
@@ -128,7 +128,7 @@ class Audit:
                 n, scored = tally.games, tally.wins + tally.draws / 2
                 difference = ratings[bot].elo - ratings[opponent].elo
                 # `known` includes these matches, so it fits them better; a likely result by it needs no closer test.
-                if n < MIN_MATCHES or 2 * _score_tail(n, scored, difference, 0.0) * tested >= LIKELY:
+                if n < MIN_MATCHES or 2 * _score_tail(n, scored, difference, 0.0) * tested >= MAX_CHANCE:
                     continue
                 others = elo_ratings(
                     bots, {pair: each for pair, each in pairs.items() if pair != (bot, opponent)}
@@ -136,7 +136,7 @@ class Audit:
                 difference = others[bot].elo - others[opponent].elo
                 error = (others[bot].error ** 2 + others[opponent].error ** 2) ** 0.5
                 chance = min(1.0, 2 * _score_tail(n, scored, difference, error) * tested)
-                if chance < LIKELY:
+                if chance < MAX_CHANCE:
                     detail = f"{scored:g} of {n} points, {n * expected_score(difference):.1f} expected"
                     yield Finding("result", game, bot, opponent, n, detail, chance)
 
@@ -152,7 +152,7 @@ class Audit:
             for (bot, opponent), n in sorted(losses.items()):
                 total, marked, k = all_losses[bot], all_resigned[bot], resigned[bot, opponent]
                 chance = min(1.0, hypergeometric_tail(total, marked, n, k) * tested)
-                if chance < LIKELY:
+                if chance < MAX_CHANCE:
                     rest = f"{marked - k} of {total - n} to all others"
                     detail = f"{k} of {n} losses by resignation, {rest}"
                     yield Finding("resignation", game, bot, opponent, n, detail, chance)

@@ -21,10 +21,10 @@ from arena.rating.pairing import Pair, check_entrants, round_robin_round, shuffl
 from arena.rating.standings import StandingsRow
 from arena.rating.swiss import pair_round
 
-TIE_BREAKS = 4
+MAX_TIE_BREAKS = 4
 """Maximum number of extra pairs for a drawn encounter of a knockout; after them the better seed advances."""
 
-ABSENCES = 2
+MAX_ABSENCES = 2
 """Number of encounters that a bot may miss in a row before it is withdrawn; it stays withdrawn until it returns."""
 
 CHAMPION = "champion"
@@ -100,13 +100,13 @@ class Absences:
 
     def __init__(self) -> None:
         self._missed: defaultdict[str, set[tuple[int, str]]] = defaultdict(set)
-        self._came: dict[str, tuple[int, str]] = {}
+        self._returns: dict[str, tuple[int, str]] = {}
         """Latest encounter in which each bot appeared."""
 
     @property
     def withdrawn(self) -> frozenset[str]:
-        """Return the bots that have missed `ABSENCES` encounters in a row."""
-        return frozenset(bot for bot, missed in self._missed.items() if len(missed) >= ABSENCES)
+        """Return the bots that have missed `MAX_ABSENCES` encounters in a row."""
+        return frozenset(bot for bot, missed in self._missed.items() if len(missed) >= MAX_ABSENCES)
 
     def record_pair(self, pair: Pair, absent: Collection[str]) -> None:
         """Record a finished pair.
@@ -116,9 +116,9 @@ class Absences:
         for bot, other in ((pair.first, pair.second), (pair.second, pair.first)):
             encounter = pair.round, other
             if bot not in absent:
-                self._came[bot] = encounter
+                self._returns[bot] = encounter
                 self.forget(bot)
-            elif self._came.get(bot) != encounter:
+            elif self._returns.get(bot) != encounter:
                 self._missed[bot].add(encounter)
 
     def forget(self, bot: str) -> None:
@@ -131,7 +131,7 @@ class Format(Protocol):
 
     @property
     def withdrawn(self) -> frozenset[str]:
-        """Return the bots that are withdrawn after missing `ABSENCES` encounters in a row; always empty for a knockout."""
+        """Return the bots that are withdrawn after missing `MAX_ABSENCES` encounters in a row; always empty for a knockout."""
 
     @property
     def total_matches(self) -> int | None:
@@ -214,7 +214,7 @@ class RoundRobinFormat:
 class Swiss:
     """Swiss system: in each round bots with equal points meet, if possible for the first time (`rating.swiss`).
 
-    The order of the bots is the seeding. A bot with a bye scores as for a won pair. A bot that missed `ABSENCES`
+    The order of the bots is the seeding. A bot with a bye scores as for a won pair. A bot that missed `MAX_ABSENCES`
     encounters in a row is no longer paired until it joins again.
     """
 
@@ -224,8 +224,8 @@ class Swiss:
     rounds_started: int = 0
     """Number of rounds whose pairs were scheduled."""
     _number: int = 0
-    _open: set[int] = field(default_factory=set)
-    _away: set[str] = field(default_factory=set)
+    _open_pairs: set[int] = field(default_factory=set)
+    _absent_bots: set[str] = field(default_factory=set)
     """Bots that have left."""
     _changes: defaultdict[int, list[tuple[str, bool]]] = field(default_factory=lambda: defaultdict(list))
     """Changes by round: bots that join from that round on (True) or leave (False), in order."""
@@ -256,7 +256,7 @@ class Swiss:
         return None if self.rounds is None else 2 * self.rounds * (len(self.bots) // 2) * self.starts
 
     def next_pairs(self, *, queue_empty: bool) -> list[Pair]:  # noqa: ARG002  a round is given out when the previous one is over
-        if self._open or (self.rounds is not None and self.rounds_started >= self.rounds):
+        if self._open_pairs or (self.rounds is not None and self.rounds_started >= self.rounds):
             return []
         round = self.rounds_started
         active = self._active_bots(round)
@@ -277,16 +277,16 @@ class Swiss:
             for start in range(self.starts):
                 pairs.append(Pair(self._number + len(pairs), round, start, first, second))
         self._number += len(pairs)
-        self._open = {pair.number for pair in pairs}
+        self._open_pairs = {pair.number for pair in pairs}
         return pairs
 
     def _active_bots(self, round: int) -> list[str]:
         """Return the bots to be paired in a round."""
-        self._away |= self.withdrawn
+        self._absent_bots |= self.withdrawn
         for bot, joins in self._changes.pop(round, ()):
             self._absences.forget(bot)
-            (self._away.discard if joins else self._away.add)(bot)
-        return [bot for bot in self.bots if bot not in self._away]
+            (self._absent_bots.discard if joins else self._absent_bots.add)(bot)
+        return [bot for bot in self.bots if bot not in self._absent_bots]
 
     def record_pair(
         self, pair: Pair, first_points: float, second_points: float, absent: Collection[str] = ()
@@ -294,7 +294,7 @@ class Swiss:
         self._points[pair.first] += first_points
         self._points[pair.second] += second_points
         self._absences.record_pair(pair, absent)
-        self._open.discard(pair.number)
+        self._open_pairs.discard(pair.number)
 
     def rank_of(self, bot: str) -> FormatRank:
         buchholz = sum(self._points[other] for other in self._opponents[bot])
@@ -391,7 +391,7 @@ class Knockout:
     @property
     def _stride(self) -> int:
         """Return the number of pair numbers reserved for one encounter."""
-        return self.rounds * self.starts + TIE_BREAKS
+        return self.rounds * self.starts + MAX_TIE_BREAKS
 
     def next_pairs(self, *, queue_empty: bool) -> list[Pair]:  # noqa: ARG002  an encounter is given out when its bots are known
         pairs: list[Pair] = []

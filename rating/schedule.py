@@ -20,7 +20,7 @@ from arena.rating.standings import Finished, is_void
 
 R = TypeVar("R", bound=Finished)
 
-TRIES = 3
+MAX_ATTEMPTS = 3
 """Maximum number of attempts at a match that faults of the server make void; after the last one it stays void."""
 
 
@@ -40,28 +40,28 @@ class Schedule:
         self._event = event
         self.format = format
         self._queues: dict[frozenset[str], deque[Pairing]] = {}
-        self._meeting: set[frozenset[str]] = set()
-        self._tries: dict[Pairing, int] = {}
+        self._playing_pairs: set[frozenset[str]] = set()
+        self._attempts: dict[Pairing, int] = {}
         self._legs: dict[int, list[tuple[dict[str, float], set[str]]]] = {}
         """Results of the unfinished pairs: for each match the points of its bots, and the absent bots."""
-        self._waiting = 0
+        self._queued_count = 0
         self._add_pairs(queue_empty=True)
 
     def __len__(self) -> int:
         """Return the number of matches waiting to be played."""
-        return self._waiting
+        return self._queued_count
 
     @property
     def total_matches(self) -> int | None:
         """Return the total number of matches, as far as known; None for an endless event."""
         return self.format.total_matches
 
-    def resume(self, finished: Mapping[str, R]) -> tuple[list[tuple[Pairing, R]], list[R]]:
+    def resume(self, finished_records: Mapping[str, R]) -> tuple[list[tuple[Pairing, R]], list[R]]:
         """Remove the matches that were already played. Return those that count, and those that must be played again.
 
-        `finished` holds records by match id in the order of finishing. The matches that count are returned in this order.
+        `finished_records` holds records by match id in the order of finishing. The matches that count are returned in this order.
         """
-        records = dict(finished)
+        records = dict(finished_records)
         settled: list[tuple[Pairing, R]] = []
         again: list[R] = []
         progress = True
@@ -77,14 +77,14 @@ class Schedule:
                     again.append(record)
             if records and not progress:
                 progress = self._add_pairs(queue_empty=True)
-        if len(self._queues) < len(self._meeting):
+        if len(self._queues) < len(self._playing_pairs):
             self._add_pairs(queue_empty=True)
-        place = {match: index for index, match in enumerate(finished)}
+        place = {match: index for index, match in enumerate(finished_records)}
         return sorted(settled, key=lambda each: place[each[1].match]), again
 
     def next_match_id(self, pairing: Pairing) -> str:
         """Return the id of the next attempt at a match."""
-        return match_id(self._event, pairing, self._tries.get(pairing, 0))
+        return match_id(self._event, pairing, self._attempts.get(pairing, 0))
 
     def startable(self) -> list[Pairing]:
         """Return for every two bots their next match, in the order of the schedule. O(n² log n) for n bots."""
@@ -99,13 +99,13 @@ class Schedule:
     def record_result(self, pairing: Pairing, record: Finished) -> bool:
         """Record a finished match. Return True if the result counts, False if the match must be played again."""
         if is_void(record):
-            tries = self._tries.get(pairing, 0) + 1
-            if tries < TRIES:
-                self._tries[pairing] = tries
+            tries = self._attempts.get(pairing, 0) + 1
+            if tries < MAX_ATTEMPTS:
+                self._attempts[pairing] = tries
                 self._queue_of(pairing).appendleft(pairing)
-                self._waiting += 1
+                self._queued_count += 1
                 return False
-        self._tries.pop(pairing, None)
+        self._attempts.pop(pairing, None)
         self._count_result(pairing, record)
         return True
 
@@ -127,10 +127,10 @@ class Schedule:
         return bool(pairs)
 
     def _add(self, pair: Pair) -> None:
-        self._meeting.add(frozenset((pair.first, pair.second)))
+        self._playing_pairs.add(frozenset((pair.first, pair.second)))
         for pairing in pair.matches():
             self._queue_of(pairing).append(pairing)
-            self._waiting += 1
+            self._queued_count += 1
 
     def _queue_of(self, pairing: Pairing) -> deque[Pairing]:
         return self._queues.setdefault(frozenset((pairing.maxie, pairing.minnie)), deque())
@@ -139,7 +139,7 @@ class Schedule:
         bots = frozenset((pairing.maxie, pairing.minnie))
         queue = self._queues[bots]
         queue.remove(pairing)
-        self._waiting -= 1
+        self._queued_count -= 1
         if not queue:
             del self._queues[bots]
 

@@ -150,40 +150,42 @@ class Rater:
         self.last: dict[Key, RatingStep | CurrentRating] = dict(last or {})
 
     def rate_match(
-        self, record: Record | FinishedMatch, finished: str, category: Category | None = None
+        self, record: Record | FinishedMatch, end_time: str, category: Category | None = None
     ) -> tuple[RatingStep, RatingStep]:
         """Return the rating steps of one match in a category, Maxie's and Minnie's. Default: the category of its game."""
         category = category or Category(record.game)
-        maxie = self._aged_rating(category, record.players.maxie, finished)
-        minnie = self._aged_rating(category, record.players.minnie, finished)
+        maxie = self._aged_rating(category, record.players.maxie, end_time)
+        minnie = self._aged_rating(category, record.players.minnie, end_time)
         return (
-            self._make_step(record, finished, category, "maxie", maxie, minnie),
-            self._make_step(record, finished, category, "minnie", minnie, maxie),
+            self._make_step(record, end_time, category, "maxie", maxie, minnie),
+            self._make_step(record, end_time, category, "minnie", minnie, maxie),
         )
 
-    def _aged_rating(self, category: Category, bot: str, finished: str) -> tuple[Rating, float]:
+    def _aged_rating(self, category: Category, bot: str, end_time: str) -> tuple[Rating, float]:
         """Return a bot's rating after its last match, and the rating periods since."""
         last = self.last.get((category, bot))
         if last is None:
             return Rating(), 0.0
-        return last.after(), periods_between(last.finished, finished)
+        return last.after(), periods_between(last.finished, end_time)
 
     def _make_step(
         self,
         record: Record | FinishedMatch,
-        finished: str,
+        end_time: str,
         category: Category,
         seat: Seat,
-        own: tuple[Rating, float],
-        other: tuple[Rating, float],
+        bot_rating: tuple[Rating, float],
+        opponent_rating: tuple[Rating, float],
     ) -> RatingStep:
         what, forfeit = rated_outcome(record.result, seat)
-        rating, passed = own
+        rating, passed = bot_rating
         if what is RatedOutcome.NONE:
             # Time without a result still increases the deviation.
             rating = rating.aged(passed)
         else:
-            rating = update_rating(rating, [(other[0].aged(other[1]), SCORES[what])], periods=passed)
+            rating = update_rating(
+                rating, [(opponent_rating[0].aged(opponent_rating[1]), SCORES[what])], periods=passed
+            )
         bot = record.players.maxie if seat == "maxie" else record.players.minnie
         step = RatingStep(
             match=record.match,
@@ -193,7 +195,7 @@ class Rater:
             time_control=category.time_control,
             season=category.season,
             bot=bot,
-            finished=finished,
+            finished=end_time,
             outcome=what,
             forfeit=forfeit,
             crash=what is RatedOutcome.LOSS and rating_effect(record.result.reason) is RatingEffect.CRASHED,

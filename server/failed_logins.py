@@ -13,10 +13,10 @@ from ipaddress import IPv6Address, ip_address
 
 @dataclass
 class _FailedAttempts:
-    since: float
+    first_time: float
     """Time of the first counted wrong token, in seconds."""
     count: int = 0
-    until: float = float("-inf")
+    blocked_until: float = float("-inf")
     """Time until which the address is refused, in seconds."""
 
 
@@ -24,7 +24,7 @@ PAUSE_SECONDS = 60.0
 """Longest time for which an address is refused, in seconds."""
 
 
-def choose_pause(grace_seconds: float) -> float:
+def choose_pause_seconds(grace_seconds: float) -> float:
     """Return the seconds for which an address is refused. `grace_seconds`: seconds in which a disconnected bot may return.
 
     The refusal takes at most half of the grace period, so that no bot loses its matches because of other clients at its
@@ -46,26 +46,28 @@ class FailedLogins:
         self._window = window
         self._pause = pause
         self._capacity = capacity
-        self._tries: OrderedDict[str, _FailedAttempts] = OrderedDict()
+        self._attempts: OrderedDict[str, _FailedAttempts] = OrderedDict()
 
     def refusal_seconds_left(self, address: str, now: float) -> float:
         """Return the seconds for which an address is still refused; 0 if it may log in."""
-        tries = self._tries.get(address_key(address))
-        return max(0.0, tries.until - now) if tries else 0.0
+        tries = self._attempts.get(address_key(address))
+        return max(0.0, tries.blocked_until - now) if tries else 0.0
 
     def record_failure(self, address: str, now: float, limit: int | None = None) -> None:
         """Count a wrong token from an address. `limit` replaces the instance's limit in this call."""
         key = address_key(address)
-        tries = self._tries.get(key)
-        if tries is None or now - tries.since >= self._window:
-            tries = self._tries[key] = _FailedAttempts(now, until=tries.until if tries else float("-inf"))
-        self._tries.move_to_end(key)
+        tries = self._attempts.get(key)
+        if tries is None or now - tries.first_time >= self._window:
+            tries = self._attempts[key] = _FailedAttempts(
+                now, blocked_until=tries.blocked_until if tries else float("-inf")
+            )
+        self._attempts.move_to_end(key)
         tries.count += 1
         if tries.count >= (limit or self._limit):
-            tries.until = now + self._pause
-            tries.count, tries.since = 0, now
-        if len(self._tries) > self._capacity:
-            self._tries.popitem(last=False)
+            tries.blocked_until = now + self._pause
+            tries.count, tries.first_time = 0, now
+        if len(self._attempts) > self._capacity:
+            self._attempts.popitem(last=False)
 
 
 @lru_cache(maxsize=10_000)

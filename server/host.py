@@ -32,7 +32,7 @@ from arena.match.terms import Terms
 from arena.protocol.codes import Code
 from arena.protocol.messages import EventStatus, Notice
 from arena.protocol.record import Record
-from arena.server.cluster.frames import BEAT_NS, SILENT_NS
+from arena.server.cluster.frames import HEARTBEAT_NS, MAX_SILENCE_NS
 from arena.server.core.effects import CloseMatch, EventPlace, MatchFinished, OpenMatch, Send
 from arena.server.core.events import add_result
 from arena.server.core.inputs import BotCrashed
@@ -40,7 +40,7 @@ from arena.server.core.settings import CoreSettings, Pool
 from arena.server.edge.addresses import LOOPBACK, loopback_url, websocket_url
 from arena.server.edge.directives import NO_NOTICE, Directives
 from arena.server.edge.edge import CannotListen, Edge
-from arena.server.failed_logins import FailedLogins, choose_pause
+from arena.server.failed_logins import FailedLogins, choose_pause_seconds
 from arena.server.loop_lag import LoopLag
 from arena.server.metrics import Metrics
 from arena.server.ports import CorePort
@@ -50,11 +50,11 @@ from arena.server.settings import ProcessRole, ServerSettings, Settings, private
 from arena.server.shell.addresses import AddressRecorder
 from arena.server.shell.authenticator import Authenticator
 from arena.server.shell.house import NO_HOUSE, HousePlan, open_house
-from arena.server.shell.missed import MissedResults
+from arena.server.shell.missed import MissedResultSender
 from arena.server.shell.ratings import RatingUpdater
-from arena.server.shell.requests import HostRequests
+from arena.server.shell.requests import HostRequestHandler
 from arena.server.shell.shell import MatchNotStarted, Shell
-from arena.server.shell.webhooks import Webhooks
+from arena.server.shell.webhooks import WebhookSender
 from arena.server.store.database import (
     Engine,
     close_engine,
@@ -84,7 +84,7 @@ __all__ = [
 
 log = logging.getLogger("arena.host")
 
-EDGE = 1
+LOCAL_EDGE_NUMBER = 1
 """Number of the edge in the same process as the core."""
 POLL_SECONDS = 1.0
 """Interval between checks for new directives of the host, in seconds."""
@@ -118,7 +118,7 @@ def make_core_settings(
         thinking=matches.thinking,
         house=tuple(house.engines),
         # Until then a silent edge is lost, and its bots' turns restart, or it has listed its clients, and turns are sent again.
-        transit_ns=SILENT_NS + 2 * BEAT_NS if settings.server.role == "core" else 0,
+        transit_ns=MAX_SILENCE_NS + 2 * HEARTBEAT_NS if settings.server.role == "core" else 0,
     )
 
 
@@ -150,7 +150,7 @@ class CoreHost:
             settings.server.name,
             anyone=settings.server.anyone,
             guests=house.allows_guests,
-            failed_logins=FailedLogins(pause=choose_pause(settings.matches.grace_seconds)),
+            failed_logins=FailedLogins(pause=choose_pause_seconds(settings.matches.grace_seconds)),
             clock=clock,
         )
         for each in house.engines:
@@ -169,18 +169,20 @@ class CoreHost:
             patience_s=settings.matches.grace_seconds,
             event=event,
         )
-        self.missed = MissedResults(stored, self.shell, clock)
-        self.ratings = RatingUpdater(engine, journal, self.shell, clock)
-        self.addresses = AddressRecorder(engine, journal, self.shell, clock)
-        self.requests = HostRequests(engine, settings.server.name, self.shell, clock, journal)
+        self.missed_results = MissedResultSender(stored, self.shell, clock)
+        self.rating_updater = RatingUpdater(engine, journal, self.shell, clock)
+        self.address_recorder = AddressRecorder(engine, journal, self.shell, clock)
+        self.request_handler = HostRequestHandler(engine, settings.server.name, self.shell, clock, journal)
         self.maintenance = Maintenance(engine, journal, settings.store.retention, clock)
         hook = settings.webhooks
-        self.webhooks = Webhooks(hook.url, hook.secret, self.shell, time.time, clock) if hook.url else None
+        self.webhooks = (
+            WebhookSender(hook.url, hook.secret, self.shell, time.time, clock) if hook.url else None
+        )
         self.house = house
         self._on_record = on_record
         self._records: list[Record] = []
         self._has_records = anyio.Event()
-        self._ended = anyio.Event()
+        self._shell_ended = anyio.Event()
         self.shell.add_effect_handler(MatchFinished, self._count_match)
         metrics.bots.set_function(lambda: len(self.shell.core.connected_bots))
         metrics.matches.set_function(lambda: self.shell.core.match_count)
@@ -209,7 +211,7 @@ class CoreHost:
         try:
             await self.shell.run(task_status=task_status)
         finally:
-            self._ended.set()
+            self._shell_ended.set()
 
     def outage_reason(self) -> str:
         """Return the reason that no match can begin now, in one line; empty if matches can begin."""
@@ -218,7 +220,7 @@ class CoreHost:
     async def halt(self) -> None:
         """Handle all inputs that have arrived, and none that arrive later, so that no match changes any more."""
         self.shell.stop()
-        await self._ended.wait()
+        await self._shell_ended.wait()
 
     def reconfigure(self, pool: Pool | None) -> None:
         """Apply changed settings: those that `settings.RELOADED` lists. Limits need no call, because they are read at
@@ -244,7 +246,9 @@ def _free_disk_share(folder: Path) -> float:
 class Host:
     """A running server: a core and the edge of its connections. Made by `open_host`."""
 
-    def __init__(self, core: CoreHost, edge: Edge, url: str, inside_url: str, *, lasting: bool) -> None:
+    def __init__(
+        self, core: CoreHost, edge: Edge, url: str, inside_url: str, *, keeps_database: bool
+    ) -> None:
         self.url = url
         """URL at which bots connect."""
         self.loopback_url = inside_url
@@ -253,7 +257,7 @@ class Host:
         self.engine = core.engine
         self.edge = edge
         self.core = core
-        self.lasting = lasting
+        self.keeps_database = keeps_database
         """True if the server will restart after it has stopped."""
         self._shell = core.shell
 
@@ -334,11 +338,11 @@ class Host:
         grace_ms = self._shell.settings.grace_ms
         terms = msgspec.structs.replace(terms, grace_ms=grace_ms)
         await self._shell.commit_external([OpenMatch(terms, record.started), CloseMatch(record, terms.rated)])
-        self.core.ratings.schedule_update()
+        self.core.rating_updater.schedule_update()
 
     def announce_restart(self) -> None:
         """Tell bots, when the server stops, that it will restart and that they should wait."""
-        self.lasting = True
+        self.keeps_database = True
 
     async def halt(self) -> None:
         """Handle all inputs that have arrived, and none that arrive later, so that no match changes any more."""
@@ -413,11 +417,11 @@ async def open_core(
         # From here on a cancelled block must not cancel the shell before it has handled all inputs that have arrived.
         serving.shield = True
         for job in (
-            core.missed.run,
-            core.ratings.run,
-            core.addresses.run,
+            core.missed_results.run,
+            core.rating_updater.run,
+            core.address_recorder.run,
             core.maintenance.run,
-            core.requests.run,
+            core.request_handler.run,
             core.write_records,
         ):
             tasks.start_soon(job)
@@ -478,7 +482,7 @@ async def open_host(
         )
         edge = await make_edge(
             stack,
-            EDGE,
+            LOCAL_EDGE_NUMBER,
             core.shell,
             settings,
             core.metrics,
@@ -486,16 +490,16 @@ async def open_host(
             house=house,
             uses_tls=tls is not None,
             outage_reason=core.outage_reason,
-            make_change=core.requests.make_change,
+            make_change=core.request_handler.make_change,
             progress=progress,
             lag=core.lag,
             is_storing=core.journal.is_committing,
             foreign_version=core.journal.foreign_version,
             clock=clock,
         )
-        core.shell.attach(EDGE, edge)
+        core.shell.attach(LOCAL_EDGE_NUMBER, edge)
         addresses = await listen(edge, settings.server, tls, house=bool(house.engines))
-        host = Host(core, edge, *addresses, lasting=lasting)
+        host = Host(core, edge, *addresses, keeps_database=lasting)
         log.info("listening on %s", host.url)
         try:
             yield host
@@ -504,7 +508,7 @@ async def open_host(
             raise
         finally:
             with anyio.CancelScope(shield=True):
-                await edge.close(Code.SHUTTING_DOWN if host.lasting else Code.EVENT_OVER)
+                await edge.close(Code.SHUTTING_DOWN if host.keeps_database else Code.EVENT_OVER)
 
 
 async def make_edge(
@@ -543,7 +547,7 @@ async def make_edge(
             metrics=metrics,
             program=PROGRAM,
             proxies=settings.server.proxies,
-            pause_seconds=choose_pause(settings.matches.grace_seconds),
+            pause_seconds=choose_pause_seconds(settings.matches.grace_seconds),
             # Without tokens, a page of another site has no more rights than any other client.
             any_origin=settings.server.anyone,
             exempt={each.name for each in house.engines},

@@ -28,7 +28,7 @@ class LoopLag:
         """`observe` is called with each measured lag, in seconds."""
         self._clock = clock
         self._observe = observe
-        self._needs: list[Callable[[], bool]] = []
+        self._conditions: list[Callable[[], bool]] = []
         self.due = NEVER
         """Time at which the next measurement is due, in ns; NEVER while nothing is measured."""
         self._timer: asyncio.TimerHandle | None = None
@@ -41,7 +41,7 @@ class LoopLag:
 
     def measure_while(self, condition: Callable[[], bool]) -> None:
         """Continue to measure as long as `condition()` is true. The caller must call `start` when it becomes true."""
-        self._needs.append(condition)
+        self._conditions.append(condition)
 
     def start(self) -> None:
         """Start measuring, unless the lag is already measured."""
@@ -62,7 +62,7 @@ class LoopLag:
         if late > STALL_NS:
             self.stalled_ns += late
         self.due, self._timer = NEVER, None
-        if any(need() for need in self._needs):
+        if any(need() for need in self._conditions):
             self.start()
 
     def take_longest(self) -> int:

@@ -13,7 +13,7 @@ from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
 
 BUCKET_SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
-BOUNDS = (*map(str, BUCKET_SECONDS), "+Inf")
+BUCKET_LABELS = (*map(str, BUCKET_SECONDS), "+Inf")
 
 
 class DurationHistogram(Collector):
@@ -25,8 +25,8 @@ class DurationHistogram(Collector):
     def __init__(self, name: str, help_text: str) -> None:
         """`help_text` is the help text of the metric."""
         self._name = name
-        self._about = help_text
-        self._counts = [0] * len(BOUNDS)
+        self._help_text = help_text
+        self._counts = [0] * len(BUCKET_LABELS)
         self._seconds = 0.0
 
     def observe(self, seconds: float) -> None:
@@ -35,8 +35,8 @@ class DurationHistogram(Collector):
         self._seconds += seconds
 
     def collect(self) -> Iterator[HistogramMetricFamily]:
-        buckets = list(zip(BOUNDS, accumulate(self._counts), strict=True))
-        yield HistogramMetricFamily(self._name, self._about, buckets=buckets, sum_value=self._seconds)
+        buckets = list(zip(BUCKET_LABELS, accumulate(self._counts), strict=True))
+        yield HistogramMetricFamily(self._name, self._help_text, buckets=buckets, sum_value=self._seconds)
 
 
 COLLECTOR_SECONDS = DurationHistogram(
@@ -49,11 +49,11 @@ class _MessageCounter(Collector):
     """Counter of messages from clients by type, for use in one thread."""
 
     def __init__(self) -> None:
-        self.seen: Tally[type] = Tally()
+        self.counts: Tally[type] = Tally()
 
     def collect(self) -> Iterator[CounterMetricFamily]:
         messages = CounterMetricFamily("arena_messages", "Messages from clients, by type", labels=["type"])
-        for kind, count in self.seen.items():
+        for kind, count in self.counts.items():
             messages.add_metric([kind.__name__.lower()], count)
         yield messages
 
@@ -94,7 +94,7 @@ class Metrics:
             "arena_move_seconds", "Time from a move's arrival to its announcement, in seconds"
         )
         messages = _MessageCounter()
-        self.messages = messages.seen
+        self.messages = messages.counts
         """Number of messages from clients, by type."""
         timed = (self.journal_seconds, self.loop_seconds, self.move_seconds, COLLECTOR_SECONDS)
         for each in (*timed, messages):

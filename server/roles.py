@@ -24,7 +24,7 @@ from arena.server.cluster.bus import Bus
 from arena.server.cluster.core_link import CoreLink, Superseded
 from arena.server.cluster.edge_link import EdgeLink
 from arena.server.core.settings import OPEN_EVENT, Pool
-from arena.server.host import EDGE, Host, listen, make_edge, open_host, open_store
+from arena.server.host import LOCAL_EDGE_NUMBER, Host, listen, make_edge, open_host, open_store
 from arena.server.metrics import Metrics
 from arena.server.processes.tasks import open_background_tasks
 from arena.server.settings import Settings
@@ -37,7 +37,7 @@ MAX_EDGE_NUMBER = 1 << 22
 """Number of possible edge numbers. Each edge process draws one at random."""
 
 
-CUT_OFF_NS = 5_000_000_000
+MAX_CORE_SILENCE_NS = 5_000_000_000
 """Time without a message from a core, in ns, after which an edge disconnects its clients. Others may reach a core."""
 POLL_SECONDS = 0.25
 """Time between two checks for a lost core, in seconds."""
@@ -53,7 +53,7 @@ def _open_bus(settings: Settings) -> AbstractAsyncContextManager[Bus]:
 def add_edge_metric(metrics: Metrics, link: EdgeLink) -> None:
     """Add a metric to an edge's metrics that shows whether the edge reaches a core."""
     gauge = Gauge("arena_core", "1 while this edge reaches a core, otherwise 0", registry=metrics.registry)
-    gauge.set_function(lambda: link.synced)
+    gauge.set_function(lambda: link.is_synced)
 
 
 def add_core_metric(metrics: Metrics, link: CoreLink) -> None:
@@ -83,7 +83,7 @@ async def open_edge(
     async with AsyncExitStack() as stack:
         bus = await stack.enter_async_context(_open_bus(settings))
         tasks = await stack.enter_async_context(open_background_tasks())
-        number = EDGE + 1 + secrets.randbelow(MAX_EDGE_NUMBER - EDGE - 1)
+        number = LOCAL_EDGE_NUMBER + 1 + secrets.randbelow(MAX_EDGE_NUMBER - LOCAL_EDGE_NUMBER - 1)
         soon = asyncio.get_running_loop().call_soon
         link = EdgeLink(bus, settings.server.name, number, clock=clock, call_soon=soon)
         engine = make_engine(settings.store.url)
@@ -99,14 +99,14 @@ async def open_edge(
             store=engine,
             house=house,
             uses_tls=tls is not None,
-            outage_reason=lambda: "" if link.synced else "the server has no contact with its core",
+            outage_reason=lambda: "" if link.is_synced else "the server has no contact with its core",
             clock=clock,
         )
         link.port = edge
 
         async def watch_core() -> None:
             while True:
-                edge.set_cut_off(cut_off=link.silent_ns() > CUT_OFF_NS)
+                edge.set_cut_off(cut_off=link.silent_ns() > MAX_CORE_SILENCE_NS)
                 await clock.sleep(POLL_SECONDS)
 
         tasks.start_soon(link.run)

@@ -16,7 +16,7 @@ from msgspec.structs import fields
 from arena.maps.setup import DEFAULT_MAP
 from arena.protocol.adjudication import DEFAULT_RULES, NONE, REPETITION, Adjudication
 from arena.server.core.settings import AnalysisVisibility
-from arena.server.edge.limits import PRIVATE, HostLimits
+from arena.server.edge.limits import PRIVATE_LIMITS, HostLimits
 from arena.server.shell.house import DEFAULT_ENGINES
 from arena.server.store.retention import Retention
 
@@ -280,7 +280,7 @@ def private_settings(
         matches=MatchSettings(grace_seconds=grace_seconds, adjudicate=_format_adjudication(adjudication)),
         house=HouseSettings(engines=()),
         store=StoreSettings(url=database or ""),
-        limits=limits or PRIVATE,
+        limits=limits or PRIVATE_LIMITS,
     )
 
 

@@ -47,11 +47,11 @@ def make_handshake_request(host: str, subprotocol: str = "arena.v1.msgpack", pat
     )
 
 
-def receive_exactly(bare: socket.socket, size: int) -> bytes:
+def receive_exactly(connection: socket.socket, size: int) -> bytes:
     """Receive exactly `size` bytes. Raises EOFError if the stream ends before."""
     data = b""
     while len(data) < size:
-        more = bare.recv(size - len(data))
+        more = connection.recv(size - len(data))
         if not more:
             raise EOFError(f"{len(data)} of {size} bytes came")
         data += more
@@ -70,16 +70,16 @@ def make_masked_frame(payload: bytes, opcode: int = 2, first_byte_flags: int = 0
     return head + bytes(4) + payload  # a mask of zeros leaves the payload as it is
 
 
-def send_message(bare: socket.socket, **message: object) -> None:
+def send_message(connection: socket.socket, **message: object) -> None:
     """Send a message of the arena's protocol, in one frame."""
-    bare.sendall(make_masked_frame(msgpack.packb(message)))
+    connection.sendall(make_masked_frame(msgpack.packb(message)))
 
 
-def receive_frame(bare: socket.socket) -> tuple[int, bytes]:
+def receive_frame(connection: socket.socket) -> tuple[int, bytes]:
     """Return the opcode and payload of the next frame. Raises EOFError, ConnectionError or TimeoutError."""
-    first, size = receive_exactly(bare, 2)
+    first, size = receive_exactly(connection, 2)
     if size == 126:
-        size = struct.unpack("!H", receive_exactly(bare, 2))[0]
+        size = struct.unpack("!H", receive_exactly(connection, 2))[0]
     elif size == 127:
-        size = struct.unpack("!Q", receive_exactly(bare, 8))[0]
-    return first & 0x0F, receive_exactly(bare, size)
+        size = struct.unpack("!Q", receive_exactly(connection, 8))[0]
+    return first & 0x0F, receive_exactly(connection, size)

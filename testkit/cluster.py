@@ -49,16 +49,16 @@ class ClusterMember:
         self.role = role
         self.name = name
         self.log = log
-        self._lines = lines
+        self._forwarders = lines
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port: int = free.getsockname()[1]
         self.process: ForkedCommand | None = None
-        self._told = 0
+        self._last_exit_report = 0
         """Size of the process's log before its last start, in bytes."""
         listens = (
             ("--port", str(self.port)) if role == "edge" else (f"--set=server.metrics_port={self.port}",)
         )
-        self._words = (
+        self._arguments = (
             *("serve", "--role", role, f"--set=server.name={SHARD}", *listens, "--anyone"),
             *("--set=house.engines=none", "--set=limits.connections_per_address=4096", *options),
         )
@@ -66,16 +66,16 @@ class ClusterMember:
     @property
     def bus_line(self) -> ForwarderProcess:
         """Line to NATS."""
-        if self._lines is None:
+        if self._forwarders is None:
             raise ValueError(f"{self.name} has no lines")
-        return self._lines[0]
+        return self._forwarders[0]
 
     @property
     def store_line(self) -> ForwarderProcess:
         """Line to PostgreSQL."""
-        if self._lines is None:
+        if self._forwarders is None:
             raise ValueError(f"{self.name} has no lines")
-        return self._lines[1]
+        return self._forwarders[1]
 
     @property
     def url(self) -> str:
@@ -97,8 +97,8 @@ class ClusterMember:
     def start(self) -> None:
         """Start the process; `wait_ready` waits until it is ready."""
         self.log.touch()
-        self._told = self.log.stat().st_size
-        self.process = ForkedCommand(*self._words, cwd=ROOT, stderr=self.log)
+        self._last_exit_report = self.log.stat().st_size
+        self.process = ForkedCommand(*self._arguments, cwd=ROOT, stderr=self.log)
 
     def kill(self) -> None:
         """Kill the process; the kernel closes its connections."""
@@ -144,7 +144,7 @@ class ClusterMember:
         """Return True if this edge has a core, or this core leads or stands by."""
         if self.role != "core":
             return self.get("/readyz")[0] == 200
-        told = self.log.read_bytes()[self._told :]
+        told = self.log.read_bytes()[self._last_exit_report :]
         return b" leads, " in told or b"waiting to take over" in told
 
     async def wait_ready(self, seconds: float = START_SECONDS) -> None:
@@ -165,7 +165,7 @@ class ClusterMember:
     def close(self) -> None:
         """Kill the process and close its lines."""
         self.kill()
-        for line in self._lines or ():
+        for line in self._forwarders or ():
             line.close()
 
 
@@ -182,7 +182,7 @@ class Cluster:
         self._nats = nats
         self._postgresql = postgresql
         self._name = database
-        self._words = options
+        self._options = options
 
     @property
     def edges(self) -> list[ClusterMember]:
@@ -200,7 +200,7 @@ class Cluster:
         words = (
             f"--set=bus.url=nats://127.0.0.1:{bus.port}",
             *("--db", f"postgresql://arena@127.0.0.1:{store.port}/{self._name}"),
-            *self._words,
+            *self._options,
         )
         member = ClusterMember(role, name, self._folder / f"{name}.log", words, (bus, store))
         self.members.append(member)

@@ -60,7 +60,7 @@ class FailureReport:
     """Results of all failures, and of the comparison with the store."""
 
     injected: list[ClusterFault] = field(default_factory=list)
-    outcome: CrashResult = field(default_factory=CrashResult)
+    result: CrashResult = field(default_factory=CrashResult)
 
 
 def make_players(
@@ -202,8 +202,8 @@ async def inject_faults(
         for each in playing:
             each.cancel()
     await finish_matches(players, cluster.database)
-    await stop_cluster(cluster, report.outcome)
-    await compare_with_store(cluster.database, list(players), set(), report.outcome)
+    await stop_cluster(cluster, report.result)
+    await compare_with_store(cluster.database, list(players), set(), report.result)
     return report
 
 
@@ -241,7 +241,7 @@ async def wait_until_playing(
     limit = time.monotonic() + IN_PLAY_SECONDS
     while sum(bool(each.turns) for each in players) < len(players) * 8 // 10:
         if time.monotonic() > limit:
-            report.outcome.faults.append(
+            report.result.faults.append(
                 f"{sum(bool(each.turns) for each in players)} of {len(players)} bots play:\n"
                 + "\n".join(each.read_text()[-1000:] for each in cluster.list_logs())
             )

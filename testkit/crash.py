@@ -19,7 +19,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from arena.match.events import Moved
-from arena.match.replay import verify
+from arena.match.replay import verify_record
 from arena.protocol.codes import FORFEITS, EndReason
 from arena.protocol.record import BadRecord, Record, from_line
 from arena.server.store import schema
@@ -58,7 +58,7 @@ class KillableServer:
         self.url = f"ws://127.0.0.1:{self.port}"
         self.database = f"sqlite:///{folder / 'arena.db'}"
         self.log = folder / "log"
-        self._words = [
+        self._arguments = [
             *("serve", "--anyone", "--port", str(self.port), "--db", self.database, "--tc", "60+1"),
             "--set=house.engines=none",
             "--set=pool.pause_seconds=0",
@@ -73,7 +73,7 @@ class KillableServer:
     def start(self) -> None:
         """Start the server, and wait until it listens."""
         self.log.touch()
-        self.process = ForkedCommand(*self._words, cwd=ROOT, stderr=self.log)
+        self.process = ForkedCommand(*self._arguments, cwd=ROOT, stderr=self.log)
 
     async def wait_listening(self) -> None:
         """Wait until the server accepts connections. Raises RuntimeError."""
@@ -213,6 +213,6 @@ def check_end(record: Record, report_fault: Callable[[str], None]) -> None:
         report_fault(f"{record.match} ended as {record.result.reason}: {record.result.detail}")
         return
     try:
-        verify(record)
+        verify_record(record)
     except BadRecord as wrong:
         report_fault(f"{record.match} ended as {record.result.reason}: {wrong}")

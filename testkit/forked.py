@@ -94,11 +94,11 @@ class ForkedCommand:
 class ForkedPageProcess(ForkedCommand):
     """Page process for a server that runs in this process."""
 
-    def __init__(self, theirs: socket.socket) -> None:
-        """Start the page process on `theirs`, its end of a socket, with this process's folder and environment."""
+    def __init__(self, child_socket: socket.socket) -> None:
+        """Start the page process on `child_socket`, its end of a socket, with this process's folder and environment."""
         self.args = page_process.COMMAND
         self._process = _FORKS.Process(
-            target=_answer_pages, args=(theirs, Path.cwd(), dict(os.environ)), daemon=True
+            target=_answer_pages, args=(child_socket, Path.cwd(), dict(os.environ)), daemon=True
         )
         self._process.start()
 
@@ -110,24 +110,28 @@ def _enter(folder: Path, environment: dict[str, str]) -> None:
     os.environ.update(environment)
 
 
-def _answer_pages(theirs: socket.socket, folder: Path, environment: dict[str, str]) -> None:
+def _answer_pages(child_socket: socket.socket, folder: Path, environment: dict[str, str]) -> None:
     """Run the page process in the forked process."""
     from arena.server.web.__main__ import main as answer_pages  # noqa: PLC0415 - loaded in the parent of all forks
 
     _enter(folder, environment)
-    os.dup2(theirs.fileno(), 0)
-    theirs.close()
+    os.dup2(child_socket.fileno(), 0)
+    child_socket.close()
     answer_pages()
 
 
 def _run_forked(
-    arguments: tuple[str, ...], folder: Path, environment: dict[str, str], out: Path | None, err: Path | None
+    arguments: tuple[str, ...],
+    folder: Path,
+    environment: dict[str, str],
+    stdout: Path | None,
+    stderr: Path | None,
 ) -> None:
     """Run the command in the forked process, and exit."""
     _enter(folder, environment)
     # Where tests run in the background of a shell, that makes them ignore Ctrl-C.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    for output, file in ((1, out), (2, err)):
+    for output, file in ((1, stdout), (2, stderr)):
         opened = os.open(file or os.devnull, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
         os.dup2(opened, output)
         os.close(opened)

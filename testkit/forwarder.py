@@ -27,8 +27,8 @@ from typing import Any
 
 import uvloop
 
-AT_ONCE = 65536
-WAITING = 64
+READ_BYTES = 65536
+MAX_QUEUED = 64
 """Maximum number of pieces of data in transit on one connection. At this limit, the sender waits."""
 
 
@@ -64,7 +64,7 @@ class ForwardedConnection:
         self, faults: LineFaults, source: asyncio.StreamReader, sink: asyncio.StreamWriter
     ) -> None:
         """Forward data from one end until it closes, and then close the other end."""
-        under_way: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue(WAITING)
+        under_way: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue(MAX_QUEUED)
         loop = asyncio.get_running_loop()
 
         async def deliver_delayed() -> None:
@@ -84,7 +84,7 @@ class ForwardedConnection:
         due = 0.0
         try:
             while True:
-                data = await source.read(AT_ONCE)
+                data = await source.read(READ_BYTES)
                 due = max(due, loop.time() + faults.draw_delay())
                 await under_way.put((due, data))
                 if not data:

@@ -52,15 +52,15 @@ class ConnectionCounts:
 class AttackerConnection:
     """Attacker's connection on a bare socket."""
 
-    def __init__(self, plain: socket.socket, counts: ConnectionCounts) -> None:
-        self._socket = plain
-        self._tally = counts
+    def __init__(self, plain_socket: socket.socket, counts: ConnectionCounts) -> None:
+        self._socket = plain_socket
+        self._counts = counts
         self._loop = asyncio.get_running_loop()
 
     async def send(self, data: bytes) -> None:
         """Send bytes. Raises OSError."""
         await self._loop.sock_sendall(self._socket, data)
-        self._tally.bytes += len(data)
+        self._counts.bytes += len(data)
 
     async def receive_available(self) -> bytes:
         """Return the bytes that have arrived. Raises OSError, EOFError."""

@@ -24,7 +24,7 @@ class LadderEvent:
     """
 
     folder: Path
-    words: tuple[str, ...]
+    options: tuple[str, ...]
 
     def make_command(self, name: str, *more: str) -> list[str]:
         """Return the command that plays the event under a name, or continues it."""
@@ -34,7 +34,7 @@ class LadderEvent:
             "--json": f"{name}.json",
         }
         words = [word for pair in files.items() for word in pair]
-        return [sys.executable, "-P", "-m", "arena", "ladder", *self.words, *words, *more]
+        return [sys.executable, "-P", "-m", "arena", "ladder", *self.options, *words, *more]
 
     def load_finished_matches(self, name: str) -> set[str]:
         """Return the ids of the matches whose records are in the store."""

@@ -99,11 +99,11 @@ def measure() -> dict[str, Any]:
     }
 
 
-def _format_quantiles(late: Sequence[float]) -> list[str]:
+def _format_quantiles(delays: Sequence[float]) -> list[str]:
     return [
-        str(len(late)),
-        *(format_quantile(late, share) for share in (0.5, 0.99, 0.999)),
-        f"{max(late):.2f}",
+        str(len(delays)),
+        *(format_quantile(delays, share) for share in (0.5, 0.99, 0.999)),
+        f"{max(delays):.2f}",
     ]
 
 

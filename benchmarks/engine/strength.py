@@ -68,7 +68,9 @@ class PairScore:
         return f"{sum(self.pairs)} | {elo.elo:+.0f} ({interval}) | {self.forfeits}"
 
 
-def play_pairs(map: str, one: str, other: str, time_control: str, rounds: int, concurrency: int) -> PairScore:
+def play_pairs(
+    map: str, first: str, second: str, time_control: str, rounds: int, concurrency: int
+) -> PairScore:
     """Play pairs of matches on one map."""
     with tempfile.TemporaryDirectory(prefix="arena-strength-") as folder:
         map_name, table = map, Path(folder) / "table.json"
@@ -78,7 +80,7 @@ def play_pairs(map: str, one: str, other: str, time_control: str, rounds: int, c
             map_name = str(path)
         openings = "shipped" if shipped_openings_file(map) else str(RANDOM_PLIES)
         command = [
-            *(sys.executable, "-m", "arena", "match", one, other, "--name-a", "one", "--name-b", "other"),
+            *(sys.executable, "-m", "arena", "match", first, second, "--name-a", "one", "--name-b", "other"),
             *("--map", map_name, "--openings", openings, "--tc", time_control),
             *("--rounds", str(rounds), "--concurrency", str(concurrency)),
             *("--record", str(Path(folder) / "record.jsonl"), "--json", str(table)),
@@ -94,12 +96,14 @@ def add_scores(scores: Sequence[PairScore]) -> PairScore:
     return PairScore(pairs, sum(each.forfeits for each in scores))
 
 
-def measure_rows(arguments: argparse.Namespace, one: str, other: str) -> Iterator[str]:
+def measure_rows(arguments: argparse.Namespace, first: str, second: str) -> Iterator[str]:
     """Yield the rows of the table as they are measured."""
     for time_control in arguments.tc:
         results = []
         for map in arguments.map or HELD_OUT:
-            results.append(play_pairs(map, one, other, time_control, arguments.rounds, arguments.concurrency))
+            results.append(
+                play_pairs(map, first, second, time_control, arguments.rounds, arguments.concurrency)
+            )
             yield f"| {map} | {time_control} | {results[-1]} |"
         yield f"| **all** | {time_control} | {add_scores(results)} |"
 

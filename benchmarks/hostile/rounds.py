@@ -323,14 +323,14 @@ class RoundPlayer:
     ) -> None:
         self._server = server
         self._strangers = strangers
-        self._outcome = results
+        self._results = results
         self._seconds = seconds
         self._clients = clients
         self._number = 0
 
     async def play(self, kind: str) -> None:
         """Play a quiet period, then a period in which the strangers send requests of this kind."""
-        turns = self._outcome.rounds.setdefault(kind, KindRounds())
+        turns = self._results.rounds.setdefault(kind, KindRounds())
         if not KINDS[kind].is_attack:
             await self._play(kind, turns, ADDRESSES, self._clients)
             return
@@ -341,7 +341,7 @@ class RoundPlayer:
         """Play rounds of a control, in which a plain server gets as many requests as the arena of the busiest kind."""
         tallies = [
             turns.tallies[0]
-            for kind, turns in self._outcome.rounds.items()
+            for kind, turns in self._results.rounds.items()
             if choose_control(KINDS[kind]) == control and turns.tallies[0].sent
         ]
         if not tallies:
@@ -349,11 +349,13 @@ class RoundPlayer:
         busiest = max(tallies, key=lambda each: each.sent)
         size = round(busiest.bytes / busiest.sent)
         pause = ADDRESSES * self._clients * self._seconds / busiest.sent
-        turns = self._outcome.controls.setdefault(control, KindRounds())
+        turns = self._results.controls.setdefault(control, KindRounds())
         for _ in range(CONTROL_ROUNDS if self._seconds < LONG_SECONDS else 1):
             await self._play(control, turns, ADDRESSES, self._clients, url=f"{url}/{size}", pause=pause)
 
-    async def _play(self, kind: str, turns: KindRounds, addresses: int, clients: int, **more: object) -> None:
+    async def _play(
+        self, kind: str, rounds: KindRounds, addresses: int, clients: int, **more: object
+    ) -> None:
         self._number += 1
         order = {
             "kind": kind,
@@ -365,17 +367,17 @@ class RoundPlayer:
         await self._strangers.send_order(order)
         await self._strangers.read_line()
         await asyncio.sleep(SETTLE_SECONDS)
-        turns.quiet.append(await measure_window(self._server, self._outcome.load, QUIET_SECONDS))
+        rounds.quiet.append(await measure_window(self._server, self._results.load, QUIET_SECONDS))
         before = self._server.memory_bytes
         await self._strangers.send_order("go")
-        turns.hostile.append(await measure_window(self._server, self._outcome.load, self._seconds))
+        rounds.hostile.append(await measure_window(self._server, self._results.load, self._seconds))
         message = await self._strangers.read_line()
-        turns.tallies.append(TrafficCounts(**message))
-        turns.memory.append((before, self._server.memory_bytes))
-        turns.sessions.append(await asyncio.to_thread(_count_sessions, self._server))
+        rounds.tallies.append(TrafficCounts(**message))
+        rounds.memory.append((before, self._server.memory_bytes))
+        rounds.sessions.append(await asyncio.to_thread(_count_sessions, self._server))
         print(
-            f"{kind}: {turns.quiet[-1]} -> {turns.hostile[-1]}, {message}, {turns.memory[-1][1] / 2**20:.0f} MiB, "
-            f"{turns.sessions[-1]} sessions in the store",
+            f"{kind}: {rounds.quiet[-1]} -> {rounds.hostile[-1]}, {message}, {rounds.memory[-1][1] / 2**20:.0f} MiB, "
+            f"{rounds.sessions[-1]} sessions in the store",
             flush=True,
         )
         await asyncio.sleep(SETTLE_SECONDS)
@@ -519,28 +521,28 @@ def _make_claims(results: RoundResults) -> Iterator[str]:
         )
 
 
-def _make_row(kind: str, turns: KindRounds, results: RoundResults) -> list[str]:
-    cpu = (statistics.median(each.cpu for each in some) for some in (turns.quiet, turns.hostile))
-    ratio = Ratio(turns.ratios(results.quiet_p99))
-    inside = statistics.median(each.inside for each in turns.hostile) / results.quiet_server_p99
+def _make_row(kind: str, rounds: KindRounds, results: RoundResults) -> list[str]:
+    cpu = (statistics.median(each.cpu for each in some) for some in (rounds.quiet, rounds.hostile))
+    ratio = Ratio(rounds.ratios(results.quiet_p99))
+    inside = statistics.median(each.inside for each in rounds.hostile) / results.quiet_server_p99
     return [
         f"`{kind}`" if ", " not in kind else "`{}`, {}".format(*kind.split(", ", 1)),
-        f"{statistics.median(each.p99 for each in turns.quiet):.1f}",
-        f"{statistics.median(each.p99 for each in turns.hostile):.1f}",
+        f"{statistics.median(each.p99 for each in rounds.quiet):.1f}",
+        f"{statistics.median(each.p99 for each in rounds.hostile):.1f}",
         _format_ratio(ratio),
         _format_ratio(results.ratio_over_control(kind)) if kind in KINDS else "",
         format_short(
             results.lowest_all_moves_ratio(kind)
             if kind in KINDS
-            else min(turns.all_moves_ratios(results.quiet_all_moves_p99))
+            else min(rounds.all_moves_ratios(results.quiet_all_moves_p99))
         ),
         "" if kind in KINDS and KINDS[kind].makes_moves else format_short(inside),
         " → ".join(f"{each:.0%}" for each in cpu),
         *(
-            f"{sum(getattr(each, name) for each in turns.tallies):,}"
+            f"{sum(getattr(each, name) for each in rounds.tallies):,}"
             for name in ("sent", "answered", "refused", "lost")
         ),
-        " → ".join(f"{each / 2**20:.0f}" for each in turns.memory[-1]),
+        " → ".join(f"{each / 2**20:.0f}" for each in rounds.memory[-1]),
     ]
 
 

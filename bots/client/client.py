@@ -63,7 +63,7 @@ from arena.protocol.messages import ClientMessage, Hello, Status, without_secret
 
 log = logging.getLogger("arena.client")
 
-WAITING_PAUSE = 5.0
+MAX_FIRST_CONNECT_PAUSE = 5.0
 """Longest pause between connection attempts, in seconds, until a server is reached for the first time."""
 WELCOME_SECONDS = 10.0
 """Time limit for a server to answer `hello`, in seconds."""
@@ -71,14 +71,14 @@ CHALLENGE_SECONDS = 10.0
 """Pause after an unsuccessful challenge, in seconds."""
 IDLE_SECONDS = 10.0
 """Time without a match after which the client asks the server for its status, in seconds."""
-ASK_SECONDS = 60.0
+STATUS_INTERVAL_SECONDS = 60.0
 """Interval between requests for the status of an idle bot, in seconds."""
 RATING_SECONDS = 5.0
 """Time to wait for the new rating of the last match, in seconds. A server rates finished matches about once a second.
 """
 RESIGN_SECONDS = 2.0
 """Time to wait until the server confirms the end of resigned matches, in seconds."""
-LAST_SECONDS = 0.5
+CLOSE_SECONDS = 0.5
 """Time for bots to handle the end of their matches when the client stops, in seconds."""
 
 
@@ -142,7 +142,7 @@ class Client:
             settings.event,
         )
         self._workers: dict[str, Worker] = {}
-        self._leaving: dict[str, Worker] = {}
+        self._ending_workers: dict[str, Worker] = {}
         self._outbox: MemoryObjectSendStream[ClientMessage] | None = None
         self._dismissal: Disconnect | None = None
         self._status_reporter = StatusReporter(settings, on_status, on_problem)
@@ -221,10 +221,10 @@ class Client:
         """End the bots' threads. A thread that does not respond is left behind: it is a daemon."""
         for worker in self._workers.values():
             worker.finish(None)
-        self._leaving |= self._workers
-        with anyio.move_on_after(LAST_SECONDS):
+        self._ending_workers |= self._workers
+        with anyio.move_on_after(CLOSE_SECONDS):
             # Poll, because threads cannot set an event of this loop after their last report.
-            while any(worker.is_alive for worker in self._leaving.values()):
+            while any(worker.is_alive for worker in self._ending_workers.values()):
                 await self._clock.sleep(0.005)
 
     # connections
@@ -262,7 +262,7 @@ class Client:
                 tries, stopped=stopped, playing=self._machine.match_count > 0, grace=self._machine.grace
             )
             if self.connections == 0:
-                longest = min(longest, WAITING_PAUSE)
+                longest = min(longest, MAX_FIRST_CONNECT_PAUSE)
             tries += 1
             # Bots that a stopping server disconnected together must not all reconnect at the same time.
             paused = longest * random.uniform(0.5, 1.0)
@@ -363,7 +363,7 @@ class Client:
                 case StopChoosing(match_id):
                     self._workers[match_id].cancel_move()
                 case EndMatch(match, ending):
-                    worker = self._leaving[match.id] = self._workers.pop(match.id)
+                    worker = self._ending_workers[match.id] = self._workers.pop(match.id)
                     worker.finish(ending)
                     schedule_hang_check(self._clock, match.id, worker, self._on_problem)
                     self._idle_since = self._clock.now()
@@ -402,7 +402,7 @@ class Client:
         requested = -math.inf
         while True:
             now = self._clock.now()
-            next_request = max(self._idle_since + IDLE_SECONDS, requested + ASK_SECONDS)
+            next_request = max(self._idle_since + IDLE_SECONDS, requested + STATUS_INTERVAL_SECONDS)
             if now < next_request:
                 await self._clock.sleep(next_request - now)
             elif self._machine.welcomed and not self._machine.match_count:
@@ -458,4 +458,4 @@ class Client:
                     self._on_problem(trace.rstrip())
                 self._perform_actions(self._machine.handle_bot_failed(match, why, crash=crash))
             case BotEnded(match):
-                self._leaving.pop(match, None)
+                self._ending_workers.pop(match, None)

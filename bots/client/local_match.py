@@ -57,7 +57,7 @@ class LocalMatch:
         self._recorded_moves: list[RecordedMove] = []
         self._clock_seconds = match.time_control.base_ms / 1000
         self._started = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        self._since = MONOTONIC.now()
+        self._turn_start = MONOTONIC.now()
         self.result: Result | None = None
         """Result of the match, or None while it is in play."""
         self._bot = make_bot()
@@ -71,7 +71,7 @@ class LocalMatch:
 
     def play_move(self, move: Any) -> None:
         """Play the caller's move. Raises IllegalMove."""
-        self._add_move(move, None, MONOTONIC.now() - self._since)
+        self._add_move(move, None, MONOTONIC.now() - self._turn_start)
 
     def play_bot_move(self) -> tuple[Any, Thinking | None]:
         """Let the bot move. Return its move, and its analysis or None.
@@ -154,7 +154,7 @@ class LocalMatch:
         self._positions.append(game.play(self.position, move))
         self.moves.append(move)
         self._recorded_moves.append(RecordedMove(game.move_to_data(move), round(seconds * 1000, 3), thinking))
-        self._since = MONOTONIC.now()
+        self._turn_start = MONOTONIC.now()
         self.result = self._current_result()
 
     def _current_result(self) -> Result | None:

@@ -87,9 +87,9 @@ class ResultCounts:
     lost: int = 0
     void: int = 0
 
-    def add_result(self, outcome: SeatOutcome) -> None:
+    def add_result(self, result: SeatOutcome) -> None:
         """Count one more match."""
-        setattr(self, outcome, getattr(self, outcome) + 1)
+        setattr(self, result, getattr(self, result) + 1)
 
     def __str__(self) -> str:
         void = f", {self.void} void" if self.void else ""

@@ -20,7 +20,7 @@ from arena.clock import MONOTONIC, Clock
 
 log = logging.getLogger("arena.client")
 
-HUNG_SECONDS = 1.0
+HANG_SECONDS = 1.0
 """Time for which a bot may keep thinking after its match, in seconds.
 
 Then the bot's owner is informed, and the bot is interrupted.
@@ -93,7 +93,7 @@ class Worker:
         self._clock = clock
         self._requests: SimpleQueue[tuple[Choose, threading.Event] | Ending | None] = SimpleQueue()
         self._stop = threading.Event()
-        self._doing = "__init__"
+        self._current_method = "__init__"
         self._thread = threading.Thread(target=self._run, name=f"match {match.id:.8}", daemon=True)
         self._thread.start()
 
@@ -120,7 +120,7 @@ class Worker:
     @property
     def current_method(self) -> str:
         """Return the name of the bot's method that is running, or ran last."""
-        return self._doing
+        return self._current_method
 
     @property
     def is_alive(self) -> bool:
@@ -133,51 +133,51 @@ class Worker:
             try:
                 self._play_match(bot)
             finally:
-                doing, self._doing = self._doing, "close"
+                doing, self._current_method = self._current_method, "close"
                 bot.close()
-                self._doing = doing  # an exception being raised comes from that method
+                self._current_method = doing  # an exception being raised comes from that method
         except _Interrupted:
-            log.debug("match %s: %s was interrupted", self._match.id, self._doing)
+            log.debug("match %s: %s was interrupted", self._match.id, self._current_method)
         except Resign as why:
             self._report(BotFailed(self._match.id, str(why).partition("\n")[0], "", crash=False))
         except Crash as why:
             self._report(BotFailed(self._match.id, str(why).partition("\n")[0], ""))
         except BaseException as error:  # noqa: BLE001 - report everything that a bot raises, even SystemExit
-            message = f"{self._doing} raised {type(error).__name__}: {error}".splitlines()[0]
+            message = f"{self._current_method} raised {type(error).__name__}: {error}".splitlines()[0]
             self._report(BotFailed(self._match.id, message, _bot_traceback(error)))
         self._report(BotEnded(self._match.id))
 
     def _play_match(self, bot: Bot) -> None:
         assign_match(bot, self._match, self._stop)
-        self._doing = "prepare"
+        self._current_method = "prepare"
         bot.prepare()
         self._report(Prepared(self._match.id))
         while isinstance(request := self._requests.get(), tuple):
             choose, stop = request
             if choose.reply_to is not None:
-                self._doing = "opponent_moved"
+                self._current_method = "opponent_moved"
                 bot.opponent_moved(choose.reply_to, choose.position)
-            self._doing = "choose"
+            self._current_method = "choose"
             move = request_move(bot, choose.position, choose.clock, stop)
             self._report(MoveChosen(self._match.id, choose.ply, move, bot.thinking, self._clock.now()))
         if request is not None:
-            self._doing = "ended"
+            self._current_method = "ended"
             bot.ended(request)
 
 
 def schedule_hang_check(clock: Clock, match: str, worker: Worker, on_problem: Callable[[str], None]) -> None:
-    """Schedule a check whether the bot of a finished match has ended after `HUNG_SECONDS`; interrupt the bot if not."""
-    clock.call_later(HUNG_SECONDS, _interrupt_hung, clock, match, worker, on_problem)
+    """Schedule a check whether the bot of a finished match has ended after `HANG_SECONDS`; interrupt the bot if not."""
+    clock.call_later(HANG_SECONDS, _interrupt_hung, clock, match, worker, on_problem)
 
 
 def _interrupt_hung(clock: Clock, match: str, worker: Worker, on_problem: Callable[[str], None]) -> None:
     if worker.is_alive:
         on_problem(
-            f"match {match}: {worker.current_method} has not returned {HUNG_SECONDS:g} s after the end of the match,"
+            f"match {match}: {worker.current_method} has not returned {HANG_SECONDS:g} s after the end of the match,"
             " and is interrupted: check self.stopped during long searches"
         )
         worker.interrupt()
-        clock.call_later(HUNG_SECONDS, _report_hung, match, worker, on_problem)
+        clock.call_later(HANG_SECONDS, _report_hung, match, worker, on_problem)
 
 
 def _report_hung(match: str, worker: Worker, on_problem: Callable[[str], None]) -> None:

@@ -31,7 +31,7 @@ from arena.console import (
 )
 from arena.fetch import fetch
 from arena.maps.board import print_position
-from arena.match.replay import Replay, verify
+from arena.match.replay import Replay, verify_record
 from arena.protocol.record import RECORD_BYTES, BadRecord, Record, from_line, read_numbered_records
 
 KEYS = "Enter, space or → next   ← back   g first   G last   q quit"
@@ -152,7 +152,7 @@ def _select_match(file: str, records: Sequence[tuple[int, Record]], match: str) 
         )
     line, record = matching[0]
     try:
-        return verify(record)
+        return verify_record(record)
     except BadRecord as error:
         raise CommandError(
             f"{file}, line {line}: match {record.match:.12} cannot be replayed: {error}"

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Lock
 
-TIDY_SECONDS = 60.0
+COLLECT_SECONDS = 60.0
 """Minimum time between two full collections, in seconds.
 
 With the compiled search loaded, a full collection takes a tenth of a second, as long as a whole match may take.
@@ -56,11 +56,11 @@ class Collector:
     def collect(self) -> None:
         """Collect everything, including the objects created while collection was paused. Call it between matches.
 
-        It does nothing while a bot thinks, or within `TIDY_SECONDS` of the last full collection.
+        It does nothing while a bot thinks, or within `COLLECT_SECONDS` of the last full collection.
         """
         with self._lock:
             now = self._clock()
-            if self._has_frozen and not self._active and now - self._tidied >= TIDY_SECONDS:
+            if self._has_frozen and not self._active and now - self._tidied >= COLLECT_SECONDS:
                 gc.unfreeze()
                 gc.collect()
                 self._has_frozen = False

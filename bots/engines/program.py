@@ -22,7 +22,7 @@ from typing import IO, Any
 
 MAX_LINE = 64 * 1024
 """Maximum length of a line from the program, in bytes."""
-LINES_WAITING = 64
+MAX_QUEUED_LINES = 64
 """Maximum number of the program's lines read ahead. After that the program blocks when it writes."""
 MAX_EXCERPT = 120
 """Maximum number of characters of an invalid line in an error message."""
@@ -65,7 +65,7 @@ class Program:
         atexit.register(self._kill)
         self._closed = threading.Event()
         self._out: SimpleQueue[bytes | None] = SimpleQueue()
-        self._in: Queue[bytes | None] = Queue(LINES_WAITING)
+        self._in: Queue[bytes | None] = Queue(MAX_QUEUED_LINES)
         self._threads = [
             threading.Thread(target=work, name=f"program {work.__name__}", daemon=True)
             for work in (self._write_lines, self._read_lines, self._read_stderr)

@@ -101,8 +101,8 @@ def feature_function(game: Riskless) -> Features[Armies]:
     return count_features
 
 
-GREAT = 5
-"""Divisor of a player's armies: losing a territory with at least armies / GREAT of them makes a position dynamic."""
+GREAT_ARMY = 5
+"""Divisor of a player's armies: losing a territory with at least armies / GREAT_ARMY of them makes a position dynamic."""
 
 
 def attack_predicate(game: Riskless) -> Callable[[Armies], bool]:
@@ -117,7 +117,7 @@ def attack_predicate(game: Riskless) -> Callable[[Armies], bool]:
         theirs = [-sign * n for n in position.armies]
         total = sum(n for n in theirs if n > 0)
         return any(
-            n > 0 and n * GREAT >= total and max(-theirs[w] for w in near[v]) >= n
+            n > 0 and n * GREAT_ARMY >= total and max(-theirs[w] for w in near[v]) >= n
             for v, n in enumerate(theirs)
         )
 

@@ -23,7 +23,7 @@ from arena.games.core import Game, Outcome
 from arena.games.riskless import Riskless
 from arena.games.tictactoe import MARKS, TicTacToe
 from arena.maps.setup import DEFAULT_MAP, make_game_on_map
-from arena.match.replay import verify
+from arena.match.replay import verify_record
 from arena.protocol.record import Record
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ class Environment:
 
     def show_match(self, record: Record) -> Picture:
         """Return a chart of a match: the game's estimate ply by ply. `print` writes its moves. Raises BadRecord."""
-        return picture_of_match(verify(record))
+        return picture_of_match(verify_record(record))
 
     def show_search(self, position: Any, algorithm: str = "alphabeta", depth: int = 2) -> Picture:
         """Return the tree that a reference algorithm visits from a position. `print` writes its trace. Raises BadSpec."""
@@ -148,7 +148,7 @@ class Environment:
 
     def positions(self, record: Record) -> Sequence[Any]:
         """Return the positions of a match, from its start to its end. Raises BadRecord."""
-        return verify(record).positions
+        return verify_record(record).positions
 
     def batch(self, size: int, seed: int = 0) -> Batch:
         """Return `size` matches with these actions, observations and opening, played together by the compiled kernel."""

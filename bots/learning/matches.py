@@ -114,13 +114,13 @@ class _SeatedBot:
         referee, match, game = self._referee, self._match, self._match.game
         position, ply = referee.position, referee.ply
         clocks = referee.clocks(MONOTONIC.now_ns())
-        mine, theirs = (clocks.maxie_ms, clocks.minnie_ms)
+        own_seconds, opponent_seconds = (clocks.maxie_ms, clocks.minnie_ms)
         if match.seat is Player.MINNIE:
-            mine, theirs = theirs, mine
+            own_seconds, opponent_seconds = opponent_seconds, own_seconds
         control = match.time_control
         clock = Clock(
-            mine=mine / 1000,
-            theirs=theirs / 1000,
+            mine=own_seconds / 1000,
+            theirs=opponent_seconds / 1000,
             increment=control.increment_ms / 1000,
             per_move=control.per_move,
             arrived=MONOTONIC.now(),

@@ -44,7 +44,7 @@ class ReviewedMove(Struct, frozen=True):
     """Value after the played move."""
     lost: int
     """Loss of value for the mover, 0 or more."""
-    told: float | None
+    reported_value: float | None
     """Value that the bot itself reported, in its own unit; None if it reported none."""
     chance: float
     """Maxie's chance of winning after the played move."""
@@ -85,7 +85,7 @@ def review_moves(replay: Replay, analyst: Analyst) -> Iterator[ReviewedMove]:
             value=value,
             after=actual_value,
             lost=loss,
-            told=None if each.thinking is None else each.thinking.value,
+            reported_value=None if each.thinking is None else each.thinking.value,
             chance=winning_chance(game, actual_value),
             chance_lost=chance_lost,
             mark=next((mark for least, mark in MARKS if chance_lost >= least), ""),

@@ -28,7 +28,9 @@ def review_svg(
     lines: dict[str, list[tuple[int, float]]] = {"engine": [(each.ply, each.after) for each in reviews]}
     for player in ("maxie", "minnie"):
         lines[player] = [
-            (each.ply, each.told) for each in reviews if each.player == player and each.told is not None
+            (each.ply, each.reported_value)
+            for each in reviews
+            if each.player == player and each.reported_value is not None
         ]
     estimates = [abs(y) for points in lines.values() for _, y in points if abs(y) <= ESTIMATE_LIMIT]
     top = max(LEAST, *estimates) if estimates else LEAST

@@ -75,23 +75,23 @@ class _SearchState(Generic[P, M]):
         monitor.enter(path, position, depth)
         self._problem, self._monitor, self._position, self._depth = problem, monitor, position, depth
         self._path = path
-        self._opened = problem.expand(position, depth, len(path))
+        self._expansion = problem.expand(position, depth, len(path))
         self.sign = problem.game.player(position).sign
 
     def is_gameover(self) -> bool:
         """Return True if nothing is searched below this state."""
-        return not self._opened.moves
+        return not self._expansion.moves
 
     def evaluate(self) -> int:
         """Return the value for Maxie of a state that is not searched further."""
         self._monitor.record_leaf(
-            self._path, self._position, self._opened.value, horizon=self._opened.horizon
+            self._path, self._position, self._expansion.value, horizon=self._expansion.horizon
         )
-        return self._opened.value
+        return self._expansion.value
 
     def available_moves(self) -> Iterable[tuple[int, M]]:
         """Return the moves with their indices."""
-        return enumerate(self._opened.moves)
+        return enumerate(self._expansion.moves)
 
     def next_state(self, move: tuple[int, M]) -> _SearchState[P, M]:
         """Return the state after one of the moves."""

@@ -21,11 +21,11 @@ R = TypeVar("R")
 class Task(Generic[R]):
     """A piece of work: queued, then started by one thread, then done with a result or an error."""
 
-    __slots__ = ("_work", "begun", "done", "error", "result")
+    __slots__ = ("_function", "done", "error", "has_begun", "result")
 
-    def __init__(self, work: Callable[[], R]) -> None:
-        self._work = work
-        self.begun = False
+    def __init__(self, function: Callable[[], R]) -> None:
+        self._function = function
+        self.has_begun = False
         self.done = False
         self.error: BaseException | None = None
         self.result: R | None = None
@@ -33,7 +33,7 @@ class Task(Generic[R]):
     def run(self) -> None:
         """Do the work, in the thread that has started the task. An error is kept for the thread that waits for the result."""
         try:
-            self.result = self._work()
+            self.result = self._function()
         except BaseException as error:  # noqa: BLE001 - handed to the thread that waits
             self.error = error
 
@@ -50,8 +50,8 @@ class ThreadPool:
             raise ValueError(f"a pool must have at least 1 thread, not {threads}")
         self.threads = threads
         self._lock = threading.Lock()
-        self._queued = threading.Condition(self._lock)
-        self._finished = threading.Condition(self._lock)
+        self._task_queued = threading.Condition(self._lock)
+        self._task_finished = threading.Condition(self._lock)
         self._queue: deque[Task[Any]] = deque()
         self._closed = False
         self._workers = [
@@ -73,16 +73,16 @@ class ThreadPool:
         """End the pool's threads, each after its current task."""
         with self._lock:
             self._closed = True
-            self._queued.notify_all()
+            self._task_queued.notify_all()
         for worker in self._workers:
             worker.join()
 
-    def submit(self, work: Callable[[], R]) -> Task[R]:
-        """Queue `work` for the next free thread."""
-        task = Task(work)
+    def submit(self, function: Callable[[], R]) -> Task[R]:
+        """Queue `function` for the next free thread."""
+        task = Task(function)
         with self._lock:
             self._queue.append(task)
-            self._queued.notify()
+            self._task_queued.notify()
         return task
 
     def result(self, task: Task[R]) -> R:
@@ -114,13 +114,13 @@ class ThreadPool:
 
     def _wait_for(self, task: Task[Any]) -> None:
         with self._lock:
-            self._finished.wait_for(lambda: task.done)
+            self._task_finished.wait_for(lambda: task.done)
 
     def _claim(self, task: Task[Any]) -> bool:
         with self._lock:
-            if task.begun:
+            if task.has_begun:
                 return False
-            task.begun = True
+            task.has_begun = True
             self._queue.remove(task)
             return True
 
@@ -128,15 +128,15 @@ class ThreadPool:
         task.run()
         with self._lock:
             task.done = True
-            self._finished.notify_all()
+            self._task_finished.notify_all()
 
     def _run_tasks(self) -> None:
         while True:
             with self._lock:
-                self._queued.wait_for(lambda: self._queue or self._closed)
+                self._task_queued.wait_for(lambda: self._queue or self._closed)
                 if self._closed:
                     return
                 # the oldest task is nearest to the root, and therefore the largest
                 task = self._queue.popleft()
-                task.begun = True
+                task.has_begun = True
             self._run(task)

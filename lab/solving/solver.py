@@ -85,10 +85,10 @@ class Solver:
         self._ranges = [(first, min(first + PART, count)) for first in range(0, count, PART)]
 
     def _map_with_progress(
-        self, workers: Executor, part: str, work: Callable[[int], Any], total: int
+        self, workers: Executor, part: str, function: Callable[[int], Any], total: int
     ) -> Iterator[Any]:
-        """Yield the results of `work` for 0 to `total` - 1, in order, and report the progress."""
-        for done, result in enumerate(workers.map(work, range(total)), 1):
+        """Yield the results of `function` for 0 to `total` - 1, in order, and report the progress."""
+        for done, result in enumerate(workers.map(function, range(total)), 1):
             self.on_progress(Progress(part, done, total))
             yield result
 

@@ -112,11 +112,16 @@ def _rounded_weights(names: Sequence[str], at: npt.NDArray[np.float64]) -> Mappi
 
 
 def _score_round(
-    game: Game[Any, Any], one: Mapping[str, int], other: Mapping[str, int], nodes: int, rng: random.Random
+    game: Game[Any, Any],
+    weights_a: Mapping[str, int],
+    weights_b: Mapping[str, int],
+    nodes: int,
+    rng: random.Random,
 ) -> float:
-    """Play the pairs of a round on one game, and return the score of the weights `one`, from -1 to 1."""
+    """Play the pairs of a round on one game, and return the score of the weights `weights_a`, from -1 to 1."""
     first, second = (
-        Searcher(game, scale_weights(game, each), Settings(table_mb=TABLE_MB)) for each in (one, other)
+        Searcher(game, scale_weights(game, each), Settings(table_mb=TABLE_MB))
+        for each in (weights_a, weights_b)
     )
     points = 0.0
     try:

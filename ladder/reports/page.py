@@ -115,11 +115,11 @@ def _bracket_html(ladder: Ladder) -> list[str]:
     if not rounds:
         return []
 
-    def encounter_html(each: Encounter) -> str:
-        sides = (each.first, each.first_points), (each.second, each.second_points)
+    def encounter_html(encounter: Encounter) -> str:
+        sides = (encounter.first, encounter.first_points), (encounter.second, encounter.second_points)
         lines = (f"{bot or '…'} {points:g}" for bot, points in sides)
         return "<li>" + " – ".join(
-            f"<strong>{escape(line)}</strong>" if bot and bot == each.winner else escape(line)
+            f"<strong>{escape(line)}</strong>" if bot and bot == encounter.winner else escape(line)
             for (bot, _), line in zip(sides, lines, strict=True)
         )
 
@@ -205,11 +205,11 @@ def _name_cell(bot: str, colour: Mapping[str, str]) -> str:
     )
 
 
-def _table_html(head: Iterable[str], lines: Iterable[Sequence[object]], colour: Mapping[str, str]) -> str:
+def _table_html(head: Iterable[str], rows: Iterable[Sequence[object]], colour: Mapping[str, str]) -> str:
     """Return a table in which the first cell of each line is a bot's name."""
     body = (
         f"<tr>{_name_cell(str(bot), colour)}{''.join(f'<td>{escape(str(cell))}</td>' for cell in cells)}</tr>"
-        for bot, *cells in lines
+        for bot, *cells in rows
     )
     return _scrolling_html(f"<table>{_row_html(head, 'th')}{''.join(body)}</table>")
 

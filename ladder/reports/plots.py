@@ -11,18 +11,18 @@ from arena.rating.standings import StandingsRow
 
 WIDTH, LEFT, RIGHT = 360, 46, 20
 """Width and margins of a plot, in SVG units. Letters are 12 high; 360 is the width of a phone without scaling."""
-PLOT = 150
+PLOT_HEIGHT = 150
 """Height of the plotting area of a plot by ply, in SVG units."""
 INK, GRID = "#1d2530", "#d8dde4"
-NAME = 24
+MAX_NAME_LENGTH = 24
 """Maximum number of characters of a bot's name in a plot."""
-TURN = 137.508
+HUE_STEP = 137.508
 """Difference in hue between consecutive bots: the golden angle, in degrees, which keeps their colours distinct."""
 
 
 def bot_colours(bots: Sequence[str]) -> dict[str, str]:
     """Return the colour of each bot, used everywhere in the report."""
-    return {bot: f"hsl({round(215 + TURN * n) % 360} 65% 38%)" for n, bot in enumerate(bots)}
+    return {bot: f"hsl({round(215 + HUE_STEP * n) % 360} 65% 38%)" for n, bot in enumerate(bots)}
 
 
 def colour_swatch(colour: str) -> str:
@@ -65,7 +65,7 @@ def ratings_plot(rows: Sequence[StandingsRow], colour: Mapping[str, str]) -> str
     for index, row in enumerate(rated):
         y, own = 34 * index + 24, colour[row.bot]
         elements += [
-            text_element(2, y - 10, row.bot[:NAME], INK),
+            text_element(2, y - 10, row.bot[:MAX_NAME_LENGTH], INK),
             line_element(area.x(row.elo - row.elo_error), y, area.x(row.elo + row.elo_error), y, own, 3),
             dot_element(area.x(row.elo), y, 5, own),
         ]
@@ -88,7 +88,7 @@ def plot_by_ply(
         return ""
     down = axis_ticks(0, max(max(by_ply.values()) for by_ply in curves.values()) or 1)
     across = axis_ticks(0, max(max(by_ply) for by_ply in curves.values()) or 1)
-    top, bottom = 22, 22 + PLOT
+    top, bottom = 22, 22 + PLOT_HEIGHT
     area = Area(LEFT, WIDTH - RIGHT, top, bottom, (0, across[-1]), (0, down[-1]))
     elements = area.horizontal_lines(down, GRID)
     elements += [text_element(LEFT - 5, area.y(mark) + 4, f"{mark:g}", INK, "end") for mark in down]

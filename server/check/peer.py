@@ -16,11 +16,11 @@ from arena.protocol.codec import DecodeError, decode_client
 from arena.protocol.messages import ClientMessage, Hello, ServerMessage, Status, Welcome
 from arena.protocol.values import Limits
 
-FRAMES_KEPT = 8
+MAX_FRAMES = 8
 """Number of recent frames that are shown with a fault."""
 MAX_FRAME_TEXT = 160
 """Maximum number of characters shown of a frame."""
-HELLO_ALONE_SECONDS = 0.1
+EARLY_MESSAGE_SECONDS = 0.1
 """Delay before the welcome, in seconds, in which the bot must send nothing but its hello."""
 
 
@@ -32,7 +32,7 @@ class FrameLog:
     """Log of the last frames sent and received during a check, as text."""
 
     def __init__(self) -> None:
-        self._log: deque[str] = deque(maxlen=FRAMES_KEPT)
+        self._log: deque[str] = deque(maxlen=MAX_FRAMES)
 
     def add(self, arrow: str, frame: bytes | str) -> None:
         """Add a frame: `>` from the bot, `<` to the bot, as in `arena bot --verbose`."""
@@ -82,19 +82,19 @@ class BotConnection:
         except ConnectionClosed:
             self.frames.add_remark("the connection was already closed")
 
-    async def receive(self, awaited: str, seconds: float | None = None) -> tuple[ClientMessage, float]:
+    async def receive(self, expectation: str, seconds: float | None = None) -> tuple[ClientMessage, float]:
         """Return the next message, and its arrival time in monotonic seconds.
 
         Raises ProtocolFault if none arrives in time.
         """
-        message = await self.receive_within(awaited, self.patience if seconds is None else seconds)
+        message = await self.receive_within(expectation, self.patience if seconds is None else seconds)
         if message is None:
             raise ProtocolFault(
-                f"the bot must send {awaited} within {self.patience if seconds is None else seconds:g} s"
+                f"the bot must send {expectation} within {self.patience if seconds is None else seconds:g} s"
             )
         return message
 
-    async def receive_within(self, awaited: str, seconds: float) -> tuple[ClientMessage, float] | None:
+    async def receive_within(self, expectation: str, seconds: float) -> tuple[ClientMessage, float] | None:
         """Return the next message other than a status request; None after `seconds`. Raises ProtocolFault."""
         end = MONOTONIC.now() + seconds
         while True:
@@ -103,7 +103,7 @@ class BotConnection:
                     frame = await self.connection.recv()
             except ConnectionClosed:
                 raise ProtocolFault(
-                    f"the connection was closed {self._describe_close()} while the server waited for {awaited}"
+                    f"the connection was closed {self._describe_close()} while the server waited for {expectation}"
                 ) from None
             if scope.cancelled_caught:
                 return None
@@ -127,7 +127,7 @@ class BotConnection:
             )
         if hello.role != "bot":
             raise ProtocolFault(f"hello.role must be bot, not {hello.role!r}")
-        early = await self.receive_within("welcome", HELLO_ALONE_SECONDS)
+        early = await self.receive_within("welcome", EARLY_MESSAGE_SECONDS)
         if early is not None:
             raise ProtocolFault(f"{message_type_name(early[0])} must not be sent before the welcome")
         limits = Limits(16_384, hello.matches, 10_000)

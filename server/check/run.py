@@ -115,5 +115,5 @@ async def _make_failure(name: str, question: str, why: str, stage: ScriptedServe
             await stage.subject.wait()
         if stage.subject.exit_code is not None:
             await stage.subject.read_rest()
-        printed = list(stage.subject.tail)
+        printed = list(stage.subject.output_tail)
     return CheckResult(name, "failed", question, why, stage.frames.list_recent(), printed)

@@ -14,7 +14,7 @@ PASSWORD_FILE = "ARENA_BUS_PASSWORD_FILE"  # noqa: S105  a name, not a password
 """Environment variable with the path of a password file. The file is read if the URL has a user but no password."""
 PORT = 4222
 SCHEMES = ("nats", "tls")
-FORM = "write nats://HOST:4222, nats://USER:PASSWORD@HOST or tls://…; separate several by commas"
+URL_HELP = "write nats://HOST:4222, nats://USER:PASSWORD@HOST or tls://…; separate several by commas"
 
 
 @dataclass(frozen=True)
@@ -67,12 +67,12 @@ def _split_url(text: str) -> SplitResult:
         usable = False
     if not usable or parts.path.strip("/") or parts.query or parts.fragment:
         # The text is not shown, because it may contain a password.
-        raise BusError(f"bus.url is not the address of a NATS server: {FORM}")
+        raise BusError(f"bus.url is not the address of a NATS server: {URL_HELP}")
     return parts
 
 
-def _url_host(parts: SplitResult) -> str:
-    name = parts.hostname or ""
+def _url_host(url: SplitResult) -> str:
+    name = url.hostname or ""
     return f"[{name}]" if ":" in name else name
 
 

@@ -11,7 +11,7 @@ from typing import Protocol
 MAX_PAYLOAD = 1 << 20
 """Maximum size of a message in bytes, as by default in NATS."""
 
-Handler = Callable[[bytes], None]
+PayloadHandler = Callable[[bytes], None]
 """Function called with the payload of each message. It runs in the event loop, so it must be fast."""
 
 
@@ -23,7 +23,7 @@ class Bus(Protocol):
     """Connection of one process to the bus, which carries frames."""
 
     @property
-    def connected(self) -> bool:
+    def is_connected(self) -> bool:
         """True if the connection is up, as far as is known."""
         ...
 
@@ -31,6 +31,6 @@ class Bus(Protocol):
         """Send without waiting. Return False if the message was dropped; True does not guarantee delivery."""
         ...
 
-    async def subscribe(self, subject: str, handler: Handler) -> None:
+    async def subscribe(self, subject: str, handler: PayloadHandler) -> None:
         """Pass all messages on a subject to `handler`, also after reconnects."""
         ...

@@ -9,17 +9,17 @@ from typing import Protocol
 from arena.clock import Clock
 from arena.server.cluster.bus import Bus
 from arena.server.cluster.frames import (
-    BEAT_NS,
+    HEARTBEAT_NS,
+    MAX_SILENCE_NS,
     REQUEST_STREAM,
-    SILENT_NS,
-    UPWARD,
+    UPWARD_DECODER,
     BadFrame,
     Frame,
     IncomingStream,
     core_subject,
-    decode,
+    decode_frame,
     edge_subject,
-    encode,
+    encode_frame,
     split_list,
 )
 from arena.server.core.inputs import EdgeResynced, MessageReceived, TurnSent
@@ -57,19 +57,19 @@ class RemoteEdge:
         self.stream = 0
         self.last_frame_ns = 0
         """Time of the last frame from the edge, in monotonic ns."""
-        self.here = False
+        self.is_synced = False
         """True once the shell knows the edge's clients."""
-        self.incoming = IncomingStream[Upward](UPWARD)
+        self.incoming = IncomingStream[Upward](UPWARD_DECODER)
         self._bus = bus
         self._subject = subject
         self._fence = fence
         self._sent_count = 0
-        self._resync_stream = -1
+        self._requested_stream = -1
 
     def begin_stream(self, stream: int, number: int) -> None:
         """Begin a new stream of the edge, whose next frame has this `number`."""
         self.stream = stream
-        self.incoming = IncomingStream[Upward](UPWARD, number)
+        self.incoming = IncomingStream[Upward](UPWARD_DECODER, number)
         self._sent_count = 0
 
     def deliver(self, messages: Sequence[Downward]) -> None:
@@ -80,16 +80,16 @@ class RemoteEdge:
     def heartbeat(self) -> None:
         """Send a heartbeat with the number of frames sent."""
         self._publish(Frame(self.number, self._fence, self.stream, self._sent_count))
-        self._resync_stream = -1
+        self._requested_stream = -1
 
     def request_stream(self, stream: int) -> None:
         """Ask the edge for a new stream in place of `stream`, at most once between two heartbeats."""
-        if self._resync_stream != stream:
-            self._resync_stream = stream
+        if self._requested_stream != stream:
+            self._requested_stream = stream
             self._publish(Frame(self.number, self._fence, stream, REQUEST_STREAM))
 
     def _publish(self, frame: Frame) -> None:
-        self._bus.publish(self._subject, encode(frame))
+        self._bus.publish(self._subject, encode_frame(frame))
 
 
 class CoreLink:
@@ -102,7 +102,7 @@ class CoreLink:
         """Lead a shard with the fencing number `fence`."""
         self.edges: dict[int, RemoteEdge] = {}
         """Edges in contact, by number."""
-        self.deposed = ""
+        self.loss_reason = ""
         """Reason why this core no longer leads; empty while it leads."""
         self._bus = bus
         self.subject = core_subject(shard)
@@ -112,22 +112,22 @@ class CoreLink:
         self._shell = shell
         self._clock = clock
         self._now_ns = clock.now_ns
-        self._last_frame_ns = self._last = clock.now_ns()
+        self._last_core_frame_ns = self._last_heartbeat_ns = clock.now_ns()
 
     # from the edges
 
     def receive(self, payload: bytes) -> None:
         """Handle a frame from an edge, or from a core on the same subject."""
         try:
-            frame = decode(payload)
+            frame = decode_frame(payload)
         except BadFrame as error:
             log.warning("core %d: %s", self._fence, error)
             return
         if frame.fence > self._fence:
-            self.deposed = self.deposed or f"core {frame.fence} leads"
+            self.loss_reason = self.loss_reason or f"core {frame.fence} leads"
         elif not frame.edge:
             if frame.fence == self._fence:
-                self._last_frame_ns = self._now_ns()
+                self._last_core_frame_ns = self._now_ns()
         else:
             self._handle_frame(frame)
 
@@ -167,8 +167,8 @@ class CoreLink:
             elif isinstance(each, TurnSent):
                 shell.submit(TurnSent(each.client, each.match, each.ply, now, each.lag))
             else:
-                if isinstance(each, EdgeResynced) and not edge.here:
-                    edge.here = True
+                if isinstance(each, EdgeResynced) and not edge.is_synced:
+                    edge.is_synced = True
                     shell.attach(edge.number, edge)
                 shell.submit(each)
 
@@ -179,30 +179,30 @@ class CoreLink:
         await self._bus.subscribe(self.subject, self.receive)
         while True:
             self.heartbeat()
-            if self.deposed:
-                raise Superseded(self.deposed)
-            await self._clock.sleep(BEAT_NS / 1e9)
+            if self.loss_reason:
+                raise Superseded(self.loss_reason)
+            await self._clock.sleep(HEARTBEAT_NS / 1e9)
 
     def heartbeat(self) -> None:
-        """Send a heartbeat to each edge, and report lost edges to the shell. Call it every BEAT_NS."""
+        """Send a heartbeat to each edge, and report lost edges to the shell. Call it every HEARTBEAT_NS."""
         now = self._now_ns()
-        if now - self._last > SILENT_NS // 2:
-            self._last_frame_ns = max(
-                self._last_frame_ns, now - SILENT_NS // 2
+        if now - self._last_heartbeat_ns > MAX_SILENCE_NS // 2:
+            self._last_core_frame_ns = max(
+                self._last_core_frame_ns, now - MAX_SILENCE_NS // 2
             )  # this process was suspended, and frames may be waiting
             for edge in self.edges.values():
-                edge.last_frame_ns = max(edge.last_frame_ns, now - SILENT_NS // 2)
-        self._last = now
+                edge.last_frame_ns = max(edge.last_frame_ns, now - MAX_SILENCE_NS // 2)
+        self._last_heartbeat_ns = now
         # The core receives its own heartbeat. If it does not, the bus is unavailable, and the edges are not lost.
-        self._bus.publish(self.subject, encode(Frame(0, self._fence, 0, 0)))
-        if now - self._last_frame_ns > SILENT_NS:
-            self.deposed = self.deposed or "the bus is unavailable"
+        self._bus.publish(self.subject, encode_frame(Frame(0, self._fence, 0, 0)))
+        if now - self._last_core_frame_ns > MAX_SILENCE_NS:
+            self.loss_reason = self.loss_reason or "the bus is unavailable"
             return
         for number, edge in list(self.edges.items()):
-            if now - edge.last_frame_ns <= SILENT_NS:
+            if now - edge.last_frame_ns <= MAX_SILENCE_NS:
                 edge.heartbeat()
-            elif now - self._last_frame_ns < 2 * BEAT_NS:
+            elif now - self._last_core_frame_ns < 2 * HEARTBEAT_NS:
                 log.warning("edge %d is gone", number)
                 del self.edges[number]
-                if edge.here:
+                if edge.is_synced:
                     self._shell.detach(number)

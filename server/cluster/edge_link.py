@@ -10,17 +10,17 @@ from arena.clock import Clock
 from arena.protocol.messages import Move
 from arena.server.cluster.bus import Bus
 from arena.server.cluster.frames import (
-    BEAT_NS,
-    DOWNWARD,
+    DOWNWARD_DECODER,
+    HEARTBEAT_NS,
+    MAX_SILENCE_NS,
     REQUEST_STREAM,
-    SILENT_NS,
     BadFrame,
     Frame,
     IncomingStream,
     core_subject,
-    decode,
+    decode_frame,
     edge_subject,
-    encode,
+    encode_frame,
     split_list,
 )
 from arena.server.core.inputs import EdgeResynced, MessageReceived
@@ -28,9 +28,9 @@ from arena.server.ports import Downward, EdgePort, Resync, Upward
 
 log = logging.getLogger("arena.link")
 
-MAX_HOLD_NS = 30_000_000_000
+MAX_RESEND_AGE_NS = 30_000_000_000
 """Maximum time for which a message waits for a core, in ns."""
-MAX_HELD_MESSAGES = 10_000
+MAX_RESENT_MESSAGES = 10_000
 RESEND_NS = 1_000_000_000
 """Period before the core's last frame, in ns, whose messages are sent again: the core may have missed them."""
 TAKEOVER_RESEND_NS = 5_000_000_000
@@ -38,7 +38,7 @@ TAKEOVER_RESEND_NS = 5_000_000_000
 
 It is longer, because the old core may have sent frames after it lost its lease.
 """
-SEARCH_NS = BEAT_NS // 3
+SEARCH_INTERVAL_NS = HEARTBEAT_NS // 3
 """Interval between heartbeats while no core is heard, in ns."""
 
 
@@ -70,29 +70,29 @@ class EdgeLink:
         """Edge of this link, which answers `Resync` immediately."""
         self.fence = 0
         """Fencing number of the core; 0 before the first."""
-        self.synced = False
+        self.is_synced = False
         """True while the core is heard and knows the clients of this edge."""
-        self.resyncs = 0
-        self.dropped = 0
+        self.resync_count = 0
+        self.dropped_count = 0
         """Number of messages that no core received in time, and that were dropped."""
         self._bus = bus
         self._clock = clock
         self._now_ns = clock.now_ns
-        self._soon = call_soon
+        self._call_soon = call_soon
         self._core_subject = core_subject(shard)
         self._stream = 0
-        self._doubt: int | None = None
+        self._resend_ns: int | None = None
         """Period before the core's last frame whose messages are sent again, in ns; None if none was missed."""
         self._sent_count = 0
-        self._incoming = IncomingStream[Downward](DOWNWARD)
-        self._pending: list[Upward] = []
-        self._buffer: deque[tuple[int, MessageReceived]] = deque()
+        self._incoming = IncomingStream[Downward](DOWNWARD_DECODER)
+        self._unsent: list[Upward] = []
+        self._resend_buffer: deque[tuple[int, MessageReceived]] = deque()
         """Messages that may be sent again, with their times."""
-        self._last_frame_ns = self._last = clock.now_ns()
+        self._last_frame_ns = self._last_heartbeat_ns = clock.now_ns()
 
     def silent_ns(self) -> int:
         """Return the time since the last frame of a core, in ns; 0 while a core is heard."""
-        return 0 if self.synced else self._now_ns() - self._last_frame_ns
+        return 0 if self.is_synced else self._now_ns() - self._last_frame_ns
 
     # from the edge
 
@@ -101,62 +101,62 @@ class EdgeLink:
         kind = type(message)
         if kind is MessageReceived:
             if type(message.message) is not Move:  # type: ignore[union-attr]
-                self._hold(message)  # type: ignore[arg-type]
+                self._store_for_resend(message)  # type: ignore[arg-type]
         elif kind is EdgeResynced:
             self._begin_stream(message)  # type: ignore[arg-type]
             return
-        if self.synced:
-            if not self._pending:
-                self._soon(self._flush)
-            self._pending.append(message)
+        if self.is_synced:
+            if not self._unsent:
+                self._call_soon(self._flush)
+            self._unsent.append(message)
 
     def _begin_stream(self, client_list: EdgeResynced) -> None:
         """Begin a stream to the core: send the list of clients, then the messages that the core may have missed."""
         if not self.fence:
             return  # a core will ask again when there is one
         self._flush()
-        now, doubt = self._now_ns(), self._doubt
-        again: list[MessageReceived] = []
-        if doubt is not None:
-            since = max(now - MAX_HOLD_NS, self._last_frame_ns - doubt)
-            again = [message for at, message in self._buffer if at >= since]
-            self._buffer = deque((now, message) for message in again)
-            self._doubt = None
+        now, resend_ns = self._now_ns(), self._resend_ns
+        resent: list[MessageReceived] = []
+        if resend_ns is not None:
+            oldest_ns = max(now - MAX_RESEND_AGE_NS, self._last_frame_ns - resend_ns)
+            resent = [message for at, message in self._resend_buffer if at >= oldest_ns]
+            self._resend_buffer = deque((now, message) for message in resent)
+            self._resend_ns = None
             self._sent_count = 0
         # Otherwise the numbers continue, so that the core notices frames it missed of the last stream.
         self._stream += 1
-        self._incoming = IncomingStream[Downward](DOWNWARD)
+        self._incoming = IncomingStream[Downward](DOWNWARD_DECODER)
         self._last_frame_ns = now
-        self.synced = True
-        self.resyncs += 1
-        self._pending = [client_list, *again]
+        self.is_synced = True
+        self.resync_count += 1
+        self._unsent = [client_list, *resent]
         self._flush()
 
     def _flush(self) -> None:
-        pending, self._pending = self._pending, []
-        if not pending or not self.synced:
+        pending, self._unsent = self._unsent, []
+        if not pending or not self.is_synced:
             return
         for more, body in split_list(pending):
             self._publish(Frame(self.number, self.fence, self._stream, self._sent_count, more, body))
             self._sent_count += 1
 
     def _publish(self, frame: Frame) -> None:
-        self._bus.publish(self._core_subject, encode(frame))
+        self._bus.publish(self._core_subject, encode_frame(frame))
 
-    def _hold(self, message: MessageReceived) -> None:
-        buffer, now = self._buffer, self._now_ns()
+    def _store_for_resend(self, message: MessageReceived) -> None:
+        buffer, now = self._resend_buffer, self._now_ns()
         buffer.append((now, message))
-        oldest = now - (TAKEOVER_RESEND_NS if self.synced else MAX_HOLD_NS)
-        while buffer[0][0] < oldest or len(buffer) > MAX_HELD_MESSAGES:
+        oldest = now - (TAKEOVER_RESEND_NS if self.is_synced else MAX_RESEND_AGE_NS)
+        while buffer[0][0] < oldest or len(buffer) > MAX_RESENT_MESSAGES:
             buffer.popleft()
-            self.dropped += not self.synced
+            self.dropped_count += not self.is_synced
 
     # from the core
 
     def receive(self, payload: bytes) -> None:
         """Handle a frame from a core."""
         try:
-            frame = decode(payload)
+            frame = decode_frame(payload)
         except BadFrame as error:
             log.warning("edge %d: %s", self.number, error)
             return
@@ -164,7 +164,7 @@ class EdgeLink:
             return  # from a core that lost its lease
         if frame.fence > self.fence:
             self._resync(f"core {frame.fence} leads", frame.fence, TAKEOVER_RESEND_NS)
-        elif not self.synced:
+        elif not self.is_synced:
             self._resync(f"core {frame.fence} is back", frame.fence, RESEND_NS)
         elif frame.stream == self._stream:  # otherwise it was sent before the core knew this stream
             self._handle_frame(frame)
@@ -190,10 +190,10 @@ class EdgeLink:
     def _resync(self, why: str, fence: int, resend_ns: int | None) -> None:
         log.info("edge %d: %s; sending its clients", self.number, why)
         if resend_ns is not None:
-            self._pending = []  # those that must be repeated are in _held
-            self.synced = False
+            self._unsent = []  # those that must be repeated are in _held
+            self.is_synced = False
         self.fence = fence
-        self._doubt = resend_ns
+        self._resend_ns = resend_ns
         self._deliver([Resync()])
 
     def _deliver(self, messages: Sequence[Downward]) -> None:
@@ -212,13 +212,13 @@ class EdgeLink:
     def heartbeat(self) -> int:
         """Send a heartbeat, and check if the core is silent. Return the time until the next call is due, in ns."""
         now = self._now_ns()
-        if now - self._last > SILENT_NS // 2:
+        if now - self._last_heartbeat_ns > MAX_SILENCE_NS // 2:
             self._last_frame_ns = max(
-                self._last_frame_ns, now - SILENT_NS // 2
+                self._last_frame_ns, now - MAX_SILENCE_NS // 2
             )  # this process was suspended, and frames may be waiting
-        self._last = now
-        if self.synced and now - self._last_frame_ns > SILENT_NS:
+        self._last_heartbeat_ns = now
+        if self.is_synced and now - self._last_frame_ns > MAX_SILENCE_NS:
             log.warning("edge %d: the core is silent; holding messages", self.number)
-            self.synced = False
+            self.is_synced = False
         self._publish(Frame(self.number, self.fence, self._stream, self._sent_count))
-        return BEAT_NS if self.synced else SEARCH_NS
+        return HEARTBEAT_NS if self.is_synced else SEARCH_INTERVAL_NS

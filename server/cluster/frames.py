@@ -12,9 +12,9 @@ from arena.protocol.moves import MovesSoFar
 from arena.server.cluster.bus import MAX_PAYLOAD
 from arena.server.ports import Downward, Upward
 
-BEAT_NS = 300_000_000
+HEARTBEAT_NS = 300_000_000
 """Interval between heartbeats, in ns."""
-SILENT_NS = 4 * BEAT_NS
+MAX_SILENCE_NS = 4 * HEARTBEAT_NS
 """Time without a frame after which a peer counts as lost, in ns."""
 REQUEST_STREAM = -1
 """Frame number with which a core requests a new stream."""
@@ -68,16 +68,16 @@ def _subject_part(shard: str) -> str:
 
 _encoder = msgspec.msgpack.Encoder(enc_hook=MovesSoFar.to_raw)
 _frame = msgspec.msgpack.Decoder(Frame)
-UPWARD: msgspec.msgpack.Decoder[list[Upward]] = msgspec.msgpack.Decoder(list[Upward])
-DOWNWARD: msgspec.msgpack.Decoder[list[Downward]] = msgspec.msgpack.Decoder(list[Downward])
+UPWARD_DECODER: msgspec.msgpack.Decoder[list[Upward]] = msgspec.msgpack.Decoder(list[Upward])
+DOWNWARD_DECODER: msgspec.msgpack.Decoder[list[Downward]] = msgspec.msgpack.Decoder(list[Downward])
 
 
-def encode(frame: Frame) -> bytes:
+def encode_frame(frame: Frame) -> bytes:
     """Encode a frame."""
     return _encoder.encode(frame)
 
 
-def decode(payload: bytes) -> Frame:
+def decode_frame(payload: bytes) -> Frame:
     """Decode a frame. Raises BadFrame for bytes that are not a frame."""
     try:
         return _frame.decode(payload)
@@ -99,7 +99,7 @@ class IncomingStream(Generic[M]):
     """Receiver of one direction of a stream, which puts lists of messages together from frames."""
 
     def __init__(self, decoder: msgspec.msgpack.Decoder[list[M]], number: int = 0) -> None:
-        """Expect frames from `number` on, with messages for `decoder`: UPWARD or DOWNWARD."""
+        """Expect frames from `number` on, with messages for `decoder`: UPWARD_DECODER or DOWNWARD_DECODER."""
         self.number = number
         """Expected number of the next frame."""
         self._decoder = decoder

@@ -22,7 +22,7 @@ from nats.aio.subscription import Subscription
 
 from arena.clock import MONOTONIC
 from arena.server.cluster.address import NatsAddress, parse_bus_url
-from arena.server.cluster.bus import MAX_PAYLOAD, BusError, Handler
+from arena.server.cluster.bus import MAX_PAYLOAD, BusError, PayloadHandler
 from arena.server.cluster.tls import TlsContext
 from arena.server.processes.tasks import open_background_tasks
 
@@ -34,7 +34,7 @@ ANSWER_SECONDS = 1
 """Time limit for NATS to confirm that it has received everything, in seconds."""
 CHECK_SECONDS = 0.5
 """Time limit for the test message of each connection check, in seconds."""
-SILENT_CHECKS = 4
+MAX_FAILED_CHECKS = 4
 """Number of consecutive checks without an answer after which NATS counts as unavailable.
 
 A single missing answer may come from a pause of this process.
@@ -43,16 +43,16 @@ RETRY_SECONDS = 0.25
 """Pause between attempts to reconnect, in seconds."""
 CLOSE_SECONDS = 1
 """Time limit for sending the last messages, in seconds."""
-WAITING_BYTES = 16 << 20
+MAX_QUEUED_BYTES = 16 << 20
 """Maximum size of the messages queued for sending, and of those received for each subscription, in bytes."""
-WAITING_MESSAGES = 65_536
-CLIENT_BYTES = 2 << 20
+MAX_QUEUED_MESSAGES = 65_536
+MAX_CLIENT_BYTES = 2 << 20
 """Number of unsent bytes in the client above which it gets no more messages.
 
 Above a limit of the client itself, each of its calls waits up to a second for NATS. Checks of a NATS that hangs would
 wait too.
 """
-FULL_SECONDS = 0.01
+FULL_PAUSE_SECONDS = 0.01
 """Pause before the next check of a client that has too many unsent bytes, in seconds."""
 
 
@@ -69,27 +69,27 @@ class _Connection:
     def __init__(self) -> None:
         self.client = Client()
         self.disconnected = anyio.Event()
-        self.why = "NATS has closed the connection"
-        self.problems: list[Exception] = []
+        self.loss_reason = "NATS has closed the connection"
+        self.errors: list[Exception] = []
         self._subscriptions: list[Subscription] = []
 
     def mark_lost(self, why: str) -> None:
         """Mark the connection as lost."""
         if not self.disconnected.is_set():
-            self.why = why
+            self.loss_reason = why
             self.disconnected.set()
 
     async def record_error(self, error: Exception) -> None:
         """Log and remember an error of the client."""
         if self.client.is_connected:
             log.warning("NATS: %s", describe_error(error))
-        self.problems = [*self.problems[-9:], error]
+        self.errors = [*self.errors[-9:], error]
 
     async def record_close(self) -> None:
         """Record that the client has closed the connection."""
-        self.mark_lost(describe_error(self.problems[-1]) if self.problems else self.why)
+        self.mark_lost(describe_error(self.errors[-1]) if self.errors else self.loss_reason)
 
-    async def subscribe(self, subject: str, handler: Handler) -> None:
+    async def subscribe(self, subject: str, handler: PayloadHandler) -> None:
         """Pass the messages on a subject to `handler`. Raises nats.errors.Error and OSError."""
 
         async def pass_payload(message: Msg) -> None:
@@ -102,8 +102,8 @@ class _Connection:
             await self.client.subscribe(
                 subject,
                 cb=pass_payload,
-                pending_msgs_limit=WAITING_MESSAGES,
-                pending_bytes_limit=WAITING_BYTES,
+                pending_msgs_limit=MAX_QUEUED_MESSAGES,
+                pending_bytes_limit=MAX_QUEUED_BYTES,
             )
         )
 
@@ -127,7 +127,7 @@ class _Connection:
             await subscription.unsubscribe()
         return True
 
-    async def discard(self) -> None:
+    async def close_client(self) -> None:
         """Close the NATS client of this connection."""
         with anyio.move_on_after(CLOSE_SECONDS, shield=True):
             await self.client.close()
@@ -146,28 +146,28 @@ class NatsBus:
         self._trust = trust
         self._name = name
         self._connection: _Connection | None = None
-        self._subscriptions: list[tuple[str, Handler]] = []
-        self._waiting: deque[tuple[str, bytes]] = deque()
-        self._waiting_bytes = 0
+        self._subscriptions: list[tuple[str, PayloadHandler]] = []
+        self._queue: deque[tuple[str, bytes]] = deque()
+        self._queued_bytes = 0
         self._wake = asyncio.Event()
 
     @property
-    def connected(self) -> bool:
+    def is_connected(self) -> bool:
         return self._connection is not None
 
     def publish(self, subject: str, payload: bytes) -> bool:
         if (
             self._connection is None
-            or len(self._waiting) >= WAITING_MESSAGES
-            or self._waiting_bytes + len(payload) > WAITING_BYTES
+            or len(self._queue) >= MAX_QUEUED_MESSAGES
+            or self._queued_bytes + len(payload) > MAX_QUEUED_BYTES
         ):
             return False
-        self._waiting.append((subject, payload))
-        self._waiting_bytes += len(payload)
+        self._queue.append((subject, payload))
+        self._queued_bytes += len(payload)
         self._wake.set()
         return True
 
-    async def subscribe(self, subject: str, handler: Handler) -> None:
+    async def subscribe(self, subject: str, handler: PayloadHandler) -> None:
         self._subscriptions.append((subject, handler))
         connection = self._connection
         if connection is not None:
@@ -194,11 +194,11 @@ class NatsBus:
         if connection is not None:
             with anyio.move_on_after(CLOSE_SECONDS, shield=True):
                 try:
-                    await self._forward(connection)
+                    await self._forward_queue(connection)
                     await connection.flush()
                 except (nats.errors.Error, OSError) as error:
                     log.info("the bus was closed before all messages were sent: %s", describe_error(error))
-            await connection.discard()
+            await connection.close_client()
 
     async def _connect(self) -> _Connection:
         problem = BusError("bus.url names no server")
@@ -207,7 +207,7 @@ class NatsBus:
             why = await self._try_server(connection, server)
             if why is None:
                 return connection
-            await connection.discard()
+            await connection.close_client()
             problem = BusError(f"cannot use the NATS server at {server}: {why}")
         raise problem
 
@@ -238,7 +238,7 @@ class NatsBus:
                     reconnect_time_wait=0,
                     connect_timeout=CONNECT_SECONDS,
                     flush_timeout=ANSWER_SECONDS,
-                    pending_size=2 * WAITING_BYTES,
+                    pending_size=2 * MAX_QUEUED_BYTES,
                     tls=trust,
                     user=make_provider(address.user),
                     password=make_provider(address.password),
@@ -255,22 +255,22 @@ class NatsBus:
         except (nats.errors.Error, OSError) as error:
             # Without a server left or an answer, the client's last error has the reason.
             vague = isinstance(error, nats.errors.NoServersError | TimeoutError)
-            return describe_error(connection.problems[-1] if vague and connection.problems else error)
+            return describe_error(connection.errors[-1] if vague and connection.errors else error)
         return None
 
     async def _serve_connection(self, connection: _Connection) -> None:
         """Carry messages over a connection until it is lost."""
         async with anyio.create_task_group() as tasks:
-            for job in (self._send, self._check_connection):
+            for job in (self._forward_when_queued, self._check_connection):
                 tasks.start_soon(_mark_lost_on_failure, connection, job)
             await connection.disconnected.wait()
             tasks.cancel_scope.cancel()
         if self._connection is connection:
             self._connection = None
-            self._waiting.clear()
-            self._waiting_bytes = 0
-            log.warning("the connection to NATS is lost: %s", connection.why)
-            await connection.discard()
+            self._queue.clear()
+            self._queued_bytes = 0
+            log.warning("the connection to NATS is lost: %s", connection.loss_reason)
+            await connection.close_client()
 
     async def _reconnect(self) -> None:
         logged = ""
@@ -284,31 +284,31 @@ class NatsBus:
                     log.warning("%s", error)
         log.warning("NATS is back")
 
-    async def _send(self, connection: _Connection) -> None:
+    async def _forward_when_queued(self, connection: _Connection) -> None:
         while True:
             await self._wake.wait()
             self._wake.clear()
-            await self._forward(connection)
+            await self._forward_queue(connection)
 
-    async def _forward(self, connection: _Connection) -> None:
+    async def _forward_queue(self, connection: _Connection) -> None:
         """Pass queued messages to the client, as long as it has sent most of the earlier ones."""
-        while self._waiting:
-            if connection.client.pending_data_size > CLIENT_BYTES:
-                await MONOTONIC.sleep(FULL_SECONDS)
+        while self._queue:
+            if connection.client.pending_data_size > MAX_CLIENT_BYTES:
+                await MONOTONIC.sleep(FULL_PAUSE_SECONDS)
                 continue
-            subject, payload = self._waiting.popleft()
-            self._waiting_bytes -= len(payload)
+            subject, payload = self._queue.popleft()
+            self._queued_bytes -= len(payload)
             await connection.client.publish(subject, payload)
 
     async def _check_connection(self, connection: _Connection) -> None:
         """Mark a connection as lost if its test messages do not return."""
-        silent = 0
-        while silent < SILENT_CHECKS:
+        failed_checks = 0
+        while failed_checks < MAX_FAILED_CHECKS:
             if await connection.responds(CHECK_SECONDS):
-                silent = 0
+                failed_checks = 0
                 await MONOTONIC.sleep(CHECK_SECONDS)
             else:
-                silent += 1
+                failed_checks += 1
         connection.mark_lost("it does not answer")
 
 

@@ -31,11 +31,11 @@ from arena.server.commands.pool import make_pool
 from arena.server.commands.settings_file import BadSetting
 from arena.server.core.calendar import (
     INTERVAL_DAYS,
-    BadTime,
-    event_name_on_date,
+    BadStartTime,
     find_zone,
     format_utc,
     last_time_before,
+    make_event_name,
     next_start_time,
 )
 from arena.server.core.event_state import EventPlan, EventState, Recurrence, StoredEvent
@@ -149,13 +149,13 @@ def new(
         begins = next_start_time(at, zone, now)
         option = "--closes"
         shut = last_time_before(closes, zone, begins) if closes else begins
-    except BadTime as error:
+    except BadStartTime as error:
         raise UsageError(f"{option}: {error}") from None
     if begins <= now:
         raise UsageError(f"--at: {at} is in the past; give a later time")
     again = Recurrence(at, closes, zone, INTERVAL_DAYS[every]) if every else None
     plan = EventPlan(
-        event=event_name_on_date(name, again, begins) if again else name,
+        event=make_event_name(name, again, begins) if again else name,
         uid=secrets.token_hex(16),
         series=name if again else "",
         begins=begins,

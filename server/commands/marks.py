@@ -87,12 +87,12 @@ def marks(
         print_table(columns | {"bot": "left"}, [_table_cells(each) for each in graded])  # type: ignore[arg-type]
 
 
-def make_marks(rows: list[StandingsRow], against: str) -> list[Mark]:
+def make_marks(rows: list[StandingsRow], anchor_name: str) -> list[Mark]:
     """Return the marks of an event from its table. Raises CommandError if the anchor is not in the table."""
-    anchor = next((row for row in rows if row.bot == against), None)
+    anchor = next((row for row in rows if row.bot == anchor_name), None)
     if anchor is None:
         raise CommandError(
-            f"{against!r:.80} has played no match of the event: name a bot that has, or use `arena event enter`"
+            f"{anchor_name!r:.80} has played no match of the event: name a bot that has, or use `arena event enter`"
         )
     return [_make_mark(rank, row, anchor) for rank, row in zip(compute_ranks(rows), rows, strict=True)]
 

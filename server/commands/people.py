@@ -139,12 +139,12 @@ def forget_command(
     err.print(f"{name} is deleted; its {count} matches now belong to {other}")
 
 
-def _change_names(db: str | None, work: Callable[[Engine], Awaitable[T]]) -> T:
-    """Run `work` on the store, and return its result. Raises CommandError if a name cannot be changed."""
+def _change_names(db: str | None, operation: Callable[[Engine], Awaitable[T]]) -> T:
+    """Run `operation` on the store, and return its result. Raises CommandError if a name cannot be changed."""
 
     async def change_names(engine: Engine) -> T:
         try:
-            return await work(engine)
+            return await operation(engine)
         except (NameInUse, TokenError) as error:
             raise CommandError(str(error)) from None
 

@@ -19,24 +19,24 @@ class StopSignals:
     """
 
     def __init__(self) -> None:
-        self.received = False
+        self.was_received = False
         """True once `wait` or `wait_for_next` has received a signal."""
         self._open = ExitStack()
-        self._coming: AsyncIterator[signal.Signals] | None = None
+        self._signals: AsyncIterator[signal.Signals] | None = None
 
     async def wait(self) -> None:
         """Wait for the first signal. Return immediately if it was received before."""
-        if not self.received:
+        if not self.was_received:
             await self.wait_for_next()
 
     async def wait_for_next(self) -> None:
         """Wait for a signal that no earlier call has received. Each signal wakes one call."""
-        if self._coming is None:
+        if self._signals is None:
             receiver = anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM)
-            self._coming = self._open.enter_context(receiver)
-        async for _ in self._coming:
+            self._signals = self._open.enter_context(receiver)
+        async for _ in self._signals:
             break
-        self.received = True
+        self.was_received = True
 
     def close(self) -> None:
         """Stop receiving signals."""

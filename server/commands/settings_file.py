@@ -16,7 +16,7 @@ from msgspec.structs import fields
 from arena.games.name_hints import most_similar, suggest_name
 from arena.server.settings import RELOADED, TYPES, Settings
 
-HEAD = """\
+FILE_HEADER = """\
 # Settings of `arena serve arena.toml`: all keys, with their defaults. A file needs only those that differ.
 # Paths are relative to the working directory. On SIGHUP the server reads its file again: keys marked (reload)
 # take effect at once, the others after a restart."""
@@ -96,7 +96,7 @@ def parse_set_options(texts: Sequence[str]) -> Iterator[CommandLineSetting]:
 
 def example_file() -> str:
     """Return the text of a settings file with all keys and their defaults, each below its description."""
-    settings, lines = Settings(), [HEAD]
+    settings, lines = Settings(), [FILE_HEADER]
     for section in fields(settings):
         table = getattr(settings, section.name)
         lines += ["", f"# {type(table).__doc__}", f"[{section.name}]"]

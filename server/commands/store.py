@@ -182,8 +182,8 @@ def import_command(
 
 def _open_records(file: Path) -> BufferedIOBase:
     """Open a file of records, which may be compressed with gzip. Raises UsageError for a database."""
-    with file.open("rb") as opened:
-        start = opened.read(len(SQLITE))
+    with file.open("rb") as file_object:
+        start = file_object.read(len(SQLITE))
     if start == SQLITE:
         raise UsageError(
             f"{file} is a database, not a file of records: write records with `arena export --db sqlite:///{file}`, "

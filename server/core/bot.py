@@ -15,14 +15,14 @@ from arena.protocol.timecontrol import TimeControl
 from arena.rating.glicko import Rating
 from arena.server.core.inputs import ClientAdmitted
 
-REMEMBERED_MATCHES = 32
+MAX_RECENT_MATCHES = 32
 """Maximum number of finished matches remembered for each bot."""
-REMEMBERED_NS = 15_000_000_000
+RECENT_NS = 15_000_000_000
 """Time for which a bot's finished matches are remembered, in ns.
 
 If a server process fails, bots may not have received the results of the last seconds.
 """
-ANSWER_PAUSE_NS = 20_000_000_000
+MIN_ANSWER_INTERVAL_NS = 20_000_000_000
 """Shortest time between the starts of two answer periods of a bot, in ns.
 
 During an answer period the matchmaker does not pair a challenged bot, so that the bot can answer.
@@ -91,10 +91,10 @@ class LobbyBot:
     """
     matches: dict[str, Player] = field(default_factory=dict)
     """Seats in matches in progress, by match id."""
-    ended: list[tuple[int, str]] = field(default_factory=list)
+    recent_matches: list[tuple[int, str]] = field(default_factory=list)
     """End time in ns, and id, of each recently finished match, in order of time."""
-    away_since: int = 0
-    answer_since: int | None = None
+    disconnect_time: int = 0
+    answer_period_start: int | None = None
     """Start of the latest answer period, in ns; None if the bot was not challenged on this connection."""
 
     def rating_in(self, game: str) -> float:
@@ -111,29 +111,29 @@ class LobbyBot:
         """True while the bot is connected and accepts another match."""
         return self.client is not None and self.has_capacity and self.quota != 0
 
-    def resumes_session(self, secret: str, stored_hash: bytes) -> bool:
+    def is_session_secret(self, secret: str, stored_hash: bytes) -> bool:
         """Return True if `secret` is the secret of the bot's session.
 
         stored_hash  hash from the store, which is compared if the core has no session of this bot
         """
         return bool(secret) and hmac.compare_digest(self.session or stored_hash, hash_secret(secret))
 
-    def apply_hello(self, admitted: ClientAdmitted, max_matches: int) -> None:
+    def apply_hello(self, admission: ClientAdmitted, max_matches: int) -> None:
         """Apply the hello of an admitted bot. A guest plays one match at a time, and only by challenge."""
-        hello = admitted.hello
-        self.client = admitted.client
+        hello = admission.hello
+        self.client = admission.client
         self.address, self.owner, self.is_owner_address = (
-            admitted.address,
-            admitted.owner,
-            admitted.is_owner_address,
+            admission.address,
+            admission.owner,
+            admission.is_owner_address,
         )
         self.program = hello.program
         self.engine = None if hello.engine is UNSET else hello.engine
         self.quota = None if hello.quota is UNSET else hello.quota
-        self.guest, self.local = admitted.guest, admitted.local
-        self.capacity = 1 if admitted.guest else min(hello.matches, max_matches)
-        self.preferences = Preferences.from_hello(hello, pool=not admitted.guest)
-        self.ratings = dict(admitted.ratings)
+        self.guest, self.local = admission.guest, admission.local
+        self.capacity = 1 if admission.guest else min(hello.matches, max_matches)
+        self.preferences = Preferences.from_hello(hello, pool=not admission.guest)
+        self.ratings = dict(admission.ratings)
 
     def set_owner(self, owner: str) -> None:
         """Set the owner of the bot."""
@@ -146,26 +146,26 @@ class LobbyBot:
     def open_session(self, secret: str) -> None:
         """Start a new session."""
         self.session = hash_secret(secret)
-        self.ended, self.has_played = [], False
+        self.recent_matches, self.has_played = [], False
 
     def restore_session(self, session: bytes, now: int) -> None:
         """Restore a session from the hash of its secret. The bot counts as disconnected since `now`."""
-        self.session, self.away_since = session, now
+        self.session, self.disconnect_time = session, now
 
-    def keep_session(self) -> None:
+    def keep_session_after_disconnect(self) -> None:
         """Keep the session for the grace period after its connection has ended."""
         self.has_played = True
 
     def disconnect(self, now: int) -> None:
         """Mark the bot as disconnected."""
-        self.client = self.answer_since = None
-        self.away_since = now
+        self.client = self.answer_period_start = None
+        self.disconnect_time = now
 
     def set_quota(self, quota: int) -> None:
         """Accept at most `quota` further matches."""
         self.quota = quota
 
-    def count_match(self) -> None:
+    def use_quota(self) -> None:
         """Reduce the quota by one, for a new match."""
         if self.quota:
             self.quota -= 1
@@ -177,16 +177,16 @@ class LobbyBot:
     def leave_seat(self, match: str, now: int) -> None:
         """Leave the seat in a match that ended at `now`."""
         self.matches.pop(match, None)
-        self.ended = [*self.ended[1 - REMEMBERED_MATCHES :], (now, match)]
+        self.recent_matches = [*self.recent_matches[1 - MAX_RECENT_MATCHES :], (now, match)]
 
     def list_recent_results(self, now: int) -> list[str]:
         """Return the ids of recently finished matches whose results the bot may not have received."""
-        return [match for at, match in self.ended if now - at <= REMEMBERED_NS]
+        return [match for at, match in self.recent_matches if now - at <= RECENT_NS]
 
     def open_answer_period(self, now: int) -> None:
-        """Start an answer period, unless the last one started less than `ANSWER_PAUSE_NS` ago."""
-        if self.answer_since is None or now >= self.answer_since + ANSWER_PAUSE_NS:
-            self.answer_since = now
+        """Start an answer period, unless the last one started less than `MIN_ANSWER_INTERVAL_NS` ago."""
+        if self.answer_period_start is None or now >= self.answer_period_start + MIN_ANSWER_INTERVAL_NS:
+            self.answer_period_start = now
 
     def make_listing_entry(self, suspension_reason: str, *, house: bool) -> ListedBot:
         """Return the bot's entry in a listing. `suspension_reason` is empty if the bot is not suspended."""

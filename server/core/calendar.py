@@ -15,19 +15,19 @@ DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 INTERVAL_DAYS = {"day": 1, "week": 7}
 """Length in days of each interval at which an event may repeat."""
 
-_AT = re.compile(r"(?:(?P<date>\d{4}-\d{2}-\d{2})|(?P<day>[A-Za-z]{3,9}))?\s*(?P<time>\d{1,2}:\d{2})")
+_START_TIME = re.compile(r"(?:(?P<date>\d{4}-\d{2}-\d{2})|(?P<day>[A-Za-z]{3,9}))?\s*(?P<time>\d{1,2}:\d{2})")
 
 
-class BadTime(ValueError):
+class BadStartTime(ValueError):
     """Raised for an invalid time or time zone. The one-line message shows a valid form."""
 
 
 def find_zone(name: str) -> ZoneInfo:
-    """Return the time zone of that name. Raises BadTime if there is none."""
+    """Return the time zone of that name. Raises BadStartTime if there is none."""
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise BadTime(
+        raise BadStartTime(
             f"no time zone is called {name!r:.40}: use a name such as Europe/Berlin or UTC"
         ) from None
 
@@ -36,12 +36,12 @@ def next_start_time(at: str, zone: str, after: int) -> int:
     """Return the first Unix time after `after` at which clocks in the time zone `zone` show `at`.
 
     `at` is written `Fri 20:00`, `20:00` or `2026-11-27 20:00`. A full date is returned even if it lies before `after`.
-    Raises BadTime.
+    Raises BadStartTime.
     """
-    parts = _AT.fullmatch(at.strip())
+    parts = _START_TIME.fullmatch(at.strip())
     day = (parts["day"] or "")[:3].lower() if parts else ""
     if parts is None or (day and day not in DAYS):
-        raise BadTime(f"{at!r:.40} is not a time: write Fri 20:00, 20:00 or 2026-11-27 20:00")
+        raise BadStartTime(f"{at!r:.40} is not a time: write Fri 20:00, 20:00 or 2026-11-27 20:00")
     place = find_zone(zone)
     try:
         hours, minutes = parts["time"].split(":")
@@ -49,7 +49,7 @@ def next_start_time(at: str, zone: str, after: int) -> int:
         if parts["date"]:
             return _to_unix(date.fromisoformat(parts["date"]), hour, place)
     except ValueError:
-        raise BadTime(
+        raise BadStartTime(
             f"{at!r:.40} is not a time: hours must be 0 to 23, minutes 0 to 59, and the day must exist"
         ) from None
     today = datetime.fromtimestamp(after, place).date()
@@ -57,7 +57,7 @@ def next_start_time(at: str, zone: str, after: int) -> int:
         each = today + timedelta(days=days)
         if (not day or each.weekday() == DAYS.index(day)) and _to_unix(each, hour, place) > after:
             return _to_unix(each, hour, place)
-    raise BadTime(
+    raise BadStartTime(
         f"{at!r:.40} does not exist in {zone} within a week, since daylight saving time skips it: choose another time"
     )
 
@@ -67,7 +67,7 @@ def _to_unix(day: date, hour: time, zone: ZoneInfo) -> int:
 
 
 def last_time_before(at: str, zone: str, before: int) -> int:
-    """Return the latest Unix time, no later than `before`, at which clocks in `zone` show `at`. Raises BadTime."""
+    """Return the latest Unix time, no later than `before`, at which clocks in `zone` show `at`. Raises BadStartTime."""
     # A day may be an hour longer or shorter than 24, and `at` may name a day of the week.
     last = next_start_time(at, zone, before - 8 * 24 * 3600)
     while last < (later := next_start_time(at, zone, last)) <= before:
@@ -85,14 +85,14 @@ def plan_next_event(plan: EventPlan, after: int) -> EventPlan | None:
     closes = last_time_before(again.closes, again.zone, begins) if again.closes else begins
     return replace(
         plan,
-        event=event_name_on_date(plan.series, again, begins),
+        event=make_event_name(plan.series, again, begins),
         uid=sha256(f"{plan.uid} {begins}".encode()).hexdigest()[:32],
         begins=begins,
         closes=closes,
     )
 
 
-def event_name_on_date(series: str, recurrence: Recurrence, begins: int) -> str:
+def make_event_name(series: str, recurrence: Recurrence, begins: int) -> str:
     """Return the name of one event of a series: the name of the series and the event's date, as in `friday-2026-11-27`."""
     return f"{series}-{datetime.fromtimestamp(begins, find_zone(recurrence.zone)):%Y-%m-%d}"
 

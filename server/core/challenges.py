@@ -22,7 +22,7 @@ from arena.protocol.messages import (
 )
 from arena.protocol.values import Players
 from arena.server.core.bot import LobbyBot
-from arena.server.core.house import WAIT_MS, HouseEngines
+from arena.server.core.house import MAX_WAIT_MS, HouseEngines
 from arena.server.core.ids import RandomIds
 from arena.server.core.lobby import DRAINING_REASON, Lobby, RequestRefused
 from arena.server.core.open_challenges import OpenChallenge, OpenChallenges
@@ -59,16 +59,16 @@ def make_challenge_game(challenge: Challenge, max_territories: int) -> AnyGame:
         raise RequestRefused(Code.BAD_CHALLENGE, str(error)) from None
 
 
-_ONE_OWNER = "both bots have the same owner, so their matches are not rated: send rated false"
+_SAME_OWNER_REASON = "both bots have the same owner, so their matches are not rated: send rated false"
 
 
-class Challenges:
+class ChallengeHandler:
     """Handler of messages about challenges."""
 
     def __init__(
         self,
         lobby: Lobby,
-        table: OpenChallenges,
+        open_challenges: OpenChallenges,
         house: HouseEngines,
         history: PairingHistory,
         ids: RandomIds,
@@ -76,69 +76,69 @@ class Challenges:
     ) -> None:
         """`open_match` begins the match of an accepted challenge."""
         self._lobby = lobby
-        self._table = table
+        self._open_challenges = open_challenges
         self._house = house
         self._history = history
-        self._draws = ids
+        self._ids = ids
         self._open_match = open_match
 
     def handle(self, bot: LobbyBot, message: Challenge | Accept | Decline | Withdraw) -> None:
         """Handle a bot's message about a challenge. Raises RequestRefused if the bot may not do that now."""
         match message:
             case Challenge():
-                self._open(bot, message)
+                self._handle_challenge(bot, message)
             case Accept(id):
-                self._accept(bot, id)
+                self._handle_accept(bot, id)
             case Decline(id, reason):
-                self._send_outcome(self._table.decline(bot.name, id), "declined", reason)
+                self._send_outcome(self._open_challenges.decline(bot.name, id), "declined", reason)
             case Withdraw(id):
-                self._send_outcome(self._table.withdraw(bot.name, id), "withdrawn")
+                self._send_outcome(self._open_challenges.withdraw(bot.name, id), "withdrawn")
         self._lobby.mark_changed()
 
-    def bot_connected(self, bot: LobbyBot) -> None:
+    def send_challenges_to(self, bot: LobbyBot) -> None:
         """Send a newly connected bot the challenges that name it.
 
         The server's own engines get theirs in turn order instead.
         """
         if bot.name in self._house:
             return
-        for challenge in self._table.list_addressed_to(bot.name):
+        for challenge in self._open_challenges.list_addressed_to(bot.name):
             self._lobby.send(bot, challenge.to_message(self._lobby.now))
             bot.open_answer_period(self._lobby.now)
             self._lobby.mark_changed(bot)
 
-    def bot_disconnected(self, bot: LobbyBot) -> None:
+    def close_challenges_of(self, bot: LobbyBot) -> None:
         """Close the challenges of a disconnected bot.
 
         Challenges to the server's own engines stay open until these reconnect.
         """
         self._house.requeue(bot.name)
-        for challenge in self._table.list_involving(bot.name):
+        for challenge in self._open_challenges.list_involving(bot.name):
             if challenge.challenger == bot.name or bot.name not in self._house:
                 self._send_outcome(
-                    self._table.close(challenge.id), "withdrawn", f"{bot.name} has disconnected"
+                    self._open_challenges.close(challenge.id), "withdrawn", f"{bot.name} has disconnected"
                 )
 
     def withdraw_all(self, name: str, why: str) -> None:
         """Close all challenges from or to a bot."""
-        for challenge in self._table.list_involving(name):
-            self._send_outcome(self._table.close(challenge.id), "withdrawn", why)
+        for challenge in self._open_challenges.list_involving(name):
+            self._send_outcome(self._open_challenges.close(challenge.id), "withdrawn", why)
 
     def expire_challenge(self, id: str) -> None:
         """Close a challenge if it has expired; otherwise schedule the next check."""
-        challenge = self._table.find(id)
+        challenge = self._open_challenges.find(id)
         if challenge is None:
             return
-        if self._lobby.now >= challenge.expires:
-            self._send_outcome(self._table.close(id), "expired")
+        if self._lobby.now >= challenge.expiry_time:
+            self._send_outcome(self._open_challenges.close(id), "expired")
         else:
-            self._lobby.deadlines.schedule(("challenge", id), challenge.expires)
+            self._lobby.deadlines.schedule(("challenge", id), challenge.expiry_time)
 
-    def _open(self, bot: LobbyBot, challenge: Challenge) -> None:
+    def _handle_challenge(self, bot: LobbyBot, challenge: Challenge) -> None:
         lobby, settings = self._lobby, self._lobby.settings
         if lobby.draining:
             raise RequestRefused(Code.SHUTTING_DOWN, DRAINING_REASON)
-        self._table.check_new(bot.name, challenge, settings.open_challenges)
+        self._open_challenges.check_new(bot.name, challenge, settings.open_challenges)
         game = make_challenge_game(challenge, settings.territories)
         if bot.guest:
             self._house.check_guest(bot, challenge)
@@ -151,24 +151,24 @@ class Challenges:
         if target is not None:
             self._check_target(target, challenge, game)
             if challenge.rated and bot.shares_owner(target):
-                raise RequestRefused(Code.BAD_CHALLENGE, _ONE_OWNER)
-        expires = lobby.now + (WAIT_MS if in_house else settings.challenge_ms) * MS
-        opened = self._table.add(bot.name, challenge, game, expires)
+                raise RequestRefused(Code.BAD_CHALLENGE, _SAME_OWNER_REASON)
+        expires = lobby.now + (MAX_WAIT_MS if in_house else settings.challenge_ms) * MS
+        opened = self._open_challenges.add(bot.name, challenge, game, expires)
         lobby.deadlines.schedule(("challenge", opened.id), expires)
         lobby.mark_changed(target)  # a challenged bot may have to leave the pool for a while
         lobby.send(bot, opened.to_message(lobby.now))
         if in_house:
-            self._queue(opened, bot)
+            self._queue_for_house(opened, bot)
         elif target is not None:
             lobby.send(target, opened.to_message(lobby.now))
             if target.is_free:
                 target.open_answer_period(lobby.now)
 
     def _unknown_bot_detail(self, name: str, challenger: str) -> str:
-        house = (each.name for each in self._house.list_entries())
-        others = (each.name for each in self._lobby.list_connected_bots() if each.name != challenger)
-        known = islice(chain(house, others), MAX_COMPARED)
-        return f"no bot called {name!r:.70} is connected{did_you_mean(name, known)}"
+        house_names = (each.name for each in self._house.list_entries())
+        other_names = (each.name for each in self._lobby.list_connected_bots() if each.name != challenger)
+        known_names = islice(chain(house_names, other_names), MAX_COMPARED)
+        return f"no bot called {name!r:.70} is connected{did_you_mean(name, known_names)}"
 
     @staticmethod
     def _check_target(target: LobbyBot, challenge: Challenge, game: AnyGame) -> None:
@@ -178,40 +178,43 @@ class Challenges:
         if target.quota == 0:
             raise RequestRefused(Code.BAD_CHALLENGE, f"{challenge.opponent} takes no more matches")
 
-    def _queue(self, challenge: OpenChallenge, bot: LobbyBot) -> None:
-        refused = self._house.enqueue(challenge, bot)
-        if refused is not None:
+    def _queue_for_house(self, challenge: OpenChallenge, bot: LobbyBot) -> None:
+        refused_id = self._house.enqueue(challenge, bot)
+        if refused_id is not None:
             why = "too many challenges wait for the server's own bots: try again later"
-            self._send_outcome(self._table.close(refused), "refused", why)
+            self._send_outcome(self._open_challenges.close(refused_id), "refused", why)
         self._house.offer_next()
 
-    def _accept(self, bot: LobbyBot, id: str) -> None:
+    def _handle_accept(self, bot: LobbyBot, id: str) -> None:
         if bot.guest:
             raise RequestRefused(
                 Code.BAD_CHALLENGE, "a guest cannot accept challenges; ask the host for a token"
             )
         if self._lobby.draining:
             raise RequestRefused(Code.SHUTTING_DOWN, DRAINING_REASON)
-        accepted = self._table.accept(bot.name, id)
+        challenge = self._open_challenges.accept(bot.name, id)
         challenger = self._lobby.bots[
-            accepted.challenger
+            challenge.challenger
         ]  # connected, because its challenges are closed when it leaves
         busy = next((each for each in (challenger, bot) if not each.is_free), None)
         if busy is not None:
             self._send_outcome(
-                accepted, "refused", f"{busy.name} already plays as many matches as it accepts", also=bot.name
+                challenge,
+                "refused",
+                f"{busy.name} already plays as many matches as it accepts",
+                accepter=bot.name,
             )
             return
-        if accepted.request.rated and bot.shares_owner(challenger):
-            self._send_outcome(accepted, "refused", _ONE_OWNER, also=bot.name)
+        if challenge.request.rated and bot.shares_owner(challenger):
+            self._send_outcome(challenge, "refused", _SAME_OWNER_REASON, accepter=bot.name)
             return
-        terms = self._make_terms(accepted, challenger, bot)
-        self._house.begin_match(accepted.id, terms.match)
-        self._send_outcome(accepted, "accepted", match=terms.match, also=bot.name)
+        terms = self._make_terms(challenge, challenger, bot)
+        self._house.begin_match(challenge.id, terms.match)
+        self._send_outcome(challenge, "accepted", match=terms.match, accepter=bot.name)
         self._open_match(terms)
 
-    def _make_terms(self, accepted: OpenChallenge, challenger: LobbyBot, bot: LobbyBot) -> Terms:
-        match accepted.request.seat:
+    def _make_terms(self, challenge: OpenChallenge, challenger: LobbyBot, bot: LobbyBot) -> Terms:
+        match challenge.request.seat:
             case "maxie":
                 seats = challenger.name, bot.name
             case "minnie":
@@ -219,35 +222,35 @@ class Challenges:
             case None:
                 seats = self._history.assign_seats(challenger.name, bot.name)
         return Terms(
-            match=self._draws.next_hex(),
+            match=self._ids.next_hex(),
             event=OPEN_EVENT,
-            game=accepted.game,
+            game=challenge.game,
             players=Players(*seats),
-            time_control=accepted.request.time_control,
+            time_control=challenge.request.time_control,
             margin_ms=MARGIN_MS,
             ready_ms=READY_MS,
             adjudication=self._lobby.settings.adjudication,
-            rated=accepted.request.rated,
-            total_ms=self._house.max_total_ms(accepted, challenger),
+            rated=challenge.request.rated,
+            total_ms=self._house.max_total_ms(challenge, challenger),
         )
 
     def _send_outcome(
         self,
-        closed: OpenChallenge,
+        challenge: OpenChallenge,
         outcome: ChallengeOutcome,
         detail: str = "",
         *,
         match: str | None = None,
-        also: str = "",
+        accepter: str = "",
     ) -> None:
         """Send the outcome of a closed challenge to its bots.
 
         `also`: name of the bot that accepted it; empty if none.
         """
-        self._house.forget_challenge(closed.id)
-        self._lobby.deadlines.cancel(("challenge", closed.id))
-        over = ChallengeOver(closed.id, outcome, detail, match)
-        for name in dict.fromkeys((closed.challenger, closed.request.opponent, also)):
-            self._lobby.send(self._lobby.bots.get(name), over)
-        opponent = self._lobby.bots.get(closed.request.opponent)
+        self._house.forget_challenge(challenge.id)
+        self._lobby.deadlines.cancel(("challenge", challenge.id))
+        message = ChallengeOver(challenge.id, outcome, detail, match)
+        for name in dict.fromkeys((challenge.challenger, challenge.request.opponent, accepter)):
+            self._lobby.send(self._lobby.bots.get(name), message)
+        opponent = self._lobby.bots.get(challenge.request.opponent)
         self._lobby.mark_changed(opponent)

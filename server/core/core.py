@@ -43,7 +43,7 @@ from arena.protocol.messages import (
     Withdraw,
 )
 from arena.server.core.bot import LobbyBot
-from arena.server.core.challenges import Challenges
+from arena.server.core.challenges import ChallengeHandler
 from arena.server.core.effects import (
     Close,
     Effect,
@@ -76,9 +76,9 @@ from arena.server.core.inputs import (
     TurnSent,
     edge_number,
 )
-from arena.server.core.introduction import check_names
+from arena.server.core.introduction import check_hello_names
 from arena.server.core.listing import Listings
-from arena.server.core.lobby import Lobby, LobbyClient, RequestRefused, refuse_unknown_match
+from arena.server.core.lobby import Lobby, LobbyClient, RequestRefused, unknown_match_refusal
 from arena.server.core.matches import Matches
 from arena.server.core.matchmaker import GATHER_NS, Matchmaker
 from arena.server.core.open_challenges import OpenChallenges
@@ -93,22 +93,24 @@ class Core:
 
     def __init__(self, settings: CoreSettings, seed: bytes, now: int) -> None:
         """Start an empty arena at time `now`. `seed`: random bytes, which differ after each restart."""
-        draws = RandomIds(seed)
+        ids = RandomIds(seed)
         self._lobby = lobby = Lobby(settings, now)
         self._suspensions = suspensions = Suspensions()
-        history = PairingHistory(draws.next_hex())
-        self._table = table = OpenChallenges(draws.next_hex(8))
-        self._house = house = HouseEngines(lobby, table)
-        self._matches = matches = Matches(lobby, house, table, history, suspensions)
+        history = PairingHistory(ids.next_hex())
+        self._open_challenges = open_challenges = OpenChallenges(ids.next_hex(8))
+        self._house = house = HouseEngines(lobby, open_challenges)
+        self._matches = matches = Matches(lobby, house, open_challenges, history, suspensions)
         self._events = events = Events(lobby, matches, house)
-        self._challenges = Challenges(lobby, table, house, history, draws, matches.open_match)
-        self._matchmaker = Matchmaker(lobby, table, suspensions, history, draws, events.is_reserved)
-        self._listings = Listings(lobby, matches.rooms, house, table, suspensions, events.list_entries)
+        self._challenges = ChallengeHandler(lobby, open_challenges, house, history, ids, matches.open_match)
+        self._matchmaker = Matchmaker(lobby, open_challenges, suspensions, history, ids, events.is_reserved)
+        self._listings = Listings(
+            lobby, matches.rooms, house, open_challenges, suspensions, events.list_entries
+        )
         self.next_deadline: int | None = None
         """Time at which `Tick` is due if no other input comes first, in ns; None if nothing is due."""
-        self._seen = 0
+        self._handled_changes = 0
         """Value of `lobby.changes` at the last call of `_react_to_changes`."""
-        self._handlers: dict[type, Callable[[Any], None]] = {
+        self._input_handlers: dict[type, Callable[[Any], None]] = {
             MessageReceived: self._handle_message,
             TurnSent: self._handle_turn_sent,
             Tick: self._handle_tick,
@@ -128,7 +130,7 @@ class Core:
             SeasonClosed: self._handle_season_end,
             OwnerResolved: self._handle_owner,
         }
-        self._messages: dict[type, Callable[[LobbyClient, Any], None]] = {
+        self._message_handlers: dict[type, Callable[[LobbyClient, Any], None]] = {
             Status: self._handle_status,
             Challenge: self._handle_challenge,
             Accept: self._handle_challenge,
@@ -147,8 +149,8 @@ class Core:
         """Handle an input at time `now` (monotonic ns), and return its effects."""
         lobby = self._lobby
         effects = lobby.begin_input(now)
-        self._handlers[type(input)](input)
-        if lobby.changes != self._seen:
+        self._input_handlers[type(input)](input)
+        if lobby.changes != self._handled_changes:
             self._react_to_changes()
         self.next_deadline = lobby.deadlines.next
         return effects
@@ -167,7 +169,7 @@ class Core:
     def make_view(self, match: str, now: int) -> View | None:
         """Return the spectators' view of a match in progress; None if no match in progress has this id."""
         room = self._matches.rooms.get(match)
-        return None if room is None else room.public.make_view(now)
+        return None if room is None else room.public_view.make_view(now)
 
     def make_listing(self, now: int) -> Listing:
         """Return the listing of matches, bots, challenges and events at `now`."""
@@ -197,8 +199,8 @@ class Core:
         lobby = self._lobby
         self._matches.begin_requested()
         self._events.schedule_check()
-        self._seen = lobby.changes
-        if lobby.changed_bots or len(self._table):
+        self._handled_changes = lobby.changes
+        if lobby.changed_bots or len(self._open_challenges):
             lobby.deadlines.schedule(("matchmaker", ""), lobby.now + GATHER_NS)
         self._listings.schedule_publication()
 
@@ -233,33 +235,33 @@ class Core:
 
     # connections
 
-    def _handle_admission(self, admitted: ClientAdmitted) -> None:
-        if admitted.client in self._lobby.clients:
+    def _handle_admission(self, admission: ClientAdmitted) -> None:
+        if admission.client in self._lobby.clients:
             return  # its edge repeated the hello before it received the answer
         try:
-            returns = self._lobby.check_admission(admitted)
-            if admitted.hello.role == "bot" and not returns and not self._lobby.settings.event:
-                check_names(admitted.hello, self._pool_games)
+            returns = self._lobby.check_admission(admission)
+            if admission.hello.role == "bot" and not returns and not self._lobby.settings.event:
+                check_hello_names(admission.hello, self._pool_games)
         except RequestRefused as refused:
-            self._lobby.effects.append(Close(admitted.client, refused.code, refused.detail))
+            self._lobby.effects.append(Close(admission.client, refused.code, refused.detail))
             return
-        if admitted.hello.role != "bot":
-            self._lobby.add_spectator(admitted)
-            self._lobby.send_welcome(self._lobby.clients[admitted.client], "")
+        if admission.hello.role != "bot":
+            self._lobby.add_spectator(admission)
+            self._lobby.send_welcome(self._lobby.clients[admission.client], "")
             return
-        before = self._lobby.bots.get(admitted.hello.name)
+        before = self._lobby.bots.get(admission.hello.name)
         if before is not None and before.client is not None:
             self._drop_client(before.client)
-        bot = self._lobby.add_bot(admitted, returns=returns)
-        session = admitted.hello.session if returns else admitted.secret
-        self._lobby.send_welcome(self._lobby.clients[admitted.client], session)
+        bot = self._lobby.add_bot(admission, returns=returns)
+        session = admission.hello.session if returns else admission.secret
+        self._lobby.send_welcome(self._lobby.clients[admission.client], session)
         if not returns:
             self._suspensions.pardon(bot.name)
         # A new process learns the moves so far from its turns. A name without a token may belong to somebody else by
         # now, so its matches are lost.
-        proved = bool(admitted.hello.token) or bot.name in self._house
+        proved = bool(admission.hello.token) or bot.name in self._house
         self._matches.apply_to_bot(bot, PlayerReconnected if returns else partial(SessionLost, proved=proved))
-        self._challenges.bot_connected(bot)
+        self._challenges.send_challenges_to(bot)
         pool = self._lobby.settings.pool
         outside = pool is not None and bot.preferences.pool and not self._can_play_pool_game(bot)
         if bot.ratings or outside:
@@ -282,7 +284,7 @@ class Core:
         if bot is None:
             return
         self._lobby.disconnect(bot)
-        self._challenges.bot_disconnected(bot)
+        self._challenges.close_challenges_of(bot)
         self._matches.disconnect(bot, disconnection.fault)
 
     def _drop_client(self, id: int) -> LobbyClient | None:
@@ -301,74 +303,74 @@ class Core:
             self._handle_disconnection(ClientDisconnected(client.id))
         self._matches.restart_turns(matches)
 
-    def _handle_edge_resync(self, client_list: EdgeResynced) -> None:
+    def _handle_edge_resync(self, resync: EdgeResynced) -> None:
         """Adopt an edge's list of its connected clients, and resend to each bot what it may have missed."""
-        connected = {each.client for each in client_list.clients}
+        connected = {each.client for each in resync.clients}
         for id in [
-            id for id in self._lobby.clients if edge_number(id) == client_list.edge and id not in connected
+            id for id in self._lobby.clients if edge_number(id) == resync.edge and id not in connected
         ]:
             self._handle_disconnection(ClientDisconnected(id))
-        for each in client_list.clients:
+        for each in resync.clients:
             client = self._lobby.clients.get(each.client)
             if client is None:
                 self._admit_resynced(each)
             elif client.bot is not None:
-                self._resend(client.bot)
+                self._resend_state(client.bot)
 
-    def _admit_resynced(self, admitted: ClientAdmitted) -> None:
+    def _admit_resynced(self, admission: ClientAdmitted) -> None:
         """Admit a client that an earlier core had welcomed, or close its connection."""
-        if admitted.hello.role != "bot":
-            self._lobby.add_spectator(admitted)
+        if admission.hello.role != "bot":
+            self._lobby.add_spectator(admission)
             return
-        bot = self._lobby.bots.get(admitted.hello.name) or LobbyBot(admitted.hello.name)
-        if not bot.resumes_session(admitted.hello.session, admitted.stored_session):
+        bot = self._lobby.bots.get(admission.hello.name) or LobbyBot(admission.hello.name)
+        if not bot.is_session_secret(admission.hello.session, admission.stored_session):
             why = "this server no longer knows the session: reconnect"
-            self._lobby.effects.append(Close(admitted.client, Code.SHUTTING_DOWN, why))
+            self._lobby.effects.append(Close(admission.client, Code.SHUTTING_DOWN, why))
             return
         if bot.client is not None:
             # It has since connected through another edge, or this edge missed its replacement.
             why = "the bot has another connection: reconnect"
-            self._lobby.effects.append(Close(admitted.client, Code.SHUTTING_DOWN, why))
+            self._lobby.effects.append(Close(admission.client, Code.SHUTTING_DOWN, why))
             return
-        self._resend(self._lobby.add_bot(admitted, returns=True))
+        self._resend_state(self._lobby.add_bot(admission, returns=True))
 
-    def _resend(self, bot: LobbyBot) -> None:
+    def _resend_state(self, bot: LobbyBot) -> None:
         """Send a bot its matches in progress again, and the results that it may have missed."""
         self._matches.apply_to_bot(bot, PlayerReconnected)
         if bot.client is not None:
             for match in bot.list_recent_results(self._lobby.now):
                 self._lobby.effects.append(SendMissedResult(bot.client, bot.name, match))
-        self._challenges.bot_connected(bot)
+        self._challenges.send_challenges_to(bot)
 
     # messages of clients
 
-    def _handle_message(self, received: MessageReceived) -> None:
-        client = self._lobby.clients.get(received.client)
+    def _handle_message(self, message_input: MessageReceived) -> None:
+        client = self._lobby.clients.get(message_input.client)
         if client is None:
             return  # it was replaced or removed
-        message = received.message
+        message = message_input.message
         try:
             if type(message) is Move:
                 bot = client.bot or _refuse_non_player()
                 player = bot.matches.get(message.match)
                 if player is None:
-                    if received.spent is not None:
+                    if message_input.spent is not None:
                         return  # the match ended while the answer to the turn was in transit
-                    raise refuse_unknown_match(message.match)
+                    raise unknown_match_refusal(message.match)
                 room = self._matches.rooms[message.match]
-                room.handle_move(player, message, received.at, received.spent)
+                room.handle_move(player, message, message_input.at, message_input.spent)
                 if room.referee.result is not None:
                     self._matches.close_match(room)
             elif type(message) in (Ready, Resign):
-                self._handle_room_message(client, message, received.at)  # type: ignore[arg-type]
+                self._handle_room_message(client, message, message_input.at)  # type: ignore[arg-type]
             else:
-                self._messages[type(message)](client, message)
+                self._message_handlers[type(message)](client, message)
         except RequestRefused as refused:
             self._refuse(client, refused, message)
 
-    def _refuse(self, client: LobbyClient, refused: RequestRefused, message: ClientMessage) -> None:
+    def _refuse(self, client: LobbyClient, refusal: RequestRefused, message: ClientMessage) -> None:
         where = getattr(message, "match", None), getattr(message, "ply", None)
-        self._lobby.effects.append(Send(client.id, Error(refused.code, refused.detail, *where)))
+        self._lobby.effects.append(Send(client.id, Error(refusal.code, refusal.detail, *where)))
 
     def _handle_room_message(self, client: LobbyClient, message: Ready | Resign, at: int) -> None:
         bot = client.bot or _refuse_non_player()
@@ -376,10 +378,10 @@ class Core:
         if player is None:
             # It has missed the end of its match, or names a match that it never played.
             if message.match in self._matches.rooms:
-                raise refuse_unknown_match(message.match)
+                raise unknown_match_refusal(message.match)
             self._lobby.effects.append(SendMissedResult(client.id, bot.name, message.match))
             return
-        bot.keep_session()
+        bot.keep_session_after_disconnect()
         event: Event = PlayerReady(player)
         if isinstance(message, Resign):
             event = Resigned(player, message.reason, message.detail)
@@ -413,20 +415,20 @@ class Core:
             raise RequestRefused(
                 Code.NO_SUCH_MATCH, f"the match {watch.match!r:.70} is over or does not exist"
             )
-        if watch.match not in client.watching:
-            for over in [match for match in client.watching if match not in self._matches.rooms]:
-                del client.watching[over]
+        if watch.match not in client.watched_matches:
+            for over in [match for match in client.watched_matches if match not in self._matches.rooms]:
+                del client.watched_matches[over]
             most = self._lobby.settings.watched
-            if len(client.watching) >= most:
+            if len(client.watched_matches) >= most:
                 raise RequestRefused(
                     Code.RATE_LIMITED, f"you already watch {most} matches, the maximum; unwatch one first"
                 )
-            client.watching[watch.match] = room.followers
+            client.watched_matches[watch.match] = room.followers
             room.followers.add(client.id)
-        self._lobby.effects.append(Send(client.id, room.public.make_view(self._lobby.now)))
+        self._lobby.effects.append(Send(client.id, room.public_view.make_view(self._lobby.now)))
 
     def _handle_unwatch(self, client: LobbyClient, unwatch: Unwatch) -> None:
-        followers = client.watching.pop(unwatch.match, None)
+        followers = client.watched_matches.pop(unwatch.match, None)
         if followers is not None:
             followers.remove(client.id)
 
@@ -446,10 +448,10 @@ class Core:
 
     # commands of the host
 
-    def _handle_crash(self, crashed: BotCrashed) -> None:
-        bot = self._lobby.bots.get(crashed.name)
+    def _handle_crash(self, crash: BotCrashed) -> None:
+        bot = self._lobby.bots.get(crash.name)
         if bot is not None and bot.name not in self._house:
-            self._matches.apply_to_bot(bot, lambda player: Resigned(player, "crash", crashed.how))
+            self._matches.apply_to_bot(bot, lambda player: Resigned(player, "crash", crash.how))
 
     def _handle_house_failure(self, failure: HouseEngineFailed) -> None:
         if self._house.remove(failure.name):
@@ -466,10 +468,10 @@ class Core:
         self._events.assign_matches()
         self._lobby.mark_changed()
 
-    def _handle_rating(self, rated: RatingChanged) -> None:
-        bot = self._lobby.bots.get(rated.name)
-        if bot is not None and bot.ratings.get(rated.game) != rated.rating:
-            bot.ratings[rated.game] = rated.rating
+    def _handle_rating(self, change: RatingChanged) -> None:
+        bot = self._lobby.bots.get(change.name)
+        if bot is not None and bot.ratings.get(change.game) != change.rating:
+            bot.ratings[change.game] = change.rating
             self._send_standing(bot)
 
     def _handle_season_end(self, season: SeasonClosed) -> None:
@@ -477,10 +479,10 @@ class Core:
             if bot.ratings.pop(season.game, None) is not None:
                 self._send_standing(bot)
 
-    def _handle_owner(self, owned: OwnerResolved) -> None:
-        bot = self._lobby.bots.get(owned.name)
+    def _handle_owner(self, resolution: OwnerResolved) -> None:
+        bot = self._lobby.bots.get(resolution.name)
         if bot is not None:
-            bot.set_owner(owned.owner)
+            bot.set_owner(resolution.owner)
 
 
 def _refuse_non_player() -> LobbyBot:

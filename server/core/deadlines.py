@@ -5,11 +5,11 @@ from __future__ import annotations
 import heapq
 from typing import Literal
 
-Kind = Literal["match", "challenge", "bot", "matchmaker", "listing", "event"]
-Key = tuple[Kind, str]
+DeadlineKind = Literal["match", "challenge", "bot", "matchmaker", "listing", "event"]
+DeadlineKey = tuple[DeadlineKind, str]
 """Kind of an object with a deadline, and its id or name."""
 
-SPARE_ENTRIES = 64
+MIN_STALE_ENTRIES = 64
 """Number of cancelled entries, beyond the number of valid ones, at which the heap is rebuilt."""
 
 
@@ -23,42 +23,42 @@ class Deadlines:
     def __init__(self) -> None:
         self.next: int | None = None
         """Time of the next check, in ns; None if there are no deadlines."""
-        self._heap: list[tuple[int, Key]] = []
-        self._at: dict[Key, int] = {}
+        self._heap: list[tuple[int, DeadlineKey]] = []
+        self._times: dict[DeadlineKey, int] = {}
 
     def __len__(self) -> int:
-        return len(self._at)
+        return len(self._times)
 
-    def schedule(self, key: Key, at: int) -> None:
+    def schedule(self, key: DeadlineKey, at: int) -> None:
         """Schedule a check of an object at time `at`, unless an earlier check is scheduled."""
-        earlier = self._at.get(key)
+        earlier = self._times.get(key)
         if earlier is None or at < earlier:
-            self._at[key] = at
+            self._times[key] = at
             heapq.heappush(self._heap, (at, key))
             if self.next is None or at < self.next:
                 self.next = at
 
-    def cancel(self, key: Key) -> None:
+    def cancel(self, key: DeadlineKey) -> None:
         """Cancel the next check of an object."""
-        at = self._at.pop(key, None)
-        if at is not None and len(self._heap) > 2 * len(self._at) + SPARE_ENTRIES:
-            self._heap = [(at, key) for key, at in self._at.items()]
+        at = self._times.pop(key, None)
+        if at is not None and len(self._heap) > 2 * len(self._times) + MIN_STALE_ENTRIES:
+            self._heap = [(at, key) for key, at in self._times.items()]
             heapq.heapify(self._heap)
         if at is not None and at == self.next:
             self._update_next()
 
     def _update_next(self) -> None:
         heap = self._heap
-        while heap and self._at.get(heap[0][1]) != heap[0][0]:
+        while heap and self._times.get(heap[0][1]) != heap[0][0]:
             heapq.heappop(heap)
         self.next = heap[0][0] if heap else None
 
-    def pop_due(self, now: int) -> list[Key]:
+    def pop_due(self, now: int) -> list[DeadlineKey]:
         """Return the objects whose checks are due at `now`, earliest first, and forget these checks."""
-        due: list[Key] = []
+        due: list[DeadlineKey] = []
         while self.next is not None and self.next <= now:
             key = heapq.heappop(self._heap)[1]
-            del self._at[key]
+            del self._times[key]
             due.append(key)
             self._update_next()
         return due

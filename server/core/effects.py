@@ -163,7 +163,7 @@ class EventNews(Struct, frozen=True, tag="event_news"):
     """News of an event for the host's webhook."""
 
     event: str
-    what: EventStarted | RoundPaired | EventMatchFinished | EventFinished
+    content: EventStarted | RoundPaired | EventMatchFinished | EventFinished
 
 
 class MatchRefused(Struct, frozen=True, tag="play_refused"):
@@ -214,5 +214,5 @@ Effect = (
     | LogLine
     | IncrementMetric
 )
-DURABLE = (OpenMatch, AppendEvent, CloseMatch, SaveSession, DeleteSession, SaveEvent, CommandAnswered)
+DURABLE_EFFECTS = (OpenMatch, AppendEvent, CloseMatch, SaveSession, DeleteSession, SaveEvent, CommandAnswered)
 """Effects that the shell commits before it releases all other effects."""

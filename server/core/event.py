@@ -33,21 +33,21 @@ class EventRefused(Exception):
 class Event:
     """One event, from its announcement to its end."""
 
-    def __init__(self, stored: StoredEvent) -> None:
-        self.state = stored.state
-        self.playing: dict[str, Pairing] = {}
+    def __init__(self, stored_event: StoredEvent) -> None:
+        self.state = stored_event.state
+        self.matches_in_progress: dict[str, Pairing] = {}
         """Matches in progress, by id."""
         self.schedule: Schedule | None = None
         """Matches still to be played; None before the start, and for the format `arena`."""
         self._points: Counter[str] = Counter()
         """Points of each bot, without those for byes."""
-        self._played = 0
+        self._match_count = 0
         """Number of finished matches of the event."""
         self._history = PairingHistory(self.plan.uid)
-        self._turns = TurnOrder[str]()
+        self._turn_order = TurnOrder[str]()
         if self.state.has_begun:
             self._make_schedule()
-            self._replay(stored)
+            self._replay_results(stored_event)
 
     @property
     def plan(self) -> EventPlan:
@@ -60,7 +60,9 @@ class Event:
     @property
     def current_round(self) -> int:
         """Current round, from 1; 0 if no round is being played."""
-        open_rounds = [each.pair.round + 1 for each in (*self.playing.values(), *self.list_due_matches())]
+        open_rounds = [
+            each.pair.round + 1 for each in (*self.matches_in_progress.values(), *self.list_due_matches())
+        ]
         if open_rounds and (known := self._known_rounds):
             return len(known)
         return max(open_rounds, default=0)
@@ -82,7 +84,7 @@ class Event:
         """Pairs of bots that meet in the current round, each pair once."""
         if known := self._known_rounds:
             return tuple(known[-1])
-        pairs = [each.pair for each in (*self.playing.values(), *self.list_due_matches())]
+        pairs = [each.pair for each in (*self.matches_in_progress.values(), *self.list_due_matches())]
         return tuple(
             dict.fromkeys((each.first, each.second) for each in pairs if each.round + 1 == self.current_round)
         )
@@ -90,7 +92,7 @@ class Event:
     @property
     def is_finished(self) -> bool:
         """True once all matches are played. An event of the format `arena` ends by its clock instead."""
-        return self.schedule is not None and not self.schedule and not self.playing
+        return self.schedule is not None and not self.schedule and not self.matches_in_progress
 
     def find_rank(self, bot: str) -> tuple[int, float] | None:
         """Return the rank and points of a bot; None if it does not play. Bots with equal results share a rank."""
@@ -143,7 +145,7 @@ class Event:
             raise EventRefused(f"{self.name} already has {MAX_ENTRIES} entries, the maximum")
         if not state.has_begun:
             self.state = replace(state, bots=(*state.bots, bot))
-        elif plan.is_arena or self._swiss_tournament is not None:
+        elif plan.is_arena or self._require_swiss is not None:
             self._join_late(bot)
         else:
             raise EventRefused(f"{self.name} has begun, and a {plan.format} accepts no late entries")
@@ -169,7 +171,7 @@ class Event:
             self._schedule_change(bot, joins=False)
 
     @property
-    def _swiss_tournament(self) -> Swiss | None:
+    def _require_swiss(self) -> Swiss | None:
         format = self.schedule.format if self.schedule is not None else None
         return format if isinstance(format, Swiss) else None
 
@@ -179,14 +181,14 @@ class Event:
 
     def _join_late(self, bot: str) -> None:
         self.state = replace(self.state, bots=(*self.state.bots, bot))
-        if self._swiss_tournament is not None:
+        if self._require_swiss is not None:
             # After a reload the bot is listed with all others, so this change excludes it from the earlier rounds.
             self.state = replace(self.state, changes=(*self.state.changes, RosterChange(bot, 0, joins=False)))
             self._schedule_change(bot, joins=True)
 
     def _schedule_change(self, bot: str, *, joins: bool) -> None:
         """Include a bot in the pairings of a Swiss event from the next round on, or exclude it."""
-        swiss = self._swiss_tournament
+        swiss = self._require_swiss
         if swiss is not None:
             change = RosterChange(bot, swiss.rounds_started, joins)
             swiss.change_roster(change)
@@ -235,17 +237,17 @@ class Event:
             format = make_format(plan.format, self.state.bots, rounds, starts, plan.seed, self.state.changes)
             self.schedule = Schedule(plan.uid, format)
 
-    def _replay(self, stored: StoredEvent) -> None:
+    def _replay_results(self, stored_event: StoredEvent) -> None:
         done = {
             match: FinishedMatch(match, "", Players(maxie, minnie), Result(winner, EndReason.parse(reason)))  # type: ignore[arg-type]
-            for match, maxie, minnie, winner, reason in stored.done
+            for match, maxie, minnie, winner, reason in stored_event.done
         }
-        self._played = len(done)
+        self._match_count = len(done)
         for ended in done.values():
             self._points.update(points_by_bot(ended.players, ended.result))
         if self.schedule is None:
             for ended in done.values():
-                self._note_meeting(ended.players.maxie, ended.players.minnie)
+                self._record_meeting(ended.players.maxie, ended.players.minnie)
             return
         self.schedule.resume(done)
 
@@ -269,13 +271,19 @@ class Event:
         names = [bot for bot in free_bots if self.state.has_entered(bot)]
         most = len(names) // 2
         chosen = choose_pairs(
-            names, self._history, self._turns, owner=str, rating=rating, may_meet=may_meet, max_pairs=most
+            names,
+            self._history,
+            self._turn_order,
+            owner=str,
+            rating=rating,
+            may_meet=may_meet,
+            max_pairs=most,
         )
-        started = self._played + len(self.playing)
+        started = self._match_count + len(self.matches_in_progress)
         starts = len(self.plan.starts)
         found = []
         for number, (maxie, minnie) in enumerate(chosen, started):
-            self._note_meeting(maxie, minnie)
+            self._record_meeting(maxie, minnie)
             pair = Pair(number, 0, number % starts, maxie, minnie)
             found.append(Pairing(pair, 0, maxie, minnie))
         return found
@@ -287,7 +295,7 @@ class Event:
         else:
             match = self.schedule.next_match_id(pairing)
             self.schedule.mark_started(pairing)
-        self.playing[match] = pairing
+        self.matches_in_progress[match] = pairing
         return match
 
     def adopt_matches(self, matches: dict[str, Players]) -> None:
@@ -299,21 +307,23 @@ class Event:
             if not known:
                 return
         for match, players in matches.items():
-            pair = Pair(self._played + len(self.playing), 0, 0, players.maxie, players.minnie)
-            self.playing[match] = Pairing(pair, 0, players.maxie, players.minnie)
-            self._note_meeting(players.maxie, players.minnie)
+            pair = Pair(
+                self._match_count + len(self.matches_in_progress), 0, 0, players.maxie, players.minnie
+            )
+            self.matches_in_progress[match] = Pairing(pair, 0, players.maxie, players.minnie)
+            self._record_meeting(players.maxie, players.minnie)
 
-    def _note_meeting(self, maxie: str, minnie: str) -> None:
+    def _record_meeting(self, maxie: str, minnie: str) -> None:
         """Record that two bots meet, for the format `arena`."""
-        self._turns.record_turn(maxie, minnie)
+        self._turn_order.record_turn(maxie, minnie)
         self._history.record_start(maxie, minnie)
 
     def record_result(self, match: str, result: Result) -> None:
         """Record the result of a finished match."""
-        pairing = self.playing.pop(match, None)
+        pairing = self.matches_in_progress.pop(match, None)
         if pairing is None:
             return
-        self._played += 1
+        self._match_count += 1
         self._points.update(points_by_bot(pairing, result))
         if self.schedule is None:
             return

@@ -1,7 +1,7 @@
 """Events of an arena: their entries, their start times, and the matches of events in progress.
 
 `server.core.event` holds the rules of a single event. This module adds the connected bots: a due match begins as soon
-as both bots are free, before the matchmaker can pair them. A bot that stays away for `PATIENCE_NS` after a match is due
+as both bots are free, before the matchmaker can pair them. A bot that stays away for `NO_SHOW_NS` after a match is due
 forfeits it.
 """
 
@@ -48,9 +48,9 @@ from arena.server.core.lobby import Lobby, RequestRefused
 from arena.server.core.matches import Matches
 from arena.server.core.matchmaker import UNRATED
 
-PATIENCE_NS = 45_000_000_000
+NO_SHOW_NS = 45_000_000_000
 """Time that a due match waits for a disconnected bot before the bot forfeits it, in ns."""
-AFTER_RESTART_NS = 45_000_000_000
+RECONNECT_NS = 45_000_000_000
 """Time from the start of a core to the first event that may begin, in ns: bots have to reconnect first."""
 GATHER_NS = 5_000_000
 """Time from a change to the check for due matches, in ns.
@@ -59,7 +59,7 @@ It is shorter than the matchmaker's, so that event matches come first.
 """
 MAX_LISTED = 100
 """Maximum number of events in a listing."""
-SECOND = 1_000_000_000
+SECOND_NS = 1_000_000_000
 
 
 class Events:
@@ -71,20 +71,20 @@ class Events:
         self._house = house
         self._events: dict[str, Event] = {}
         self._event_by_match: dict[str, Event] = {}
-        self._due: dict[tuple[object, ...], int] = {}
+        self._due_times: dict[tuple[object, ...], int] = {}
         """Time at which the matches of a pair became due, in ns, by event, round and bots.
 
         Kept until both bots are free.
         """
-        self._waiting: dict[str, frozenset[str]] = {}
+        self._waiting_bots: dict[str, frozenset[str]] = {}
         """Bots of each event in progress whose match is due but has not begun."""
         self._last_status: dict[str, tuple[str, int]] = {}
         """Phase and round that the bots of each event were last notified of."""
-        self._paired: dict[str, int] = {}
+        self._reported_rounds: dict[str, int] = {}
         """Latest round of each event that was reported to the host's webhook."""
-        self._closed: set[str] = set()
+        self._closed_events: set[str] = set()
         """Events whose entries have closed, and whose bots the matchmaker was asked to check again."""
-        self._not_before = 0
+        self._earliest_start = 0
         """Earliest time at which an event may begin, in ns: after a restart, bots have to reconnect first."""
         matches.set_event_match_handler(self.record_result)
 
@@ -97,8 +97,8 @@ class Events:
 
     def is_reserved(self, bot: str) -> bool:
         """Return True if an event keeps a bot out of the pool."""
-        now = self._lobby.unix_ns() // SECOND
-        return any(bot in waiting for waiting in self._waiting.values()) or any(
+        now = self._lobby.unix_ns() // SECOND_NS
+        return any(bot in waiting for waiting in self._waiting_bots.values()) or any(
             event.plan.hold_pool and event.state.has_entered(bot) and now >= event.plan.closes
             for event in self._events.values()
         )
@@ -128,10 +128,10 @@ class Events:
 
     # from the store
 
-    def restore(self, stored: Iterable[StoredEvent]) -> None:
+    def restore(self, stored_events: Iterable[StoredEvent]) -> None:
         """Load the events of an earlier core. Call `assign_matches` after their matches are restored."""
-        for each in stored:
-            self._not_before = self._lobby.now + AFTER_RESTART_NS
+        for each in stored_events:
+            self._earliest_start = self._lobby.now + RECONNECT_NS
             self._events[each.state.plan.event] = Event(each)
 
     def assign_matches(self) -> None:
@@ -143,7 +143,7 @@ class Events:
                 if room.terms.event == event.name
             }
             event.adopt_matches(rooms)
-            self._event_by_match |= dict.fromkeys(event.playing, event)
+            self._event_by_match |= dict.fromkeys(event.matches_in_progress, event)
 
     # requests
 
@@ -152,20 +152,20 @@ class Events:
         try:
             match command.request:
                 case AnnounceEvent():
-                    answer = self._announce(command.request)
+                    answer = self._announce_event(command.request)
                 case ControlEvent():
                     answer = self._change_event(command.request)
                 case RenameEntry():
-                    answer = self._rename(command.request)
+                    answer = self._rename_entry(command.request)
                 case FindClient():
-                    answer = self._find_client(command.request.name)
+                    answer = self._describe_client(command.request.name)
         except EventRefused as refused:
             self._lobby.effects.append(CommandAnswered(command.number, str(refused), done=False))
         else:
             self._lobby.effects.append(CommandAnswered(command.number, answer, done=True))
 
-    def _announce(self, announced: AnnounceEvent) -> str:
-        plan = announced.plan
+    def _announce_event(self, command: AnnounceEvent) -> str:
+        plan = command.plan
         if plan.event in self._events:
             raise EventRefused(
                 f"an event called {plan.event} exists: choose another name, or cancel that event first"
@@ -232,7 +232,7 @@ class Events:
         event = self._find_event(name, action, bot.name)
         if event is None:
             raise RequestRefused(Code.NO_SUCH_EVENT, f"no event {name!r:.70} is open or in progress")
-        if event.state.phase == "open" and self._lobby.unix_ns() >= event.plan.closes * SECOND:
+        if event.state.phase == "open" and self._lobby.unix_ns() >= event.plan.closes * SECOND_NS:
             raise RequestRefused(
                 Code.NO_SUCH_EVENT, f"the entries of {event.name} are closed: it is about to begin"
             )
@@ -258,7 +258,7 @@ class Events:
             default=None,
         )
 
-    def _rename(self, request: RenameEntry) -> str:
+    def _rename_entry(self, request: RenameEntry) -> str:
         for event in self._events.values():
             before = event.state
             if before.phase == "open":
@@ -269,15 +269,15 @@ class Events:
             f"{request.bot} is renamed to {request.other}" if request.other else f"{request.bot} is removed"
         )
 
-    def _find_client(self, name: str) -> str:
+    def _describe_client(self, name: str) -> str:
         if any(client.name == name for client in self._lobby.clients.values()):
             return f"{name} is connected"
         raise EventRefused(f"{name} is not connected")
 
-    def _find_rating(self, event: Event, name: str, stored: float = UNRATED) -> float:
-        """Return the rating of a bot; `stored` if the lobby does not know the bot."""
+    def _find_rating(self, event: Event, name: str, fallback: float = UNRATED) -> float:
+        """Return the rating of a bot; `fallback` if the lobby does not know the bot."""
         bot = self._lobby.bots.get(name)
-        return stored if bot is None else bot.rating_in(event.plan.game)
+        return fallback if bot is None else bot.rating_in(event.plan.game)
 
     def _save(self, event: Event) -> None:
         """Store the state of an event, and schedule a check for due matches."""
@@ -337,17 +337,19 @@ class Events:
                 self._end_if_finished(event)
             self._reserve_waiting_bots(event, due)
             self._notify_phase(event)
-            if event.state.has_ended and not event.playing:
+            if event.state.has_ended and not event.matches_in_progress:
                 del self._events[event.name]
-                self._closed.discard(event.name)
-                self._due = {key: since for key, since in self._due.items() if key[0] != event.name}
+                self._closed_events.discard(event.name)
+                self._due_times = {
+                    key: since for key, since in self._due_times.items() if key[0] != event.name
+                }
 
-    def _reserve_waiting_bots(self, event: Event, due: list[Pairing]) -> None:
+    def _reserve_waiting_bots(self, event: Event, pairings: list[Pairing]) -> None:
         """Keep bots with a due match out of the pool, so that pool matches do not delay the due match."""
-        before = self._waiting.pop(event.name, frozenset())
-        waiting = frozenset(name for each in due for name in (each.maxie, each.minnie))
+        before = self._waiting_bots.pop(event.name, frozenset())
+        waiting = frozenset(name for each in pairings for name in (each.maxie, each.minnie))
         if waiting:
-            self._waiting[event.name] = waiting
+            self._waiting_bots[event.name] = waiting
         for name in before ^ waiting:
             if (bot := self._lobby.bots.get(name)) is not None:
                 self._lobby.mark_changed(bot)
@@ -361,19 +363,19 @@ class Events:
         self._lobby.deadlines.schedule(("event", ""), max(at, self._lobby.now + MS))
 
     def _schedule_check_at_unix(self, seconds: int) -> None:
-        self._schedule_check_at(seconds * SECOND - self._lobby.settings.epoch_ns)
+        self._schedule_check_at(seconds * SECOND_NS - self._lobby.settings.epoch_ns)
 
     def _begin_if_due(self, event: Event) -> None:
         lobby, plan = self._lobby, event.plan
-        now = lobby.unix_ns() / SECOND
-        if now >= plan.closes and event.name not in self._closed:
-            self._closed.add(event.name)
+        now = lobby.unix_ns() / SECOND_NS
+        if now >= plan.closes and event.name not in self._closed_events:
+            self._closed_events.add(event.name)
             self._mark_bots_changed(event)
         if now < plan.begins:
             self._schedule_check_at_unix(plan.closes if now < plan.closes else plan.begins)
             return
-        if lobby.now < self._not_before:
-            self._schedule_check_at(self._not_before)
+        if lobby.now < self._earliest_start:
+            self._schedule_check_at(self._earliest_start)
             return
         here = [name for name in event.state.bots if name in self._house or self._is_available(name)]
         if len(here) < 2:
@@ -392,7 +394,7 @@ class Events:
 
     def _announce_next(self, event: Event) -> None:
         """Announce the next event of the series, with the same entries; do nothing if the event does not repeat."""
-        plan = plan_next_event(event.plan, self._lobby.unix_ns() // SECOND)
+        plan = plan_next_event(event.plan, self._lobby.unix_ns() // SECOND_NS)
         if plan is not None and plan.event not in self._events:
             self._add_event(EventState(plan, bots=event.state.bots))
             self._schedule_check_at_unix(plan.closes)
@@ -404,7 +406,7 @@ class Events:
     def _begin_matches(self, event: Event) -> list[Pairing]:
         """Begin the due matches whose bots are free, and return the others."""
         if event.plan.is_arena:
-            if self._lobby.unix_ns() < self._end_unix_s(event) * SECOND:
+            if self._lobby.unix_ns() < self._end_unix_s(event) * SECOND_NS:
                 self._schedule_check_at_unix(self._end_unix_s(event))
                 free = [
                     bot.name
@@ -442,7 +444,7 @@ class Events:
         away = [each for each in names if each in event.state.withdrawn or not self._is_available(each)]
         key = event.name, pairing.pair.round, *sorted(names)
         if not away:
-            self._due.pop(key, None)
+            self._due_times.pop(key, None)
             bots = [lobby.bots[name] for name in names]
             weight = lobby.count_slots(*bots)
             load = self._matches.load
@@ -452,7 +454,7 @@ class Events:
                 return False
             self._begin_match(event, pairing, weight)
             return True
-        since = self._due.setdefault(key, lobby.now)
+        since = self._due_times.setdefault(key, lobby.now)
         until = {name: self._forfeit_time(event, name, since) for name in away}
         expired = [name for name in away if lobby.now >= until[name]]
         if not expired:
@@ -467,12 +469,14 @@ class Events:
         self._matches.forfeit(terms, Result(winner, EndReason.NO_SHOW, detail))  # type: ignore[arg-type]
         return True
 
-    def _forfeit_time(self, event: Event, name: str, due: int) -> int:
-        """Return the time until which a match that is due since `due` waits for a disconnected bot."""
+    def _forfeit_time(self, event: Event, name: str, due_time: int) -> int:
+        """Return the time until which a match that is due since `due_time` waits for a disconnected bot."""
         if name in event.state.withdrawn:
             return 0
         bot = self._lobby.bots.get(name)
-        return PATIENCE_NS + (due if bot is None or bot.client is not None else max(due, bot.away_since))
+        return NO_SHOW_NS + (
+            due_time if bot is None or bot.client is not None else max(due_time, bot.disconnect_time)
+        )
 
     def _begin_match(self, event: Event, pairing: Pairing, weight: int = 0) -> None:
         match = event.start_match(pairing)
@@ -515,7 +519,9 @@ class Events:
     def _end_if_finished(self, event: Event) -> None:
         over = event.is_finished
         if event.plan.is_arena:
-            over = self._lobby.unix_ns() >= self._end_unix_s(event) * SECOND and not event.playing
+            over = (
+                self._lobby.unix_ns() >= self._end_unix_s(event) * SECOND_NS and not event.matches_in_progress
+            )
         if over:
             event.end()
             self._lobby.effects.append(LogLine("info", f"event {event.name} is over"))
@@ -536,23 +542,27 @@ class Events:
         if event.state.has_ended:
             del self._last_status[event.name]
 
-    def _report_to_webhook(self, event: Event, known: tuple[str, int] | None) -> None:
+    def _report_to_webhook(self, event: Event, last_status: tuple[str, int] | None) -> None:
         """Report a new phase or round to the host's webhook.
 
-        known  phase and round that the bots were last notified of; None if there were none
+        last_status  phase and round that the bots were last notified of; None if there were none
         """
         news: list[EventStarted | RoundPaired | EventFinished] = []
         state, plan = event.state, event.plan
-        if known is not None and known[0] == "open" and (state.has_begun or state.phase == "over"):
+        if (
+            last_status is not None
+            and last_status[0] == "open"
+            and (state.has_begun or state.phase == "over")
+        ):
             news.append(EventStarted(plan.format, plan.game, state.bots))
-        if event.current_round > self._paired.get(event.name, 0):
-            self._paired[event.name] = event.current_round
+        if event.current_round > self._reported_rounds.get(event.name, 0):
+            self._reported_rounds[event.name] = event.current_round
             if (
-                known is not None and not plan.is_arena
+                last_status is not None and not plan.is_arena
             ):  # a new core continues a round that was already reported
                 news.append(RoundPaired(event.current_round, event.state.rounds, event.pairs_of_round))
         if state.has_ended:
-            self._paired.pop(event.name, None)
+            self._reported_rounds.pop(event.name, None)
             places = [(bot, event.find_rank(bot)) for bot in state.bots]
             ranks = [EventPlace(bot, *place) for bot, place in places if place is not None]
             news.append(EventFinished(state.phase, tuple(sorted(ranks, key=lambda each: each.rank))))

@@ -16,14 +16,14 @@ It is short because each house engine plays only a few matches in parallel.
 """
 MAX_MOVE_MS = 60_000
 """Longest time per move of a guest's match, in ms."""
-TOTAL_MS = 900_000
+MAX_GUEST_TOTAL_MS = 900_000
 """Longest thinking time of each player in a guest's match, in ms: a match takes at most half an hour."""
-BEGIN_INTERVAL_NS, BEGIN_BURST = 1_000_000_000, 10
+START_INTERVAL_NS, START_BURST = 1_000_000_000, 10
 """Rate limit on the matches that all guests together begin: interval in ns, and burst.
 
 It exists because each match is stored.
 """
-ASK_INTERVAL_NS, ASK_BURST = 5_000_000_000, 4
+REQUEST_INTERVAL_NS, REQUEST_BURST = 5_000_000_000, 4
 """Rate limit on the match requests of all guests at one address: interval in ns, and burst."""
 SLOTS_PER_ADDRESS = 2
 """Maximum number of parallel matches for all guests at one address."""
@@ -31,7 +31,7 @@ SLOTS_PER_ADDRESS = 2
 _NAME = re.compile(r"guest-[0-9]{1,6}")
 
 
-def is_guest(name: str) -> bool:
+def is_guest_name(name: str) -> bool:
     """Return True for a guest name: `guest-` and one to six digits.
 
     Only so many names are allowed because each name that is used stays in the store.
@@ -39,7 +39,9 @@ def is_guest(name: str) -> bool:
     return _NAME.fullmatch(name) is not None
 
 
-def refusal_reason(challenge: Challenge, house_engines: Container[str], maps: Container[str]) -> str | None:
+def guest_refusal_reason(
+    challenge: Challenge, house_engines: Container[str], maps: Container[str]
+) -> str | None:
     """Return a one-line reason why a guest may not play this match; None if it may. The game must be known."""
     control = challenge.time_control
     if challenge.opponent not in house_engines:

@@ -10,22 +10,22 @@ from arena.protocol.messages import Challenge, ListedBot, Queued
 from arena.server.core.bot import LobbyBot
 from arena.server.core.effects import StartHouseEngine
 from arena.server.core.guests import (
-    ASK_BURST,
-    ASK_INTERVAL_NS,
-    BEGIN_BURST,
-    BEGIN_INTERVAL_NS,
-    TOTAL_MS,
-    refusal_reason,
+    MAX_GUEST_TOTAL_MS,
+    REQUEST_BURST,
+    REQUEST_INTERVAL_NS,
+    START_BURST,
+    START_INTERVAL_NS,
+    guest_refusal_reason,
 )
 from arena.server.core.house_queue import HouseQueue, Requester
 from arena.server.core.lobby import Lobby, RequestRefused
 from arena.server.core.open_challenges import OpenChallenge, OpenChallenges
 from arena.server.core.rate_limit import RateLimit
-from arena.server.core.settings import HOUSE_MATCHES
+from arena.server.core.settings import MATCHES_PER_HOUSE_ENGINE
 
-WAIT_MS = 1_800_000
+MAX_WAIT_MS = 1_800_000
 """Time that a challenge may wait for a free engine, in ms: the longest duration of a guest's match."""
-BOT_TOTAL_MS = 1_800_000
+MAX_BOT_TOTAL_MS = 1_800_000
 """Longest thinking time of each player in a match between a house engine and a bot with a token, in ms."""
 CHECK_INTERVAL_NS = 500_000_000
 """Longest time between two checks of the queue while challenges wait, in ns."""
@@ -42,11 +42,11 @@ class HouseEngines:
         self._challenges = challenges
         self._engines = {each.name: each.engine for each in lobby.settings.house}
         self._queue = HouseQueue()
-        self._start_limit = RateLimit(BEGIN_INTERVAL_NS, BEGIN_BURST)
-        self._request_limit = RateLimit(ASK_INTERVAL_NS, ASK_BURST)
-        self._offered: dict[str, str] = {}
+        self._start_limit = RateLimit(START_INTERVAL_NS, START_BURST)
+        self._request_limit = RateLimit(REQUEST_INTERVAL_NS, REQUEST_BURST)
+        self._offers: dict[str, str] = {}
         """Engine of each challenge that was offered and is not answered yet."""
-        self._sent_places: dict[str, int] = {}
+        self._sent_positions: dict[str, int] = {}
         """Queue position last sent to the challenger, by challenge."""
 
     def __contains__(self, name: object) -> bool:
@@ -62,7 +62,7 @@ class HouseEngines:
         for name, engine in self._engines.items():
             bot = self._lobby.bots.get(name)
             if bot is None or bot.client is None:
-                entries.append(ListedBot(name, engine, 0, HOUSE_MATCHES, house=True))
+                entries.append(ListedBot(name, engine, 0, MATCHES_PER_HOUSE_ENGINE, house=True))
             else:
                 entries.append(bot.make_listing_entry("", house=True))
         return entries
@@ -75,7 +75,7 @@ class HouseEngines:
 
     def check_guest(self, bot: LobbyBot, challenge: Challenge) -> None:
         """Count a guest's request for a match. Raises RequestRefused if the guest may not play it."""
-        why = refusal_reason(challenge, self, map_names())
+        why = guest_refusal_reason(challenge, self, map_names())
         if why is not None:
             raise RequestRefused(Code.BAD_CHALLENGE, why)
         if not self._request_limit.try_acquire(bot.owner, self._lobby.now):
@@ -90,8 +90,8 @@ class HouseEngines:
     def forget_challenge(self, challenge: str) -> None:
         """Forget a closed challenge, if it was to a house engine."""
         self._queue.forget(challenge)
-        self._offered.pop(challenge, None)
-        self._sent_places.pop(challenge, None)
+        self._offers.pop(challenge, None)
+        self._sent_positions.pop(challenge, None)
 
     def begin_match(self, challenge: str, match: str) -> None:
         """Transfer the slot of an accepted challenge to its match."""
@@ -113,7 +113,7 @@ class HouseEngines:
         other = next((name for name in names if name not in self), None)
         if engines and other is not None:
             # Only guests' matches have this time limit, so it shows that the opponent was a guest.
-            self._queue.resume(terms.match, Requester(other, terms.total_ms == TOTAL_MS))
+            self._queue.resume(terms.match, Requester(other, terms.total_ms == MAX_GUEST_TOTAL_MS))
 
     def count_slots(self, terms: Terms) -> int:
         """Return the number of slots that a resumed match occupies on the server's own machine."""
@@ -123,15 +123,15 @@ class HouseEngines:
 
     def requeue(self, name: str) -> None:
         """Return a disconnected engine's unanswered challenges to the queue."""
-        for challenge in [each for each, engine in self._offered.items() if engine == name]:
-            del self._offered[challenge]
+        for challenge in [each for each, engine in self._offers.items() if engine == name]:
+            del self._offers[challenge]
             self._queue.requeue(challenge, name)
 
     def max_total_ms(self, challenge: OpenChallenge, challenger: LobbyBot) -> int:
         """Return the longest thinking time of each player in a challenge's match, in ms; 0 if only the clock limits it."""
         if challenge.request.opponent not in self:
             return 0
-        return TOTAL_MS if challenger.guest else BOT_TOTAL_MS
+        return MAX_GUEST_TOTAL_MS if challenger.guest else MAX_BOT_TOTAL_MS
 
     def offer_next(self) -> None:
         """Offer challenges to the house engines in turn order, and send the other challengers their new queue positions."""
@@ -139,24 +139,24 @@ class HouseEngines:
             return
         self._offer_challenges()
         for challenge, place in self._queue.positions().items():
-            if self._sent_places.get(challenge) != place:
-                self._sent_places[challenge] = place
+            if self._sent_positions.get(challenge) != place:
+                self._sent_positions[challenge] = place
                 self._lobby.send(self._find_challenger(challenge), Queued(challenge, place))
         self._lobby.deadlines.schedule(("matchmaker", ""), self._lobby.now + CHECK_INTERVAL_NS)
 
     def _offer_challenges(self) -> None:
-        lobby, pending = self._lobby, list(self._offered.values())
+        lobby, pending = self._lobby, list(self._offers.values())
         free = {
             name: bot.capacity - len(bot.matches) - pending.count(name)
             for name in self._engines
             if (bot := lobby.bots.get(name)) is not None and bot.client is not None
         }
-        places = HOUSE_MATCHES * len(self._engines)
+        places = MATCHES_PER_HOUSE_ENGINE * len(self._engines)
         for challenge, engine in self._queue.take_next_offers(places, free, self._may_begin):
             expires = lobby.now + lobby.settings.challenge_ms * MS
             renewed = self._challenges.extend(challenge, expires)
             lobby.deadlines.schedule(("challenge", challenge), expires)
-            self._offered[challenge] = engine
+            self._offers[challenge] = engine
             lobby.send(lobby.bots[engine], renewed.to_message(lobby.now))
 
     def _find_challenger(self, challenge: str) -> LobbyBot | None:

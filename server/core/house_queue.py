@@ -40,26 +40,26 @@ class HouseQueue:
     """Challenges that wait for a slot, and the slots that are taken."""
 
     def __init__(self) -> None:
-        self._waiting: dict[str, _WaitingChallenge] = {}
+        self._waiting_challenges: dict[str, _WaitingChallenge] = {}
         """Engine and requester of each waiting challenge, in order of arrival."""
         self._used_slots: dict[str, Requester] = {}
         """Requester of each taken slot, by the id of the offered challenge, and later by the id of its match."""
-        self._turns: TurnOrder[Requester] = TurnOrder()
+        self._turn_order: TurnOrder[Requester] = TurnOrder()
 
     def __contains__(self, challenge: object) -> bool:
-        return challenge in self._waiting
+        return challenge in self._waiting_challenges
 
     def __len__(self) -> int:
-        return len(self._waiting)
+        return len(self._waiting_challenges)
 
     def enqueue(self, challenge: str, engine: str, requester: Requester) -> str | None:
         """Queue a challenge. If too many wait, return the id of one that must be refused."""
-        self._waiting[challenge] = _WaitingChallenge(engine, requester)
-        return self._list_in_turn_order()[-1] if len(self._waiting) > MAX_QUEUED else None
+        self._waiting_challenges[challenge] = _WaitingChallenge(engine, requester)
+        return self._list_in_turn_order()[-1] if len(self._waiting_challenges) > MAX_QUEUED else None
 
     def forget(self, key: str) -> None:
         """Forget a closed challenge or a finished match."""
-        self._waiting.pop(key, None)
+        self._waiting_challenges.pop(key, None)
         self._used_slots.pop(key, None)
 
     def begin(self, challenge: str, match: str) -> None:
@@ -90,18 +90,18 @@ class HouseQueue:
                 (
                     each
                     for each in self._list_in_turn_order()
-                    if slots.get(self._waiting[each].engine, 0) > 0
-                    and not self._has_full_share(self._waiting[each].requester, total_slots)
+                    if slots.get(self._waiting_challenges[each].engine, 0) > 0
+                    and not self._has_full_share(self._waiting_challenges[each].requester, total_slots)
                     and may_begin(each)
                 ),
                 None,
             )
             if challenge is None:
                 break
-            waiting = self._waiting.pop(challenge)
+            waiting = self._waiting_challenges.pop(challenge)
             slots[waiting.engine] -= 1
             self._used_slots[challenge] = waiting.requester
-            self._turns.record_turn(waiting.requester)
+            self._turn_order.record_turn(waiting.requester)
             offered.append((challenge, waiting.engine))
         return offered
 
@@ -109,14 +109,14 @@ class HouseQueue:
         """Return a challenge to the queue, because its engine has disconnected."""
         requester = self._used_slots.pop(challenge, None)
         if requester is not None:
-            self._waiting[challenge] = _WaitingChallenge(engine, requester)
+            self._waiting_challenges[challenge] = _WaitingChallenge(engine, requester)
 
     def positions(self) -> dict[str, int]:
         """Return the queue position of each waiting challenge among the challenges to the same engine, from 1."""
         so_far: Counter[str] = Counter()
         places: dict[str, int] = {}
         for challenge in self._list_in_turn_order():
-            engine = self._waiting[challenge].engine
+            engine = self._waiting_challenges[challenge].engine
             so_far[engine] += 1
             places[challenge] = so_far[engine]
         return places
@@ -128,10 +128,10 @@ class HouseQueue:
         """
         slots = Counter(self._used_slots.values())
         ranks: dict[str, tuple[int, int]] = {}
-        for challenge, (_, requester) in self._waiting.items():
-            ranks[challenge] = slots[requester], self._turns.last_turn(requester)
+        for challenge, (_, requester) in self._waiting_challenges.items():
+            ranks[challenge] = slots[requester], self._turn_order.last_turn(requester)
             slots[requester] += 1
-        return sorted(self._waiting, key=ranks.__getitem__)
+        return sorted(self._waiting_challenges, key=ranks.__getitem__)
 
     def _has_full_share(self, requester: Requester, total_slots: int) -> bool:
         own = SLOTS_PER_ADDRESS if requester.guest else max(1, int(total_slots * OWNER_SHARE))

@@ -136,7 +136,7 @@ class Restore(Struct, frozen=True, tag="restore", omit_defaults=True):
     matches: list[UnfinishedMatch]
     sessions: dict[str, bytes] = {}
     """Hashes of the session secrets of the bots in these matches, by name."""
-    ended: dict[str, list[str]] = {}
+    recent_matches: dict[str, list[str]] = {}
     """Ids of matches that ended shortly before the restart, by bot. The bot may not have received their results."""
     events: list[StoredEvent] = []
     """Events of this server that have not ended."""

@@ -14,7 +14,7 @@ from arena.server.core.lobby import RequestRefused
 from arena.server.core.settings import PoolGame
 
 
-def check_names(hello: Hello, offered: Callable[[], Collection[PoolGame]]) -> None:
+def check_hello_names(hello: Hello, list_offered_games: Callable[[], Collection[PoolGame]]) -> None:
     """Check that the games, maps and time controls of a bot exist. Raises RequestRefused, with the nearest valid name.
 
     A bot may support more games than this server: one known game is enough.
@@ -23,9 +23,9 @@ def check_names(hello: Hello, offered: Callable[[], Collection[PoolGame]]) -> No
     """
     if hello.games and not any(map(KNOWN.knows, hello.games)):
         game = hello.games[0]
-        raise _unknown_name(f"this server has no game {game!r}", suggest_name(game, KNOWN.names()))
+        raise _unknown_name_refusal(f"this server has no game {game!r}", suggest_name(game, KNOWN.names()))
     if hello.maps:
-        own = {name for each in offered() if isinstance(name := each.game.setup().get("map"), str)}
+        own = {name for each in list_offered_games() if isinstance(name := each.game.setup().get("map"), str)}
         for name in hello.maps:
             if name not in own:
                 _check_map(name, sorted(own.union(map_names())))
@@ -33,21 +33,23 @@ def check_names(hello: Hello, offered: Callable[[], Collection[PoolGame]]) -> No
         try:
             canonical = str(TimeControl.parse(text))
         except BadTimeControl as error:
-            near = most_similar(text, [str(each.time_control) for each in offered()])
-            raise _unknown_name(str(error), f"did you mean {near}?" if near else "") from None
+            near = most_similar(text, [str(each.time_control) for each in list_offered_games()])
+            raise _unknown_name_refusal(str(error), f"did you mean {near}?" if near else "") from None
         if canonical != text:
-            raise _unknown_name(f"the time control {text!r} is not in canonical form", f"write {canonical}")
+            raise _unknown_name_refusal(
+                f"the time control {text!r} is not in canonical form", f"write {canonical}"
+            )
 
 
 def _check_map(name: str, maps: list[str]) -> None:
     try:
         if name not in maps and generated_size(name) is None:
-            raise _unknown_name(
+            raise _unknown_name_refusal(
                 f"this server has no map {name!r}", suggest_name(name, [*maps, "ring:N", "grid:WxH"])
             )
     except MapError as error:
-        raise _unknown_name(str(error), "") from None
+        raise _unknown_name_refusal(str(error), "") from None
 
 
-def _unknown_name(why: str, suggestion: str) -> RequestRefused:
+def _unknown_name_refusal(why: str, suggestion: str) -> RequestRefused:
     return RequestRefused(Code.UNKNOWN_NAME, f"hello: {why}{f'; {suggestion}' if suggestion else ''}")

@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from arena.protocol.messages import ListedEvent, Listing
-from arena.server.core.deadlines import Key
+from arena.server.core.deadlines import DeadlineKey
 from arena.server.core.effects import LISTING, Publish, Send
 from arena.server.core.house import HouseEngines
-from arena.server.core.lobby import FollowerCount, Lobby, LobbyClient
+from arena.server.core.lobby import FollowerCounts, Lobby, LobbyClient
 from arena.server.core.open_challenges import OpenChallenges
 from arena.server.core.room import Room
 from arena.server.core.suspensions import Suspensions
 
 LISTING_NS = 250_000_000
 """Shortest time between two listings for the same client, in ns."""
-LISTED_CHALLENGES = 1000
+MAX_LISTED_CHALLENGES = 1000
 """Maximum number of challenges in a listing, which must fit into a frame even if strangers open many challenges."""
-PENDING_PER_INPUT, PENDING_PAUSE_NS = 4, 5_000_000
+REPLIES_PER_INPUT, REPLY_INTERVAL_NS = 4, 5_000_000
 """Maximum number of pending listings sent in one batch, and the pause after a batch, in ns.
 
 Clients that ask repeatedly become due together. Without the limit, a move would wait until all of them are served.
 """
-KEY: Key = ("listing", "")
+LISTING_DEADLINE: DeadlineKey = ("listing", "")
 
 
 class Listings:
@@ -43,12 +43,12 @@ class Listings:
         self._house = house
         self._challenges = challenges
         self._suspensions = suspensions
-        self._followers = FollowerCount()
+        self._followers = FollowerCounts()
         self._browsers: dict[int, int] = {}
         """Time of the last listing sent to each browsing client in answer to `browse`, in ns."""
         self._cached: tuple[int, int, Listing] | None = None
         """Latest listing, after the value of `lobby.changes` and the time at its building; None before the first."""
-        self._pending: dict[int, None] = {}
+        self._waiting_clients: dict[int, None] = {}
         """Clients that requested a listing again too soon and still get one."""
         self._published = 0
         """Value of `lobby.changes` at the last publication."""
@@ -63,12 +63,12 @@ class Listings:
         if last is None or self._lobby.now >= last + LISTING_NS:
             self._send_listing(client.id)
         else:
-            self._pending[client.id] = None
-            self._lobby.deadlines.schedule(KEY, last + LISTING_NS)
+            self._waiting_clients[client.id] = None
+            self._lobby.deadlines.schedule(LISTING_DEADLINE, last + LISTING_NS)
 
     def stop_browsing(self, client: LobbyClient) -> None:
         """Stop sending listings to a client."""
-        self._pending.pop(client.id, None)
+        self._waiting_clients.pop(client.id, None)
         if self._browsers.pop(client.id, None) is not None:
             self._followers.remove(client.id)
 
@@ -76,29 +76,29 @@ class Listings:
         """Schedule the publication of a new listing if something has changed and a client browses."""
         if self._next_time is None and self._followers.edges and self._published != self._lobby.changes:
             self._next_time = self._lobby.now + LISTING_NS
-            self._lobby.deadlines.schedule(KEY, self._next_time)
+            self._lobby.deadlines.schedule(LISTING_DEADLINE, self._next_time)
 
     def publish(self) -> None:
         """Publish the listing if it has changed, and send the pending listings."""
-        lobby, budget = self._lobby, PENDING_PER_INPUT
-        for client in list(self._pending):
+        lobby, budget = self._lobby, REPLIES_PER_INPUT
+        for client in list(self._waiting_clients):
             at = self._browsers[client] + LISTING_NS
             if lobby.now < at:
-                lobby.deadlines.schedule(KEY, at)
+                lobby.deadlines.schedule(LISTING_DEADLINE, at)
             elif budget:
                 budget -= 1
-                del self._pending[client]
+                del self._waiting_clients[client]
                 self._send_listing(client)
             else:
-                lobby.deadlines.schedule(KEY, lobby.now + PENDING_PAUSE_NS)
+                lobby.deadlines.schedule(LISTING_DEADLINE, lobby.now + REPLY_INTERVAL_NS)
                 break
         if self._next_time is not None and lobby.now < self._next_time:
-            lobby.deadlines.schedule(KEY, self._next_time)
+            lobby.deadlines.schedule(LISTING_DEADLINE, self._next_time)
             return
         self._next_time = None
         if self._followers.edges and self._published != lobby.changes:
             self._published = lobby.changes
-            self._pending.clear()
+            self._waiting_clients.clear()
             lobby.effects.append(Publish(LISTING, self._latest_listing(), self._followers.edges))
 
     def _send_listing(self, client: int) -> None:
@@ -123,6 +123,6 @@ class Listings:
             for bot in self._lobby.list_connected_bots()
             if bot.name not in self._house
         ]
-        challenges = [each.to_message(now) for each in self._challenges.list_oldest(LISTED_CHALLENGES)]
-        matches = [room.public.make_listing_entry() for room in self._rooms.values()]
+        challenges = [each.to_message(now) for each in self._challenges.list_oldest(MAX_LISTED_CHALLENGES)]
+        matches = [room.public_view.make_listing_entry() for room in self._rooms.values()]
         return Listing(matches, [*self._house.list_entries(), *bots], challenges, self._events())

@@ -32,14 +32,14 @@ class RequestRefused(Exception):
         self.detail = detail
 
 
-def refuse_unknown_match(match: str) -> RequestRefused:
+def unknown_match_refusal(match: str) -> RequestRefused:
     """Return the error that answers a bot's message about a match that it does not play."""
     return RequestRefused(
         Code.NO_SUCH_MATCH, f"the match {match!r:.70} is over, is not yours, or does not exist"
     )
 
 
-class FollowerCount:
+class FollowerCounts:
     """Number of clients that follow one topic, by edge."""
 
     def __init__(self) -> None:
@@ -69,7 +69,7 @@ class LobbyClient:
     id: int
     name: str
     bot: LobbyBot | None
-    watching: dict[str, FollowerCount] = field(default_factory=dict)
+    watched_matches: dict[str, FollowerCounts] = field(default_factory=dict)
     """Followers of each match that the client watches, by match id."""
 
 
@@ -170,7 +170,7 @@ class Lobby:
         if differ is not None:
             raise RequestRefused(Code.OTHER_RULES, differ)
         bot = self.bots.get(hello.name)
-        if (bot or LobbyBot(hello.name)).resumes_session(hello.session, admitted.stored_session):
+        if (bot or LobbyBot(hello.name)).is_session_secret(hello.session, admitted.stored_session):
             return True
         if bot is not None and bot.client is not None:
             raise RequestRefused(Code.NAME_TAKEN, f"a bot called {hello.name!r} is already connected")
@@ -208,7 +208,7 @@ class Lobby:
         """Forget an ended connection, and return its client; None if it was already forgotten or replaced."""
         bot = self.clients.pop(client, None)
         if bot is not None:
-            for followers in bot.watching.values():
+            for followers in bot.watched_matches.values():
                 followers.remove(client)
         return bot
 
@@ -225,7 +225,9 @@ class Lobby:
         """
         if bot.client is not None or bot.matches or self.bots.get(bot.name) is not bot:
             return
-        until = bot.away_since + self.settings.grace_ms * MS if bot.session and bot.has_played else self.now
+        until = (
+            bot.disconnect_time + self.settings.grace_ms * MS if bot.session and bot.has_played else self.now
+        )
         if self.now < until:
             self.deadlines.schedule(("bot", bot.name), until)
             return

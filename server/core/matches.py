@@ -114,7 +114,7 @@ class Matches:
             return
         self._add_room(room)
         for bot in bots.values():
-            bot.count_match()
+            bot.use_quota()
         if not event:
             self._history.record_start(terms.players.maxie, terms.players.minnie)
         self.apply(room, MatchOpened())
@@ -208,9 +208,9 @@ class Matches:
         """Close a match that has ended: publish and record its result, and free its bots."""
         lobby, record, match = self._lobby, room.make_record(), room.terms.match
         if room.followers.edges:
-            for thought in room.public.reveal_hidden_thoughts():
+            for thought in room.public_view.reveal_hidden_thoughts():
                 room.publish(thought)
-            room.publish(room.make_end_message())
+            room.publish(room.make_end())
         lobby.effects.extend((CloseMatch(record, room.terms.rated), MatchFinished(record)))
         del self.rooms[match]
         lobby.deadlines.cancel(room.key)
@@ -222,11 +222,11 @@ class Matches:
         if room.event:
             self._event_match_over(record)
         else:
-            self._record_end(room)
+            self._record_match_end(room)
         for bot in room.bots.values():
             lobby.forget_if_expired(bot)
 
-    def _record_end(self, room: Room) -> None:
+    def _record_match_end(self, room: Room) -> None:
         """Record the end of a match of the pool or of a challenge. A bot that forfeits repeatedly is suspended."""
         lobby, players, result = self._lobby, room.terms.players, room.referee.result
         self._history.record_end(players.maxie, players.minnie, lobby.now)
@@ -250,8 +250,8 @@ class Matches:
         for name, secret in sorted(restore.sessions.items()):
             bot = self._lobby.find_or_add_bot(name)
             bot.restore_session(secret, self._lobby.now)
-            bot.keep_session()
-            for match in restore.ended.get(name, ()):
+            bot.keep_session_after_disconnect()
+            for match in restore.recent_matches.get(name, ()):
                 bot.leave_seat(match, self._lobby.now)
         for unfinished in restore.matches:
             self._reopen(unfinished)

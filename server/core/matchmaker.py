@@ -37,9 +37,9 @@ RETRY_NS = 1_000_000
 
 
 def choose_pairs(
-    waiting: Sequence[str],
+    bots: Sequence[str],
     history: PairingHistory,
-    turns: TurnOrder[str],
+    turn_order: TurnOrder[str],
     *,
     owner: Callable[[str], str] = lambda _name: "",
     rating: Callable[[str], float] = lambda _name: UNRATED,
@@ -50,15 +50,15 @@ def choose_pairs(
 
     The next pair has a bot of the owner whose bots have gone longest without a match. A pair's cost is the number of
     its earlier matches, plus the difference of the ratings in units of `RATING_STEP`. The cheapest pair is next; on a
-    tie, the bot that has waited longest, which is earlier in `waiting`. Fewer pairs are returned if too few bots wait,
+    tie, the bot that has waited longest, which is earlier in `bots`. Fewer pairs are returned if too few bots wait,
     if `may_meet` forbids pairs, or if too many bots wait to compare all of them. O(n² (log n + max_pairs)).
     """
-    if len(waiting) > MAX_COMPARED:
+    if len(bots) > MAX_COMPARED:
         # It is better to compare the rest with bots that arrive later.
         max_pairs = min(max_pairs, MAX_COMPARED // 4)
-        waiting = _interleave_owners(waiting, owner)[:MAX_COMPARED]
-    owners = {name: owner(name) for name in waiting}
-    ratings = {name: rating(name) for name in waiting}
+        bots = _interleave_owners(bots, owner)[:MAX_COMPARED]
+    owners = {name: owner(name) for name in bots}
+    ratings = {name: rating(name) for name in bots}
 
     def pair_cost(pair: tuple[str, str]) -> float:
         a, b = pair
@@ -66,7 +66,7 @@ def choose_pairs(
 
     pairings: list[tuple[str, str]] = []
     paired: set[str] = set()
-    pairs = sorted((pair for pair in combinations(waiting, 2) if may_meet(*pair)), key=pair_cost)
+    pairs = sorted((pair for pair in combinations(bots, 2) if may_meet(*pair)), key=pair_cost)
     latest_turns: dict[str, int] = {}  # latest turn of each owner in this call
     while len(pairings) < max_pairs:
         pairs = [pair for pair in pairs if paired.isdisjoint(pair)]
@@ -74,26 +74,26 @@ def choose_pairs(
         if not matched:
             break
         first = min(
-            (name for name in waiting if name in matched),
-            key=lambda name: latest_turns.get(owners[name]) or turns.last_turn(owners[name]),
+            (name for name in bots if name in matched),
+            key=lambda name: latest_turns.get(owners[name]) or turn_order.last_turn(owners[name]),
         )
         turn = owners[first]
         pair = next(pair for pair in pairs if turn in (owners[pair[0]], owners[pair[1]]))
         for name in pair:
-            latest_turns[owners[name]] = turns.count + 1 + len(pairings)
+            latest_turns[owners[name]] = turn_order.count + 1 + len(pairings)
         paired.update(pair)
         pairings.append(history.assign_seats(*pair))
     return pairings
 
 
-def _interleave_owners(waiting: Sequence[str], owner: Callable[[str], str]) -> list[str]:
+def _interleave_owners(bots: Sequence[str], owner: Callable[[str], str]) -> list[str]:
     """Return the longest-waiting bot of each owner first, then each owner's second bot, and so on."""
     places: Counter[str] = Counter()
     rounds: dict[str, int] = {}
-    for name in waiting:
+    for name in bots:
         rounds[name] = places[owner(name)]
         places[owner(name)] += 1
-    return sorted(waiting, key=rounds.__getitem__)
+    return sorted(bots, key=rounds.__getitem__)
 
 
 def pool_exclusion_reason(bot: LobbyBot, pool: Pool) -> str | None:
@@ -124,32 +124,32 @@ class Matchmaker:
         self._challenges = challenges
         self._suspensions = suspensions
         self._history = history
-        self._draws = ids
-        self._turns: TurnOrder[str] = TurnOrder()
-        self._waiting: dict[str, LobbyBot] = {}
+        self._ids = ids
+        self._turn_order: TurnOrder[str] = TurnOrder()
+        self._waiting_bots: dict[str, LobbyBot] = {}
         """Waiting bots, longest wait first."""
 
     @property
     def waiting_names(self) -> list[str]:
         """Names of the waiting bots, longest wait first."""
-        return list(self._waiting)
+        return list(self._waiting_bots)
 
     def update_waiting(self) -> None:
         """Check the bots that have changed: add those that now wait, and remove those that do not."""
         for bot in self._lobby.take_changed_bots():
             if not self._should_wait(bot):
-                self._waiting.pop(bot.name, None)
-            elif self._waiting.get(bot.name) is not bot:
-                self._waiting.pop(bot.name, None)
-                self._waiting[bot.name] = bot
+                self._waiting_bots.pop(bot.name, None)
+            elif self._waiting_bots.get(bot.name) is not bot:
+                self._waiting_bots.pop(bot.name, None)
+                self._waiting_bots[bot.name] = bot
 
     def _should_wait(self, bot: LobbyBot) -> bool:
         lobby, pool = self._lobby, self._lobby.settings.pool
         if pool is None or not bot.is_free or pool_exclusion_reason(bot, pool) is not None:
             return False
         held_until = self._suspensions.suspended_until(bot.name)
-        if bot.answer_since is not None and self._challenges.list_addressed_to(bot.name):
-            held_until = max(held_until, bot.answer_since + lobby.settings.answer_ms * MS)
+        if bot.answer_period_start is not None and self._challenges.list_addressed_to(bot.name):
+            held_until = max(held_until, bot.answer_period_start + lobby.settings.answer_ms * MS)
         if self._is_held(bot.name):
             return False
         if lobby.now < held_until:
@@ -164,12 +164,12 @@ class Matchmaker:
         """
         self.update_waiting()
         lobby, pool = self._lobby, self._lobby.settings.pool
-        if pool is None or lobby.draining or len(self._waiting) < 2:
+        if pool is None or lobby.draining or len(self._waiting_bots) < 2:
             return []
         matches, blocked = self._choose_matches(pool, self.waiting_names, load)
         if blocked:
             # Bots on other machines need no slot on this one and do not wait for one.
-            remote = [name for name, bot in self._waiting.items() if not bot.local]
+            remote = [name for name, bot in self._waiting_bots.items() if not bot.local]
             matches += self._choose_matches(pool, remote, load)[0]
         if matches:
             lobby.deadlines.schedule(("matchmaker", ""), lobby.now + RETRY_NS)
@@ -178,12 +178,12 @@ class Matchmaker:
     def _choose_matches(self, pool: Pool, names: Sequence[str], load: int) -> tuple[list[Terms], bool]:
         """Return the terms of the next matches of `names`, and True if one waits for a slot on this machine."""
         lobby = self._lobby
-        games = {name: self._playable_games(pool, self._waiting[name]) for name in names}
+        games = {name: self._playable_games(pool, self._waiting_bots[name]) for name in names}
         pairs = choose_pairs(
             names,
             self._history,
-            self._turns,
-            owner=lambda name: self._waiting[name].owner,
+            self._turn_order,
+            owner=lambda name: self._waiting_bots[name].owner,
             rating=partial(self._find_rating, pool.games[0].game),
             may_meet=partial(self._may_meet, pool, games),
             max_pairs=len(names) // 2,
@@ -191,7 +191,7 @@ class Matchmaker:
         matches: list[Terms] = []
         blocked = False
         for pair in pairs:
-            weight = lobby.count_slots(*(self._waiting[name] for name in pair))
+            weight = lobby.count_slots(*(self._waiting_bots[name] for name in pair))
             # A match that waits blocks later ones on this machine: otherwise it might never get room for its threads.
             blocked = blocked or (weight > 0 and not self._has_free_slots(weight, load))
             if not (weight and blocked):
@@ -203,7 +203,7 @@ class Matchmaker:
         return load == 0 or load + weight <= self._lobby.settings.concurrency
 
     def _find_rating(self, game: AnyGame, name: str) -> float:
-        return self._waiting[name].rating_in(game.name)
+        return self._waiting_bots[name].rating_in(game.name)
 
     @staticmethod
     def _playable_games(pool: Pool, bot: LobbyBot) -> frozenset[int]:
@@ -217,7 +217,7 @@ class Matchmaker:
     def _may_meet(self, pool: Pool, games: Mapping[str, frozenset[int]], a: str, b: str) -> bool:
         if games[a].isdisjoint(games[b]):
             return False
-        if pool.rated and self._waiting[a].shares_owner(self._waiting[b]):
+        if pool.rated and self._waiting_bots[a].shares_owner(self._waiting_bots[b]):
             return False
         last_match_ended = self._history.last_match_end(a, b) if pool.pause_ms else None
         if last_match_ended is None or last_match_ended + pool.pause_ms * MS <= self._lobby.now:
@@ -231,11 +231,11 @@ class Matchmaker:
         both: list[PoolGame] = [pool.games[place] for place in sorted(games[pair[0]] & games[pair[1]])]
         match = self._history.next_match(*pair, both)
         minnie = pair[1] if match.maxie == pair[0] else pair[0]
-        self._turns.record_turn(*(self._waiting[name].owner for name in pair))
+        self._turn_order.record_turn(*(self._waiting_bots[name].owner for name in pair))
         for name in pair:
-            del self._waiting[name]
+            del self._waiting_bots[name]
         return Terms(
-            match=self._draws.next_hex(),
+            match=self._ids.next_hex(),
             event=pool.event,
             game=match.game.game,
             opening=match.opening,

@@ -19,7 +19,7 @@ class OpenChallenge:
     challenger: str
     request: Challenge
     game: AnyGame
-    expires: int
+    expiry_time: int
 
     def to_message(self, now: int) -> Challenged:
         """Return the challenge as a `challenged` message."""
@@ -33,7 +33,7 @@ class OpenChallenge:
             time_control=challenge.time_control,
             seat=challenge.seat,
             rated=challenge.rated,
-            expires_ms=max(0, (self.expires - now) // MS),
+            expires_ms=max(0, (self.expiry_time - now) // MS),
         )
 
 
@@ -44,32 +44,32 @@ class OpenChallenges:
         """`run` is part of each id, so that an id from before a restart is never reused."""
         self._prefix = f"c{run}-"
         self._count = 0
-        self._open: dict[str, OpenChallenge] = {}
-        self._of: dict[str, dict[str, None]] = {}
+        self._challenges: dict[str, OpenChallenge] = {}
+        self._ids_by_challenger: dict[str, dict[str, None]] = {}
         """Ids of the challenges of each challenger."""
-        self._to: dict[str, dict[str, None]] = {}
+        self._ids_by_opponent: dict[str, dict[str, None]] = {}
         """Ids of the challenges to each opponent."""
 
     def __len__(self) -> int:
-        return len(self._open)
+        return len(self._challenges)
 
     def find(self, id: str) -> OpenChallenge | None:
         """Return the open challenge of that id; None if there is none."""
-        return self._open.get(id)
+        return self._challenges.get(id)
 
     def list_oldest(self, limit: int) -> list[OpenChallenge]:
         """Return the oldest challenges, at most `limit`."""
-        return [each for each, _ in zip(self._open.values(), range(limit), strict=False)]
+        return [each for each, _ in zip(self._challenges.values(), range(limit), strict=False)]
 
     def list_addressed_to(self, name: str) -> list[OpenChallenge]:
         """Return the challenges addressed to a bot by name."""
-        return [self._open[id] for id in self._to.get(name, ())]
+        return [self._challenges[id] for id in self._ids_by_opponent.get(name, ())]
 
     def check_new(self, challenger: str, challenge: Challenge, max_open: int) -> None:
         """Raise RequestRefused if a bot challenges itself, or already has `max_open` open challenges."""
         if challenge.opponent == challenger:
             raise RequestRefused(Code.BAD_CHALLENGE, "a bot cannot play against itself")
-        if len(self._of.get(challenger, ())) >= max_open:
+        if len(self._ids_by_challenger.get(challenger, ())) >= max_open:
             raise RequestRefused(
                 Code.RATE_LIMITED,
                 f"you already have {max_open} open challenges, the maximum; withdraw one first",
@@ -79,20 +79,23 @@ class OpenChallenges:
         """Open a challenge that expires at `expires` (ns), and return it."""
         self._count += 1
         opened = OpenChallenge(f"{self._prefix}{self._count}", challenger, challenge, game, expires)
-        self._open[opened.id] = opened
-        self._of.setdefault(challenger, {})[opened.id] = None
-        self._to.setdefault(challenge.opponent, {})[opened.id] = None
+        self._challenges[opened.id] = opened
+        self._ids_by_challenger.setdefault(challenger, {})[opened.id] = None
+        self._ids_by_opponent.setdefault(challenge.opponent, {})[opened.id] = None
         return opened
 
     def extend(self, id: str, expires: int) -> OpenChallenge:
         """Change the time at which an open challenge expires, and return the challenge."""
-        renewed = self._open[id] = replace(self._open[id], expires=expires)
+        renewed = self._challenges[id] = replace(self._challenges[id], expiry_time=expires)
         return renewed
 
     def close(self, id: str) -> OpenChallenge:
         """Close an open challenge, and return it."""
-        closed = self._open.pop(id)
-        for index, name in ((self._of, closed.challenger), (self._to, closed.request.opponent)):
+        closed = self._challenges.pop(id)
+        for index, name in (
+            (self._ids_by_challenger, closed.challenger),
+            (self._ids_by_opponent, closed.request.opponent),
+        ):
             del index[name][id]
             if not index[name]:
                 del index[name]
@@ -100,33 +103,36 @@ class OpenChallenges:
 
     def list_involving(self, name: str) -> list[OpenChallenge]:
         """Return the challenges from or to a bot."""
-        return [self._open[id] for id in {**self._of.get(name, {}), **self._to.get(name, {})}]
+        return [
+            self._challenges[id]
+            for id in {**self._ids_by_challenger.get(name, {}), **self._ids_by_opponent.get(name, {})}
+        ]
 
     def accept(self, name: str, id: str) -> OpenChallenge:
         """Close the challenge that a bot accepts, and return it. Raises RequestRefused if the bot may not accept it."""
         challenge = self._require(id)
         if challenge.challenger == name or challenge.request.opponent not in ("", name):
-            raise _refuse_unknown(id)
+            raise _unknown_challenge_refusal(id)
         return self.close(id)
 
     def decline(self, name: str, id: str) -> OpenChallenge:
         """Close the challenge that a bot declines, and return it. Raises RequestRefused if it is not addressed to the bot."""
         if self._require(id).request.opponent != name:
-            raise _refuse_unknown(id)
+            raise _unknown_challenge_refusal(id)
         return self.close(id)
 
     def withdraw(self, name: str, id: str) -> OpenChallenge:
         """Close the challenge that a bot withdraws, and return it. Raises RequestRefused if another bot opened it."""
         if self._require(id).challenger != name:
-            raise _refuse_unknown(id)
+            raise _unknown_challenge_refusal(id)
         return self.close(id)
 
     def _require(self, id: str) -> OpenChallenge:
-        challenge = self._open.get(id)
+        challenge = self._challenges.get(id)
         if challenge is None:
-            raise _refuse_unknown(id)
+            raise _unknown_challenge_refusal(id)
         return challenge
 
 
-def _refuse_unknown(id: str) -> RequestRefused:
+def _unknown_challenge_refusal(id: str) -> RequestRefused:
     return RequestRefused(Code.NO_SUCH_CHALLENGE, f"{id!r:.40}: {Code.NO_SUCH_CHALLENGE.meaning}")

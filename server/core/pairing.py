@@ -33,11 +33,11 @@ class _PairHistory:
 
     as_maxie: dict[str, int] = field(default_factory=dict)
     """Number of matches in which each of the two had Maxie's seat."""
-    pairs: int = 0
+    pair_count: int = 0
     """Number of pairs of matches that the two bots have begun."""
     first: NextMatch | None = None
     """First match of the current pair of matches, until the second one begins; None between pairs."""
-    ended: int | None = None
+    last_end: int | None = None
     """End time of the last match of the two bots, in ns; None if none has ended."""
 
 
@@ -66,12 +66,12 @@ class PairingHistory:
 
     def record_end(self, a: str, b: str, now: int) -> None:
         """Record the end of a match."""
-        self._find_or_add_pairing(a, b).ended = now
+        self._find_or_add_pairing(a, b).last_end = now
 
     def last_match_end(self, a: str, b: str) -> int | None:
         """Return the end time of the last match of two bots, in ns; None if there was none."""
         pairing = self._pairings.get((a, b) if a < b else (b, a))
-        return None if pairing is None else pairing.ended
+        return None if pairing is None else pairing.last_end
 
     def next_match(self, maxie: str, minnie: str, games: Sequence[PoolGame]) -> NextMatch:
         """Return the next match of two bots, of one of `games`.
@@ -83,10 +83,10 @@ class PairingHistory:
         first, pairing.first = pairing.first, None
         if first is not None and first.game in games:
             return NextMatch(first.game, first.opening, minnie if first.maxie == maxie else maxie)
-        turn = self._first_game_index(maxie, minnie) + pairing.pairs
+        turn = self._first_game_index(maxie, minnie) + pairing.pair_count
         game = games[turn % len(games)]
         opening = game.openings[turn // len(games) % len(game.openings)]
-        pairing.pairs += 1
+        pairing.pair_count += 1
         pairing.first = NextMatch(game, opening, maxie)
         return pairing.first
 

@@ -18,7 +18,7 @@ from arena.match.events import (
     Effect,
     Event,
     Moved,
-    Notify,
+    NotifyPlayer,
     PlayerReconnected,
     ServerFailed,
     ServerRecovered,
@@ -31,10 +31,10 @@ from arena.protocol.codes import EndReason
 from arena.protocol.messages import End, Move, ServerMessage, Turn
 from arena.protocol.record import Record, Result
 from arena.server.core.bot import LobbyBot
-from arena.server.core.deadlines import Key
+from arena.server.core.deadlines import DeadlineKey
 from arena.server.core.effects import AppendEvent, IncrementMetric, LogLine, Publish, Send
 from arena.server.core.inputs import UnfinishedMatch
-from arena.server.core.lobby import FollowerCount, Lobby
+from arena.server.core.lobby import FollowerCounts, Lobby
 from arena.server.core.public_view import PublicView
 
 
@@ -62,13 +62,13 @@ class Room:
         self.weight = weight
         self.event = event
         self.referee = Referee(terms)
-        self.public = PublicView(terms, self.referee, lobby.settings.thinking)
-        self.followers = FollowerCount()
-        self.key: Key = ("match", terms.match)
+        self.public_view = PublicView(terms, self.referee, lobby.settings.thinking)
+        self.followers = FollowerCounts()
+        self.key: DeadlineKey = ("match", terms.match)
         self._lobby = lobby
         self._trimmer = AnalysisTrimmer(terms.game)
         self._seq = 0
-        self._turn: tuple[int, TurnStarted] | None = None
+        self._unsaved_turn: tuple[int, TurnStarted] | None = None
         """Start of the current turn, with its time in ns, until it is in the journal.
 
         After a crash this turn restarts.
@@ -108,7 +108,7 @@ class Room:
             event, at = self._bug_event(error), self._lobby.now
             effects = referee.handle(event, at)
         if referee.revision != before:
-            turn, self._turn = self._turn, None
+            turn, self._unsaved_turn = self._unsaved_turn, None
             self._seq += 1 if turn is None else 2
             self._lobby.effects.append(AppendEvent(self.terms.match, self._seq, at, event, turn))
         if len(referee.moves) > ply:
@@ -116,10 +116,10 @@ class Room:
         self._send_effects(effects)
         if self.followers.edges:  # after the messages to both players
             if len(referee.moves) > ply:
-                for update in self.public.messages_after_move(self._lobby.now):
+                for update in self.public_view.messages_after_move(self._lobby.now):
                     self.publish(update)
             if referee.disconnected_at != left_at and referee.result is None:
-                self.publish(self.public.make_connection_status(self._lobby.now))
+                self.publish(self.public_view.make_connection_status(self._lobby.now))
 
     def start_clock(self, ply: int, lag: int, at: int) -> None:
         """Start the clock of a turn that was sent at `at`. If the turn was sent again, its clock continues.
@@ -131,7 +131,7 @@ class Room:
         turn = TurnStarted(ply, lag, self._ran)
         deadline = self.referee.start_clock(turn, at)
         if deadline is not None:
-            self._turn = at, turn
+            self._unsaved_turn = at, turn
             looked_at, self.sending_until = self.sending_until, None
             deadline += self._lobby.settings.transit_ns
             if looked_at is None or deadline < looked_at:
@@ -146,7 +146,7 @@ class Room:
     def restart_turn(self) -> None:
         """Restart the current turn, because the players could not be reached for a while."""
         now = self._lobby.now
-        self._turn = self.sending_until = None
+        self._unsaved_turn = self.sending_until = None
         self.handle(ServerRecovered(), now)
         for player, bot in self.bots.items():
             if bot.client is not None:
@@ -188,7 +188,7 @@ class Room:
     def _send_effects(self, effects: list[Effect]) -> None:
         lobby = self._lobby
         for effect in effects:
-            if type(effect) is not Notify:
+            if type(effect) is not NotifyPlayer:
                 continue
             client, message = self.bots[effect.player].client, effect.message
             ran, since = 0, self.referee.turn_since
@@ -209,10 +209,10 @@ class Room:
 
     def _limit_analysis(self, event: Moved) -> Moved:
         """Return a move with its analysis reduced to the size limits."""
-        before = self._trimmer.moves_cut
+        before = self._trimmer.cut_moves
         limited = self._trimmer.trim_event(event)
-        if self._trimmer.moves_cut > before:
-            self._lobby.effects.append(IncrementMetric("lines_cut", self._trimmer.moves_cut - before))
+        if self._trimmer.cut_moves > before:
+            self._lobby.effects.append(IncrementMetric("lines_cut", self._trimmer.cut_moves - before))
         return limited
 
     def _bug_event(self, error: Exception) -> ServerFailed:
@@ -225,7 +225,7 @@ class Room:
 
     # the end
 
-    def make_end_message(self) -> End:
+    def make_end(self) -> End:
         """Return the `end` message for spectators."""
         return End.from_record(self.make_record(), self.referee.clocks(self._lobby.now))
 

@@ -14,7 +14,7 @@ from arena.protocol.timecontrol import TimeControl
 
 OPEN_EVENT = "serve"
 """Name of the event to which all matches of the pool and of challenges belong."""
-HOUSE_MATCHES = 4
+MATCHES_PER_HOUSE_ENGINE = 4
 """Number of matches that one house engine plays in parallel."""
 
 AnalysisVisibility = Literal["reply", "end"]

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from arena.protocol.codes import FORFEITS, EndReason
 
-FAILURES = 3
+MAX_FAILURES = 3
 """Number of consecutive forfeits that suspend a bot."""
-EARLY_PLIES = 6
+EARLY_LOSS_PLIES = 6
 """Ply before which a resignation counts as a failure: a bot that resigns so early usually has a bug."""
-FIRST_SECONDS = 30
+MIN_SUSPENSION_SECONDS = 30
 """Length of the first suspension, in seconds. Each further suspension in a row lasts twice as long."""
-MAX_SECONDS = 1800
+MAX_SUSPENSION_SECONDS = 1800
 MAX_NAMES = 10_000
 """Maximum number of remembered names. The name whose last failure is oldest is forgotten first."""
 
@@ -21,54 +21,56 @@ MAX_NAMES = 10_000
 @dataclass(slots=True)
 class _FailureRecord:
     failures: int = 0
-    until: int = 0
-    why: str = ""
+    suspended_until: int = 0
+    reason: str = ""
 
 
 class Suspensions:
     """Number of consecutive failures of each bot, and the end of its suspension."""
 
     def __init__(self) -> None:
-        self._failing: OrderedDict[str, _FailureRecord] = OrderedDict()
+        self._failures: OrderedDict[str, _FailureRecord] = OrderedDict()
 
     def record_result(self, name: str, reason: EndReason, *, lost: bool, plies: int, now: int) -> str:
         """Record the end of a bot's match. Return the reason if that suspends the bot; otherwise an empty text."""
-        early = reason is EndReason.RESIGNATION and plies < EARLY_PLIES
+        early = reason is EndReason.RESIGNATION and plies < EARLY_LOSS_PLIES
         if not (lost and (early or reason in FORFEITS)):
-            self._failing.pop(name, None)
+            self._failures.pop(name, None)
             return ""
-        failing = self._failing.setdefault(name, _FailureRecord())
-        self._failing.move_to_end(name)
-        if len(self._failing) > MAX_NAMES:
-            self._failing.popitem(last=False)
+        failing = self._failures.setdefault(name, _FailureRecord())
+        self._failures.move_to_end(name)
+        if len(self._failures) > MAX_NAMES:
+            self._failures.popitem(last=False)
         failing.failures += 1
-        if failing.failures < FAILURES:
+        if failing.failures < MAX_FAILURES:
             return ""
-        seconds = min(MAX_SECONDS, FIRST_SECONDS << min(10, failing.failures - FAILURES))
-        failing.until = now + seconds * 1_000_000_000
+        seconds = min(
+            MAX_SUSPENSION_SECONDS, MIN_SUSPENSION_SECONDS << min(10, failing.failures - MAX_FAILURES)
+        )
+        failing.suspended_until = now + seconds * 1_000_000_000
         times = f"{failing.failures} matches in a row forfeited, the last by {reason.value}"
-        failing.why = f"{times}; back in {seconds} s"
-        return failing.why
+        failing.reason = f"{times}; back in {seconds} s"
+        return failing.reason
 
     def count_suspended(self, now: int) -> int:
         """Return the number of bots that are suspended at `now`."""
-        return sum(now < failing.until for failing in self._failing.values())
+        return sum(now < failing.suspended_until for failing in self._failures.values())
 
     def suspended_until(self, name: str) -> int:
         """Return the end of a bot's latest suspension, in ns; 0 if there is none, or if it was pardoned."""
-        failing = self._failing.get(name)
-        return 0 if failing is None else failing.until
+        failing = self._failures.get(name)
+        return 0 if failing is None else failing.suspended_until
 
     def suspension_reason(self, name: str, now: int) -> str:
         """Return the reason for a bot's suspension at `now`; empty if it is not suspended."""
-        failing = self._failing.get(name)
-        return failing.why if failing is not None and now < failing.until else ""
+        failing = self._failures.get(name)
+        return failing.reason if failing is not None and now < failing.suspended_until else ""
 
     def pardon(self, name: str) -> None:
         """End the suspension of a bot that starts a new session, because the bot may be fixed.
 
         One more failure suspends the bot again.
         """
-        failing = self._failing.get(name)
+        failing = self._failures.get(name)
         if failing is not None:
-            failing.until = 0
+            failing.suspended_until = 0

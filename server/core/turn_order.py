@@ -18,17 +18,17 @@ class TurnOrder(Generic[K]):
     def __init__(self) -> None:
         self.count = 0
         """Number of turns so far; turns are numbered from 1."""
-        self._last: OrderedDict[K, int] = OrderedDict()
+        self._last_turns: OrderedDict[K, int] = OrderedDict()
 
     def last_turn(self, key: K) -> int:
         """Return the number of the key's last turn; 0 if it had none."""
-        return self._last.get(key, 0)
+        return self._last_turns.get(key, 0)
 
     def record_turn(self, *keys: K) -> None:
         """Give these keys the next turn, which they share."""
         self.count += 1
         for key in keys:
-            self._last[key] = self.count
-            self._last.move_to_end(key)
-        while len(self._last) > MAX_KEYS:
-            self._last.popitem(last=False)
+            self._last_turns[key] = self.count
+            self._last_turns.move_to_end(key)
+        while len(self._last_turns) > MAX_KEYS:
+            self._last_turns.popitem(last=False)

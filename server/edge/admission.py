@@ -25,7 +25,7 @@ WINDOW_SECONDS = 60.0
 BURST_SECONDS = 0.2
 """Burst of an address after a pause, in seconds: it may send at once what the rate allows in this time."""
 MIN_BURST = 8
-CROWD_SHARE = 0.25
+CROWDED_SHARE = 0.25
 """Share of all allowed connections.
 
 While fewer are open, one address may exceed its own limit: a lecture hall has one address.
@@ -35,9 +35,9 @@ IDLE_SHARE = 0.5
 
 While more are open, each connection closes after one request.
 """
-MAX_HELD_OPEN = 256
+MAX_REFUSED_OPEN = 256
 """Maximum number of refused connections that are held open for a while. Further ones are closed immediately."""
-HELD_SECONDS = 1.0
+REFUSAL_SECONDS = 1.0
 """Time for which a refused connection is held open, in seconds. It slows down a client that reconnects immediately."""
 
 
@@ -56,12 +56,12 @@ class Admission:
         self._pause_seconds = pause_seconds
         self._clock = clock
         self._proxies: list[IPv4Network | IPv6Network] = [ip_network(each) for each in trusted_proxies]
-        self._cut_off = FailedLogins(window=WINDOW_SECONDS, pause=pause_seconds)
+        self._abuse_counts = FailedLogins(window=WINDOW_SECONDS, pause=pause_seconds)
         self._shares: dict[str, TokenBucket] = {}
         self._last_log = float("-inf")
         """Time of the last refusal in the log, in seconds."""
         self._closed = False
-        self._held_open: set[asyncio.Transport] = set()
+        self._refused_open: set[asyncio.Transport] = set()
         self.open: Counter[str] = Counter()
         """Number of open connections by IPv4 address, or by /64 network for IPv6."""
 
@@ -114,10 +114,10 @@ class Admission:
         if self._closed or self.open.total() >= limits.connections:
             self._log_refusal("full: %d connections", self.open.total(), address)
             return False
-        if not proxied and self._cut_off.refusal_seconds_left(address, self._now_s) > 0:
+        if not proxied and self._abuse_counts.refusal_seconds_left(address, self._now_s) > 0:
             return False
         key = address_key(address)
-        crowded = self.open.total() >= CROWD_SHARE * limits.connections
+        crowded = self.open.total() >= CROWDED_SHARE * limits.connections
         if not proxied and crowded and self.open[key] >= limits.connections_per_address:
             self._log_refusal(
                 "more than %d connections from one address", limits.connections_per_address, address
@@ -139,21 +139,21 @@ class Admission:
 
     def refuse(self, transport: asyncio.Transport) -> None:
         """Close a refused connection after a while, without reading from it."""
-        if self._closed or len(self._held_open) >= MAX_HELD_OPEN:
+        if self._closed or len(self._refused_open) >= MAX_REFUSED_OPEN:
             transport.abort()
             return
         transport.pause_reading()
-        self._held_open.add(transport)
-        self._clock.call_later(HELD_SECONDS, self._abort, transport)
+        self._refused_open.add(transport)
+        self._clock.call_later(REFUSAL_SECONDS, self._abort, transport)
 
     def _abort(self, transport: asyncio.Transport) -> None:
-        self._held_open.discard(transport)
+        self._refused_open.discard(transport)
         transport.abort()
 
     def close(self) -> None:
         """Admit no more connections, and close the refused ones that are held open."""
         self._closed = True
-        for transport in list(self._held_open):
+        for transport in list(self._refused_open):
             self._abort(transport)
 
     def release(self, address: str) -> None:
@@ -168,8 +168,8 @@ class Admission:
         """Count a connection that was closed for misbehaviour. After many of them, its address is refused for a while."""
         if self.is_trusted_proxy(address):
             return
-        self._cut_off.record_failure(address, self._now_s, self.limits.cut_offs)
-        if self._cut_off.refusal_seconds_left(address, self._now_s) > 0:
+        self._abuse_counts.record_failure(address, self._now_s, self.limits.cut_offs)
+        if self._abuse_counts.refusal_seconds_left(address, self._now_s) > 0:
             log.warning("refused for %g s: too many cut off", self._pause_seconds, extra={"address": address})
 
 

@@ -43,23 +43,23 @@ def tune_interpreter() -> Iterator[None]:
     gc.collect()
     gc.freeze()
     gc.set_threshold(YOUNG_THRESHOLD, MIDDLE_THRESHOLD, OLD_THRESHOLD)
-    gc.callbacks.append(_observe_run)
+    gc.callbacks.append(_measure_collection)
     sys.setswitchinterval(SWITCH_SECONDS)
     try:
         yield
     finally:
         sys.setswitchinterval(interval)
-        gc.callbacks.remove(_observe_run)
+        gc.callbacks.remove(_measure_collection)
         gc.set_threshold(*usual)
         gc.unfreeze()
 
 
-_run_began = 0.0
+_collection_start = 0.0
 
 
-def _observe_run(phase: str, _info: dict[str, int]) -> None:
-    global _run_began  # noqa: PLW0603  there is one collector
+def _measure_collection(phase: str, _info: dict[str, int]) -> None:
+    global _collection_start  # noqa: PLW0603  there is one collector
     if phase == "start":
-        _run_began = MONOTONIC.now()
+        _collection_start = MONOTONIC.now()
     else:
-        COLLECTOR_SECONDS.observe(MONOTONIC.now() - _run_began)
+        COLLECTOR_SECONDS.observe(MONOTONIC.now() - _collection_start)

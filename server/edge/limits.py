@@ -53,7 +53,7 @@ class HostLimits(Struct, kw_only=True, forbid_unknown_fields=True):
     ] = 25.0
 
 
-PRIVATE = HostLimits(
+PRIVATE_LIMITS = HostLimits(
     connections_per_address=4096,
     messages_per_second=100_000,
     message_burst=100_000,

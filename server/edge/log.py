@@ -17,7 +17,7 @@ FIELDS = ("match", "bot", "address", "trace")
 """Fields that a log call may pass with `extra=`. `trace` is the number of a connection."""
 
 
-class LineFormatter(logging.Formatter):
+class TextFormatter(logging.Formatter):
     """Formatter for text: time, level, logger and message, then `key=value` for each field."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -49,7 +49,7 @@ class JsonFormatter(logging.Formatter):
 def configure_logging(log_format: Literal["text", "json"], *, verbose: bool, wire: bool) -> None:
     """Send the server's log to stderr. `wire` also logs every message, as `>` (from a client) and `<` (to a client)."""
     handler = logging.StreamHandler()
-    handler.setFormatter(JsonFormatter() if log_format == "json" else LineFormatter())
+    handler.setFormatter(JsonFormatter() if log_format == "json" else TextFormatter())
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     # Warnings and exceptions that Python would write to stderr become log lines.
     logging.captureWarnings(capture=True)

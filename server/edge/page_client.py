@@ -35,7 +35,7 @@ ANSWER_SECONDS = 2.0
 """Longest time to wait for the core's answer, in seconds."""
 IDLE_SECONDS = 30.0
 """Time without a request after which the client disconnects, in seconds."""
-FRESH_SECONDS = 0.25
+MAX_LISTING_AGE_SECONDS = 0.25
 """Age up to which a listing is reused, in seconds."""
 
 
@@ -75,7 +75,7 @@ class PageClient:
 
     async def current_listing(self) -> Listing | None:
         """Return the current listing, or None if the core does not answer."""
-        if self._edge.now() / 1e9 - self._listing_time <= FRESH_SECONDS:
+        if self._edge.now() / 1e9 - self._listing_time <= MAX_LISTING_AGE_SECONDS:
             return self._listing
         reply = await self._request("", Browse())
         return reply if isinstance(reply, Listing) else None

@@ -12,8 +12,8 @@ import msgspec
 
 from arena.server.edge.request import Request
 
-TEXT = "text/plain; charset=utf-8"
-JSON = "application/json; charset=utf-8"
+TEXT_TYPE = "text/plain; charset=utf-8"
+JSON_TYPE = "application/json; charset=utf-8"
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ If an answer takes a while, it returns a coroutine function that makes the answe
 
 def text_response(line: str, status: HTTPStatus = HTTPStatus.OK) -> Response:
     """Return an answer with one line of text."""
-    return Response(status, TEXT, f"{line}\n".encode())
+    return Response(status, TEXT_TYPE, f"{line}\n".encode())
 
 
 def json_response(value: Any, headers: Mapping[str, str] | None = None) -> Response:
@@ -48,7 +48,7 @@ def json_response(value: Any, headers: Mapping[str, str] | None = None) -> Respo
 
 def raw_json_response(body: bytes, headers: Mapping[str, str] | None = None) -> Response:
     """Return an answer with a body that is already JSON."""
-    return Response(HTTPStatus.OK, JSON, body, {"Cache-Control": "no-store", **(headers or {})})
+    return Response(HTTPStatus.OK, JSON_TYPE, body, {"Cache-Control": "no-store", **(headers or {})})
 
 
 def not_found(reason: str) -> Response:

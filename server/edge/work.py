@@ -13,7 +13,7 @@ from arena.server.failed_logins import address_key
 
 BURST_SECONDS = 20.0
 """Time in which an unused budget grows to its maximum, in seconds. An address may use all of it in one burst."""
-CAPACITY = 10_000
+MAX_ADDRESSES = 10_000
 """Maximum number of addresses to remember. The address whose last request is oldest is forgotten first."""
 
 
@@ -40,6 +40,6 @@ class WorkBudget:
         lacking = min(cost, most) - budget
         self._budgets[key] = budget - cost if lacking <= 0 else budget, now
         self._budgets.move_to_end(key)
-        if len(self._budgets) > CAPACITY:
+        if len(self._budgets) > MAX_ADDRESSES:
             self._budgets.popitem(last=False)
         return max(0.0, lacking / rate)

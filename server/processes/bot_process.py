@@ -101,92 +101,94 @@ class BotProcess:
         """Error message of a process that ended with exit code 2 before it ever connected; None if there was none."""
         self.process: int | None = None
         """Process id of the supervisor, the parent of all the bot's processes; None if it is not running."""
-        self._launch = program
+        self._program = program
         self._host = host
-        self._patience = policy
-        self._notice = on_failure
-        self._changed = on_change
+        self._policy = policy
+        self._on_failure = on_failure
+        self._on_change = on_change
         self._clock = clock
-        self._ever_up = False
+        self._was_connected = False
         self._failures = 0
-        self._silent = 0
-        self._gave_up = 0
-        self._ended = False
+        self._silent_matches = 0
+        self._reported_resignations = 0
+        self._has_ended = False
         """True from the end of the process to its restart.
 
         The report of the end contains the bot's output, so a report of its resignation need not.
         """
-        self._tail: deque[str] = deque()
-        self._hung: str | None = None
-        self._kill = anyio.Event()
+        self._output_tail: deque[str] = deque()
+        self._hang_report: str | None = None
+        self._kill_requested = anyio.Event()
 
     def record_match_start(self) -> None:
         """Discard the output so far, because a new match begins."""
-        self._tail.clear()
+        self._output_tail.clear()
 
-    def report_resignation(self, how: str) -> None:
+    def report_resignation(self, verb: str) -> None:
         """Report the bot's output before it gave up its last match: usually a traceback, for its author.
 
-        how  `resigned` or `crashed`
+        verb  `resigned` or `crashed`
         """
-        self._gave_up += 1
-        if self._tail and not self._ended and self._gave_up <= MAX_SHOWN_FAILURES:
-            last = self._gave_up == MAX_SHOWN_FAILURES
+        self._reported_resignations += 1
+        if self._output_tail and not self._has_ended and self._reported_resignations <= MAX_SHOWN_FAILURES:
+            last = self._reported_resignations == MAX_SHOWN_FAILURES
             more = " (for later ones, only the result is shown)" if last else ""
-            self._notice("\n    ".join([f"bot {self.name} {how}{more}; it printed", *self._tail]))
+            self._on_failure("\n    ".join([f"bot {self.name} {verb}{more}; it printed", *self._output_tail]))
 
     def record_move(self) -> None:
         """Record that the bot made a move in its last match."""
-        self._silent = 0
+        self._silent_matches = 0
         self._failures = 0
 
     def record_silent_match(self) -> None:
         """Record that the bot lost its last match on time without a move."""
-        self._silent += 1
-        if self._silent >= self._patience.silent_matches and self.state is BotState.UP:
-            self._give_up_on(f"it did not answer in {self._silent} matches in a row")
+        self._silent_matches += 1
+        if self._silent_matches >= self._policy.silent_matches and self.state is BotState.UP:
+            self._give_up_on(f"it did not answer in {self._silent_matches} matches in a row")
 
     def _give_up_on(self, why: str) -> None:
-        self._hung = why
+        self._hang_report = why
         self._set_state(BotState.STARTING)
-        self._kill.set()
+        self._kill_requested.set()
 
     def _set_state(self, state: BotState) -> None:
         self.state = state
-        self._changed()
+        self._on_change()
 
     async def run(self) -> None:
         """Keep the bot running until it is lost or the task is cancelled. On cancellation, stop its processes."""
         while True:
-            self._hung, self._kill, self._silent = None, anyio.Event(), 0
-            self._ended = False
-            self._tail.clear()
+            self._hang_report, self._kill_requested, self._silent_matches = None, anyio.Event(), 0
+            self._has_ended = False
+            self._output_tail.clear()
             code = await self._run_once()
-            if code == supervisor.CANNOT_START and not self._ever_up:
+            if code == supervisor.CANNOT_START and not self._was_connected:
                 last_line = (
-                    self._tail[-1] if self._tail else "the process ended with exit code 2 and printed nothing"
+                    self._output_tail[-1]
+                    if self._output_tail
+                    else "the process ended with exit code 2 and printed nothing"
                 )
                 self.refusal = last_line.removeprefix("arena: ")
                 break
-            self._ended = True
+            self._has_ended = True
             await self._host.report_bot_exit(self.name, f"its process ended ({_describe_exit(code)})")
             self._failures += 1
-            is_lost = self._failures > self._patience.restarts
-            self._notice(self._make_exit_report(code, lost=is_lost))
+            is_lost = self._failures > self._policy.restarts
+            self._on_failure(self._make_exit_report(code, lost=is_lost))
             if is_lost:
                 break
             self._set_state(BotState.STARTING)
-            wait = self._patience.backoff * 2 ** (self._failures - 1)
-            await self._clock.sleep(min(wait, self._patience.backoff_limit))
+            wait = self._policy.backoff * 2 ** (self._failures - 1)
+            await self._clock.sleep(min(wait, self._policy.backoff_limit))
         self._set_state(BotState.LOST)
 
     async def _run_once(self) -> int:
         """Run the process once, from start to end, and return its exit code."""
         token = self._host.issue_token(self.name)
         child = await Child.start(
-            self._launch.command, self._launch.url, self.name, token, self._launch.folder
+            self._program.command, self._program.url, self.name, token, self._program.folder
         )
-        self.process, self._tail = child.pid, child.tail
+        self.process, self._output_tail = child.pid, child.output_tail
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(child.read_output)
@@ -200,25 +202,29 @@ class BotProcess:
             return code
         finally:
             self.process = None
-            await child.stop(self._patience.stop)
+            await child.stop(self._policy.stop)
 
     async def _await_connection(self, child: Child) -> None:
-        if await self._host.wait_until_connected(self.name, self._patience.start):
-            self._ever_up = True
+        if await self._host.wait_until_connected(self.name, self._policy.start):
+            self._was_connected = True
             if child.exit_code is None:
                 self._set_state(BotState.UP)
         else:
-            self._give_up_on(f"it did not connect within {self._patience.start:g} s")
+            self._give_up_on(f"it did not connect within {self._policy.start:g} s")
 
     async def _kill_on_request(self, child: Child) -> None:
-        await self._kill.wait()
+        await self._kill_requested.wait()
         await child.kill()
 
     def _make_exit_report(self, code: int, *, lost: bool) -> str:
         """Return one line about the end of the process, followed by the bot's last output."""
-        how = f"hung: {self._hung}" if self._hung else f"ended unexpectedly ({_describe_exit(code)})"
+        how = (
+            f"hung: {self._hang_report}"
+            if self._hang_report
+            else f"ended unexpectedly ({_describe_exit(code)})"
+        )
         then = "it is lost, and so are its matches" if lost else "it is started again"
-        return "\n    ".join([f"bot {self.name} {how}; {then}", *self._tail])
+        return "\n    ".join([f"bot {self.name} {how}; {then}", *self._output_tail])
 
 
 def _describe_exit(code: int) -> str:

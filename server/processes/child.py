@@ -31,7 +31,7 @@ class Child:
 
     def __init__(self, process: anyio.abc.Process) -> None:
         self._process = process
-        self.tail: deque[str] = deque(maxlen=TAIL_LINES)
+        self.output_tail: deque[str] = deque(maxlen=TAIL_LINES)
         """Last lines that the process printed."""
         self._all_read = anyio.Event()
 
@@ -113,4 +113,4 @@ class Child:
         if text and not text.isprintable():  # rare
             text = "".join(char if char.isprintable() or char == "\t" else "?" for char in text)
         if text:
-            self.tail.append(text)
+            self.output_tail.append(text)

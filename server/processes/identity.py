@@ -38,7 +38,7 @@ def identify_this_process() -> ProcessIdentity:
     return ProcessIdentity(socket.gethostname()[:255], pid, _boot_and_namespace(), state[1] if state else "")
 
 
-def is_gone(process: ProcessIdentity) -> bool:
+def has_ended(process: ProcessIdentity) -> bool:
     """Return True if the process is known to have ended; False if it runs, or if it cannot be checked from here."""
     if not process.place or not process.started or process.place != _boot_and_namespace():
         return False

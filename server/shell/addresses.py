@@ -37,7 +37,7 @@ class AddressRecorder:
         self._clock = clock
         self._day, self._key = "", b""
         """Current day (UTC), and the key for its hashes."""
-        self._new: set[AddressUse] = set()
+        self._unstored: set[AddressUse] = set()
         self._stored: set[AddressUse] = set()
         """Rows of the current day that need not be stored again."""
         shell.add_effect_handler(MatchFinished, self._record_players)
@@ -53,12 +53,12 @@ class AddressRecorder:
                 address = address_key(bot.address).encode()
                 row = AddressUse(name, day, hmac.digest(self._key, address, "sha256").hex())
                 if row not in self._stored:
-                    self._new.add(row)
+                    self._unstored.add(row)
 
     async def run(self) -> None:
         """Store new rows until cancelled. While the store is unavailable, keep them in memory."""
         while True:
-            rows = frozenset(self._new)
+            rows = frozenset(self._unstored)
             if rows:
                 try:
                     async with database.convert_database_errors(self._engine):
@@ -67,6 +67,6 @@ class AddressRecorder:
                     await checkpoint()  # raises if the server is stopping, which closes the store
                     log.warning("addresses cannot be stored now: %s", error)
                 else:
-                    self._new -= rows
+                    self._unstored -= rows
                     self._stored |= rows
             await self._clock.sleep(PAUSE_SECONDS)

@@ -21,7 +21,7 @@ from arena.protocol.codes import Code
 from arena.protocol.values import Role
 from arena.server.core.bot import hash_secret
 from arena.server.core.effects import Close
-from arena.server.core.guests import is_guest
+from arena.server.core.guests import is_guest_name
 from arena.server.core.inputs import (
     EDGE_BITS,
     ClientAdmitted,
@@ -72,13 +72,13 @@ class Authenticator:
         """
         self._engine = engine
         self._server = server
-        self._anyone = anyone
+        self._admits_anyone = anyone
         self._guests = guests
         self._failed_logins = failed_logins
         self._clock = clock
         self._issued: dict[str, str] = {}
         """Hashes of the tokens of bots that the host runs, by name."""
-        self._waiting: dict[int, AdmissionRequest] = {}
+        self._requests: dict[int, AdmissionRequest] = {}
         self._unrated: dict[str, None] = {}
         """Names of bots whose ratings and owners must still be sent to a new core, in order of arrival."""
         self._request_arrived = asyncio.Event()
@@ -94,17 +94,17 @@ class Authenticator:
 
     def enqueue(self, request: AdmissionRequest) -> None:
         """Queue a client's hello for the next query of the store."""
-        self._waiting[request.client] = request
+        self._requests[request.client] = request
         self._request_arrived.set()
 
     def cancel(self, disconnection: ClientDisconnected) -> None:
         """Forget the hello of a client that has disconnected."""
-        self._waiting.pop(disconnection.client, None)
+        self._requests.pop(disconnection.client, None)
 
     def drop_edge(self, edge: int) -> None:
         """Forget the clients of a lost edge."""
-        for client in [client for client in self._waiting if client >> EDGE_BITS == edge]:
-            del self._waiting[client]
+        for client in [client for client in self._requests if client >> EDGE_BITS == edge]:
+            del self._requests[client]
 
     def complete_resync(self, client_list: EdgeResynced) -> EdgeResynced:
         """Complete an edge's list of connected clients with the fields that depend on their names and addresses.
@@ -118,7 +118,13 @@ class Authenticator:
             is_bot = enter.hello.role == "bot"
             if is_bot:
                 self._unrated[name] = None
-            guest = is_bot and self._guests and not self._anyone and not enter.hello.token and is_guest(name)
+            guest = (
+                is_bot
+                and self._guests
+                and not self._admits_anyone
+                and not enter.hello.token
+                and is_guest_name(name)
+            )
             clients.append(
                 replace(
                     enter,
@@ -143,7 +149,7 @@ class Authenticator:
         """Admit clients until cancelled."""
         while True:
             await self._request_arrived.wait()
-            crowd = list(self._waiting.values())[:MAX_BATCH]
+            crowd = list(self._requests.values())[:MAX_BATCH]
             unrated = list(islice(self._unrated, MAX_BATCH))
             if not crowd and not unrated:
                 self._request_arrived.clear()
@@ -169,30 +175,30 @@ class Authenticator:
                     shell.submit(RatingChanged(game, name, rating))
             for request in crowd:
                 if (
-                    self._waiting.get(request.client) is request
+                    self._requests.get(request.client) is request
                 ):  # an edge may have repeated the hello meanwhile
-                    del self._waiting[request.client]
+                    del self._requests[request.client]
                     self._admit_or_refuse(shell, request, stored)
             if names:
                 await self._clock.sleep(GATHER_SECONDS)
 
     def _admit_or_refuse(
-        self, shell: Shell, request: AdmissionRequest, stored: dict[str, StoredAccount] | None
+        self, shell: Shell, request: AdmissionRequest, accounts: dict[str, StoredAccount] | None
     ) -> None:
-        if stored is None:
+        if accounts is None:
             shell.send(
                 Close(request.client, Code.SERVER_FULL, "the server cannot reach its store: try again")
             )
             return
         try:
-            enter = self.authenticate(request, stored.get(request.hello.name, StoredAccount()))
+            enter = self.authenticate(request, accounts.get(request.hello.name, StoredAccount()))
         except RequestRefused as refused:
             shell.send(Close(request.client, refused.code, refused.detail))
         else:
             shell.submit(enter)
 
-    def authenticate(self, request: AdmissionRequest, stored: StoredAccount) -> ClientAdmitted:
-        """Return the input that admits a client. `stored`: account of the client's name in the store. Raises RequestRefused.
+    def authenticate(self, request: AdmissionRequest, account: StoredAccount) -> ClientAdmitted:
+        """Return the input that admits a client. `account`: account of the client's name in the store. Raises RequestRefused.
 
         An address that has sent many wrong tokens is blocked for a while. A bot with the secret of its session is
         admitted even then, so that other clients at its address cannot make it lose its matches.
@@ -203,13 +209,13 @@ class Authenticator:
         role: Role = hello.role
         guest, owner = False, ""
         if hello.role != "spectator" or hello.token:
-            returning = bool(stored.session) and hmac.compare_digest(
-                stored.session, hash_secret(hello.session)
+            returning = bool(account.session) and hmac.compare_digest(
+                account.session, hash_secret(hello.session)
             )
             if not returning:
                 self._check_address(address)
-            role, guest = self._check_token(request, stored)
-            owner = hello.name if hello.name in self._issued else stored.owner
+            role, guest = self._check_token(request, account)
+            owner = hello.name if hello.name in self._issued else account.owner
         return ClientAdmitted(
             request.client,
             hello,
@@ -220,11 +226,11 @@ class Authenticator:
             role=role,
             guest=guest,
             local=self._is_local(hello.name, address),
-            stored_session=stored.session,
-            ratings=stored.ratings,
+            stored_session=account.session,
+            ratings=account.ratings,
         )
 
-    def _check_token(self, request: AdmissionRequest, stored: StoredAccount) -> tuple[Role, bool]:
+    def _check_token(self, request: AdmissionRequest, account: StoredAccount) -> tuple[Role, bool]:
         """Return the role that a hello's token grants, and True for a guest.
 
         Raises RequestRefused for a wrong token.
@@ -234,20 +240,20 @@ class Authenticator:
         if issued is not None:
             if hmac.compare_digest(issued, tokens.hash_token(token)):
                 return "bot", False
-        elif stored.revoked:
+        elif account.revoked:
             why = f"the token of {name!r} was revoked: ask the host for a new one"
             self._count_failure(request)
             raise RequestRefused(Code.BAD_TOKEN, why)
-        elif not stored.token:
-            if self._anyone and not token:
+        elif not account.token:
+            if self._admits_anyone and not token:
                 return "bot", False
-            if self._guests and not token and is_guest(name):
+            if self._guests and not token and is_guest_name(name):
                 return "bot", True
-            hint = "leave the token empty here" if self._anyone else "ask the host for a token"
+            hint = "leave the token empty here" if self._admits_anyone else "ask the host for a token"
             self._count_failure(request)
             raise RequestRefused(Code.BAD_TOKEN, f"the name {name!r} has no token: {hint}")
-        elif hmac.compare_digest(stored.token, tokens.hash_token(token)):
-            return stored.role, False
+        elif hmac.compare_digest(account.token, tokens.hash_token(token)):
+            return account.role, False
         self._count_failure(request)
         raise RequestRefused(Code.BAD_TOKEN, f"wrong token for {name!r}")
 

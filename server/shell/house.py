@@ -20,7 +20,7 @@ from arena.games.core import Player
 from arena.match.replay import has_moved
 from arena.server.core.effects import MatchFinished, StartHouseEngine
 from arena.server.core.inputs import HouseEngineFailed
-from arena.server.core.settings import HOUSE_MATCHES, HouseEngine
+from arena.server.core.settings import MATCHES_PER_HOUSE_ENGINE, HouseEngine
 from arena.server.processes.bot_process import (
     BotProcess,
     BotProgram,
@@ -63,9 +63,9 @@ class HousePlan:
     """True if clients without a token may play the engines."""
     check: bool = False
     """True to start all engines when the server starts, and raise BadHouse if one cannot be started."""
-    notice: Callable[[str], None] = log.warning
+    report_failure: Callable[[str], None] = log.warning
     """Function that is called after each crash or hang, with a line that names the bot, and the bot's last output."""
-    patience: RestartPolicy = RESTART_POLICY
+    restart_policy: RestartPolicy = RESTART_POLICY
     games: Sequence[str] = ()
     """User-written games that the engines also play, as for `arena bot --game`."""
 
@@ -113,7 +113,7 @@ class HouseProcesses:
         self._plan = plan
         self._shell = shell
         self._tasks = tasks
-        self._checking = False
+        self._is_starting = False
         self._started: set[str] = set()
         self._failed: set[str] = set()
         self._changed = anyio.Event()
@@ -121,8 +121,8 @@ class HouseProcesses:
             each.name: BotProcess(
                 BotProgram(each.name, _engine_command(each, url, plan.games), url),
                 host,
-                plan.patience,
-                plan.notice,
+                plan.restart_policy,
+                plan.report_failure,
                 self._report_lost_engines,
             )
             for each in plan.engines
@@ -136,13 +136,13 @@ class HouseProcesses:
 
     async def start_and_check(self) -> None:
         """Start all engines, and wait until they are up. Raises BadHouse if an engine cannot be started."""
-        self._checking = True
+        self._is_starting = True
         for name in self._processes:
             self._start_engine(name)
-        with anyio.move_on_after(self._plan.patience.settle):
+        with anyio.move_on_after(self._plan.restart_policy.settle):
             while any(each.state is BotState.STARTING for each in self._processes.values()):
                 await self._changed.wait()
-        self._checking = False
+        self._is_starting = False
         for process in self._processes.values():
             if process.refusal is not None:
                 raise BadHouse(process.refusal)
@@ -174,8 +174,8 @@ class HouseProcesses:
         for name, process in self._processes.items():
             if process.state is BotState.LOST and name not in self._failed:
                 self._failed.add(name)
-                if process.refusal is not None and not self._checking:
-                    self._plan.notice(f"bot {name} cannot be started: {process.refusal}")
+                if process.refusal is not None and not self._is_starting:
+                    self._plan.report_failure(f"bot {name} cannot be started: {process.refusal}")
                 self._shell.submit(HouseEngineFailed(name))
         self._changed.set()
         self._changed = anyio.Event()
@@ -183,7 +183,7 @@ class HouseProcesses:
 
 def _engine_command(engine: HouseEngine, url: str, games: Sequence[str]) -> tuple[str, ...]:
     command = make_engine_command(engine.engine, url, engine.name, games)
-    return (*command, "--challenges-only", "--matches", str(HOUSE_MATCHES))
+    return (*command, "--challenges-only", "--matches", str(MATCHES_PER_HOUSE_ENGINE))
 
 
 @asynccontextmanager

@@ -29,27 +29,27 @@ RETRY_SECONDS = 0.5
 """Pause before a failed lookup is repeated, in seconds."""
 
 
-class MissedResults:
+class MissedResultSender:
     """Task that sends bots the results that they missed. It is active only while `run` runs."""
 
     def __init__(self, find_record: RecordLookup, shell: Shell, clock: Clock) -> None:
-        self._record_of = find_record
+        self._find_record = find_record
         self._shell = shell
         self._clock = clock
         self._send, self._receive = anyio.create_memory_object_stream[SendMissedResult](MAX_QUEUED)
-        self._waiting: set[SendMissedResult] = set()
+        self._requests: set[SendMissedResult] = set()
         """Unanswered requests. A repetition of one, for example after an edge has lost messages, is dropped."""
         shell.add_effect_handler(SendMissedResult, self._enqueue)
 
     def _enqueue(self, request: SendMissedResult) -> None:
-        if request in self._waiting:
+        if request in self._requests:
             return
         try:
             self._send.send_nowait(request)
         except anyio.WouldBlock:
             log.warning("too many requests for missed results", extra={"bot": request.name})
         else:
-            self._waiting.add(request)
+            self._requests.add(request)
 
     async def run(self) -> None:
         """Answer requests until cancelled."""
@@ -57,14 +57,14 @@ class MissedResults:
             async for request in self._receive:
                 while (answer := await self._look_up(request)) is None:
                     await self._clock.sleep(RETRY_SECONDS)
-                self._waiting.discard(request)
+                self._requests.discard(request)
                 self._shell.send(Send(request.client, answer))
 
     async def _look_up(self, request: SendMissedResult) -> ServerMessage | None:
         """Return the answer to a request; None if the store cannot answer now."""
         try:
             with anyio.fail_after(LOOKUP_SECONDS):
-                line = await self._record_of(request.match)
+                line = await self._find_record(request.match)
         except TimeoutError:
             log.warning(
                 "the store took too long to read the result of match %s",

@@ -31,7 +31,7 @@ POLL_SECONDS = 1.0
 """Interval between two checks for requests, in seconds."""
 
 
-class HostRequests:
+class HostRequestHandler:
     """Requests to one server. Those in the store are handled while `run` runs."""
 
     def __init__(self, engine: Engine, server: str, shell: Shell, clock: Clock, journal: Journal) -> None:
@@ -42,7 +42,7 @@ class HostRequests:
         self._journal = journal
         self._number = 0
         """Number of the last request that did not come from the store. The numbers of such requests are negative."""
-        self._waiting: dict[int, asyncio.Future[RequestAnswer]] = {}
+        self._pending_answers: dict[int, asyncio.Future[RequestAnswer]] = {}
         shell.add_effect_handler(CommandAnswered, self._resolve_request)
 
     async def make_change(self, change: PreparedChange) -> bool | RequestAnswer:
@@ -60,17 +60,17 @@ class HostRequests:
         """
         self._number -= 1
         number = self._number
-        self._waiting[number] = asyncio.get_running_loop().create_future()
+        self._pending_answers[number] = asyncio.get_running_loop().create_future()
         try:
             self._shell.submit(HostCommand(number, request))
-            return await self._waiting[number]
+            return await self._pending_answers[number]
         finally:
-            del self._waiting[number]
+            del self._pending_answers[number]
 
-    def _resolve_request(self, answered: CommandAnswered) -> None:
-        waiter = self._waiting.get(answered.number)
+    def _resolve_request(self, answer: CommandAnswered) -> None:
+        waiter = self._pending_answers.get(answer.number)
         if waiter is not None and not waiter.done():
-            waiter.set_result(RequestAnswer(answered.answer, answered.done))
+            waiter.set_result(RequestAnswer(answer.answer, answer.done))
 
     async def run(self) -> None:
         """Pass new requests to the core, until cancelled. A rebuilt core gets all unanswered requests again."""

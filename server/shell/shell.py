@@ -27,7 +27,7 @@ from arena.protocol.messages import Accept, Resign
 from arena.protocol.record import Record, from_line
 from arena.server.core.core import Core
 from arena.server.core.effects import (
-    DURABLE,
+    DURABLE_EFFECTS,
     Close,
     Effect,
     IncrementMetric,
@@ -64,7 +64,7 @@ from arena.server.store.lease import LeaseLost
 
 log = logging.getLogger("arena.shell")
 
-RETRY_S = 0.5
+RETRY_SECONDS = 0.5
 """Interval between attempts to reach an unavailable store, in seconds."""
 MAX_QUEUED = 20_000
 """Maximum number of inputs that wait for an unavailable store. If more arrive, the core is dropped and built anew."""
@@ -130,7 +130,7 @@ class Shell:
         self.resumed = 0
         """Number of matches that continue from before the restart."""
         self._journal = journal
-        self._record_of = find_record
+        self._find_record = find_record
         self._authenticator = authenticator
         self._metrics = metrics
         self._clock = clock
@@ -140,7 +140,7 @@ class Shell:
         self._event = event
         self._core = Core(settings, seed(), clock.now_ns())
         self._edges: dict[int, EdgePort] = {}
-        self._arrived: list[Upward | Input] = []
+        self._inputs: list[Upward | Input] = []
         self._wake = asyncio.Event()
         """Set when a round is due."""
         self._wakes_later = False
@@ -158,9 +158,9 @@ class Shell:
         """Matches requested by `play_match`, by id: their terms, and the futures of their records."""
         self._changed: asyncio.Event | None = None
         """Event that the next round sets; None if no task waits for it."""
-        self._keeping: list[ExternalEffects] = []
+        self._uncommitted: list[ExternalEffects] = []
         """Effects passed to `commit_external` that are not committed yet."""
-        self._late: list[Effect | ExternalEffects] = []
+        self._external_effects: list[Effect | ExternalEffects] = []
         """Effects for the next round that did not come from the core."""
         self._handlers: dict[type, list[Callable[[Any], None]]] = {
             MatchFinished: [self._handle_match_finished],
@@ -185,7 +185,7 @@ class Shell:
                 self._authenticator.cancel(message)  # type: ignore[arg-type]
             elif kind is EdgeResynced:
                 message = self._authenticator.complete_resync(message)  # type: ignore[arg-type]
-            self._arrived.append(message)
+            self._inputs.append(message)
             if (type(message.message) if kind is MessageReceived else kind) not in UNHURRIED:  # type: ignore[union-attr]
                 self._wake.set()
             elif not self._wakes_later:
@@ -194,7 +194,7 @@ class Shell:
 
     def _wake_for_unhurried(self) -> None:
         self._wakes_later = False
-        if self._arrived:
+        if self._inputs:
             self._wake.set()
 
     def attach(self, edge: int, port: EdgePort) -> None:
@@ -255,13 +255,13 @@ class Shell:
     async def commit_external(self, effects: Sequence[Durable]) -> None:
         """Commit effects that did not come from the core, such as the record of a match played elsewhere."""
         external = ExternalEffects(effects, asyncio.get_running_loop().create_future())
-        self._keeping.append(external)
-        self._late += (*effects, external)
+        self._uncommitted.append(external)
+        self._external_effects += (*effects, external)
         self._wake.set()
         try:
             await external.done
         finally:
-            self._keeping.remove(external)
+            self._uncommitted.remove(external)
 
     async def wait_for_change(self) -> None:
         """Wait until the core has handled another round of inputs.
@@ -305,7 +305,7 @@ class Shell:
                         log.error("%s", failed)  # noqa: TRY400  one line, no stack
                     trouble = str(failed)
                     if not self._stopping:
-                        await self._clock.sleep(RETRY_S)
+                        await self._clock.sleep(RETRY_SECONDS)
             if self._timer is not None:
                 self._timer.cancel()
             self._lag.stop()
@@ -329,21 +329,21 @@ class Shell:
         if self.draining:
             effects += self._core.handle(Drain(), now)
         self.resumed = self._core.match_count
-        self._arrived = [each for each in self._arrived if type(each) not in DROPPED_WITHOUT_CORE]
+        self._inputs = [each for each in self._inputs if type(each) not in DROPPED_WITHOUT_CORE]
         self._serving = True
         for match, (terms, record) in list(self._requested_matches.items()):
             if not self._core.is_in_progress(match):
                 await self._request_again(terms, record)
         for port in list(self._edges.values()):
             port.deliver((Resync(),))
-        self._late = []
-        for external in self._keeping:
+        self._external_effects = []
+        for external in self._uncommitted:
             effects += (*external.effects, external)
         return effects
 
     async def _request_again(self, terms: Terms, record: asyncio.Future[Record]) -> None:
         """Request a match from a new core, unless the match ended before the last core was dropped."""
-        line = await self._record_of(terms.match)
+        line = await self._find_record(terms.match)
         if line is None:
             self.submit(MatchRequested(terms))
         elif not record.done():
@@ -358,16 +358,16 @@ class Shell:
         while not self._journal.lost.is_set():
             self._wake.clear()
             now = self._now_ns()
-            arrived, self._arrived = self._arrived[:MAX_ROUND_INPUTS], self._arrived[MAX_ROUND_INPUTS:]
-            if self._arrived:
+            arrived, self._inputs = self._inputs[:MAX_ROUND_INPUTS], self._inputs[MAX_ROUND_INPUTS:]
+            if self._inputs:
                 self._wake.set()
             for message in arrived:
                 effects += core.handle(message, now)  # type: ignore[arg-type]
-            if deadline is not None and deadline <= now and not self._arrived:
+            if deadline is not None and deadline <= now and not self._inputs:
                 effects += core.handle(Tick(self._lag.take_longest()), now)
             durable: list[Durable] = []
             for effect in effects:
-                if type(effect) in DURABLE:
+                if type(effect) in DURABLE_EFFECTS:
                     durable.append(effect)  # type: ignore[arg-type]  # noqa: PERF401  a comprehension adds a frame in each round
             if durable:
                 try:
@@ -376,7 +376,7 @@ class Shell:
                     await self._commit_again(durable, away)
             if effects or self._changed is not None:
                 self._release(effects)
-            effects, self._late = self._late, []
+            effects, self._external_effects = self._external_effects, []
             deadline = core.next_deadline
             if self._wake.is_set():
                 await self._clock.sleep(0)  # let the sockets have a turn
@@ -387,7 +387,7 @@ class Shell:
                 if deadline is not None and not self._timer_at <= deadline:
                     self._set_timer(deadline)
                 await self._wake.wait()
-                effects, self._late = self._late, []
+                effects, self._external_effects = self._external_effects, []
         raise LeaseLost(self._journal.lease)
 
     def _set_timer(self, deadline: int) -> None:
@@ -433,18 +433,18 @@ class Shell:
         until = self._now_ns() + round(self._patience_s * 1e9)
         log.warning("matches wait for the store, %g s at the most: %s", self._patience_s, error)
         while True:
-            if self._stopping or self._now_ns() >= until or len(self._arrived) > MAX_QUEUED:
+            if self._stopping or self._now_ns() >= until or len(self._inputs) > MAX_QUEUED:
                 raise StoreFailed(
                     f"the store is unavailable, and matches wait until it is back: {error}"
                 ) from None
-            await self._clock.sleep(RETRY_S)
+            await self._clock.sleep(RETRY_SECONDS)
             try:
                 await self._journal.commit(durable)
             except StoreUnavailable as still:
                 error = still
             else:
                 log.warning("the store is back; matches continue")
-                self._arrived.insert(0, StoreRecovered())
+                self._inputs.insert(0, StoreRecovered())
                 return
 
     # effects without a client
@@ -454,10 +454,10 @@ class Shell:
         if waiter is not None and not waiter[1].done():
             waiter[1].set_result(finished.record)
 
-    def _handle_match_refused(self, refused: MatchRefused) -> None:
-        waiter = self._requested_matches.get(refused.match)
+    def _handle_match_refused(self, refusal: MatchRefused) -> None:
+        waiter = self._requested_matches.get(refusal.match)
         if waiter is not None and not waiter[1].done():
-            waiter[1].set_exception(MatchNotStarted(refused.why))
+            waiter[1].set_exception(MatchNotStarted(refusal.why))
 
     def _count_metric(self, count: IncrementMetric) -> None:
         self._metrics.lines_cut.inc(count.by)

@@ -1,7 +1,7 @@
 """Webhooks: news of this server's events, sent to one URL that the host chooses.
 
 A message is a POST of JSON, signed according to Standard Webhooks (https://www.standardwebhooks.com). A separate task
-sends one message at a time, in order: a slow or absent receiver delays only later messages. A message that `MAX_TRIES`
+sends one message at a time, in order: a slow or absent receiver delays only later messages. A message that `MAX_ATTEMPTS`
 attempts did not deliver, or that does not fit into the queue, is dropped and logged.
 """
 
@@ -35,17 +35,17 @@ log = logging.getLogger("arena.webhooks")
 
 MAX_QUEUED = 1_000
 """Maximum number of waiting messages. If the queue is full, a new message is dropped."""
-MAX_TRIES = 8
-SECONDS = 10.0
+MAX_ATTEMPTS = 8
+ANSWER_SECONDS = 10.0
 """Time limit of one attempt, in seconds."""
-PAUSES = (1.0, 60.0)
+RETRY_PAUSES = (1.0, 60.0)
 """Shortest and longest pause between two attempts, in seconds. The pause doubles after each attempt."""
 SECRET_PREFIX = "whsec_"  # noqa: S105  prefix of a secret, not a secret
 SECRET_BYTES = range(24, 65)
 STATUS_BYTES = 1024
 """Maximum number of bytes read of an answer. The status line must be within them."""
 
-Post = Callable[["WebhookURL", bytes, Mapping[str, str]], Awaitable[int]]
+PostFunction = Callable[["WebhookURL", bytes, Mapping[str, str]], Awaitable[int]]
 """Function that sends a body with headers to a URL, and returns the HTTP status of the answer.
 
 Raises OSError or ValueError.
@@ -117,7 +117,7 @@ class _WebhookMessage:
     identity: str = field(default_factory=lambda: f"msg_{secrets.token_hex(16)}")
 
 
-class Webhooks:
+class WebhookSender:
     """Task that sends a shell's event news to one receiver. It is active only while `run` runs."""
 
     def __init__(
@@ -127,7 +127,7 @@ class Webhooks:
         shell: Shell,
         unix: Callable[[], float],
         clock: Clock,
-        post: Post | None = None,
+        post: PostFunction | None = None,
     ) -> None:
         """Set up the task. Raises BadWebhook for an invalid URL or secret.
 
@@ -139,42 +139,42 @@ class Webhooks:
         self._unix = unix
         self._clock = clock
         self._post = post or post_by_http
-        self._waiting: deque[_WebhookMessage] = deque()
-        self._work = anyio.Event()
+        self._queue: deque[_WebhookMessage] = deque()
+        self._queued = anyio.Event()
         shell.add_effect_handler(EventNews, self.enqueue)
 
     def enqueue(self, news: EventNews) -> None:
         """Queue a message with the news, or drop and log it if the queue is full."""
-        if len(self._waiting) >= MAX_QUEUED:
+        if len(self._queue) >= MAX_QUEUED:
             log.warning("webhook dropped: %d messages wait for %s", MAX_QUEUED, self._address.host)
             return
-        fields = msgspec.to_builtins(news.what)
+        fields = msgspec.to_builtins(news.content)
         kind = fields.pop("type")
         whole = {
             "type": kind,
             "timestamp": format_utc(int(self._unix())),
             "data": {"event": news.event, **fields},
         }
-        self._waiting.append(_WebhookMessage(msgspec.json.encode(whole)))
-        self._work.set()
+        self._queue.append(_WebhookMessage(msgspec.json.encode(whole)))
+        self._queued.set()
 
     async def run(self) -> None:
         """Send messages until cancelled."""
         while True:
-            while self._waiting:
-                await self._deliver(self._waiting[0])
-                self._waiting.popleft()
-            self._work = anyio.Event()
-            await self._work.wait()
+            while self._queue:
+                await self._deliver(self._queue[0])
+                self._queue.popleft()
+            self._queued = anyio.Event()
+            await self._queued.wait()
 
     async def _deliver(self, message: _WebhookMessage) -> None:
         """Send a message repeatedly, until it is received or refused, or the attempts are used up."""
-        pause, longest = PAUSES
-        for number in range(1, MAX_TRIES + 1):
+        pause, longest = RETRY_PAUSES
+        for number in range(1, MAX_ATTEMPTS + 1):
             why, again = await self._send_once(message)
             if not why:
                 return
-            if not again or number == MAX_TRIES:
+            if not again or number == MAX_ATTEMPTS:
                 log.warning("webhook %s dropped after %d tries: %s", message.identity, number, why)
                 return
             await self._clock.sleep(pause)
@@ -190,10 +190,10 @@ class Webhooks:
             "Webhook-Signature": sign(self._key, message.identity, timestamp, message.body),
         }
         try:
-            with anyio.fail_after(SECONDS):
+            with anyio.fail_after(ANSWER_SECONDS):
                 status = await self._post(self._address, message.body, headers)
         except TimeoutError:
-            return f"no answer within {SECONDS:g} s", True
+            return f"no answer within {ANSWER_SECONDS:g} s", True
         except (OSError, ValueError) as error:
             return (str(error) or type(error).__name__)[:200], True
         if 200 <= status < 300:

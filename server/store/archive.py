@@ -19,7 +19,7 @@ import sqlalchemy as sa
 from msgspec import structs
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from arena.match.replay import verify
+from arena.match.replay import verify_record
 from arena.match.thinking import AnalysisTrimmer
 from arena.protocol.record import RECORD_BYTES, BadRecord, Record, from_line, to_line
 from arena.protocol.timecontrol import TimeControl
@@ -140,7 +140,7 @@ def parse_line(line: bytes) -> ArchivedMatch:
     if not all(map(is_valid_name, (archived.players.maxie, archived.players.minnie))):
         raise BadRecord(f"match {archived.match}: a player's name must be 1 to 64 printable characters")
     try:
-        replayed = verify(archived)
+        replayed = verify_record(archived)
     except BadRecord as error:
         raise BadRecord(f"match {archived.match}: {error}") from None
     trimmer, game = AnalysisTrimmer(replayed.game), replayed.game
@@ -151,35 +151,35 @@ def parse_line(line: bytes) -> ArchivedMatch:
     return structs.replace(archived, finished=_end_time(archived), moves=moves)
 
 
-def _end_time(archived: ArchivedMatch) -> str:
+def _end_time(match: ArchivedMatch) -> str:
     """Return the end time of a match; if the line has none, the earliest possible end time."""
-    start_time = _parse_time(archived, "started", STARTED_FORMAT)
-    if archived.finished is not None:
-        _parse_time(archived, "finished", FINISHED_FORMAT)
-        return archived.finished
+    start_time = _parse_time(match, "started", STARTED_FORMAT)
+    if match.finished is not None:
+        _parse_time(match, "finished", FINISHED_FORMAT)
+        return match.finished
     try:
-        end = start_time + timedelta(milliseconds=sum(each.ms for each in archived.moves))
+        end = start_time + timedelta(milliseconds=sum(each.ms for each in match.moves))
     except OverflowError:
-        raise BadRecord(f"match {archived.match}: its moves take too long to give an end time") from None
-    _require_possible(archived, "the end of its moves", end)
+        raise BadRecord(f"match {match.match}: its moves take too long to give an end time") from None
+    _check_time(match, "the end of its moves", end)
     return database.format_timestamp(end)
 
 
-def _require_possible(archived: ArchivedMatch, name: str, time: datetime) -> None:
+def _check_time(match: ArchivedMatch, name: str, time: datetime) -> None:
     """Raise BadRecord if `time` is before EARLIEST or in the future, when no match can have been played."""
     latest = datetime.now(UTC) + MAX_CLOCK_SKEW
     if not EARLIEST <= time <= latest:
         where = f"before {EARLIEST:%Y}" if time < EARLIEST else f"after {database.format_timestamp(latest)}"
-        raise BadRecord(f"match {archived.match}: {name} is {where}: {database.format_timestamp(time)}")
+        raise BadRecord(f"match {match.match}: {name} is {where}: {database.format_timestamp(time)}")
 
 
-def _parse_time(archived: ArchivedMatch, name: str, form: re.Pattern[str]) -> datetime:
-    text = str(getattr(archived, name))
+def _parse_time(match: ArchivedMatch, name: str, form: re.Pattern[str]) -> datetime:
+    text = str(getattr(match, name))
     try:
         time = datetime.fromisoformat(text if form.fullmatch(text) else "")
     except ValueError:
-        raise BadRecord(f"match {archived.match}: `{name}` must be a time in UTC, not {text!r:.60}") from None
-    _require_possible(archived, f"`{name}`", time)
+        raise BadRecord(f"match {match.match}: `{name}` must be a time in UTC, not {text!r:.60}") from None
+    _check_time(match, f"`{name}`", time)
     return time
 
 
@@ -200,7 +200,7 @@ async def _add_chunk(
     rows: list[dict[str, Any]] = []
     packed: list[dict[str, Any]] = []
     for number, archived in chunk:
-        record = _plain_record(archived)
+        record = _to_record(archived)
         if archived.match not in stored_records:
             rows.append(_match_row(archived, record, trust=trust))
             whole = pack_match(MatchData(to_line(record), _terms_json(record), []))
@@ -223,8 +223,8 @@ async def _add_chunk(
         await connection.execute(make_insert_record_statement(kind), packed)
 
 
-def _plain_record(archived: ArchivedMatch) -> Record:
-    return Record(**{name: getattr(archived, name) for name in Record.__struct_fields__})
+def _to_record(match: ArchivedMatch) -> Record:
+    return Record(**{name: getattr(match, name) for name in Record.__struct_fields__})
 
 
 def _terms_json(record: Record) -> str:
@@ -233,7 +233,7 @@ def _terms_json(record: Record) -> str:
     return msgspec.json.encode(terms).decode()
 
 
-def _match_row(archived: ArchivedMatch, record: Record, *, trust: bool) -> dict[str, Any]:
+def _match_row(match: ArchivedMatch, record: Record, *, trust: bool) -> dict[str, Any]:
     return {
         "match": record.match,
         "event": record.event,
@@ -242,6 +242,6 @@ def _match_row(archived: ArchivedMatch, record: Record, *, trust: bool) -> dict[
         "minnie": record.players.minnie,
         "terms": "",
         "started": record.started,
-        "rated": archived.rated and trust,
-        "finished": archived.finished,
+        "rated": match.rated and trust,
+        "finished": match.finished,
     } | make_summary_columns(record)

@@ -18,7 +18,7 @@ import sqlalchemy as sa
 from anyio.lowlevel import checkpoint
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from arena.server.store.database import Write, open_query_connection, transaction_writer
+from arena.server.store.database import WriteFunction, open_query_connection, transaction_writer
 from arena.server.store.packing import MatchData, pack_match, unpack_record
 from arena.server.store.schema import events, matches, records
 
@@ -38,7 +38,7 @@ class _UnpackedMatch(NamedTuple):
     """JSON object of the match's events, by number."""
 
 
-async def pack_finished_matches(engine: AsyncEngine, write: Write | None = None) -> int:
+async def pack_finished_matches(engine: AsyncEngine, write: WriteFunction | None = None) -> int:
     """Pack every finished match that is not packed yet, and return their number.
 
     write: function that runs work in a transaction, such as `Journal.write`; by default, in a transaction of `engine`
@@ -104,7 +104,7 @@ _NOT_PACKED = (
     .order_by(records.c.number)
     .limit(sa.bindparam("most", type_=sa.Integer))
 )
-_THESE: sa.BindParameter[Sequence[int]] = sa.bindparam("these", expanding=True)
+_NUMBERS: sa.BindParameter[Sequence[int]] = sa.bindparam("these", expanding=True)
 _KEEP = (
     sa.update(records)
     .where(
@@ -114,9 +114,9 @@ _KEEP = (
     )
     .values(packed=sa.bindparam("piece", type_=sa.LargeBinary), whole=True)
 )
-_PACKED = sa.select(records.c.number).where(records.c.number.in_(_THESE), sa.text("records.whole"))
-_FORGET_TERMS = sa.update(matches).where(matches.c.number.in_(_THESE)).values(terms="")
-_FORGET_EVENTS = sa.delete(events).where(events.c.number.in_(_THESE))
+_PACKED = sa.select(records.c.number).where(records.c.number.in_(_NUMBERS), sa.text("records.whole"))
+_FORGET_TERMS = sa.update(matches).where(matches.c.number.in_(_NUMBERS)).values(terms="")
+_FORGET_EVENTS = sa.delete(events).where(events.c.number.in_(_NUMBERS))
 _decode_events = msgspec.json.Decoder(dict[int, str]).decode
 
 
@@ -128,4 +128,6 @@ def _events_query(dialect: str) -> sa.Select[Any]:
     """
     collect = sa.func.json_object_agg if dialect == "postgresql" else sa.func.json_group_object
     collected = sa.cast(collect(events.c.seq, events.c.event), sa.Text).label("events")
-    return sa.select(events.c.number, collected).where(events.c.number.in_(_THESE)).group_by(events.c.number)
+    return (
+        sa.select(events.c.number, collected).where(events.c.number.in_(_NUMBERS)).group_by(events.c.number)
+    )

@@ -316,20 +316,20 @@ async def exclusive_transaction(engine: AsyncEngine) -> AsyncIterator[AsyncConne
             yield connection
 
 
-class Write(Protocol):
+class WriteFunction(Protocol):
     """Function that runs work in a transaction, such as `journal.Journal.write`."""
 
-    async def __call__(self, work: Callable[[sa.Connection], T]) -> T:
+    async def __call__(self, operation: Callable[[sa.Connection], T]) -> T:
         """Run `work` in a transaction, commit it, and return its result."""
         ...
 
 
-def transaction_writer(engine: AsyncEngine) -> Write:
-    """Return a `Write` for a process without an open journal on this store."""
+def transaction_writer(engine: AsyncEngine) -> WriteFunction:
+    """Return a `WriteFunction` for a process without an open journal on this store."""
 
-    async def write_in_transaction(work: Callable[[sa.Connection], T]) -> T:
+    async def write_in_transaction(operation: Callable[[sa.Connection], T]) -> T:
         async with exclusive_transaction(engine) as connection:
-            return await connection.run_sync(work)
+            return await connection.run_sync(operation)
 
     return write_in_transaction
 

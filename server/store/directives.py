@@ -102,7 +102,7 @@ async def load_directives(engine: Engine) -> list[Directive]:
 
 
 async def _load_directives(connection: AsyncConnection) -> list[Directive]:
-    rows = (await connection.execute(_HOLD, {"now": database.current_timestamp()})).all()
+    rows = (await connection.execute(_ACTIVE_DIRECTIVES, {"now": database.current_timestamp()})).all()
     return [Directive(*row) for row in rows]
 
 
@@ -115,7 +115,7 @@ async def load_directives_and_banned_names(engine: Engine) -> tuple[list[Directi
     async with database.open_query_connection(engine) as connection:
         directives = await _load_directives(connection)
         banned = {each.subject: each.text for each in directives if each.kind == "owner"}
-        rows = (await connection.execute(_KEPT_OUT, {"since": since, "owners": list(banned)})).all()
+        rows = (await connection.execute(_BANNED_NAMES, {"since": since, "owners": list(banned)})).all()
     names = {row.name: banned.get(row.owner, "its token was revoked") for row in rows}
     return directives, names | {each.subject: each.text for each in directives if each.kind == "name"}
 
@@ -135,12 +135,12 @@ async def owner_ban_reason(engine: Engine, owner: str) -> str:
 _DELETE = sa.delete(directives).where(
     directives.c.kind == sa.bindparam("of_kind"), directives.c.subject == sa.bindparam("of")
 )
-_HOLD = (
+_ACTIVE_DIRECTIVES = (
     sa.select(directives)
     .where((directives.c.until > sa.bindparam("now")) | (directives.c.until == ""))
     .order_by(directives.c.kind, directives.c.subject)
 )
-_KEPT_OUT = (
+_BANNED_NAMES = (
     sa.select(tokens.c.name, tokens.c.owner)
     .where(
         (tokens.c.revoked > sa.bindparam("since"))

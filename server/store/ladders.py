@@ -37,7 +37,7 @@ class StoredLadder:
     plan: dict[str, Any]
     started: str
     finished: str | None
-    done: dict[str, Record]
+    records: dict[str, Record]
     """Records of the finished matches by id, in order of finishing."""
     seconds: float = 0.0
     """Total time during which at least one of the finished matches was in progress, in seconds."""
@@ -121,7 +121,7 @@ async def load_ladder(engine: AsyncEngine, event: str) -> StoredLadder | None:
 
 
 @dataclass(frozen=True)
-class LadderPlan:
+class StoredPlan:
     """Plan of a ladder, with its start and end."""
 
     uid: str
@@ -131,7 +131,7 @@ class LadderPlan:
     finished: str | None
 
 
-async def find_plan(engine: AsyncEngine, event: str) -> LadderPlan | None:
+async def find_plan(engine: AsyncEngine, event: str) -> StoredPlan | None:
     """Return the plan of a ladder; None if no ladder has this name."""
     table = schema.ladders.c
     columns = table.uid, table.kind, table.plan, table.started, table.finished
@@ -140,7 +140,7 @@ async def find_plan(engine: AsyncEngine, event: str) -> LadderPlan | None:
         row = (await connection.execute(query)).one_or_none()
     if row is None:
         return None
-    return LadderPlan(row.uid, row.kind, json.loads(row.plan), row.started, row.finished)
+    return StoredPlan(row.uid, row.kind, json.loads(row.plan), row.started, row.finished)
 
 
 async def load_results(engine: AsyncEngine, event: str) -> dict[str, FinishedMatch]:
@@ -183,23 +183,29 @@ async def _find_row(engine: AsyncEngine, kind: str, event: str | None) -> sa.Row
         return (await connection.execute(query)).one_or_none()
 
 
-def _require_same_plan(event: str, stored: Plan, requested: Plan, *, named: bool) -> None:
-    keys = [key for key in (*stored, *requested) if not (key == "bots" and not requested.get("bots"))]
+def _require_same_plan(event: str, stored_plan: Plan, requested_plan: Plan, *, named: bool) -> None:
+    keys = [
+        key
+        for key in (*stored_plan, *requested_plan)
+        if not (key == "bots" and not requested_plan.get("bots"))
+    ]
     differ = [
-        key for key in dict.fromkeys(keys) if json.dumps(stored.get(key)) != json.dumps(requested.get(key))
+        key
+        for key in dict.fromkeys(keys)
+        if json.dumps(stored_plan.get(key)) != json.dumps(requested_plan.get(key))
     ]
     if not differ:
         return
-    how = ", ".join(_difference_text(key, stored.get(key), requested.get(key)) for key in differ)
+    how = ", ".join(_difference_text(key, stored_plan.get(key), requested_plan.get(key)) for key in differ)
     hint = "give it another name" if named else "finish it with its own plan, or name a new one with --event"
     raise CannotResume(f"event {event} was started with another plan: {how}; {hint}")
 
 
-def _difference_text(key: str, stored: Any, requested: Any) -> str:
+def _difference_text(key: str, stored_value: Any, requested_value: Any) -> str:
     if key == "files":  # digests, which say nothing to people
-        old, new = stored or {}, requested or {}
+        old, new = stored_value or {}, requested_value or {}
         return f"files edited since: {', '.join(bot for bot in old | new if old.get(bot) != new.get(bot))}"
-    return f"{key} was {_value_text(stored)}, now {_value_text(requested)}"
+    return f"{key} was {_value_text(stored_value)}, now {_value_text(requested_value)}"
 
 
 def _value_text(value: object) -> str:

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from arena.clock import MONOTONIC, Clock
-from arena.server.processes.identity import ProcessIdentity, identify_this_process, is_gone
-from arena.server.store.database import StoreError, Write, make_insert
+from arena.server.processes.identity import ProcessIdentity, has_ended, identify_this_process
+from arena.server.store.database import StoreError, WriteFunction, make_insert
 from arena.server.store.schema import servers
 
 log = logging.getLogger("arena.lease")
@@ -81,7 +81,7 @@ def describe_server(name: str) -> str:
 
 
 async def acquire_lease(
-    write: Write,
+    write: WriteFunction,
     name: str,
     *,
     seconds: float = LEASE_SECONDS,
@@ -216,7 +216,7 @@ def require_no_lease(connection: sa.Connection) -> None:
     now = database_time(connection.dialect.name)
     query = sa.select(servers, now.label("at")).where(servers.c.until > now).order_by(servers.c.name)
     for row in connection.execute(query):
-        if not is_gone(_holder_process(row)):
+        if not has_ended(_holder_process(row)):
             raise LeaseHeld(row.name, row)
 
 
@@ -244,7 +244,7 @@ def _update(connection: sa.Connection, lease: Lease, values: dict[str, Any]) -> 
 
 
 def _require_free(row: sa.Row[Any], expired: tuple[int, float] | None) -> None:
-    if (row.number, row.renewed) != expired and row.at < row.until and not is_gone(_holder_process(row)):
+    if (row.number, row.renewed) != expired and row.at < row.until and not has_ended(_holder_process(row)):
         raise LeaseHeld(row.name, row)
 
 

@@ -6,20 +6,20 @@ import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
 
-DELETED = "deleted-"
+DELETED_PREFIX = "deleted-"
 """Prefix of a name that replaces a deleted one."""
-HIDDEN = "hidden-"
+HIDDEN_PREFIX = "hidden-"
 """Prefix of a name that replaces a hidden one."""
-RESERVED = {
+RESERVED_PREFIXES = {
     "house-": "the server's own engines",
     "guest-": "guests",
-    DELETED: "deleted bots",
-    HIDDEN: "hidden bots",
+    DELETED_PREFIX: "deleted bots",
+    HIDDEN_PREFIX: "hidden bots",
 }
 """Reserved prefixes of names, each with the group that uses it."""
 
 # The Cyrillic, Greek and Armenian letters that UTS #39 (confusables) pairs with Latin ones, and digits like letters.
-_LIKE = {
+_LOOKALIKES = {
     "a": "аАαΑ",
     "b": "ВвβΒЬь",
     "c": "сСϲϹ",
@@ -47,20 +47,22 @@ _LIKE = {
     "y": "уУүγΥ",
     "z": "Ζζ",
 }
-_FOLDED = str.maketrans({char: letter for letter, chars in _LIKE.items() for char in chars})
+_LOOKALIKE_TABLE = str.maketrans({char: letter for letter, chars in _LOOKALIKES.items() for char in chars})
 
 
 @lru_cache(maxsize=65_536)
 def lookalike_key(name: str) -> str:
     """Return a key that is equal for names that look alike, such as `bob` and `B0B`."""
-    plain = unicodedata.normalize("NFKD", name.translate(_FOLDED)).translate(_FOLDED).casefold()
-    return "".join(char for char in plain if not unicodedata.combining(char)).translate(_FOLDED)
+    plain = (
+        unicodedata.normalize("NFKD", name.translate(_LOOKALIKE_TABLE)).translate(_LOOKALIKE_TABLE).casefold()
+    )
+    return "".join(char for char in plain if not unicodedata.combining(char)).translate(_LOOKALIKE_TABLE)
 
 
 def unavailability_reason(name: str, others: Iterable[str]) -> str | None:
     """Return why a new name is not available beside the names `others`, in one line; None if it is available."""
     looks = lookalike_key(name)
-    for start, whose in RESERVED.items():
+    for start, whose in RESERVED_PREFIXES.items():
         if looks.startswith(lookalike_key(start)):
             return f"{name!r:.80} looks like a name of {whose}: choose one that does not begin with {start}"
     like = next((each for each in others if each != name and lookalike_key(each) == looks), None)

@@ -24,7 +24,7 @@ else:
 VERSION = b"\x01"
 DICTIONARY_FILE = Path(__file__).with_name("packing-1.txt")
 
-QUICK, THOROUGH = 3, 6
+QUICK_LEVEL, THOROUGH_LEVEL = 3, 6
 """Zstandard levels: a fast one for the record when a match ends, since its players wait, and a thorough one later."""
 
 MAX_BYTES = 256 * 1024 * 1024
@@ -46,14 +46,15 @@ class MatchData(NamedTuple):
 
 def pack_record(record: str) -> bytes:
     """Pack a record, given as one line of JSON, at the fast level."""
-    return _pack(record, QUICK)
+    return _pack(record, QUICK_LEVEL)
 
 
 def pack_match(match_data: MatchData) -> bytes:
     """Pack all data of a match."""
     moves = _decode_moves(match_data.record).moves
     return _pack(
-        f"{match_data.record}\n{match_data.terms}\n{_shorten_rows(match_data.events, moves)}"[:-1], THOROUGH
+        f"{match_data.record}\n{match_data.terms}\n{_shorten_rows(match_data.events, moves)}"[:-1],
+        THOROUGH_LEVEL,
     )
 
 

@@ -21,7 +21,7 @@ from arena.server.store.addresses import remove_old_rows
 from arena.server.store.aggregates.counting import count_new_matches
 from arena.server.store.database import (
     Engine,
-    Write,
+    WriteFunction,
     current_timestamp,
     open_query_connection,
     split_into_chunks,
@@ -29,7 +29,7 @@ from arena.server.store.database import (
 )
 from arena.server.store.directives import load_directives
 from arena.server.store.events import load_unfinished_entries
-from arena.server.store.names import DELETED, HIDDEN, unavailability_reason
+from arena.server.store.names import DELETED_PREFIX, HIDDEN_PREFIX, unavailability_reason
 from arena.server.store.packing import (
     MatchData,
     pack_match,
@@ -172,7 +172,7 @@ async def forget_name(engine: Engine, name: str) -> tuple[str, int]:
     await count_new_matches(engine)  # matches counted later would bring the name back
     write = transaction_writer(engine)
     await write(partial(_require_idle, name=name))
-    other = f"{DELETED}{secrets.token_hex(4)}"
+    other = f"{DELETED_PREFIX}{secrets.token_hex(4)}"
     count = await _change_all_matches(write, name, other, forgets=True)
     await write(partial(_forget_in_other_tables, name=name, new_name=other))
     return other, count
@@ -194,7 +194,7 @@ async def rename_bot(engine: Engine, name: str, new_name: str) -> int:
 
 def make_hidden_name() -> str:
     """Return a random name for a hidden bot."""
-    return f"{HIDDEN}{secrets.token_hex(4)}"
+    return f"{HIDDEN_PREFIX}{secrets.token_hex(4)}"
 
 
 def _retire_name(connection: sa.Connection, name: str, new_name: str) -> dict[str, Any]:
@@ -231,7 +231,7 @@ def _make_renamed_row(connection: sa.Connection, name: str, new_name: str) -> di
         if is_valid_name(new_name)
         else f"{new_name!r:.80} is not a valid name: write 1 to {MAX_NAME} printable characters"
     )
-    if not new_name.startswith(HIDDEN):
+    if not new_name.startswith(HIDDEN_PREFIX):
         why = why or unavailability_reason(new_name, rows.keys() - {name})
     own = there is None or (row is not None and there["revoked"] and there["owner"] == row["owner"])
     if why is None and (name == new_name or not own or _has_history(connection, new_name, row)):
@@ -265,7 +265,7 @@ def _transfer_data(connection: sa.Connection, name: str, new_name: str, row: dic
         connection.execute(sa.insert(tokens).values(**row | {"name": new_name}))
 
 
-async def _change_all_matches(write: Write, name: str, new_name: str, *, forgets: bool) -> int:
+async def _change_all_matches(write: WriteFunction, name: str, new_name: str, *, forgets: bool) -> int:
     count = 0
     while changed := await write(partial(_change_matches, name=name, new_name=new_name, forgets=forgets)):
         count += changed

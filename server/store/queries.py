@@ -32,7 +32,7 @@ from arena.server.store.aggregates.seasons import Season, read_seasons
 from arena.server.store.aggregates.standings import CategorySummary, CrossScore, StandingRow
 from arena.server.store.database import open_query_connection
 from arena.server.store.finished import MatchSummary
-from arena.server.store.ladders import LadderPlan, find_plan, load_results
+from arena.server.store.ladders import StoredPlan, find_plan, load_results
 from arena.server.store.schema import rating_steps
 from arena.server.store.search import SearchFilter, search_matches
 
@@ -146,7 +146,7 @@ async def load_event_table(
 
 
 async def _order_table(
-    engine: AsyncEngine, event: str, ladder: LadderPlan | None, scores: EventScores
+    engine: AsyncEngine, event: str, ladder: StoredPlan | None, scores: EventScores
 ) -> tuple[list[StandingsRow], list[list[Encounter]]]:
     """Return the rows of an event in the order of its format, and the bracket of a knockout, empty in other formats."""
     # In a thread, because ratings of many bots take a while and matches must not wait.
@@ -172,7 +172,7 @@ async def load_bot_summary(engine: AsyncEngine, name: str) -> BotSummary | None:
         return BotSummary(name, mine, await _load_history(connection, name), matches_of_bot)
 
 
-def _is_round_robin_event(ladder: LadderPlan) -> bool:
+def _is_round_robin_event(ladder: StoredPlan) -> bool:
     """Return True for a round-robin event of a server.
 
     Points decide it; Elo decides a ladder, which may stop midway.
@@ -180,20 +180,20 @@ def _is_round_robin_event(ladder: LadderPlan) -> bool:
     return ladder.plan.get("format") == "round-robin" and "state" in ladder.plan
 
 
-async def load_due_matches(engine: AsyncEngine, event: str, ladder: LadderPlan) -> list[Pairing]:
+async def load_due_matches(engine: AsyncEngine, event: str, ladder: StoredPlan) -> list[Pairing]:
     """Return the next match of each pair of bots in an event, begun or not, in the order of the schedule."""
     done = await load_results(engine, event)
     return await anyio.to_thread.run_sync(lambda: _make_schedule(ladder, done).startable())
 
 
 def _order_by_format(
-    ladder: LadderPlan, records: Mapping[str, FinishedMatch], rows: list[StandingsRow]
+    ladder: StoredPlan, records: Mapping[str, FinishedMatch], rows: list[StandingsRow]
 ) -> tuple[list[StandingsRow], list[list[Encounter]]]:
     format = _make_schedule(ladder, records).format
     return sort_by_format(rows, format), format.bracket() if isinstance(format, Knockout) else []
 
 
-def _make_schedule(ladder: LadderPlan, done: Mapping[str, FinishedMatch]) -> Schedule:
+def _make_schedule(ladder: StoredPlan, records: Mapping[str, FinishedMatch]) -> Schedule:
     """Return the schedule of an event, updated by its finished matches."""
     plan = ladder.plan
     format = make_format(
@@ -205,7 +205,7 @@ def _make_schedule(ladder: LadderPlan, done: Mapping[str, FinishedMatch]) -> Sch
         [RosterChange(*each) for each in plan.get("changes", ())],
     )
     schedule = Schedule(ladder.uid, format)
-    schedule.resume(done)
+    schedule.resume(records)
     return schedule
 
 

@@ -15,7 +15,7 @@ from arena.server.core.inputs import RenameEntry
 from arena.server.store import events, people
 from arena.server.store.database import Engine
 from arena.server.store.directives import KICK_SECONDS, issue_directive, lift_directive, load_directives
-from arena.server.store.names import HIDDEN
+from arena.server.store.names import HIDDEN_PREFIX
 from arena.server.store.people import NameInEvent, NameInUse
 from arena.server.store.tokens import TokenError
 
@@ -43,7 +43,9 @@ async def make_hidden_names(engine: Engine, owner: str) -> list[NameChange]:
     names = [] if line is None else [*line.bots, *line.retired]
     if not names:
         raise TokenError(f"{owner!r:.80} has no bots: `arena owner list` shows all owners")
-    return [NameChange(name, people.make_hidden_name()) for name in names if not name.startswith(HIDDEN)]
+    return [
+        NameChange(name, people.make_hidden_name()) for name in names if not name.startswith(HIDDEN_PREFIX)
+    ]
 
 
 async def rename_bot(engine: Engine, change: NameChange) -> int:
@@ -62,7 +64,7 @@ async def rename_bot(engine: Engine, change: NameChange) -> int:
     if not banned:
         await lift_directive(engine, "name", other)
     # For a while, bots that return under the old name get the new one as the reason, and servers drop cached answers.
-    hidden = other.startswith(HIDDEN)
+    hidden = other.startswith(HIDDEN_PREFIX)
     message = "the host has hidden this name" if hidden else f"this name is {other!r:.80} now"
     await issue_directive(engine, "name", name, message, KICK_SECONDS)
     return count

@@ -25,7 +25,7 @@ from arena.rating.steps import CurrentRating, Key
 from arena.server.store import database
 from arena.server.store.aggregates.standings import rating_key, store_bases
 from arena.server.store.archive import MAX_CLOCK_SKEW, format_archived_line
-from arena.server.store.database import Write, open_query_connection, transaction_writer
+from arena.server.store.database import WriteFunction, open_query_connection, transaction_writer
 from arena.server.store.schema import events, ladders, matches, rating_steps, records
 
 CHUNK = 20
@@ -65,7 +65,7 @@ class Retention:
         return cls(days=number, archive=archive) if parts[2] else cls(max_matches=number, archive=archive)
 
 
-async def prune(engine: AsyncEngine, retention: Retention, write: Write | None = None) -> int:
+async def prune(engine: AsyncEngine, retention: Retention, write: WriteFunction | None = None) -> int:
     """Remove the matches that the retention does not keep, and return their number. Raises ArchiveFailed if a file
     cannot be written.
 

@@ -264,8 +264,8 @@ def _list_conditions(names: tuple[str, ...], games: int) -> list[Conditions]:
     column = matches.c
     by = _index_terms(names)
 
-    def bind_parameter(name: str, like: sa.Column[Any]) -> sa.BindParameter[Any]:
-        return sa.bindparam(name, type_=like.type)
+    def bind_parameter(name: str, column: sa.Column[Any]) -> sa.BindParameter[Any]:
+        return sa.bindparam(name, type_=column.type)
 
     if by == ("bot", "opponent"):
         bot, opponent = bind_parameter("bot", column.maxie), bind_parameter("opponent", column.maxie)

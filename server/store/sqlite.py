@@ -23,9 +23,9 @@ DEADLINE = "deadline"
 
 LOCKED_SECONDS = 5
 """Maximum wait for an SQLite file that another process is changing, in seconds."""
-WAIT = f"PRAGMA busy_timeout={LOCKED_SECONDS * 1000}"
+BUSY_WAIT = f"PRAGMA busy_timeout={LOCKED_SECONDS * 1000}"
 """Statement that makes a connection wait up to LOCKED_SECONDS for a lock."""
-NO_WAIT = "PRAGMA busy_timeout=0"
+NO_BUSY_WAIT = "PRAGMA busy_timeout=0"
 """Statement that makes a connection fail immediately on a lock."""
 BEGIN = "BEGIN IMMEDIATE"
 """Statement that begins a transaction and locks the file for writing immediately, not at its first write."""
@@ -60,7 +60,7 @@ def set_pragmas(engine: sa.Engine) -> None:
             )
         cursor = connection.cursor()
         # The timeout is set first, because the switch to WAL needs exclusive access to the file.
-        cursor.execute(WAIT)
+        cursor.execute(BUSY_WAIT)
         _change_to_wal(connection, cursor)
         for pragma in (
             f"synchronous={sync}",

@@ -33,14 +33,14 @@ from arena.server.web.frames import (
     PageRequest,
     PageResponse,
     PageSetup,
-    Prepared,
+    PreparedResponse,
 )
 from arena.server.web.host_page import HostPage
 from arena.server.web.initial_page import PLAIN, InitialPage
 from arena.server.web.link_previews import LinkPreviews
 from arena.server.web.maps import answer_map_request, answer_maps_request
 from arena.server.web.match_log import MatchLogs
-from arena.server.web.owners import Owners
+from arena.server.web.owners import OwnerPages
 from arena.server.web.routes import ROUTES, BadRequest, Route
 from arena.server.web.store_pages import StorePages
 
@@ -69,7 +69,7 @@ class RequestHandler:
         self._previews = LinkPreviews(engine, ask_live)
         self._store = StorePages(engine, ask_live)
         self._logs = MatchLogs(engine, anyone=setup.anyone)
-        self._owners = Owners(engine)
+        self._owners = OwnerPages(engine)
         self._host = HostPage(engine, ask_live)
         self._guests = setup.guests
 
@@ -85,7 +85,7 @@ class RequestHandler:
             answer = responses.text_response("the store is busy: try again", HTTPStatus.SERVICE_UNAVAILABLE)
         except Exception as error:  # noqa: BLE001  the parent logs it
             answer, fault = _make_failure_answer(error)
-        prepared = answer if isinstance(answer, Prepared) else Prepared(answer)
+        prepared = answer if isinstance(answer, PreparedResponse) else PreparedResponse(answer)
         answer = prepared.answer
         cost = (self._cost_ns() - began) / 1e9
         seconds = _cache_seconds(ROUTES[request.route_match.route], answer, cost)
@@ -101,7 +101,7 @@ class RequestHandler:
             prepared.change,
         )
 
-    async def _answer(self, request: PageRequest) -> Response | Prepared:
+    async def _answer(self, request: PageRequest) -> Response | PreparedResponse:
         route_match = request.route_match
         route = ROUTES[route_match.route]
         if route.is_page:
@@ -178,22 +178,22 @@ class ServerChannel:
     def __init__(self, writer: asyncio.StreamWriter) -> None:
         self._writer = writer
         self._numbers = count()
-        self._open: dict[int, asyncio.Future[LiveResponse]] = {}
+        self._pending: dict[int, asyncio.Future[LiveResponse]] = {}
 
     async def ask_live(self, request: LiveRequest) -> LiveResponse:
         """Return live data, requested from the process that serves matches."""
         number = next(self._numbers)
         future: asyncio.Future[LiveResponse] = asyncio.get_running_loop().create_future()
-        self._open[number] = future
+        self._pending[number] = future
         self._writer.write(frames.encode_frame(msgspec.structs.replace(request, number=number)))
         try:
             return await future
         finally:
-            del self._open[number]
+            del self._pending[number]
 
     def receive_live_data(self, response: LiveResponse) -> None:
         """Deliver received live data to the task that requested them."""
-        future = self._open.get(response.number)
+        future = self._pending.get(response.number)
         if future is not None and not future.done():
             future.set_result(response)
 
@@ -206,7 +206,7 @@ class ServerChannel:
 async def serve() -> None:
     """Answer requests until the socket is closed."""
     reader, writer = await asyncio.open_connection(sock=socket.socket(fileno=os.dup(0)))
-    decode = msgspec.msgpack.Decoder(frames.Down).decode
+    decode = msgspec.msgpack.Decoder(frames.ToPageProcess).decode
     setup = decode(await frames.read_frame(reader))
     if not isinstance(setup, PageSetup):
         raise TypeError(f"the first frame must be PageSetup, not {type(setup).__name__}")

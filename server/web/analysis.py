@@ -67,7 +67,7 @@ class Analysis(msgspec.Struct):
     truth: msgspec.Raw = msgspec.Raw(b"null")
 
 
-class ReviewedMove(msgspec.Struct):
+class ReviewedMoveEntry(msgspec.Struct):
     """Review of a move: Maxie's winning chance after it, the mover's lost chance, a mark, and a better line."""
 
     move: str
@@ -90,7 +90,7 @@ class Review(msgspec.Struct):
 
     engine: str
     players: dict[str, PlayerAccuracy]
-    moves: list[ReviewedMove]
+    moves: list[ReviewedMoveEntry]
 
 
 _analysis = msgspec.json.Decoder(Analysis).decode

@@ -29,11 +29,13 @@ _CHARACTERS = re.compile(r"\[[^\]\s`]*`[^\]\s`]*\]/")
 _OWN_ADDRESS = "import.meta.url"
 
 
-def make_bundles(files: Mapping[str, bytes], first: str, bundle: str, further: str) -> dict[str, bytes]:
+def make_bundles(
+    files: Mapping[str, bytes], first: str, bundle: str, further_bundle: str
+) -> dict[str, bytes]:
     """Return two bundles by path: one of the module `first` and its imports, and one of its dynamic imports.
 
     files: the page's files by path
-    bundle, further: paths of the two bundles, in one folder; without dynamic imports there is no `further`
+    bundle, further_bundle: paths of the two bundles, in one folder; without dynamic imports there is no `further_bundle`
 
     Raises ValueError for a module that cannot be bundled.
     """
@@ -48,7 +50,7 @@ def make_bundles(files: Mapping[str, bytes], first: str, bundle: str, further: s
             raise ValueError(f"{path}: the dynamic import of {', '.join(others)} would need a third bundle")
     names = {path: f"m{n}" for n, path in enumerate([*at_once, *rest])}
     whole, beside = (
-        "".join(_wrap_module(path, texts[path], names, bundle, further) for path in paths)
+        "".join(_wrap_module(path, texts[path], names, bundle, further_bundle) for path in paths)
         for paths in (at_once, rest)
     )
     if not rest:
@@ -62,7 +64,7 @@ def make_bundles(files: Mapping[str, bytes], first: str, bundle: str, further: s
     )
     return {
         bundle: f"{whole}export {shared};\n".encode(),
-        further: f'import {shared} from "{_relative_path(further, bundle)}";\n{beside}{opened}'.encode(),
+        further_bundle: f'import {shared} from "{_relative_path(further_bundle, bundle)}";\n{beside}{opened}'.encode(),
     }
 
 
@@ -83,7 +85,7 @@ def _sort_by_imports(texts: Mapping[str, str], paths: Iterable[str]) -> list[str
     return list(dict.fromkeys(done))
 
 
-def _wrap_module(path: str, text: str, names: Mapping[str, str], bundle: str, further: str) -> str:
+def _wrap_module(path: str, text: str, names: Mapping[str, str], bundle: str, further_bundle: str) -> str:
     """Return the text of a module in a function that is called at once. A constant keeps its result: the exports."""
     exports = _exported_names(text)
     if open_text := next(
@@ -104,7 +106,7 @@ def _wrap_module(path: str, text: str, names: Mapping[str, str], bundle: str, fu
             f"{path}: {other[0]!r:.80} cannot be bundled: use named imports and exports, one per line"
         )
     text = _MARGIN.sub("", text)
-    text = _LATER.sub(f'import("{_relative_path(bundle, further)}")', text)
+    text = _LATER.sub(f'import("{_relative_path(bundle, further_bundle)}")', text)
     text = text.replace(_OWN_ADDRESS, f'new URL("{_relative_path(bundle, path)}", {_OWN_ADDRESS}).href')
     pairs = ", ".join(f"{outer}: {inner}" for outer, inner in exports.items())
     return f"// {path}\nconst {names[path]} = (() => {{\n{text}\nreturn {{ {pairs} }};\n}})();\n"

@@ -1,6 +1,6 @@
 """Answers to `GET /events.ics`: a server's events as a calendar for subscription (RFC 5545).
 
-A series appears as its announced event and the next `LATER_DATES` dates, each a separate event: a repetition rule in
+A series appears as its announced event and the next `SERIES_DATES` dates, each a separate event: a repetition rule in
 UTC cannot express a local time of day. An event keeps its UID, by which calendars recognise it.
 """
 
@@ -20,9 +20,9 @@ from arena.server.store.events import list_events_since
 from arena.server.web import titles
 
 CONTENT_TYPE = "text/calendar; charset=utf-8"
-LATER_DATES = 8
+SERIES_DATES = 8
 """Number of dates of a series after its announced event."""
-PAST_SHOWN = timedelta(days=30)
+MAX_EVENT_AGE = timedelta(days=30)
 """Time that an event stays in the calendar after its start."""
 LINE_BYTES = 75
 """Maximum length of a line in bytes, without its end (RFC 5545, section 3.1)."""
@@ -35,7 +35,7 @@ async def answer_calendar_request(engine: Engine, origin: str) -> Response:
     origin: scheme and host of the request; empty if unknown
     """
     now = datetime.fromisoformat(database.current_timestamp())
-    states = await list_events_since(engine, database.format_timestamp(now - PAST_SHOWN))
+    states = await list_events_since(engine, database.format_timestamp(now - MAX_EVENT_AGE))
     body = render_ical(list_dated_events(states), origin, now)
     return Response(HTTPStatus.OK, CONTENT_TYPE, body, {"Cache-Control": "no-cache"})
 
@@ -53,7 +53,7 @@ def list_dated_events(states: Iterable[EventState]) -> list[tuple[EventPlan, boo
             last[plan.series] = plan
     for latest in last.values():
         later = plan_next_event(latest, latest.begins)
-        for _ in range(LATER_DATES):
+        for _ in range(SERIES_DATES):
             if later is not None:
                 by_name.setdefault(later.event, (later, False))
                 later = plan_next_event(later, later.begins)

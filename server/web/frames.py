@@ -103,7 +103,7 @@ class PageResponse(Struct, frozen=True, tag="reply"):
     """
 
 
-class Prepared(NamedTuple):
+class PreparedResponse(NamedTuple):
     """Answer, and the change to make before the answer is sent."""
 
     answer: Response
@@ -118,13 +118,13 @@ class PageReady(Struct, frozen=True, tag="ready"):
     """Message of the page process that it has started."""
 
 
-Down = PageSetup | PageRequest | LiveResponse
-Up = PageReady | PageResponse | LiveRequest
+ToPageProcess = PageSetup | PageRequest | LiveResponse
+FromPageProcess = PageReady | PageResponse | LiveRequest
 
 _encode = msgspec.msgpack.encode
 
 
-def encode_frame(message: Down | Up) -> bytes:
+def encode_frame(message: ToPageProcess | FromPageProcess) -> bytes:
     """Encode a message as a frame, with its length."""
     body = _encode(message)
     return len(body).to_bytes(4) + body

@@ -28,7 +28,7 @@ from arena.server.store.people import NameInEvent, make_hidden_name
 from arena.server.store.renaming import NameChange
 from arena.server.store.tokens import TokenError, is_valid_name
 from arena.server.web.credentials import is_valid_secret, parse_basic
-from arena.server.web.frames import AskLive, LiveRequest, Prepared
+from arena.server.web.frames import AskLive, LiveRequest, PreparedResponse
 from arena.server.web.renames import NameChanges, Rename
 from arena.server.web.routes import BadRequest
 
@@ -41,7 +41,7 @@ FORMS: dict[str, tuple[set[str], ...]] = {
     "hide": ({"name"}, {"owner"}),
 }
 """Possible parameters of each action, besides its text. Without parameters, `lift` ends the notice."""
-ACTION_TERMS = {
+ACTION_DEFAULTS = {
     "kick": (KICK_SECONDS, "the host has closed the connection"),
     "ban": (math.inf, "the host has banned it"),
     "notice": (3600.0, ""),
@@ -91,7 +91,9 @@ class HostPage:
         self._engine = engine
         self._ask_live = ask_live
 
-    async def handle_request(self, form: Mapping[str, str], authorization: str) -> Response | Prepared:
+    async def handle_request(
+        self, form: Mapping[str, str], authorization: str
+    ) -> Response | PreparedResponse:
         """Return the state of the server, with the change that the form requests, if any, to make first.
 
         Raises BadRequest.
@@ -106,10 +108,10 @@ class HostPage:
         _check_form(form)
         if form["do"] in ("rename", "hide"):
             try:
-                changes = await self._list_requested_renames(form)
+                changes = await self._make_renames(form)
             except (TokenError, NameInEvent) as error:
                 return responses.conflict(str(error))
-            return Prepared(
+            return PreparedResponse(
                 responses.json_response(await self._load_state(current, changes)), NameChanges(changes)
             )
         change = _directive_change(form)
@@ -117,9 +119,9 @@ class HostPage:
         current = [each for each in current if (each.kind, each.subject) != (of.kind, of.subject)]
         if isinstance(change, NewDirective):
             current = sorted([*current, change.directive], key=lambda each: (each.kind, each.subject))
-        return Prepared(responses.json_response(await self._load_state(current, [])), change)
+        return PreparedResponse(responses.json_response(await self._load_state(current, [])), change)
 
-    async def _list_requested_renames(self, form: Mapping[str, str]) -> list[NameChange]:
+    async def _make_renames(self, form: Mapping[str, str]) -> list[NameChange]:
         """Return the renames that an action asks for. Raises TokenError and NameInEvent."""
         if form.get("owner"):
             changes = await renaming.make_hidden_names(self._engine, form["owner"])
@@ -141,10 +143,10 @@ class HostPage:
         return HostState(bots, spectators, current, renames)
 
     async def _list_bots(
-        self, listed: list[ListedBot], local_clients: list[ConnectedClient]
+        self, entries: list[ListedBot], local_clients: list[ConnectedClient]
     ) -> list[ConnectedBot]:
         by_name = {each.name: each for each in local_clients if each.role == "bot"}
-        bots = [each for each in listed if not each.house][:MAX_BOTS]
+        bots = [each for each in entries if not each.house][:MAX_BOTS]
         names = [each.name for each in bots]
         forfeits = await count_forfeits(self._engine, names)
         owners = await people.load_owners(self._engine, names)
@@ -192,5 +194,5 @@ def _directive_change(form: Mapping[str, str]) -> NewDirective | EndedDirective:
         raise BadRequest("a name is 1 to 64 printable characters")
     if action == "lift" or (action == "notice" and not text):
         return EndedDirective(*subject)
-    seconds, reason = ACTION_TERMS[action]
+    seconds, reason = ACTION_DEFAULTS[action]
     return make_directive(*subject, text or reason, seconds)

@@ -23,7 +23,7 @@ from arena.server.store.directives import owner_ban_reason
 from arena.server.store.events import NewRequest
 from arena.server.store.tokens import Token, TokenChange, TokenError
 from arena.server.web.credentials import is_valid_secret, parse_basic, parse_bearer
-from arena.server.web.frames import Change, Prepared
+from arena.server.web.frames import Change, PreparedResponse
 from arena.server.web.routes import RouteMatch
 
 
@@ -66,13 +66,15 @@ class NewToken(Struct, frozen=True):
     token: str
 
 
-class Owners:
+class OwnerPages:
     """Handler of requests of bots' owners."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    async def handle_request(self, route_match: RouteMatch, authorization: str) -> Response | Prepared:
+    async def handle_request(
+        self, route_match: RouteMatch, authorization: str
+    ) -> Response | PreparedResponse:
         """Return the answer to a POST, with the change to make first, if there is one.
 
         An invalid secret gives status 401.
@@ -93,15 +95,16 @@ class Owners:
                 to: EventAction = "enter" if route_match.route == "/api/me/enter" else "withdraw"
                 event = route_match.parameters["event"]
                 request = await self._make_event_request(to, event, owner, name)
-                before = await self._load_bots(owner)
+                before = await self._load_state(owner)
                 after = [
-                    _change_entries(each, to, name) if each.event == event else each for each in before.events
+                    _with_entry_change(each, to, name) if each.event == event else each
+                    for each in before.events
                 ]
-                return Prepared(responses.json_response(replace(before, events=after)), request)
+                return PreparedResponse(responses.json_response(replace(before, events=after)), request)
             if name:
                 change, token = await self._prepare_change(route_match.route, owner, name)
-                return Prepared(responses.json_response(NewToken(name, token)), change)
-            return responses.json_response(await self._load_bots(owner))
+                return PreparedResponse(responses.json_response(NewToken(name, token)), change)
+            return responses.json_response(await self._load_state(owner))
         except (TokenError, EventRefused) as error:
             return responses.conflict(str(error))
 
@@ -145,7 +148,7 @@ class Owners:
         token = tokens.generate_token()
         return TokenChange(before, replace(before, hash=tokens.hash_token(token), rotated=now)), token
 
-    async def _load_bots(self, owner: str) -> OwnerState:
+    async def _load_state(self, owner: str) -> OwnerState:
         line = await invitations.load_owner(self._engine, owner)
         bots = [OwnerBotEntry(each.name, each.created, each.rotated, each.revoked) for each in line.bots]
         names = {each.name for each in line.bots}
@@ -161,7 +164,7 @@ class Owners:
         return OwnerState(owner, bots, line.left, line.until, coming)
 
 
-def _change_entries(event: OwnerEventEntry, action: EventAction, bot: str) -> OwnerEventEntry:
+def _with_entry_change(event: OwnerEventEntry, action: EventAction, bot: str) -> OwnerEventEntry:
     """Return an event, changed by the entry or the withdrawal of a bot."""
     others = [each for each in event.bots if each != bot]
     return replace(event, bots=[*others, bot] if action == "enter" else others)

@@ -23,7 +23,14 @@ import msgspec
 from arena.clock import Clock
 from arena.protocol.messages import Listing
 from arena.server.web import frames
-from arena.server.web.frames import LiveRequest, LiveResponse, PageRequest, PageResponse, PageSetup, Up
+from arena.server.web.frames import (
+    FromPageProcess,
+    LiveRequest,
+    LiveResponse,
+    PageRequest,
+    PageResponse,
+    PageSetup,
+)
 from arena.server.web.live import LiveData, Progress
 from arena.server.web.renames import Rename
 from arena.server.web.request_queue import RequestQueue, ServerBusy
@@ -43,7 +50,7 @@ OVERDUE_SECONDS = 5.0
 PAUSE_SECONDS = 5.0
 """Pause before the page process is restarted if it ended without any answer, in seconds."""
 
-_decode = msgspec.msgpack.Decoder(Up).decode
+_decode = msgspec.msgpack.Decoder(FromPageProcess).decode
 
 
 class PageProcess:
@@ -72,7 +79,7 @@ class PageProcess:
         self._ready_at = 0.0
         """Earliest time of the next start, in seconds of the clock."""
         self._closed = False
-        self.questions = 0
+        self.request_count = 0
         """Number of requests sent to the page process."""
 
     @property
@@ -80,7 +87,7 @@ class PageProcess:
         """Process id; None if the page process is not running."""
         return None if self._child is None else self._child.process.pid
 
-    async def ask(
+    async def answer_request(
         self, request: PageRequest, address: str, route: Route, disconnected: Callable[[], bool]
     ) -> PageResponse | None:
         """Return the answer to a request; None if the client left before its turn.
@@ -95,7 +102,7 @@ class PageProcess:
                     return None
                 seconds = end - self._clock.now()
                 child = await self._ensure_started()
-                self.questions += 1
+                self.request_count += 1
                 return await child.ask(msgspec.structs.replace(request, seconds=seconds))
         except TimeoutError:
             raise ServerBusy("too many requests: try again") from None
@@ -152,7 +159,7 @@ class PageProcess:
             pass
         finally:
             self._child = None
-            if not child.useful:
+            if not child.has_answered:
                 self._ready_at = self._clock.now() + PAUSE_SECONDS
             child.kill_and_fail_requests()
             if not self._closed:
@@ -195,13 +202,13 @@ class _PageChild:
         self.process = process
         self.ready = asyncio.Event()
         """Event that is set when the process has started or ended."""
-        self.useful = False
+        self.has_answered = False
         """True once the process has answered a request."""
         self.reading: asyncio.Task[None]
         self._writer = writer
         self._numbers = count()
-        self._open: dict[int, asyncio.Future[PageResponse]] = {}
-        self._telling: set[asyncio.Task[None]] = set()
+        self._pending: dict[int, asyncio.Future[PageResponse]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
 
     async def ask(self, request: PageRequest) -> PageResponse:
         """Send a request and return its answer. Raises ServerBusy if the process ends before its answer, and TimeoutError if it hangs."""
@@ -209,7 +216,7 @@ class _PageChild:
             raise ServerBusy("the page process ended: try again")
         number = next(self._numbers)
         future: asyncio.Future[PageResponse] = asyncio.get_running_loop().create_future()
-        self._open[number] = future
+        self._pending[number] = future
         self.write(msgspec.structs.replace(request, number=number))
         try:
             with anyio.fail_after(max(0.0, request.seconds) + OVERDUE_SECONDS):
@@ -218,25 +225,25 @@ class _PageChild:
             self.kill()
             raise
         finally:
-            self._open.pop(number, None)
+            self._pending.pop(number, None)
 
-    def write(self, message: frames.Down) -> None:
+    def write(self, message: frames.ToPageProcess) -> None:
         """Send a frame, unless the process has ended."""
         if not self._writer.is_closing():
             self._writer.write(frames.encode_frame(message))
 
     def deliver_answer(self, reply: PageResponse) -> None:
         """Deliver an answer to the task that waits for it."""
-        self.useful = True
-        future = self._open.pop(reply.number, None)
+        self.has_answered = True
+        future = self._pending.pop(reply.number, None)
         if future is not None and not future.done():
             future.set_result(reply)
 
     def start_task(self, job: Coroutine[Any, Any, None]) -> None:
         """Start a task that is cancelled when the process ends."""
         task = asyncio.create_task(job)
-        self._telling.add(task)
-        task.add_done_callback(self._telling.discard)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     def kill(self) -> None:
         """Kill the process."""
@@ -246,12 +253,12 @@ class _PageChild:
     def kill_and_fail_requests(self) -> None:
         """Kill the process, and fail all pending requests."""
         self.kill()
-        for task in self._telling:
+        for task in self._tasks:
             task.cancel()
-        for future in self._open.values():
+        for future in self._pending.values():
             if not future.done():
                 future.set_exception(ServerBusy("the page process ended: try again"))
-        self._open.clear()
+        self._pending.clear()
         self.ready.set()
 
 

@@ -36,7 +36,7 @@ from arena.server.web import link_previews
 from arena.server.web.frames import PageRequest, PageResponse, PageSetup
 from arena.server.web.live import LiveData, Progress, report_no_event
 from arena.server.web.page_process import PageProcess
-from arena.server.web.renames import NameChanges, Renames
+from arena.server.web.renames import NameChanges, RenameJobs
 from arena.server.web.request_queue import RequestQueue, ServerBusy
 from arena.server.web.routes import ROUTES, BadRequest, Route, RouteMatch, accepts_gzip, parse_target
 from arena.server.web.static import load_page_files
@@ -54,7 +54,7 @@ CACHED_ANSWER_COST = 200
 """Cost of a cached answer for the address that requests it, in µs."""
 HOST = re.compile(r"[A-Za-z0-9.:\[\]_-]{1,255}")
 """Pattern of a Host header that may be inserted into a page."""
-CLIENT_GONE = responses.text_response("nobody waits for this answer", HTTPStatus.REQUEST_TIMEOUT)
+ABANDONED = responses.text_response("nobody waits for this answer", HTTPStatus.REQUEST_TIMEOUT)
 """Answer for a client that left before its turn. It is never sent."""
 
 Key = tuple[object, ...]
@@ -83,7 +83,7 @@ class Pages:
         store: Engine,
         live: LiveData,
         metrics: Metrics,
-        work: WorkBudget,
+        work_budget: WorkBudget,
         outage_reason: Callable[[], str],
         *,
         make_change: MakeChange,
@@ -94,38 +94,38 @@ class Pages:
         """Set up the handler, without starting the page process.
 
         store: database whose URL is passed to the page process
-        work: request budgets of addresses
+        work_budget: request budgets of addresses
         outage_reason: returns the reason why no match can begin now; empty if matches can begin
         make_change: makes a change that the page process has prepared
         progress: returns the progress of an event played by this server
         origins: sites whose pages may read JSON answers; `*` for all
         """
-        self._about = info
+        self._info = info
         self._store = store.url.render_as_string(hide_password=False)
-        self._make_prepared = make_change
+        self._apply_change = make_change
         # A change locks the store exclusively, so one is made at a time.
         self._changes = RequestQueue(1, clock, MAX_CHANGES_PER_ADDRESS)
         self._metrics = metrics
         self._metrics_text = Response(HTTPStatus.OK, PROMETHEUS, b"")
         self._metrics_until = float("-inf")
         """Time until which the rendered metrics are used, in seconds of the clock."""
-        self._work = work
-        self._trouble = outage_reason
+        self._work_budget = work_budget
+        self._outage_reason = outage_reason
         self._origins = frozenset(origins)
         self._clock = clock
         self._files = load_page_files()
-        self.renames = Renames(self._store)
+        self.renames = RenameJobs(self._store)
         """Renames that hosts have requested, which `run` makes."""
         self.process = PageProcess(self._make_setup, live, progress, self.renames.list_renames, clock)
         self._cache = AnswerCache()
-        self._wrong = FailedLogins()
+        self._failed_logins = FailedLogins()
         """Counts of failed logins, by address."""
-        self._making: dict[Key, _PendingAnswer] = {}
+        self._pending_answers: dict[Key, _PendingAnswer] = {}
         head, page = (
             link_previews.render_preview(link_previews.GENERAL, "", "/"),
             self._files.templates.render_page,
         )
-        self._plain = {"index": page(head), "embed": page(head, embedded=True)}
+        self._general_pages = {"index": page(head), "embed": page(head, embedded=True)}
         """Pages with a general title, used if the page process does not answer."""
         self._description = responses.json_response(
             {
@@ -191,7 +191,7 @@ class Pages:
         accepts = request.headers.get_all("Accept-Encoding")
         gzip = accepts_gzip(accepts[0] if len(accepts) == 1 else ",".join(accepts))
         if route.from_memory:
-            wait = self._work.try_spend(address, route.cost, self._clock.now())
+            wait = self._work_budget.try_spend(address, route.cost, self._clock.now())
             return (
                 responses.too_many_requests(wait)
                 if wait > 0
@@ -201,19 +201,19 @@ class Pages:
         authorization = ",".join(request.headers.get_all("Authorization")) if route.is_personal else ""
         key = route_match.key, gzip, origin, authorization
         now = self._clock.now()
-        if authorization and (wait := self._wrong.refusal_seconds_left(address, now)) > 0:
+        if authorization and (wait := self._failed_logins.refusal_seconds_left(address, now)) > 0:
             return responses.too_many_requests(wait)
         answer = self._cache.get(key, now)
-        wait = self._work.try_spend(
+        wait = self._work_budget.try_spend(
             address, route.cost if answer is None else min(CACHED_ANSWER_COST, route.cost), now
         )
         if wait > 0:
             return responses.too_many_requests(wait)
         if answer is None:
-            making = self._making.get(key)
+            making = self._pending_answers.get(key)
             if making is None:
                 question = PageRequest(0, route_match, gzip, route.seconds, origin, authorization)
-                making = self._making[key] = _PendingAnswer()
+                making = self._pending_answers[key] = _PendingAnswer()
                 making.task = asyncio.create_task(self._make_answer(key, making, question, address, route))
             making.disconnected.append(request.is_abandoned)
             return partial(self._wait_for_answer, making.task, request, address, secret=bool(authorization))
@@ -228,7 +228,7 @@ class Pages:
         """
         answer = await asyncio.shield(task)
         if secret and answer.status is HTTPStatus.UNAUTHORIZED:
-            self._wrong.record_failure(address, self._clock.now())
+            self._failed_logins.record_failure(address, self._clock.now())
         return _answer_not_modified(answer, request)
 
     def _handle_post(
@@ -242,7 +242,8 @@ class Pages:
             return refusal
         now = self._clock.now()
         wait = max(
-            self._wrong.refusal_seconds_left(address, now), self._work.try_spend(address, route.cost, now)
+            self._failed_logins.refusal_seconds_left(address, now),
+            self._work_budget.try_spend(address, route.cost, now),
         )
         if wait > 0:
             return responses.too_many_requests(wait)
@@ -256,12 +257,12 @@ class Pages:
         try:
             async with self._changes.wait_for_turn(address, route.cost, route.seconds):
                 now = self._clock.now()
-                if (wait := self._wrong.refusal_seconds_left(address, now)) > 0:
+                if (wait := self._failed_logins.refusal_seconds_left(address, now)) > 0:
                     return responses.too_many_requests(wait)
                 with anyio.fail_after(end - now):
                     answer = await self._request_and_make_change(route_match, route, secret, request, address)
                 if answer.status is HTTPStatus.UNAUTHORIZED:
-                    self._wrong.record_failure(address, self._clock.now())
+                    self._failed_logins.record_failure(address, self._clock.now())
         except ServerBusy as busy:
             return responses.text_response(str(busy), HTTPStatus.SERVICE_UNAVAILABLE)
         except BadRequest as error:
@@ -284,7 +285,7 @@ class Pages:
         """
         question = PageRequest(0, route_match, gzip=False, seconds=route.seconds, authorization=secret)
         while True:
-            reply = await self.process.ask(question, address, route, request.is_abandoned)
+            reply = await self.process.answer_request(question, address, route, request.is_abandoned)
             if reply is None or reply.change is None:
                 return self._to_response(reply, route_match)
             if isinstance(reply.change, NameChanges):
@@ -293,7 +294,7 @@ class Pages:
                 return self._to_response(reply, route_match)
             # A change of the store is waited for; a request to the core need not be.
             with anyio.CancelScope(shield=not isinstance(reply.change, NewRequest)):
-                done = await self._make_prepared(reply.change)
+                done = await self._apply_change(reply.change)
             if isinstance(done, RequestAnswer) and not done.done:
                 return responses.conflict(done.text)
             if done:
@@ -303,29 +304,29 @@ class Pages:
         self, key: Key, pending: _PendingAnswer, request: PageRequest, address: str, route: Route
     ) -> Response:
         try:
-            reply = await self.process.ask(request, address, route, pending.is_abandoned)
+            reply = await self.process.answer_request(request, address, route, pending.is_abandoned)
         except ServerBusy as busy:
             if route.is_page:  # the plain page shows matches in progress too
-                return self._plain["embed" if request.route_match.route == "/embed/" else "index"]
+                return self._general_pages["embed" if request.route_match.route == "/embed/" else "index"]
             return responses.text_response(str(busy), HTTPStatus.SERVICE_UNAVAILABLE)
         finally:
-            del self._making[key]
+            del self._pending_answers[key]
         answer = self._to_response(reply, request.route_match)
         if reply is not None and reply.seconds > 0:
             self._cache.put(key, answer, self._clock.now() + reply.seconds)
         return answer
 
     def _to_response(self, reply: PageResponse | None, route_match: RouteMatch) -> Response:
-        """Return the page process's reply as an HTTP response, or CLIENT_GONE without a reply. Log an error in it."""
+        """Return the page process's reply as an HTTP response, or ABANDONED without a reply. Log an error in it."""
         if reply is None:
-            return CLIENT_GONE
+            return ABANDONED
         if reply.fault:
             log.error("%s: %s", route_match.path, reply.fault)
         return Response(HTTPStatus(reply.status), reply.content_type, reply.body, reply.headers)
 
     def _make_setup(self) -> PageSetup:
         """Return the first frame for the page process."""
-        about = self._about
+        about = self._info
         return PageSetup(self._store, KNOWN.specs(), about.anyone, about.guests, self._files.templates)
 
     def _find_origin(self, request: Request) -> str:
@@ -334,12 +335,16 @@ class Pages:
         if not HOST.fullmatch(host):
             return ""
         proxied = request.headers.get_all("X-Forwarded-Proto") == ["https"]
-        return f"{'https' if self._about.secure or proxied else 'http'}://{host}"
+        return f"{'https' if self._info.secure or proxied else 'http'}://{host}"
 
     def _make_not_found_page(self, request: Request) -> Response | None:
         """Return the page with status 404 for a browser; None for any other client."""
         kinds = [each.partition(";")[0] for each in request.list_header_values("Accept")]
-        return replace(self._plain["index"], status=HTTPStatus.NOT_FOUND) if "text/html" in kinds else None
+        return (
+            replace(self._general_pages["index"], status=HTTPStatus.NOT_FOUND)
+            if "text/html" in kinds
+            else None
+        )
 
     def _answer_from_memory(self, route_match: RouteMatch, *, gzip: bool) -> Response | None:
         """Return an answer that needs no page process; None if there is no such file."""
@@ -349,7 +354,7 @@ class Pages:
             case "/sw.js":
                 return self._files.answer_service_worker(gzip=gzip)
             case "/readyz":
-                why = self._trouble()
+                why = self._outage_reason()
                 if not why:
                     return responses.text_response("ready")
                 return responses.text_response(f"not ready: {why}", HTTPStatus.SERVICE_UNAVAILABLE)

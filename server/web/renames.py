@@ -28,7 +28,7 @@ log = logging.getLogger("arena.pages")
 MODULE = "arena.server.web.renames"
 MAX_LISTED = 20
 """Number of finished renames that a server process lists."""
-JOB = "ARENA_RENAME"
+JOB_VARIABLE = "ARENA_RENAME"
 """Environment variable with the child process's job as JSON, which other users, unlike arguments, cannot read."""
 REFUSED_EXIT_CODE = 3
 """Exit code of the child process if the bot keeps its name. Its output is then a one-line reason."""
@@ -61,7 +61,7 @@ class _Job(Struct, frozen=True):
 _decode_job = msgspec.json.Decoder(_Job).decode
 
 
-class Renames:
+class RenameJobs:
     """Renames that the hosts of this server process have asked for."""
 
     def __init__(self, store: str) -> None:
@@ -69,7 +69,7 @@ class Renames:
         self._store = store
         self._problems: dict[NameChange, str | None] = {}
         """Value of `Rename.problem` for each rename."""
-        self._waiting: deque[NameChange] = deque()
+        self._queue: deque[NameChange] = deque()
         self._added = anyio.Event()
 
     def add(self, change: NameChange) -> None:
@@ -78,7 +78,7 @@ class Renames:
             return
         self._problems.pop(change, None)
         self._problems[change] = None
-        self._waiting.append(change)
+        self._queue.append(change)
         self._added.set()
 
     def list_renames(self) -> list[Rename]:
@@ -90,8 +90,8 @@ class Renames:
         while True:
             await self._added.wait()
             self._added = anyio.Event()
-            while self._waiting:
-                change = self._waiting.popleft()
+            while self._queue:
+                change = self._queue.popleft()
                 self._problems[change] = await self._run_rename(change)
                 finished = [each for each, problem in self._problems.items() if problem is not None]
                 for each in finished[:-MAX_LISTED]:
@@ -105,7 +105,11 @@ class Renames:
         pipe = subprocess.PIPE
         try:
             process = await anyio.open_process(
-                command, stdin=pipe, stdout=pipe, stderr=subprocess.STDOUT, env={**os.environ, JOB: job}
+                command,
+                stdin=pipe,
+                stdout=pipe,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, JOB_VARIABLE: job},
             )
         except OSError as error:
             log.error("the rename of %r failed: %s", change.name, error)  # noqa: TRY400  one line, no stack
@@ -122,8 +126,8 @@ class Renames:
 
 
 async def _run_job() -> None:
-    """Make the rename in the environment variable JOB."""
-    job = _decode_job(os.environ[JOB])
+    """Make the rename in the environment variable JOB_VARIABLE."""
+    job = _decode_job(os.environ[JOB_VARIABLE])
     try:
         async with open_store(job.store) as engine:
             await renaming.rename_bot(engine, job.change)

@@ -29,13 +29,13 @@ class RequestQueue:
     """Fair queue for `parallel` answers at a time. An address may have at most `per_address` waiting requests."""
 
     def __init__(self, parallel: int, clock: Clock, per_address: int = MAX_WAITING_PER_ADDRESS) -> None:
-        self._at_once = parallel
+        self._parallel = parallel
         self._per_address = per_address
-        self._free = parallel
+        self._free_slots = parallel
         self._clock = clock
         self._queue: OrderedDict[str, deque[anyio.Event]] = OrderedDict()
         """Waiting requests by address. The first address has the next turn."""
-        self._waiting = 0
+        self._waiting_count = 0
 
     @asynccontextmanager
     async def wait_for_turn(self, address: str, cost: int, seconds: float) -> AsyncIterator[None]:
@@ -54,25 +54,25 @@ class RequestQueue:
         try:
             yield
         finally:
-            self._clock.call_later(cost / 1e6 * self._at_once / SHARE, self._pass_turn)
+            self._clock.call_later(cost / 1e6 * self._parallel / SHARE, self._pass_turn)
 
     async def _wait(self, key: str) -> None:
-        if self._free > 0:
-            self._free -= 1
+        if self._free_slots > 0:
+            self._free_slots -= 1
             return
         waiting = self._queue.get(key, ())
-        if self._waiting >= MAX_WAITING or len(waiting) >= self._per_address:
+        if self._waiting_count >= MAX_WAITING or len(waiting) >= self._per_address:
             raise ServerBusy("too many requests: try again")
         mine = anyio.Event()
         self._queue.setdefault(key, deque()).append(mine)
-        self._waiting += 1
+        self._waiting_count += 1
         try:
             await mine.wait()
         except BaseException:
             if mine.is_set():  # its turn came at the same moment
                 self._pass_turn()
             else:
-                self._waiting -= 1
+                self._waiting_count -= 1
                 self._queue[key].remove(mine)
                 if not self._queue[key]:
                     del self._queue[key]
@@ -81,10 +81,10 @@ class RequestQueue:
     def _pass_turn(self) -> None:
         """Give the turn to the next waiting request; if none waits, leave it to a later one."""
         if not self._queue:
-            self._free += 1
+            self._free_slots += 1
             return
         key, waiting = self._queue.popitem(last=False)
-        self._waiting -= 1
+        self._waiting_count -= 1
         waiting.popleft().set()
         if waiting:
             self._queue[key] = waiting

@@ -20,7 +20,7 @@ from msgspec import Struct
 from arena.server.edge.responses import Response
 from arena.server.web.bundle import make_bundles
 
-WEB = Path(__file__).parents[2] / "page"
+PAGE_FOLDER = Path(__file__).parents[2] / "page"
 
 MEDIA_TYPES = {
     ".html": "text/html; charset=utf-8",
@@ -54,7 +54,7 @@ SECURITY_HEADERS = {
 DOCUMENTS = ("text/html", "image/")
 """Prefixes of the media types that browsers display as documents, in which scripts might run."""
 
-FOREVER = "public, max-age=31536000, immutable"
+CACHE_FOREVER = "public, max-age=31536000, immutable"
 MIN_COMPRESSED_BYTES = 500
 """Size in bytes below which files are not compressed."""
 DIGEST = b"{{digest}}"
@@ -130,8 +130,8 @@ class StaticFiles:
 
     def __init__(self) -> None:
         files = {
-            path.relative_to(WEB).as_posix(): path.read_bytes()
-            for path in sorted(WEB.rglob("*"))
+            path.relative_to(PAGE_FOLDER).as_posix(): path.read_bytes()
+            for path in sorted(PAGE_FOLDER.rglob("*"))
             if path.is_file() and path.suffix in MEDIA_TYPES
         }
         for paths in PAGES.values():
@@ -165,7 +165,7 @@ class StaticFiles:
         security = (
             SECURITY_HEADERS if content.kind.startswith(DOCUMENTS) else {"X-Content-Type-Options": "nosniff"}
         )
-        return _make_file_answer(content, {**security, "Cache-Control": FOREVER}, gzip=gzip)
+        return _make_file_answer(content, {**security, "Cache-Control": CACHE_FOREVER}, gzip=gzip)
 
 
 @cache

@@ -27,7 +27,7 @@ from arena.server.store.aggregates.seasons import read_seasons
 from arena.server.store.continuations import MAX_PLY, find_continuations
 from arena.server.store.database import Engine
 from arena.server.store.finished import PagePosition, find_record, load_record
-from arena.server.store.ladders import LadderPlan, find_plan
+from arena.server.store.ladders import StoredPlan, find_plan
 from arena.server.store.queries import (
     EventTable,
     load_bot_summary,
@@ -48,7 +48,7 @@ from arena.server.web.analysis import NO_POSITION, parse_position_query, review_
 from arena.server.web.frames import AskLive, LiveRequest
 from arena.server.web.live import DueMatch, EventProgress
 from arena.server.web.routes import BadRequest, RouteMatch
-from arena.server.web.static import FOREVER
+from arena.server.web.static import CACHE_FOREVER
 from arena.solved.move_quality import MoveQuality, move_qualities
 
 RESULTS_WITHOUT_BOT = ("maxie", "minnie", DRAWN)
@@ -160,7 +160,7 @@ class StorePages:
         download: True to let the browser save the record as a file
         """
         # A record never changes, so clients can cache it.
-        headers = {"Cache-Control": FOREVER, "Vary": "Accept-Encoding"}
+        headers = {"Cache-Control": CACHE_FOREVER, "Vary": "Accept-Encoding"}
         line, whole = await find_record(self._engine, match) if MATCH_ID.fullmatch(match) else (None, True)
         if line is None:
             return _match_not_found(match)
@@ -290,7 +290,7 @@ def _parse_position(parameters: Mapping[str, str]) -> PagePosition | None:
     return time, match
 
 
-def _progress_from_plan(event: str, ladder: LadderPlan) -> EventProgress:
+def _progress_from_plan(event: str, ladder: StoredPlan) -> EventProgress:
     """Return the progress of an event that another process plays or has played, from its stored plan."""
     plan: Mapping[str, Any] = ladder.plan
     return EventProgress(
@@ -308,7 +308,7 @@ def _progress_from_plan(event: str, ladder: LadderPlan) -> EventProgress:
     )
 
 
-def _make_due_match(pairing: Pairing, ladder: LadderPlan) -> DueMatch:
+def _make_due_match(pairing: Pairing, ladder: StoredPlan) -> DueMatch:
     maps = ladder.plan.get("maps", ())
     map = str(maps[pairing.pair.start]) if maps else ""
     return DueMatch(pairing.maxie, pairing.minnie, map, pairing.pair.round + 1)

@@ -88,12 +88,12 @@ class SimulatedArena:
             self.settings[role] = make_settings(role, control)[0]
         self.store = SimulatedStore(world)
         self.exchange = SimulatedExchange(world)
-        self.watch = InvariantMonitor(self)
-        self.store.committed, self.store.wrote = self.watch.record_commit, self.watch.record_write
+        self.monitor = InvariantMonitor(self)
+        self.store.committed, self.store.wrote = self.monitor.record_commit, self.monitor.record_write
         self.journals: dict[SimulatedProcess, Journal] = {}
         self.cores: dict[SimulatedProcess, WatchedCore] = {}
         self.edges: dict[SimulatedProcess, list[Edge]] = {}
-        self.befallen: Counter[str] = Counter()
+        self.fault_counts: Counter[str] = Counter()
         self.frozen: set[str] = set()
         self._looks = 0
         self.servers = self._make_servers(dice)
@@ -122,7 +122,7 @@ class SimulatedArena:
         """Return a random time for an honest bot to think, in seconds."""
         return rng.uniform(0.005, MAX_THINKING * self.move_seconds)
 
-    def habit_of(self, name: str) -> str:
+    def find_habit(self, name: str) -> str:
         """Return the kind of misbehaviour of a bot, which its name determines."""
         return name.rpartition("-")[0]
 
@@ -156,20 +156,20 @@ class SimulatedArena:
         for fault in faults:
             world.call_at(fault.at, lambda fault=fault: inject_fault(self, fault))  # type: ignore[misc]
         self._run_until(round(seconds * SECOND))
-        world.add_to_story("no more matches are wanted")
+        world.add_story_line("no more matches are wanted")
         for bot in self.bots:
             bot.leave()
         self._run_until(world.now + QUIET_NS, until_left=True)
         left = [bot.name for bot in self.bots if not bot.left]
-        self.watch.require_true(not left, f"bots that never come to an end: {left}")
+        self.monitor.require_true(not left, f"bots that never come to an end: {left}")
         self._run_until(world.now + 60 * SECOND)
-        self.watch.check_memory()
-        self.watch.check_end_state()
+        self.monitor.check_memory()
+        self.monitor.check_end_state()
 
     def _run_until(self, until: int, *, until_left: bool = False) -> None:
         while self.world.now < until and not (until_left and all(bot.left for bot in self.bots)):
             self.world.run(min(until, self.world.now + LOOK_NS))
-            self.watch.check_memory()
+            self.monitor.check_memory()
             self._looks += 1
             if self._looks % COLLECT_LOOKS == 0:
                 gc.collect()
@@ -214,9 +214,9 @@ def simulate(plan: SimulationPlan) -> SimulationResult:
                 arena.close()
     finally:
         outcome.faults = [each for each in faults if each.at <= arena.world.now]
-        outcome.story, outcome.fault_counts = arena.world.story, arena.befallen
-        outcome.matches, outcome.reasons = len(arena.watch.finished), arena.watch.reasons
-        outcome.moves, outcome.seconds = arena.watch.acknowledged, arena.world.seconds
+        outcome.story, outcome.fault_counts = arena.world.story, arena.fault_counts
+        outcome.matches, outcome.reasons = len(arena.monitor.finished), arena.monitor.reasons
+        outcome.moves, outcome.seconds = arena.monitor.acknowledged, arena.world.seconds
         outcome.digest, outcome.steps = arena.world.digest, arena.world.steps
         del arena
         gc.collect()

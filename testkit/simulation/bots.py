@@ -168,11 +168,11 @@ class ClientBot(SimulatedBot):
         try:
             await self.client.run()
         except ClientError as error:
-            self.arena.watch.raise_failure(f"{self.name} was refused: {error}")
+            self.arena.monitor.raise_failure(f"{self.name} was refused: {error}")
         self.left = True
 
     def _handle_client_line(self, line: str) -> None:
-        self.arena.watch.check_client_line(self.name, line)
+        self.arena.monitor.check_client_line(self.name, line)
 
     def leave(self) -> None:
         super().leave()
@@ -229,7 +229,7 @@ class ScriptedBot(SimulatedBot):
         session = self.session
         if self.habit == "leaver" and self.dice.random() < 0.3 and not self.leaving:
             session, self.games, self.answers = "", {}, {}
-            self.arena.watch.record_lost_session(self.name)
+            self.arena.monitor.record_lost_session(self.name)
         self.send(
             Hello(
                 self.name,
@@ -244,12 +244,12 @@ class ScriptedBot(SimulatedBot):
         """Send messages in one write."""
         if self.wire is not None and self.wire.is_open:
             for each in messages:
-                self.arena.watch.record_sent(self.name, each)
+                self.arena.monitor.record_sent(self.name, each)
             self.wire.send(messages)
 
     def handle_message(self, message: ServerMessage) -> None:
         """Handle a message from the server."""
-        self.arena.watch.check_received(self.name, message)
+        self.arena.monitor.check_received(self.name, message)
         match message:
             case Welcome():
                 self._handle_welcome(message)
@@ -290,9 +290,9 @@ class ScriptedBot(SimulatedBot):
 
     def _count_match(self, match: str) -> None:
         """Count a match against the quota, and request more matches later."""
-        if match in self.arena.watch.counted.setdefault(self.name, set()):
+        if match in self.arena.monitor.counted.setdefault(self.name, set()):
             return
-        self.arena.watch.counted[self.name].add(match)
+        self.arena.monitor.counted[self.name].add(match)
         self.quota = (self.quota or 1) - 1
         if not self.quota:
             self._call_later(self.dice.uniform(5, 60), self._request_more_matches)
@@ -438,7 +438,7 @@ class ScriptedConnection(asyncio.Protocol):
                 try:
                     message = decode_server(bytes(event.data))
                 except DecodeError as error:
-                    self._bot.arena.watch.raise_failure(
+                    self._bot.arena.monitor.raise_failure(
                         f"{self._bot.name} was sent what is no message: {error}"
                     )
                     continue

@@ -90,11 +90,11 @@ class SimulatedBus:
         self._exchange = exchange
 
     @property
-    def connected(self) -> bool:
+    def is_connected(self) -> bool:
         return self.process.alive and not self._exchange.away and self.process.name not in self._exchange.cut
 
     def publish(self, subject: str, payload: bytes) -> bool:
-        if not self.connected or self.room == 0:
+        if not self.is_connected or self.room == 0:
             return False
         if self.room is not None:
             self.room -= 1
@@ -106,6 +106,6 @@ class SimulatedBus:
 
     def deliver(self, handler: Handler, payload: bytes) -> None:
         """Deliver a message, unless the connection is cut."""
-        if self.connected:
+        if self.is_connected:
             self._exchange.world.add_to_digest(b"bus " + payload)
             handler(payload)

@@ -64,12 +64,12 @@ def inject_fault(arena: SimulatedArena, fault: Fault) -> None:
     mend: Callable[[], None] | None = None
     if what == "server":
         server = _choose_server(arena, fault)
-        arena.world.add_to_story(
+        arena.world.add_story_line(
             f"{server.process.name}: {kind} for {fault.duration_ns / SECOND:.3f} s [{fault.number}]"
         )
         mend = _fail_server(arena, server, kind, fault.duration_ns)
     else:
-        arena.world.add_to_story(f"{fault.kind} for {fault.duration_ns / SECOND:.3f} s [{fault.number}]")
+        arena.world.add_story_line(f"{fault.kind} for {fault.duration_ns / SECOND:.3f} s [{fault.number}]")
         if what == "store":
             mend = _fail_store(arena, kind, fault.duration_ns)
         elif what == "bus":
@@ -78,7 +78,7 @@ def inject_fault(arena: SimulatedArena, fault: Fault) -> None:
             mend = _fail_connection(arena, fault, kind)
     if mend is not None:
         arena.world.call_after(fault.duration_ns, mend)
-    arena.befallen[fault.kind] += 1
+    arena.fault_counts[fault.kind] += 1
 
 
 def _choose_server(arena: SimulatedArena, fault: Fault) -> RestartedServer:

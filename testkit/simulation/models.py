@@ -30,7 +30,7 @@ class SuspensionModel:
 
     def __init__(self) -> None:
         self._forfeits: dict[str, list[str]] = {}
-        self._until: dict[str, int] = {}
+        self._suspended_until: dict[str, int] = {}
 
     def record_result(self, record: Record, now: int) -> None:
         """Record the end of a match."""
@@ -39,20 +39,20 @@ class SuspensionModel:
             early = result.reason is EndReason.RESIGNATION and len(record.moves) < 6
             if result.winner == seat or not (early or result.reason in FORFEITS):
                 self._forfeits[name] = []
-                self._until.pop(name, None)
+                self._suspended_until.pop(name, None)
                 continue
             self._forfeits.setdefault(name, []).append(result.reason.value)
             more = len(self._forfeits[name]) - 3
             if more >= 0:
-                self._until[name] = now + min(MAX_NS, FIRST_NS * 2**more)
+                self._suspended_until[name] = now + min(MAX_NS, FIRST_NS * 2**more)
 
     def pardon(self, name: str) -> None:
         """Pardon a bot that starts a new session."""
-        self._until.pop(name, None)
+        self._suspended_until.pop(name, None)
 
     def suspension_reason(self, name: str, now: int) -> str:
         """Return the reason for a bot's suspension; empty if it is not suspended."""
-        return ", ".join(self._forfeits[name]) if now < self._until.get(name, 0) else ""
+        return ", ".join(self._forfeits[name]) if now < self._suspended_until.get(name, 0) else ""
 
 
 @dataclass
@@ -69,11 +69,11 @@ class TableRow:
 class TableModel:
     """Ratings and tables, computed from the records of the counted matches as docs/ratings.md specifies."""
 
-    def __init__(self, watch: InvariantMonitor, raw: sqlite3.Connection) -> None:
-        self._watch = watch
-        self._raw = raw
-        self._lines: dict[str, TableRow] = {}
-        self._played: set[tuple[object, ...]] = set()
+    def __init__(self, monitor: InvariantMonitor, connection: sqlite3.Connection) -> None:
+        self._monitor = monitor
+        self._connection = connection
+        self._rows: dict[str, TableRow] = {}
+        self._record_keys: set[tuple[object, ...]] = set()
         self._counted = 0
         self._arrival = 0
         self._season = 1
@@ -83,12 +83,12 @@ class TableModel:
 
         Compare the rows of their bots with the store's.
         """
-        rows = self._raw.execute(NEWLY_COUNTED, (self._arrival,)).fetchall()
-        order = self._watch.finished[self._counted :][: len(rows)]
+        rows = self._connection.execute(NEWLY_COUNTED, (self._arrival,)).fetchall()
+        order = self._monitor.finished[self._counted :][: len(rows)]
         for match, (name, finished, self._arrival) in zip(order, rows, strict=True):
             record = match.record
             assert record is not None
-            self._watch.require_true(
+            self._monitor.require_true(
                 record.match == name, f"match {name:.8} is counted before {record.match:.8}"
             )
             if match.terms.rated:
@@ -103,29 +103,29 @@ class TableModel:
         """Compare the rows of a season that has just been closed, and begin the next one."""
         self.compare_all_rows()
         self._season += 1
-        self._lines.clear()
+        self._rows.clear()
 
     def compare_all_rows(self) -> None:
         """Compare all rows over all matches."""
         self.compare_new_matches()
-        finished = len(self._watch.finished)
-        self._watch.require_true(
+        finished = len(self._monitor.finished)
+        self._monitor.require_true(
             self._counted == finished, f"{self._counted} of {finished} matches are counted at the end"
         )
-        [(lines,)] = self._raw.execute(
+        [(lines,)] = self._connection.execute(
             "SELECT COUNT(*) FROM standings WHERE time_control = '' AND season = ?", (self._season,)
         )
-        self._watch.require_true(
-            lines == len(self._lines), f"the table has {lines} bots, and {len(self._lines)} have played"
+        self._monitor.require_true(
+            lines == len(self._rows), f"the table has {lines} bots, and {len(self._rows)} have played"
         )
-        for name in self._lines:
+        for name in self._rows:
             self._compare_row(name)
 
     def _compare_row(self, name: str) -> None:
-        if name not in self._lines:
+        if name not in self._rows:
             return
-        line = self._lines[name]
-        row = self._raw.execute(
+        line = self._rows[name]
+        row = self._connection.execute(
             f"SELECT {', '.join(COLUMNS)} FROM standings WHERE time_control = '' AND season = ? AND bot = ?",
             (self._season, name),
         ).fetchone()
@@ -134,22 +134,22 @@ class TableModel:
         same = row is not None and all(
             isclose(*each, rel_tol=1e-5) for each in zip(row, expected, strict=True)
         )
-        self._watch.require_true(
+        self._monitor.require_true(
             same, f"{name} has {row} in the table, and {expected} by its records ({', '.join(COLUMNS)})"
         )
 
-    def _count_match(self, record: Record, finished: datetime) -> None:
+    def _count_match(self, record: Record, end_time: datetime) -> None:
         result, two = record.result, (record.players.maxie, record.players.minnie)
         key = (*two, str([each.move for each in record.moves]), result.winner, result.reason)
-        if key in self._played:
+        if key in self._record_keys:
             return  # one that repeats another counts for nobody
-        self._played.add(key)
-        lines = [self._lines.setdefault(name, TableRow()) for name in two]
-        days = [max(0.0, (finished - (line.last or finished)).total_seconds() / 86_400) for line in lines]
+        self._record_keys.add(key)
+        lines = [self._rows.setdefault(name, TableRow()) for name in two]
+        days = [max(0.0, (end_time - (line.last or end_time)).total_seconds() / 86_400) for line in lines]
         before = [(line.mu, deviation_after(line, passed)) for line, passed in zip(lines, days, strict=True)]
         away = result.reason in (EndReason.NO_SHOW, EndReason.DISCONNECT) and result.winner is None
         for line, seat, passed, own, other in zip(lines, SEATS, days, before, reversed(before), strict=True):
-            line.last = finished
+            line.last = end_time
             if away or result.reason is EndReason.SERVER_FAULT:
                 line.counts["forfeits"] += away
                 line.phi = own[1]
@@ -160,27 +160,27 @@ class TableModel:
             rate_match(line, passed, score, *other)
 
 
-def deviation_after(line: TableRow, days: float) -> float:
+def deviation_after(row: TableRow, days: float) -> float:
     """Return the rating deviation of a bot after `days` days without a match."""
-    return min(sqrt(line.phi**2 + days * line.sigma**2), NEW_PHI)
+    return min(sqrt(row.phi**2 + days * row.sigma**2), NEW_PHI)
 
 
-def rate_match(line: TableRow, days: float, score: float, mu_j: float, phi_j: float) -> None:
+def rate_match(row: TableRow, days: float, score: float, mu_j: float, phi_j: float) -> None:
     """Rate one match by the steps of Glickman's paper on Glicko-2, with bisection for the volatility."""
     g = 1 / sqrt(1 + 3 * phi_j**2 / pi**2)
-    e = 1 / (1 + exp(-g * (line.mu - mu_j)))
+    e = 1 / (1 + exp(-g * (row.mu - mu_j)))
     v = 1 / (g**2 * e * (1 - e))
     delta = v * g * (score - e)
-    a = log(line.sigma**2)
+    a = log(row.sigma**2)
 
     def volatility_equation(x: float) -> float:
-        spread = line.phi**2 + v + exp(x)
+        spread = row.phi**2 + v + exp(x)
         return exp(x) * (delta**2 - spread) / (2 * spread**2) - (x - a) / 0.5**2
 
     low, high = a - 10, a + 10
     for _ in range(60):
         middle = (low + high) / 2
         low, high = (middle, high) if volatility_equation(middle) > 0 else (low, middle)
-    line.sigma = exp(low / 2)
-    line.phi = 1 / sqrt(1 / deviation_after(line, days) ** 2 + 1 / v)
-    line.mu += line.phi**2 * g * (score - e)
+    row.sigma = exp(low / 2)
+    row.phi = 1 / sqrt(1 / deviation_after(row, days) ** 2 + 1 / v)
+    row.mu += row.phi**2 * g * (score - e)

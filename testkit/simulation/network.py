@@ -122,7 +122,7 @@ class ConnectionEnd(asyncio.Transport):
         number: int,
         process: SimulatedProcess,
         rng: Any,
-        way: int,
+        direction: int,
         peername: tuple[str, int],
     ) -> None:
         super().__init__({"peername": peername, "sockname": (process.address, 0)})
@@ -136,7 +136,7 @@ class ConnectionEnd(asyncio.Transport):
         self._network = network
         self._world = network.world
         self._dice = rng
-        self._way = way
+        self._direction = direction
         self._last = 0
         """Arrival time of the latest data from this end, in ns."""
         self._piece: bytearray | None = None
@@ -150,7 +150,7 @@ class ConnectionEnd(asyncio.Transport):
         self._paused = False
         self._reading = False
         self._high, self._low = 64 * 1024, 16 * 1024
-        self._choked = False
+        self._is_writing_paused = False
         self._ending = False
         """True once this end has sent its end of stream."""
         self._eof_sent = False
@@ -167,8 +167,8 @@ class ConnectionEnd(asyncio.Transport):
             return
         self._outgoing += data
         self._send_window()
-        if len(self._outgoing) > self._high and not self._choked:
-            self._choked = True
+        if len(self._outgoing) > self._high and not self._is_writing_paused:
+            self._is_writing_paused = True
             self.protocol.pause_writing()
 
     def writelines(self, list_of_data: Any) -> None:
@@ -251,7 +251,7 @@ class ConnectionEnd(asyncio.Transport):
     def _next_arrival(self) -> int:
         """Return the arrival time of data sent now: never before earlier data."""
         late = self._dice.randrange(MS) if self._dice.random() > 0.01 else self._dice.randrange(200 * MS)
-        at = max(self._world.now + self._way + late, self.held_until, self._last + 1)
+        at = max(self._world.now + self._direction + late, self.held_until, self._last + 1)
         self._last = at
         return at  # type: ignore[no-any-return]
 
@@ -316,15 +316,15 @@ class ConnectionEnd(asyncio.Transport):
     def _record_read(self, count: int) -> None:
         """Record that the peer has read `count` bytes."""
         self._under_way -= count
-        if (self._outgoing or self._choked) and not self._lost:
-            self.process.schedule(self._resume_writing, self._world.now + self._way)
+        if (self._outgoing or self._is_writing_paused) and not self._lost:
+            self.process.schedule(self._resume_writing, self._world.now + self._direction)
 
     def _resume_writing(self) -> None:
         if self._lost:
             return
         self._send_window()
-        if self._choked and len(self._outgoing) <= self._low:
-            self._choked = False
+        if self._is_writing_paused and len(self._outgoing) <= self._low:
+            self._is_writing_paused = False
             self.protocol.resume_writing()
 
     # the end

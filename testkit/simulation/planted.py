@@ -29,7 +29,7 @@ from testkit.simulation.watch import WatchedCore
 patch = mock.patch.object
 
 
-def plant_second_writer() -> AbstractContextManager[Any]:
+def skip_lease_check() -> AbstractContextManager[Any]:
     """Let a core that has lost its lease continue to write, so that its events replace those of its successor."""
     fenced = sqlite_writer.make_append_statement
 
@@ -41,7 +41,7 @@ def plant_second_writer() -> AbstractContextManager[Any]:
     return patch(sqlite_writer, "make_append_statement", append_without_lease)
 
 
-def plant_lease_renewed_by_name() -> AbstractContextManager[Any]:
+def renew_lease_by_name() -> AbstractContextManager[Any]:
     """Let a core that was suspended renew a lease that another core has taken."""
 
     def renew_by_name(connection: sa.Connection, held: lease.Lease, values: dict[str, Any]) -> None:
@@ -50,7 +50,7 @@ def plant_lease_renewed_by_name() -> AbstractContextManager[Any]:
     return patch(lease, "_update", renew_by_name)
 
 
-def plant_deadline_first() -> AbstractContextManager[Any]:
+def judge_deadlines_first() -> AbstractContextManager[Any]:
     """Judge a deadline before the inputs that have already arrived."""
     handle = WatchedCore.handle
 
@@ -63,7 +63,7 @@ def plant_deadline_first() -> AbstractContextManager[Any]:
     return patch(WatchedCore, "handle", replacement)
 
 
-def plant_frame_lost() -> AbstractContextManager[Any]:
+def ignore_lost_frames() -> AbstractContextManager[Any]:
     """Ignore the loss of a frame between two processes."""
     take = IncomingStream.receive
 
@@ -77,7 +77,7 @@ def plant_frame_lost() -> AbstractContextManager[Any]:
     return patch(IncomingStream, "receive", replacement)
 
 
-def plant_end_not_sent() -> AbstractContextManager[Any]:
+def omit_missed_results() -> AbstractContextManager[Any]:
     """Never send the end of a match to a bot that was disconnected at that time."""
     handle = WatchedCore.handle
 
@@ -87,7 +87,7 @@ def plant_end_not_sent() -> AbstractContextManager[Any]:
     return patch(WatchedCore, "handle", replacement)
 
 
-def plant_session_not_stored() -> AbstractContextManager[Any]:
+def omit_session_changes() -> AbstractContextManager[Any]:
     """Do not store sessions durably, so that another core does not know them."""
     handle = WatchedCore.handle
 
@@ -97,7 +97,7 @@ def plant_session_not_stored() -> AbstractContextManager[Any]:
     return patch(WatchedCore, "handle", replacement)
 
 
-def plant_answer_not_resent() -> AbstractContextManager[Any]:
+def omit_resent_answers() -> AbstractContextManager[Any]:
     """Let an edge resend neither answers to a new core nor turns to its bots."""
     send_turn = Session._send_turn
 
@@ -109,7 +109,7 @@ def plant_answer_not_resent() -> AbstractContextManager[Any]:
     return patch(Session, "_send_turn", replacement)
 
 
-def plant_rated_twice() -> AbstractContextManager[Any]:
+def count_ratings_twice() -> AbstractContextManager[Any]:
     """Do not mark a match as counted if it is the first of several that are counted together."""
     count = counting.count_batch
 
@@ -124,29 +124,29 @@ def plant_rated_twice() -> AbstractContextManager[Any]:
     return patch(counting, "count_batch", replacement)
 
 
-def plant_suspended_paired() -> AbstractContextManager[Any]:
+def pair_suspended_bots() -> AbstractContextManager[Any]:
     """Pair suspended bots."""
     return patch(Suspensions, "suspended_until", lambda _suspensions, _name: 0)
 
 
-def plant_topic_kept() -> AbstractContextManager[Any]:
+def keep_topics() -> AbstractContextManager[Any]:
     """Keep topics without followers forever."""
     return patch(Edge, "forget_topic", lambda _edge, _topic: None)
 
 
-def plant_quota_not_counted() -> AbstractContextManager[Any]:
+def ignore_quotas() -> AbstractContextManager[Any]:
     """Do not count a match against the bots' quotas."""
-    return patch(LobbyBot, "count_match", lambda _bot: None)
+    return patch(LobbyBot, "use_quota", lambda _bot: None)
 
 
 @contextmanager
-def plant_stall_charged() -> Iterator[None]:
+def charge_stalls_to_players() -> Iterator[None]:
     """Charge a bot for the time during which its edge was stalled."""
     with patch(loop_lag, "STALL_NS", 1 << 63):
         yield
 
 
-def plant_released_before_durable() -> AbstractContextManager[Any]:
+def release_before_commit() -> AbstractContextManager[Any]:
     """Release effects before they are durable."""
     commit = Journal.commit
     under_way: list[asyncio.Task[None]] = []
@@ -161,20 +161,20 @@ def plant_released_before_durable() -> AbstractContextManager[Any]:
     return patch(Journal, "commit", release_first)
 
 
-PLANTED = {
-    "second-writer": plant_second_writer,
-    "lease-renewed-by-name": plant_lease_renewed_by_name,
-    "deadline-first": plant_deadline_first,
-    "frame-lost": plant_frame_lost,
-    "end-not-told": plant_end_not_sent,
-    "session-not-kept": plant_session_not_stored,
-    "answer-forgotten": plant_answer_not_resent,
-    "rated-twice": plant_rated_twice,
-    "suspended-paired": plant_suspended_paired,
-    "topic-kept": plant_topic_kept,
-    "quota-not-counted": plant_quota_not_counted,
-    "standstill-charged": plant_stall_charged,
-    "told-before-kept": plant_released_before_durable,
+DEFECTS = {
+    "second-writer": skip_lease_check,
+    "lease-renewed-by-name": renew_lease_by_name,
+    "deadline-first": judge_deadlines_first,
+    "frame-lost": ignore_lost_frames,
+    "end-not-told": omit_missed_results,
+    "session-not-kept": omit_session_changes,
+    "answer-forgotten": omit_resent_answers,
+    "rated-twice": count_ratings_twice,
+    "suspended-paired": pair_suspended_bots,
+    "topic-kept": keep_topics,
+    "quota-not-counted": ignore_quotas,
+    "standstill-charged": charge_stalls_to_players,
+    "told-before-kept": release_before_commit,
 }
 """Defects by name."""
 
@@ -182,7 +182,7 @@ PLANTED = {
 @contextmanager
 def plant_defect(name: str) -> Iterator[None]:
     """Plant a defect for the block; none if the name is empty."""
-    with PLANTED[name]() if name else nullcontext():
+    with DEFECTS[name]() if name else nullcontext():
         yield
 
 
@@ -194,7 +194,7 @@ def find_failing_seed(name: str, first_seed: int = 1) -> SimulationResult:
     """Plant a defect, and return the first failing run among seeds from `first_seed` on; the last run if none fails."""
     with plant_defect(name):
         for seed in range(first_seed, first_seed + MAX_SEEDS):
-            outcome = simulate(SimulationPlan(seed, 120, 16))
-            if outcome.failure:
+            result = simulate(SimulationPlan(seed, 120, 16))
+            if result.failure:
                 break
-    return outcome
+    return result

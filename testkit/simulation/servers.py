@@ -232,18 +232,18 @@ def replace_machine(arena: SimulatedArena) -> Iterator[None]:
     bytes_dice = world.random_generator("bytes")
 
     def make_edge(*given: Any, **named: Any) -> WatchedEdge:
-        return WatchedEdge(arena.watch, running_process(), *given, **named)
+        return WatchedEdge(arena.monitor, running_process(), *given, **named)
 
     def make_core(*given: Any) -> WatchedCore:
-        return WatchedCore(arena.watch, running_process(), *given)
+        return WatchedCore(arena.monitor, running_process(), *given)
 
     def decode_and_record(frame: bytes) -> Any:
         message = decode_server(frame)
-        arena.watch.check_received(running_process().name, message)
+        arena.monitor.check_received(running_process().name, message)
         return message
 
     def encode_and_record(message: Any) -> bytes:
-        arena.watch.record_sent(running_process().name, message)
+        arena.monitor.record_sent(running_process().name, message)
         return encode(message)
 
     replaced: list[tuple[Any, str, Any]] = [
@@ -262,7 +262,7 @@ def replace_machine(arena: SimulatedArena) -> Iterator[None]:
         (sqlite_writer, "WriterThread", store.make_writer_thread),
         (database, "make_blocking_engine", store.make_writing_engine),
         (database, "current_timestamp", store.wall_time),
-        (lease, "is_gone", lambda _process: False),
+        (lease, "has_ended", lambda _process: False),
         (lease, "identify_this_process", lambda: Identity(running_process().name, 1, "", "")),
         (secrets, "token_bytes", lambda count=32: bytes_dice.randbytes(count)),
         (secrets, "token_urlsafe", lambda count=32: bytes_dice.randbytes(count).hex()),

@@ -127,23 +127,23 @@ class SimulatedWriterThread:
     def __init__(self, store: SimulatedStore) -> None:
         process = store.world.process
         assert process is not None
-        self.waiting = 0
+        self.undelivered_count = 0
         self._store = store
         self._process: SimulatedProcess = process
         self._free_at = 0
 
-    def call(self, work: Callable[[], Any]) -> Awaitable[Any]:
+    def call(self, operation: Callable[[], Any]) -> Awaitable[Any]:
         future = asyncio.get_running_loop().create_future()
-        self.waiting += 1
+        self.undelivered_count += 1
         store = self._store
         self._free_at = max(store.world.now, store.stalled_until, self._free_at) + store.draw_latency_ns()
-        self._process.schedule(partial(self._run, future, work), self._free_at)
+        self._process.schedule(partial(self._run, future, operation), self._free_at)
         return future
 
-    def _run(self, future: asyncio.Future[Any], work: Callable[[], Any]) -> None:
+    def _run(self, future: asyncio.Future[Any], operation: Callable[[], Any]) -> None:
         result, error = None, None
         store, process = self._store, self._process
-        inner = _unwrap_call(work)
+        inner = _unwrap_call(operation)
         kind = getattr(getattr(inner, "func", inner), "__func__", None)
         writes = kind in (SqliteWriter._commit, SqliteWriter._write)
         try:
@@ -151,7 +151,7 @@ class SimulatedWriterThread:
                 store.require_reachable(process)
             if writes and store.full:
                 raise sqlite3.OperationalError("database or disk is full")  # noqa: TRY301  as the driver raises it
-            result = work()
+            result = operation()
         except Exception as raised:  # noqa: BLE001  raised where the call is waited for
             error = raised
         else:
@@ -162,16 +162,16 @@ class SimulatedWriterThread:
         tell = partial(self._deliver_result, future, result, error)
         self._process.schedule(tell, store.world.now + store._dice.randrange(MS // 10, MS))
 
-    def _notify_observer(self, kind: object, work: Any) -> None:
+    def _notify_observer(self, kind: object, operation: Any) -> None:
         store, process = self._store, self._process
         if kind is SqliteWriter._commit:
-            store.committed(process, *work.args)
+            store.committed(process, *operation.args)
         else:
-            [inner] = work.args
+            [inner] = operation.args
             store.wrote(process, int(getattr(inner, "func", None) is reacquire_lease))
 
     def _deliver_result(self, future: asyncio.Future[Any], result: Any, error: Exception | None) -> None:
-        self.waiting -= 1
+        self.undelivered_count -= 1
         if future.done():
             return
         if error is None:
@@ -183,11 +183,11 @@ class SimulatedWriterThread:
         pass
 
 
-def _unwrap_call(work: Any) -> Any:
+def _unwrap_call(call: Any) -> Any:
     """Return the writer's own function from a submitted call."""
-    while getattr(getattr(work, "func", None), "__func__", None) is SqliteWriter._run_with_wait:
-        [work] = work.args
-    return work
+    while getattr(getattr(call, "func", None), "__func__", None) is SqliteWriter._run_with_wait:
+        [call] = call.args
+    return call
 
 
 class InlineConnection(aiosqlite.Connection):

@@ -87,7 +87,7 @@ class InvariantMonitor:
         """Finished matches, in the order of their commits."""
         self.reasons: Counter[str] = Counter()
         self.counted: dict[str, set[str]] = {}
-        self.complaints: Counter[str] = Counter()
+        self.fault_counts: Counter[str] = Counter()
         self.acknowledged = 0
         self._allowed: dict[str, int] = {}
         """Remaining matches (quota) of each bot, as both bot and server know them; without bots that have no limit."""
@@ -95,7 +95,7 @@ class InvariantMonitor:
         """Quota in each bot's last hello."""
         self._welcomed: dict[str, int] = {}
         """Time of each bot's last welcome. Earlier matches do not count against the quota of its hello."""
-        self._said: dict[tuple[str, str, int], list[Any]] = {}
+        self._answers: dict[tuple[str, str, int], list[Any]] = {}
         """Moves that each bot has sent, by match and ply."""
         self._accepted: dict[tuple[str, str, int], Any] = {}
         self._started: dict[str, dict[str, None]] = {}
@@ -124,12 +124,12 @@ class InvariantMonitor:
     def record_commit(self, process: SimulatedProcess, changes: Changes, lease: Lease) -> None:
         """Record the changes of a durable commit."""
         self._check_fence(process, lease.number - self.arena.journals[process].lease.number)
-        for row in changes.opened:
+        for row in changes.opened_matches:
             if row["match"] not in self.matches:
                 self.matches[row["match"]] = MatchAccount(terms_from_json(row["terms"]), self.arena.world.now)
         for match, seq, text in changes.events:
             self._check_append(match, seq, text)
-        for row in changes.closed:
+        for row in changes.closed_matches:
             self._check_close(row)
 
     def record_write(self, process: SimulatedProcess, fence: int) -> None:
@@ -203,7 +203,7 @@ class InvariantMonitor:
             return
         if reason is EndReason.SERVER_FAULT:
             held_up = record.result.detail.startswith("a flag fell, but the server was held up")
-            frozen = self.arena.befallen["server freeze"] > 0
+            frozen = self.arena.fault_counts["server freeze"] > 0
             self.require_true(held_up and frozen, f"{name} ended {told}")
             return
         players = {"maxie": record.players.maxie, "minnie": record.players.minnie}
@@ -214,7 +214,7 @@ class InvariantMonitor:
             return
         self.require_true(reason in FORFEITS, f"{name} goes on by the rules, and ended {told}")
         for bot in losers:
-            habit = self.arena.habit_of(bot)
+            habit = self.arena.find_habit(bot)
             self.require_true(reason in ALLOWED.get(habit, ()), f"{name} was lost by {bot} {told}")
         if reason is EndReason.TIMEOUT:
             self._check_timeout(record, f"{name} was lost by {losers[0]} {told}")
@@ -228,29 +228,34 @@ class InvariantMonitor:
 
     # edges and the core
 
-    def record_turn_sent(self, process: SimulatedProcess, sent: TurnSent, ran: int) -> None:
+    def record_turn_sent(self, process: SimulatedProcess, turn_sent: TurnSent, ran: int) -> None:
         """Record a turn that an edge has written. `ran`: time that the turn's clock had already run, in ns."""
-        self._turns[sent.client, sent.match] = sent.ply, self.arena.world.now, process.stood_ns, ran
+        self._turns[turn_sent.client, turn_sent.match] = (
+            turn_sent.ply,
+            self.arena.world.now,
+            process.stalled_ns,
+            ran,
+        )
 
-    def record_answer(self, process: SimulatedProcess, said: MessageReceived) -> None:
+    def record_answer(self, process: SimulatedProcess, answer: MessageReceived) -> None:
         """Record an answer that an edge passes to the core."""
-        assert isinstance(said.message, Move)
-        match = self.matches.get(said.message.match)
-        if match is None or said.spent is None:
+        assert isinstance(answer.message, Move)
+        match = self.matches.get(answer.message.match)
+        if match is None or answer.spent is None:
             return
-        ply, at, stood, ran = self._turns.get((said.client, said.message.match), (-1, 0, 0, 0))
-        if ply == said.message.ply:
-            took = self.arena.world.now - at - (process.stood_ns - stood) + ran
+        ply, at, stood, ran = self._turns.get((answer.client, answer.message.match), (-1, 0, 0, 0))
+        if ply == answer.message.ply:
+            took = self.arena.world.now - at - (process.stalled_ns - stood) + ran
             most = took + took // 100 + CHARGED_NS
             self.require_true(
-                said.spent <= most,
-                f"an answer of ply {ply} of match {said.message.match:.8} took {took / MS:.1f} ms without the"
-                f" standstills of its edge, which counts {said.spent / MS:.1f} ms",
+                answer.spent <= most,
+                f"an answer of ply {ply} of match {answer.message.match:.8} took {took / MS:.1f} ms without the"
+                f" standstills of its edge, which counts {answer.spent / MS:.1f} ms",
             )
         allowed = match.terms.time_control_of("maxie").base_ms + match.terms.margin_ms
-        if said.spent <= allowed * MS:
-            key = said.message.match, said.message.ply
-            self._in_time.setdefault(key, (process, said.client, self.arena.world.now))
+        if answer.spent <= allowed * MS:
+            key = answer.message.match, answer.message.ply
+            self._in_time.setdefault(key, (process, answer.client, self.arena.world.now))
 
     def check_effects(self, core: WatchedCore, now: int, effects: Sequence[Effect]) -> None:
         """Check the effects of an input of a core."""
@@ -270,7 +275,7 @@ class InvariantMonitor:
     def record_sent(self, name: str, message: Any) -> None:
         """Record a message sent by a bot."""
         if isinstance(message, Move):
-            self._said.setdefault((name, message.match, message.ply), []).append(message.move)
+            self._answers.setdefault((name, message.match, message.ply), []).append(message.move)
         elif isinstance(message, Resign):
             self._resigned.add((name, message.match))
         elif isinstance(message, Hello):
@@ -292,7 +297,7 @@ class InvariantMonitor:
                 self._set_allowance(name, quota)
             case End():
                 self._check_received_end(name, message)
-            case Error() if self.arena.habit_of(name) in HONEST and message.code not in REFUSED:
+            case Error() if self.arena.find_habit(name) in HONEST and message.code not in REFUSED:
                 self.raise_failure(f"{name} is told {message.code.value}: {message.detail}")
 
     def _set_allowance(self, name: str, quota: int | None) -> None:
@@ -313,7 +318,7 @@ class InvariantMonitor:
             self._allowed[name] = left - 1
 
     def _check_accepted(self, name: str, match: str, ply: int) -> None:
-        sent = self._said.get((name, match, ply))
+        sent = self._answers.get((name, match, ply))
         kept = self.matches[match].moves.get(ply) if match in self.matches else None
         if sent is None:
             self.raise_failure(
@@ -340,7 +345,7 @@ class InvariantMonitor:
             self.require_true(
                 accepted == move, f"{name}: ply {ply} of match {end.match:.8} is not what was acknowledged"
             )
-            self._said.pop((name, end.match, ply), None)
+            self._answers.pop((name, end.match, ply), None)
         self._ends[name, end.match] = told
         self._started.get(name, {}).pop(end.match, None)
 
@@ -350,7 +355,7 @@ class InvariantMonitor:
 
     def check_client_line(self, name: str, line: str) -> None:
         """Check a line that the real client prints for its owner."""
-        self.complaints[line.partition(":")[0][:60]] += 1
+        self.fault_counts[line.partition(":")[0][:60]] += 1
         del name
 
     # now and then, and at the end
@@ -428,15 +433,15 @@ class InvariantMonitor:
 class WatchedCore(Core):
     """Core whose effects are checked against the invariants."""
 
-    def __init__(self, monitor: InvariantMonitor, process: SimulatedProcess, *given: Any) -> None:
-        super().__init__(*given)
+    def __init__(self, monitor: InvariantMonitor, process: SimulatedProcess, *arguments: Any) -> None:
+        super().__init__(*arguments)
         self.suspensions = SuspensionModel()
-        self._account = monitor
+        self._monitor = monitor
         monitor.arena.cores[process] = self
 
     def handle(self, input: Input, now: int) -> list[Effect]:
         effects = super().handle(input, now)
-        self._account.check_effects(self, now, effects)
+        self._monitor.check_effects(self, now, effects)
         return effects
 
 
@@ -449,10 +454,10 @@ class WatchedEdge(Edge):
         process: SimulatedProcess,
         number: int,
         core: CorePort,
-        *given: Any,
-        **named: Any,
+        *arguments: Any,
+        **keywords: Any,
     ) -> None:
-        super().__init__(number, CoreTap(monitor, process, core, self), *given, **named)
+        super().__init__(number, CoreTap(monitor, process, core, self), *arguments, **keywords)
         self.connections = OrderedSet()  # type: ignore[assignment]
         self.ran: dict[tuple[int, str], int] = {}
         """Time for which the clock of each turn had run before delivery, in ns, by client and match."""
@@ -472,15 +477,15 @@ class CoreTap:
         self, monitor: InvariantMonitor, process: SimulatedProcess, core: CorePort, edge: WatchedEdge
     ) -> None:
         self._edge = edge
-        self._watch = monitor
+        self._monitor = monitor
         self._process = process
         self._core = core
 
     def submit(self, message: Upward) -> None:
         """Pass a message on."""
         if type(message) is MessageReceived and type(message.message) is Move:
-            self._watch.record_answer(self._process, message)
+            self._monitor.record_answer(self._process, message)
         elif type(message) is TurnSent:
             ran = self._edge.ran.pop((message.client, message.match), 0)
-            self._watch.record_turn_sent(self._process, message, ran)
+            self._monitor.record_turn_sent(self._process, message, ran)
         self._core.submit(message)

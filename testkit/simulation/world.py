@@ -80,7 +80,7 @@ class World:
         self._digest.update(b"%d:%d:" % (self.now, len(data)))
         self._digest.update(data)
 
-    def add_to_story(self, line: str) -> None:
+    def add_story_line(self, line: str) -> None:
         """Add a line to the story of the run."""
         self.story.append(f"{self.seconds:.3f} s: {line}")
         self.add_to_digest(line)
@@ -143,7 +143,7 @@ class SimulatedProcess:
         self.address = address
         self.alive = True
         self.ppm = ppm
-        self.stood_ns = 0
+        self.stalled_ns = 0
         """Total time for which the process was frozen, in ns."""
         self.stored_cut = False
         """True while the process cannot reach the store."""
@@ -247,7 +247,7 @@ class SimulatedProcess:
         """Resume the process: first the calls that have waited, then its timers."""
         if self._frozen is None:
             return
-        self.stood_ns += self.world.now - self._frozen_at
+        self.stalled_ns += self.world.now - self._frozen_at
         waited, self._frozen = self._frozen, None
         waited.sort(key=lambda call: isinstance(call, ProcessTimer))
         for stall in self.stalls:
@@ -331,14 +331,14 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
         super().__init__()
         self._world = world
 
-    def run(self, whole: Callable[[], None]) -> None:
+    def run(self, run_world: Callable[[], None]) -> None:
         """Call a function in which processes run, as the loop's only callback."""
         error: BaseException | None = None
 
         def call() -> None:
             nonlocal error
             try:
-                whole()
+                run_world()
             except BaseException as raised:  # noqa: BLE001  the loop would only log it, and wait forever
                 error = raised
             self.stop()

@@ -82,10 +82,10 @@ async def test_deaths_under_play_cost_nobody_anything(
         players = make_players(made.edges, 12, lambda: random.uniform(0.02, 0.4))
         deaths = FaultInjector(made, nats, lambda: postgresql.processes, dice)
         report = await inject_faults(deaths, players, dice.sample(kinds, len(kinds)))
-    faults = report.outcome.faults
+    faults = report.result.faults
     assert faults == [], await trails(postgresql_database, faults, made.list_logs())
     assert [each for each in report.injected if each.stuck] == []
-    assert report.outcome.acknowledged > 50
+    assert report.result.acknowledged > 50
 
 
 async def test_everything_is_restarted_under_play_and_no_bot_comes_in_more_than_once_more(

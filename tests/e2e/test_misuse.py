@@ -26,7 +26,7 @@ LIMITS = HostLimits(hello_seconds=5.0, connections=160, connections_per_address=
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let those go at once that are refused, so that they come back often."""
-    monkeypatch.setattr(admission, "HELD_SECONDS", 0)
+    monkeypatch.setattr(admission, "REFUSAL_SECONDS", 0)
 
 
 async def misuse(script: str, *arguments: str) -> tuple[list[dict[str, Any]], list[Record]]:

@@ -28,7 +28,7 @@ from arena.ladder.event_terms import EventTerms
 from arena.ladder.openings import RandomOpenings
 from arena.ladder.plan import BotPlan, LadderPlan, engine_bot
 from arena.ladder.play import run_ladder
-from arena.match.replay import verify
+from arena.match.replay import verify_record
 from arena.protocol import record as records
 from arena.protocol.codes import EndReason
 from arena.protocol.record import BadRecord, Record, to_line
@@ -238,7 +238,7 @@ async def test_the_same_event_as_on_one_machine_also_when_a_worker_dies(tmp_path
     assert len(there.played) == there.total_matches == 12
     written = list(records.read_records(tmp_path / "there.jsonl"))
     for each in written:
-        verify(each)
+        verify_record(each)
     with closing(sqlite3.connect(tmp_path / "arena.db")) as store:
         packed = store.execute("select match, packed from matches join records using (number)")
         stored = {match: unpack_record(piece) for match, piece in packed}

@@ -232,7 +232,7 @@ def test_only_silent_matches_in_a_row_lose_a_bot(answered: list[bool], most: int
     for each in answered:
         known.record_match(most, answered=each)
     marks = "".join("x" if each else "s" for each in answered)
-    assert known.lost == ("s" * most in marks)
+    assert known.is_lost == ("s" * most in marks)
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.booleans())), st.integers(1, 8))
@@ -248,5 +248,5 @@ def test_only_a_bot_that_is_away_for_long_without_a_break_is_lost(
         expected = expected or away > most
         known.record_presence(now, most, is_connected=here)
         before = here
-        assert known.lost == expected
+        assert known.is_lost == expected
         assert known.is_free == (here and not expected)

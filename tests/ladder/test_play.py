@@ -10,7 +10,7 @@ from arena.ladder.bots import BotRefused
 from arena.ladder.event import Ladder
 from arena.ladder.plan import BotPlan, LadderPlan
 from arena.ladder.play import run_ladder
-from arena.match.replay import verify
+from arena.match.replay import verify_record
 from arena.protocol import record as records
 from arena.protocol.adjudication import Adjudication
 from arena.protocol.codes import EndReason
@@ -79,7 +79,7 @@ async def test_adjudicated_matches_have_valid_records(tmp_path: Path) -> None:
     finished = list(records.read_records(file))
     assert len(finished) == 2
     for record in finished:
-        verify(record)
+        verify_record(record)
         assert record.result.reason is EndReason.ADJUDICATED
         assert len(record.moves) == 2
     other = ladder(file, bot("a"), bot("b"))

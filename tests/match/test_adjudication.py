@@ -15,7 +15,7 @@ from arena.games.core import Player
 from arena.match.adjudication import adjudicate
 from arena.match.events import Event, Finish, MatchOpened, Moved, PlayerReady, Resigned, TurnStarted
 from arena.match.referee import SEATS, Referee
-from arena.match.replay import verify
+from arena.match.replay import verify_record
 from arena.match.terms import from_json
 from arena.protocol.adjudication import Adjudication
 from arena.protocol.codes import EndReason
@@ -163,7 +163,7 @@ def test_the_journal_and_the_record_lead_to_the_same_end(
     if referee.result is None:
         return  # some openings leave a full board to nobody
     made = record_of(referee)
-    verify(made)
+    verify_record(made)
     if referee.result.reason is EndReason.ADJUDICATED:
         for forged in (
             msgspec.structs.replace(made, adjudication=None),
@@ -173,13 +173,13 @@ def test_the_journal_and_the_record_lead_to_the_same_end(
             ),
         ):
             with pytest.raises(BadRecord):
-                verify(forged)
+                verify_record(forged)
 
 
 def test_a_match_may_end_otherwise_under_adjudication() -> None:
     referee, _, _ = refereed(WIN, [(4, None)])
     referee.handle(Resigned(MAXIE), 10)
-    verify(record_of(referee))
+    verify_record(record_of(referee))
 
 
 async def test_the_store_keeps_the_rules(database: str) -> None:

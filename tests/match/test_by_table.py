@@ -12,7 +12,7 @@ from arena.games.riskless import Armies, Riskless
 from arena.games.tictactoe import TicTacToe
 from arena.maps.loader import load_map
 from arena.match.adjudication import Adjudicator, unusable_table_reason
-from arena.match.replay import verify
+from arena.match.replay import verify_record
 from arena.protocol.adjudication import Adjudication, BadAdjudication
 from arena.protocol.codes import EndReason
 from arena.protocol.record import FORMAT, BadRecord, Record, RecordedMove, Result
@@ -86,18 +86,18 @@ def ended_by_table() -> Record:
 
 def test_a_record_that_ends_by_the_table_is_checked() -> None:
     record = ended_by_table()
-    verify(record)
+    verify_record(record)
     with pytest.raises(BadRecord, match="its moves say"):
-        verify(replace(record, result=replace(record.result, winner="maxie")))
+        verify_record(replace(record, result=replace(record.result, winner="maxie")))
     with pytest.raises(BadRecord, match="do not end it"):
-        verify(replace(record, adjudication=Adjudication(repetition=3)))
+        verify_record(replace(record, adjudication=Adjudication(repetition=3)))
 
 
 def test_a_record_without_its_table_names_the_missing_table() -> None:
     record = ended_by_table()
     setup = {**record.setup, "armies_to_win": 23}
     with pytest.raises(BadRecord, match="create it with `arena solve path4`"):
-        verify(replace(record, setup=setup))
+        verify_record(replace(record, setup=setup))
 
 
 def test_rules_that_could_end_nothing_are_told_of() -> None:

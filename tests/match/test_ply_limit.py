@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from arena.bots.learning.matches import play_match
 from arena.games.hexapawn import Hexapawn
 from arena.games.tictactoe import TicTacToe
-from arena.match.replay import verify
+from arena.match.replay import verify_record
 from arena.protocol.codes import EndReason
 from arena.protocol.record import BadRecord, Result
 from tests.games.own import nim
@@ -21,12 +21,12 @@ def test_a_match_is_a_draw_at_the_limit_of_its_game_and_its_record_is_held_to_th
     record = play_match("random", "random", f"{file}:Nim")
     assert (record.result.winner, record.result.reason) == (None, EndReason.PLY_LIMIT)
     assert len(record.moves) == 2
-    verify(record)
+    verify_record(record)
     with pytest.raises(BadRecord, match="ply_limit"):
-        verify(replace(record, result=Result("maxie", EndReason.LINE)))
+        verify_record(replace(record, result=Result("maxie", EndReason.LINE)))
     shorter = replace(record, moves=record.moves[:1])
     with pytest.raises(BadRecord, match="the match is not over after 1 plies"):
-        verify(shorter)
+        verify_record(shorter)
 
 
 def test_no_game_of_the_project_needs_the_limit() -> None:

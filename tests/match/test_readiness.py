@@ -25,16 +25,20 @@ def test_nobody_is_ready_and_no_time_runs_before_the_players_are_asked() -> None
     assert not readiness.mark_ready(MAXIE)
     readiness.await_reconnections(3)
     readiness.record_reconnection(MAXIE, 4)
-    assert (readiness.was_requested, readiness.deadline, readiness.missing) == (False, None, [MAXIE, MINNIE])
+    assert (readiness.has_request, readiness.deadline, readiness.unready_players) == (
+        False,
+        None,
+        [MAXIE, MINNIE],
+    )
 
 
 def test_a_player_is_ready_once_and_not_after_it_is_forgotten() -> None:
     made = make_readiness()
     assert made.deadline == 7 + READY
     assert [made.mark_ready(MAXIE), made.mark_ready(MAXIE)] == [True, False]
-    assert made.missing == [MINNIE]
+    assert made.unready_players == [MINNIE]
     made.mark_unready(MAXIE)
-    assert made.missing == [MAXIE, MINNIE]
+    assert made.unready_players == [MAXIE, MINNIE]
 
 
 def test_after_a_restart_an_absent_player_has_its_grace_and_then_the_whole_ready_time() -> None:
@@ -55,7 +59,7 @@ def test_the_disconnection_of_a_ready_player_does_not_lengthen_the_wait() -> Non
     made.mark_ready(MAXIE)
     made.await_reconnections(100)
     made.record_reconnection(MINNIE, 200)
-    assert MAXIE in made.awaited
+    assert MAXIE in made.expected_players
     assert made.deadline == 200 + READY
 
 
@@ -83,5 +87,5 @@ def test_nobody_has_less_time_than_it_was_told_since_it_could_be_asked_last(
                 since[player] = now
     assert made.deadline is not None
     for player in Player:
-        assert (player in made.awaited) is (player in away)
+        assert (player in made.expected_players) is (player in away)
         assert made.deadline >= since[player] + (max(ready, grace) if player in away else ready) * MS

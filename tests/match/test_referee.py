@@ -16,7 +16,7 @@ from arena.match.events import (
     Finish,
     MatchOpened,
     Moved,
-    Notify,
+    NotifyPlayer,
     PlayerDisconnected,
     PlayerReady,
     PlayerReconnected,
@@ -43,7 +43,7 @@ def test_both_are_told_the_start_and_the_turn_comes_when_both_are_ready() -> Non
     assert referee.handle(PlayerReady(MAXIE), 1) == []
     assert referee.handle(PlayerReady(MAXIE), 2) == []
     effects = referee.handle(PlayerReady(MINNIE), 3)
-    assert effects == [Notify(MAXIE, Turn("m" * 32, 0, [], referee._clock.to_clocks(), 100))]
+    assert effects == [NotifyPlayer(MAXIE, Turn("m" * 32, 0, [], referee._clock.to_clocks(), 100))]
 
 
 def test_with_time_odds_each_is_told_and_given_its_own_time() -> None:
@@ -69,7 +69,7 @@ def test_an_opening_is_played_before_the_players_begin(cells: tuple[int, ...]) -
         referee.handle(event, 0)
     [turn] = referee.handle(PlayerReady(MAXIE), 0)
     mover = MINNIE if len(cells) % 2 else MAXIE
-    assert turn == Notify(mover, Turn("m" * 32, len(cells), list(cells), referee.clocks(0), 100))
+    assert turn == NotifyPlayer(mover, Turn("m" * 32, len(cells), list(cells), referee.clocks(0), 100))
     assert [(each.move, each.ms, each.opening) for each in referee.moves] == [(c, 0, True) for c in cells]
     assert referee.clocks(0).maxie_ms == referee.clocks(0).minnie_ms == 1000, "no increment is given for it"
     referee.handle(TurnStarted(len(cells)), 0)
@@ -322,12 +322,12 @@ def test_whatever_happens_a_match_has_a_deadline_until_it_ends_once_and_both_are
         effects = referee.handle(event, now)
         if isinstance(event, PlayerReady | Moved | PlayerReconnected):
             referee.handle(TurnStarted(referee.ply), now)
-        ends += [each for each in effects if isinstance(each, Notify) and isinstance(each.message, End)]
+        ends += [each for each in effects if isinstance(each, NotifyPlayer) and isinstance(each.message, End)]
         assert referee.is_over == (referee.next_deadline is None)
     while (deadline := referee.next_deadline) is not None:
         now = max(now, deadline)
         effects = referee.handle(DeadlinePassed(), now)
-        ends += [each for each in effects if isinstance(each, Notify) and isinstance(each.message, End)]
+        ends += [each for each in effects if isinstance(each, NotifyPlayer) and isinstance(each.message, End)]
         assert effects, "a deadline that fell must have its effect"
     assert sorted(each.player for each in ends) == sorted(Player)
     assert referee.handle(Resigned(MAXIE), now) == []

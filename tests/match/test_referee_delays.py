@@ -17,7 +17,7 @@ from arena.match.events import (
     ServerRecovered,
     TurnStarted,
 )
-from arena.match.lag import CAP, REFILL
+from arena.match.lag import MAX_LAG_NS, REFILL_NS
 from arena.match.referee import LATE_LIMIT, Referee
 from arena.protocol.codes import EndReason
 from arena.protocol.messages import Accepted, Start, Turn
@@ -49,7 +49,7 @@ def test_with_credit_a_move_is_in_time_exactly_when_the_deadline_says(lag: int, 
     for event in (MatchOpened(), PlayerReady(MINNIE), PlayerReady(MAXIE), TurnStarted(0, lag=lag * MS)):
         referee.handle(event, 0)
     deadline = referee.next_deadline
-    assert deadline == 1050 * MS + min(lag * MS, CAP)
+    assert deadline == 1050 * MS + min(lag * MS, MAX_LAG_NS)
     effects = referee.handle(Moved(MAXIE, 0, 4), spent * MS)
     assert bool(messages_to(effects, MAXIE, Accepted)) is (spent * MS <= deadline)
 
@@ -71,7 +71,7 @@ def test_a_far_connection_empties_its_budget_and_then_gets_the_refill_of_each_mo
         else:
             assert accepted.credited_ms == 0
     assert credits[:2] == [300, 300]
-    assert set(credits[2:]) == {REFILL / MS}
+    assert set(credits[2:]) == {REFILL_NS / MS}
 
 
 @pytest.mark.parametrize(

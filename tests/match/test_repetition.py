@@ -28,7 +28,7 @@ from arena.match.events import (
     to_journal,
 )
 from arena.match.referee import SEATS, Referee
-from arena.match.replay import verify
+from arena.match.replay import verify_record
 from arena.match.terms import Terms, from_json, to_json
 from arena.protocol.adjudication import DEFAULT_RULES, Adjudication
 from arena.protocol.codes import EndReason
@@ -138,7 +138,7 @@ def test_a_match_ends_when_the_oracle_says_so_and_its_record_tells_nothing_else(
         and referee.position == positions[end]
         and referee.result.reason is EndReason.ADJUDICATED
     )
-    verify(made)
+    verify_record(made)
     _judged_alike_after_a_restart(given, journal, referee)
 
 
@@ -165,7 +165,7 @@ def test_both_are_told_of_the_third_time() -> None:
     referee = circling()
     detail = "repetition: the same position came up 3 times, with the same player to move"
     assert referee.result == Finish(None, EndReason.ADJUDICATED, detail)
-    places = [(each.armies, each.player) for each in verify(record_of(referee)).positions]
+    places = [(each.armies, each.player) for each in verify_record(record_of(referee)).positions]
     assert Counter(places).most_common(1) == [(places[-1], 3)]
     last = Moved(
         referee.terms.game.player(referee.position).opponent, referee.ply - 1, referee.moves[-1].move
@@ -200,29 +200,29 @@ def test_a_game_in_which_no_position_comes_up_again_is_not_troubled_by_it() -> N
 
 def test_a_record_that_claims_a_repetition_that_was_not_one_is_refused() -> None:
     true = record_of(circling())
-    verify(true)
+    verify_record(true)
     shorter = replace(true, moves=true.moves[:-1])
     with pytest.raises(BadRecord, match=r"its rules \(repetition=3\) do not end it"):
-        verify(shorter)
+        verify_record(shorter)
     with pytest.raises(BadRecord, match=r"its rules \(repetition=4\) do not end it"):
-        verify(replace(true, adjudication=Adjudication(repetition=4)))
+        verify_record(replace(true, adjudication=Adjudication(repetition=4)))
     with pytest.raises(BadRecord, match=r"its rules \(none\) do not end it"):
-        verify(replace(true, adjudication=None))
+        verify_record(replace(true, adjudication=None))
     limited = replace(true, adjudication=Adjudication(limit=len(true.moves)))
     with pytest.raises(BadRecord, match=r"was repeated, but its moves say: \d+ plies were played"):
-        verify(limited)
-    verify(replace(limited, result=replace(true.result, detail="the ply limit of the ladder")))
+        verify_record(limited)
+    verify_record(replace(limited, result=replace(true.result, detail="the ply limit of the ladder")))
 
 
 def test_a_record_that_goes_on_after_a_repetition_is_refused_where_its_terms_have_the_rule() -> None:
     longer = record_of(circling(None))
-    verify(longer)
+    verify_record(longer)
     with pytest.raises(BadRecord, match=f"ply {circling().ply}: the match was already over"):
-        verify(replace(longer, adjudication=DEFAULT_RULES))
+        verify_record(replace(longer, adjudication=DEFAULT_RULES))
     resigned = record_of(circling())
     resigned = replace(resigned, result=Result("maxie", EndReason.RESIGNATION))
     with pytest.raises(BadRecord, match="its moves say nobody wins by adjudicated"):
-        verify(resigned)
+        verify_record(resigned)
 
 
 @examples(50)
@@ -232,11 +232,11 @@ def test_no_record_gains_or_loses_a_ply(seed: int, extra: int) -> None:
     end = first_end(positions, 3, 0)
     assume(end is not None and end + extra < len(moves))
     true = record_of(refereed(agree_terms(SMALL, DEFAULT_RULES, []), moves)[0])
-    verify(true)
+    verify_record(true)
     for plies in (len(true.moves) - 1, len(true.moves) + extra):
         told_moves = [RecordedMove(move, 1.0) for move in moves[:plies]]
         with pytest.raises(BadRecord):
-            verify(replace(true, moves=told_moves))
+            verify_record(replace(true, moves=told_moves))
 
 
 def test_positions_are_told_apart_by_their_armies_and_their_mover_alone() -> None:

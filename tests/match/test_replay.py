@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from arena.games.catalogue import KNOWN, make_game
 from arena.games.core import Player
 from arena.maps.setup import make_game_on_map
-from arena.match.replay import has_moved, list_movers, mean_cpu_ms, summarize_record, verify
+from arena.match.replay import has_moved, list_movers, mean_cpu_ms, summarize_record, verify_record
 from arena.protocol.codes import EndReason
 from arena.protocol.record import BadRecord, RecordedMove, Result
 from arena.protocol.values import Seat, Thinking
@@ -45,7 +45,7 @@ from tests.server.played import MAXIE_WINS, MINNIE_WINS, NOBODY_WINS
 def test_possible_results_are_accepted(
     moves: tuple[int, ...], winner: Seat | None, reason: EndReason
 ) -> None:
-    verify(record(moves=moves, winner=winner, reason=reason))
+    verify_record(record(moves=moves, winner=winner, reason=reason))
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_impossible_results_are_refused(
     moves: tuple[object, ...], winner: Seat | None, reason: EndReason, why: str
 ) -> None:
     with pytest.raises(BadRecord, match=why):
-        verify(record(moves=moves, winner=winner, reason=reason))
+        verify_record(record(moves=moves, winner=winner, reason=reason))
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_impossible_results_are_refused(
 )
 def test_a_record_of_nothing_that_can_be_played_is_refused(change: dict[str, str], why: str) -> None:
     with pytest.raises(BadRecord, match=why):
-        verify(replace(record(), **change))
+        verify_record(replace(record(), **change))
 
 
 @given(st.data())
@@ -101,15 +101,15 @@ def test_a_match_of_legal_moves_is_believed_and_a_longer_shorter_or_stolen_one_i
         position = game.successor(position, move)
     winner: Seat | None = outcome.winner.value if outcome.winner else None
     match_record = record(moves=moves, winner=winner, reason=EndReason.parse(outcome.word), game="riskless")
-    verify(match_record)
+    verify_record(match_record)
     twice = [*match_record.moves, RecordedMove(moves[-1], 1.0)]
     with pytest.raises(BadRecord, match="already over"):
-        verify(replace(match_record, moves=twice))
+        verify_record(replace(match_record, moves=twice))
     with pytest.raises(BadRecord):
-        verify(replace(match_record, moves=match_record.moves[:-1]))
+        verify_record(replace(match_record, moves=match_record.moves[:-1]))
     other: Seat = "minnie" if winner == "maxie" else "maxie"
     with pytest.raises(BadRecord, match="its moves say"):
-        verify(replace(match_record, result=Result(other, match_record.result.reason)))
+        verify_record(replace(match_record, result=Result(other, match_record.result.reason)))
 
 
 GAMES = {
@@ -127,14 +127,14 @@ def test_a_true_record_gives_its_positions(name: str, seed: int, plies: int | No
     record, positions = random_record(GAMES[name], seed, plies)
     opened = min(opening, len(record.moves) - 1)
     moves = [replace(each, opening=ply < opened) for ply, each in enumerate(record.moves)]
-    replay = verify(replace(record, moves=moves))
+    replay = verify_record(replace(record, moves=moves))
     assert list(replay.positions) == positions
     assert replay.plies == len(record.moves)
 
 
 def test_each_ply_is_told_with_its_figures() -> None:
     record, _ = random_record(GAMES["tictactoe"], 1)
-    replay = verify(record)
+    replay = verify_record(record)
     first = replay.game.move_to_text(record.moves[0].move)
     assert (
         replay.describe_move(1) == f"ply 0: maxie (one) plays {first}, 1.5 ms, depth 2, value 3, 1,234 nodes"
@@ -154,15 +154,15 @@ def test_each_ply_is_told_with_its_figures() -> None:
 def test_an_opening_that_nobody_could_play_from_is_refused(moves: tuple[Any, ...], why: str) -> None:
     opening = [RecordedMove(each, 0.0, opening=True) for each in moves]
     with pytest.raises(BadRecord, match=why):
-        verify(replace(record(winner="maxie", reason=EndReason.LINE), moves=opening))
+        verify_record(replace(record(winner="maxie", reason=EndReason.LINE), moves=opening))
 
 
 def test_a_no_show_has_moves_of_the_opening_only() -> None:
     opening = RecordedMove(4, 0.0, opening=True)
     absent = replace(record(winner="minnie", reason=EndReason.NO_SHOW), moves=[opening])
-    assert verify(absent).plies == 1
+    assert verify_record(absent).plies == 1
     with pytest.raises(BadRecord, match="moves were played"):
-        verify(replace(absent, moves=[opening, RecordedMove(0, 1.0)]))
+        verify_record(replace(absent, moves=[opening, RecordedMove(0, 1.0)]))
 
 
 @examples(10)

@@ -60,7 +60,7 @@ def test_a_line_is_kept_up_to_its_first_invalid_move(name: str, lines: list[list
         # 1.0 and True are equal to 1, and are moves of no game.
         assert repr(kept.line or []) == repr(wanted)
         cut += len(line) - len(wanted)
-    assert limit.moves_cut == cut
+    assert limit.cut_moves == cut
 
 
 def test_long_thinking_loses_its_line_first_and_each_player_has_a_limit_per_match() -> None:
@@ -90,7 +90,7 @@ class Wordy(TicTacToe):
 def test_a_line_of_a_move_is_bounded_in_bytes() -> None:
     limit = AnalysisTrimmer(cast("AnyGame", Wordy()))
     assert limit.trim(Player.MAXIE, Thinking(depth=1, line=["x" * MOVE_BYTES])) == Thinking(depth=1)
-    assert limit.moves_cut == 1
+    assert limit.cut_moves == 1
 
 
 def test_a_move_without_thinking_stays_as_it_is() -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from arena.rating.formats import (
-    TIE_BREAKS,
+    MAX_TIE_BREAKS,
     Format,
     Knockout,
     RosterChange,
@@ -118,8 +118,8 @@ def test_the_best_two_seeds_meet_in_the_final_only() -> None:
 def test_a_drawn_encounter_gets_a_few_pairs_more_and_then_the_seed_decides() -> None:
     format = Knockout(["a", "b"], 2, 1)
     ladder = play(format, {"a": 0, "b": 0}, Random(0))
-    assert len(ladder) == 2 + TIE_BREAKS
-    assert sorted(pair.round for pair in ladder) == list(range(2 + TIE_BREAKS))
+    assert len(ladder) == 2 + MAX_TIE_BREAKS
+    assert sorted(pair.round for pair in ladder) == list(range(2 + MAX_TIE_BREAKS))
     assert format.winner == "a"
 
 

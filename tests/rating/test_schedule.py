@@ -10,7 +10,7 @@ from arena.protocol.record import FORMAT, Record, Result
 from arena.protocol.values import Players, Seat
 from arena.rating.formats import FORMATS, Knockout, RoundRobinFormat, make_format
 from arena.rating.pairing import Pairing
-from arena.rating.schedule import TRIES, Schedule, absent_bots, match_id, points_by_bot
+from arena.rating.schedule import MAX_ATTEMPTS, Schedule, absent_bots, match_id, points_by_bot
 from tests.properties import examples
 from tests.rating.pairs import round_robin
 
@@ -117,14 +117,14 @@ def test_a_void_match_is_played_again_but_not_for_ever() -> None:
     schedule = Schedule(EVENT, RoundRobinFormat(["a", "b"], 1, 1, 0))
     [head] = schedule.startable()
     ids = []
-    for number in range(TRIES):
+    for number in range(MAX_ATTEMPTS):
         assert schedule.startable() == [head]
         ids.append(schedule.next_match_id(head))
         schedule.mark_started(head)
         final = schedule.record_result(head, record(ids[-1], head, Random(), void=True))
-        assert final == (number == TRIES - 1)
-    assert ids == [match_id(EVENT, head, number) for number in range(TRIES)]
-    assert len(set(ids)) == TRIES
+        assert final == (number == MAX_ATTEMPTS - 1)
+    assert ids == [match_id(EVENT, head, number) for number in range(MAX_ATTEMPTS)]
+    assert len(set(ids)) == MAX_ATTEMPTS
     assert [each.leg for each in schedule.startable()] == [1]
 
 

@@ -8,7 +8,7 @@ from arena.games.core import Player
 from arena.match.events import (
     MatchOpened,
     Moved,
-    Notify,
+    NotifyPlayer,
     PlayerReady,
     TurnStarted,
 )
@@ -30,7 +30,7 @@ def messages_to(effects: list[Any], player: Player, kind: type) -> list[Any]:
     return [
         each.message
         for each in effects
-        if isinstance(each, Notify) and each.player is player and isinstance(each.message, kind)
+        if isinstance(each, NotifyPlayer) and each.player is player and isinstance(each.message, kind)
     ]
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.server.failed_logins import PAUSE_SECONDS, FailedLogins, address_key, choose_pause
+from arena.server.failed_logins import PAUSE_SECONDS, FailedLogins, address_key, choose_pause_seconds
 
 
 def failed_logins() -> FailedLogins:
@@ -78,14 +78,14 @@ def test_however_many_come_the_memory_is_bounded(numbers: list[int]) -> None:
     logins = failed_logins()
     for at, number in enumerate(numbers):
         logins.record_failure(f"2001:db8:{number:x}::1", at)
-        assert len(vars(logins)["_tries"]) <= 100
+        assert len(vars(logins)["_attempts"]) <= 100
 
 
 @given(st.floats(0.001, 3600))
 def test_an_address_is_open_again_while_the_matches_of_its_bots_wait(grace: float) -> None:
-    assert 0 < choose_pause(grace) < grace
-    assert choose_pause(grace) <= PAUSE_SECONDS
+    assert 0 < choose_pause_seconds(grace) < grace
+    assert choose_pause_seconds(grace) <= PAUSE_SECONDS
 
 
 def test_without_a_grace_an_address_is_closed_for_the_usual_time() -> None:
-    assert choose_pause(0) == PAUSE_SECONDS
+    assert choose_pause_seconds(0) == PAUSE_SECONDS

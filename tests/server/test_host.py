@@ -99,7 +99,7 @@ async def test_a_match_that_is_over_leaves_nothing_to_be_searched_for(watched: b
                 await carl.say(Watch(start.match))
                 await carl.hear(View)
             (room,) = host.core.shell.core._matches.rooms.values()
-            left = [weakref.ref(each) for each in (room, room.referee, room.public)]
+            left = [weakref.ref(each) for each in (room, room.referee, room.public_view)]
             del room
             await anna.say(Ready(start.match))
             async with anyio.create_task_group() as tasks:

@@ -145,7 +145,7 @@ class Semester(SimulatedArena):
         server.down = True
         server.stop()
         self.until(lambda: not server.process.alive, 60)
-        self.watch.check_memory()
+        self.monitor.check_memory()
         gc.collect()
 
     def announce(self, event: str, format: str, rounds: int, **changes: Any) -> None:
@@ -287,11 +287,11 @@ def semester(arena: Semester) -> list[tuple[Any, ...]]:
     arena.world.run_for(40 * SECOND)
     with arena.store.make_writing_engine(arena.store.engine).begin() as connection:
         close_season(connection, "autumn")
-    arena.watch.check_season()
+    arena.monitor.check_season()
     closed = arena.standings(1)
     arena.world.run_for(40 * SECOND)
     arena.night()
-    arena.watch.check_end_state()
+    arena.monitor.check_end_state()
     return closed
 
 
@@ -355,7 +355,7 @@ def check_matches(arena: Semester) -> None:
     """Check that no match is lost, and that no rated one is between two bots of an owner."""
     played = arena.played()
     assert len(played) == len(arena.played(finished=False)) == len({each.match for each in played})
-    assert len(played) == len(arena.watch.finished)
+    assert len(played) == len(arena.monitor.finished)
     assert {each.event for each in played} == {arena.pool.event, "weekly", "final"}
     family = [each for each in played if arena.owner_of[each.maxie] == arena.owner_of[each.minnie]]
     assert [each for each in family if each.rated or each.event == arena.pool.event] == []

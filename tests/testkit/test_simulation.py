@@ -8,7 +8,7 @@ import pytest
 
 from testkit.simulation.arena import SimulatedArena, SimulationPlan, simulate
 from testkit.simulation.network import PUBLIC, SimulatedNetwork
-from testkit.simulation.planted import PLANTED, plant_defect
+from testkit.simulation.planted import DEFECTS, plant_defect
 from testkit.simulation.servers import replace_machine
 from testkit.simulation.world import SECOND, SimulatedProcess, World
 
@@ -21,7 +21,7 @@ def test_whatever_the_simulation_replaces_is_there() -> None:
     arena.store.close()
 
 
-@pytest.mark.parametrize("name", PLANTED)
+@pytest.mark.parametrize("name", DEFECTS)
 def test_whatever_a_planted_defect_replaces_is_there(name: str) -> None:
     with plant_defect(name):
         pass

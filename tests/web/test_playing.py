@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Error, Page, expect
 
 from arena.maps.setup import make_game_on_map
-from arena.server.core.settings import HOUSE_MATCHES
+from arena.server.core.settings import MATCHES_PER_HOUSE_ENGINE
 from testkit.browser import PATIENCE, BrowserArena, new_context, run_arena, wait_until
 from tests.web.wire import Guest, against
 
@@ -114,7 +114,7 @@ def test_whoever_waits_for_a_place_is_told_how_many_are_before(fresh: BrowserAre
     url = fresh.url.replace("http", "ws", 1)
     with ExitStack() as stack:
         playing = []
-        for number in range(HOUSE_MATCHES):
+        for number in range(MATCHES_PER_HOUSE_ENGINE):
             # Two from each address, which are all that the guests of one address may have.
             guest = stack.enter_context(Guest.at(url, f"guest-{number}", f"127.0.1.{number // 2}"))
             guest.challenge("house-greedy")

@@ -155,7 +155,7 @@ class Machine:
         """Handle the loss of the connection. The bots continue, because the client may reconnect in time."""
         self.welcomed = False
         for state in self._matches.values():
-            state.renewed = False
+            state.is_renewed = False
 
     def handle_message(self, message: ServerMessage, now: float) -> list[Action]:
         """Handle the server's `message`, which arrived at `now`."""
@@ -172,7 +172,7 @@ class Machine:
                 return self._handle_standing(message)
             case Challenged(challenge=challenge, opponent=opponent):
                 if message.challenger == self._hello.name:
-                    self._challenger.note_opened(message)
+                    self._challenger.record_opened(message)
                     return []
                 if opponent == self._hello.name and challenge not in self._open_challenges:
                     self._open_challenges.append(challenge)
@@ -197,17 +197,19 @@ class Machine:
             return []
         actions: list[Action] = []
         for _ in range(self._challenger.count_to_open(room)):
-            self._challenger.note_sent()
+            self._challenger.record_sent()
             actions.append(SendMessage(challenge))
         return actions
 
-    def _handle_challenge_over(self, over: ChallengeOver) -> list[Action]:
-        if over.challenge in self._open_challenges:
-            self._open_challenges.remove(over.challenge)
-        if not self._challenger.handle_over(over):
+    def _handle_challenge_over(self, message: ChallengeOver) -> list[Action]:
+        if message.challenge in self._open_challenges:
+            self._open_challenges.remove(message.challenge)
+        if not self._challenger.handle_challenge_over(message):
             return []
         return [
-            ScheduleChallenge(f"the challenge is {over.outcome}{f': {over.detail}' if over.detail else ''}")
+            ScheduleChallenge(
+                f"the challenge is {message.outcome}{f': {message.detail}' if message.detail else ''}"
+            )
         ]
 
     def _handle_standing(self, standing: Standing) -> list[Action]:
@@ -241,7 +243,7 @@ class Machine:
                 if is_late
                 else [Warn(f"received a turn of match {message.match}, which is not played here")]
             )
-        state.renewed = True
+        state.is_renewed = True
         match message:
             case Turn():
                 return self._handle_turn(state, message, now)
@@ -257,8 +259,8 @@ class Machine:
             return []
         state.phase = Phase.WAITING
         actions: list[Action] = [SendMessage(Ready(match))]
-        if state.early is not None:
-            (turn, arrived), state.early = state.early, None
+        if state.early_turn is not None:
+            (turn, arrived), state.early_turn = state.early_turn, None
             actions += self._handle_turn(state, turn, arrived)
         return actions
 
@@ -316,10 +318,10 @@ class Machine:
         return [*stop, EndMatch(state.match, ending), *self._accept_challenge(), *self.open_challenges()]
 
     def _handle_start(self, start: Start) -> list[Action]:
-        self._challenger.note_started(start.match)
+        self._challenger.record_start(start.match)
         state = self._matches.get(start.match)
         if state is not None:
-            state.renewed = True
+            state.is_renewed = True
             match state.phase:
                 case Phase.PREPARING:
                     return []
@@ -328,7 +330,7 @@ class Machine:
                 case _:
                     return [SendMessage(Ready(start.match))]
         # A match that the server has not mentioned since the reconnection may be over, so it is not counted.
-        if sum(each.renewed for each in self._matches.values()) >= self._hello.matches:
+        if sum(each.is_renewed for each in self._matches.values()) >= self._hello.matches:
             why = f"match {start.match} exceeds the agreed {self._hello.matches} simultaneous matches"
             return [Warn(f"{why}; it is resigned"), SendMessage(Resign(start.match))]
         try:
@@ -369,7 +371,7 @@ class Machine:
 
     def _handle_turn(self, state: MatchState, turn: Turn, arrived: float) -> list[Action]:
         if state.phase is Phase.PREPARING:
-            state.early = (turn, arrived)
+            state.early_turn = (turn, arrived)
             return []
         if state.phase is Phase.RESIGNED:
             return [SendMessage(state.resign)]

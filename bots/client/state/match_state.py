@@ -12,7 +12,7 @@ from arena.bots.api.bot import Clock, Match
 from arena.games.core import Player
 from arena.protocol.messages import Accepted, Move, Resign, Turn
 
-LAGS_KEPT = 16
+MAX_LAGS = 16
 """Number of recent moves whose lag is remembered: a spike is forgotten within half a match."""
 
 
@@ -38,14 +38,14 @@ class MatchState:
     """Plain data of the moves that led to `position`."""
     last_move: Any = None
     """Opponent's move that led to `position`; None at the start, or if the bot moves twice in a row."""
-    early: tuple[Turn, float] | None = None
+    early_turn: tuple[Turn, float] | None = None
     """Turn that arrived while the bot was preparing, and its arrival time."""
     clock: Clock = field(default_factory=lambda: Clock(0.0))
     answer: Move | None = None
     """Message with the last chosen move; None before the first."""
     answered_at: float = 0.0
-    lags: deque[float] = field(default_factory=lambda: deque(maxlen=LAGS_KEPT))
-    renewed: bool = True
+    lags: deque[float] = field(default_factory=lambda: deque(maxlen=MAX_LAGS))
+    is_renewed: bool = True
     """False after a lost connection, until the server mentions this match again."""
     rated: bool = False
     """True if the match counts for the ratings."""
@@ -65,10 +65,12 @@ class MatchState:
     def clock_at(self, turn: Turn, arrived: float) -> Clock:
         """Return the clock for a turn that arrived at `arrived`."""
         maxie, minnie = turn.clocks.maxie_ms / 1000, turn.clocks.minnie_ms / 1000
-        mine, theirs = (maxie, minnie) if self.match.seat is Player.MAXIE else (minnie, maxie)
+        own_seconds, opponent_seconds = (
+            (maxie, minnie) if self.match.seat is Player.MAXIE else (minnie, maxie)
+        )
         return Clock(
-            mine=max(0.0, mine),
-            theirs=max(0.0, theirs),
+            mine=max(0.0, own_seconds),
+            theirs=max(0.0, opponent_seconds),
             increment=turn.increment_ms / 1000,
             per_move=self.match.time_control.per_move,
             margin=self.match.margin_ms / 1000,

@@ -64,18 +64,18 @@ def _walk_nodes(node: TracedNode) -> Iterator[TracedNode]:
 Points = dict[tuple[int, ...], tuple[float, float]]
 
 
-def _draw_edges(tree: TracedNode, at: Points, line: tuple[int, ...]) -> Iterator[str]:
+def _draw_edges(tree: TracedNode, points: Points, line: tuple[int, ...]) -> Iterator[str]:
     for node in _walk_nodes(tree):
-        x, y = at[node.path]
+        x, y = points[node.path]
         for child in node.children:
-            to_x, to_y = at[child.path]
+            to_x, to_y = points[child.path]
             on_line = child.path == line[: len(child.path)]
             style = f'stroke="{INK}" stroke-width="{3.5 if on_line else 1.2}"'
             if not child.visited:
                 style = f'stroke="{GREY}" stroke-width="1.2" stroke-dasharray="4 4"'
             yield f'<line x1="{x:.1f}" y1="{y + 15:.1f}" x2="{to_x:.1f}" y2="{to_y - 15:.1f}" {style}/>'
         if node.cut:
-            skipped = [at[child.path] for child in node.children if not child.visited]
+            skipped = [points[child.path] for child in node.children if not child.visited]
             yield from _cut_strokes(x, y + 15, *skipped[0])
 
 
@@ -92,9 +92,9 @@ def _cut_strokes(x: float, y: float, to_x: float, to_y: float) -> Iterator[str]:
         )
 
 
-def _draw_nodes(tree: TracedNode, at: Points) -> Iterator[str]:
+def _draw_nodes(tree: TracedNode, points: Points) -> Iterator[str]:
     for node in _walk_nodes(tree):
-        x, y = at[node.path]
+        x, y = points[node.path]
         ink = INK if node.visited else GREY
         fill = "#eef3fb" if node.visited else "white"
         dash = "" if node.visited else ' stroke-dasharray="4 3"'
@@ -126,18 +126,18 @@ def _node_shape(node: TracedNode, x: float, y: float, fill: str, ink: str, dash:
 
 
 def _outlined_text(
-    x: float, y: float, words: str, colour: str, more: str = "", anchor: str = "middle"
+    x: float, y: float, text: str, colour: str, attributes: str = "", anchor: str = "middle"
 ) -> str:
     """Return text with a white border, because edges pass behind the text."""
     halo = ' stroke="white" stroke-width="3.5" stroke-linejoin="round" paint-order="stroke"'
-    return text_element(x, y, words, colour, anchor, halo + more)
+    return text_element(x, y, text, colour, anchor, halo + attributes)
 
 
-def _window_label(x: float, y: float, words: str) -> Iterator[str]:
+def _window_label(x: float, y: float, text: str) -> Iterator[str]:
     """Yield a window as text on a white background, because the text lies on the edge from above."""
-    width = 5.6 * len(words) + 4
+    width = 5.6 * len(text) + 4
     yield f'<rect x="{x - width / 2:.1f}" y="{y - 9:.1f}" width="{width:.1f}" height="11" fill="white"/>'
-    yield _outlined_text(x, y, words, GREEN, ' font-size="10"')
+    yield _outlined_text(x, y, text, GREEN, ' font-size="10"')
 
 
 def value_label(value: int) -> str:

@@ -22,7 +22,7 @@ from arena.server.store import database
 from arena.server.store.aggregates import event_tables, standings
 from arena.server.store.aggregates.event_tables import EventResult
 from arena.server.store.aggregates.seasons import load_seasons
-from arena.server.store.database import Write, transaction_writer
+from arena.server.store.database import WriteFunction, transaction_writer
 from arena.server.store.finished import result_from_row
 from arena.server.store.schema import matches, rating_steps
 
@@ -34,7 +34,7 @@ BATCH_ALONE = 200
 
 async def count_new_matches(
     engine: AsyncEngine,
-    write: Write | None = None,
+    write: WriteFunction | None = None,
     progress: Callable[[RatingStep], None] = lambda _step: None,
 ) -> int:
     """Count every finished match that is not counted yet, and return the number of rated ones.

@@ -19,7 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from arena.games.core import GameError
 from arena.match.events import TimedEvent
 from arena.match.referee import SEATS, Referee
-from arena.match.replay import verify
+from arena.match.replay import verify_record
 from arena.match.terms import from_json
 from arena.protocol.codes import EndReason
 from arena.protocol.record import BadRecord, Record, Result, from_line
@@ -103,9 +103,9 @@ def _current_rating_text(rating: RatingStep | CurrentRating | None) -> str:
     return "no rating" if rating is None else f"{rating.rating:.4f} ± {rating.deviation:.4f}"
 
 
-def _are_equal_ratings(one: Rating, other: Rating) -> bool:
+def _are_equal_ratings(a: Rating, b: Rating) -> bool:
     return all(
-        math.isclose(getattr(one, name), getattr(other, name), rel_tol=TOLERANCE)
+        math.isclose(getattr(a, name), getattr(b, name), rel_tol=TOLERANCE)
         for name in ("rating", "deviation", "volatility")
     )
 
@@ -115,7 +115,7 @@ def _replay(row: sa.Row[Any], journal: list[TimedEvent] | None) -> Record:
     try:
         record = from_line(unpack_record(row.packed))
         if journal is None:
-            verify(record)
+            verify_record(record)
             return record
         referee = Referee(from_json(row.terms or unpack_match(row.packed).terms))
     except (UnpackError, BadRecord, GameError, msgspec.DecodeError) as error:
@@ -139,18 +139,18 @@ def _replay(row: sa.Row[Any], journal: list[TimedEvent] | None) -> Record:
     return structs.replace(record, players=referee.terms.players, game=referee.terms.game.name, result=result)
 
 
-def _require_same_step(step: RatingStep, stored: RatingStep | None) -> None:
-    stored_text = "nothing" if stored is None else _rating_text(stored)
-    if stored is None or not _is_same_step(step, stored):
+def _require_same_step(step: RatingStep, stored_step: RatingStep | None) -> None:
+    stored_text = "nothing" if stored_step is None else _rating_text(stored_step)
+    if stored_step is None or not _is_same_step(step, stored_step):
         raise RatingsDiffer(
             f"match {step.match}: {step.bot} has {_rating_text(step)}, but the store says {stored_text}"
         )
 
 
-def _is_same_step(step: RatingStep, stored: RatingStep) -> bool:
+def _is_same_step(step: RatingStep, stored_step: RatingStep) -> bool:
     rest = dict.fromkeys(("rating", "deviation", "volatility"), 0.0)
-    same = structs.replace(step, **rest) == structs.replace(stored, **rest)
-    return same and _are_equal_ratings(step.after(), stored.after())
+    same = structs.replace(step, **rest) == structs.replace(stored_step, **rest)
+    return same and _are_equal_ratings(step.after(), stored_step.after())
 
 
 def _rating_text(step: RatingStep) -> str:

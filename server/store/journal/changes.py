@@ -45,11 +45,11 @@ class Changes:
     """Database rows to write in one transaction."""
 
     events: list[Row] = field(default_factory=list)
-    opened: list[dict[str, Any]] = field(default_factory=list)
-    closed: list[dict[str, Any]] = field(default_factory=list)
+    opened_matches: list[dict[str, Any]] = field(default_factory=list)
+    closed_matches: list[dict[str, Any]] = field(default_factory=list)
     sessions: dict[str, str | None] = field(default_factory=dict)
     """Hash of each bot's session secret, in hexadecimal; None if the session has ended."""
-    states: list[dict[str, Any]] = field(default_factory=list)
+    event_states: list[dict[str, Any]] = field(default_factory=list)
     """Rows of the server's own events."""
     answers: list[dict[str, Any]] = field(default_factory=list)
     """Answers to the host's requests."""
@@ -67,15 +67,15 @@ def collect_changes(effects: Iterable[Durable]) -> Changes:
             continue
         changes.only_journal_events = False
         if type(effect) is OpenMatch:
-            changes.opened.append(_row_of_opened_match(effect))
+            changes.opened_matches.append(_row_of_opened_match(effect))
         elif type(effect) is CloseMatch:
-            changes.closed.append(_row_of_closed_match(effect))
+            changes.closed_matches.append(_row_of_closed_match(effect))
         elif type(effect) is SaveSession:
             changes.sessions[effect.name] = effect.hash.hex()
         elif type(effect) is DeleteSession:
             changes.sessions[effect.name] = None
         elif type(effect) is SaveEvent:
-            changes.states.append(event_row(effect.state))
+            changes.event_states.append(event_row(effect.state))
         elif type(effect) is CommandAnswered:
             changes.answers.append(asdict(effect))
     return changes
@@ -141,10 +141,10 @@ SAVE_ANSWER = "UPDATE requests SET answer = :answer, done = :done WHERE number =
 DELETE_SESSION = "DELETE FROM sessions WHERE server = :server AND name = :name"
 
 
-def log_if_record_differs(closed: Mapping[str, Any], stored: bytes | None) -> None:
+def log_if_record_differs(row: Mapping[str, Any], stored_record: bytes | None) -> None:
     """Log an error if the store already has a different record of this match. The stored record is kept."""
-    if stored is not None and unpack_record(stored) != unpack_record(closed["packed"]):
-        log.error("match %s has another record in the store, which stays as it is", closed["match"])
+    if stored_record is not None and unpack_record(stored_record) != unpack_record(row["packed"]):
+        log.error("match %s has another record in the store, which stays as it is", row["match"])
 
 
 class NumberedStatement:

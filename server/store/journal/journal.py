@@ -47,14 +47,14 @@ class StoreUnavailable(StoreError):
     """
 
 
-class Writer(Protocol):
+class JournalWriter(Protocol):
     """Connection through which a journal writes to its store."""
 
     def commit(self, changes: Changes, lease: Lease) -> Awaitable[None]:
         """Make the changes durable in one transaction. Raises LeaseLost and any database error."""
         ...
 
-    async def write(self, work: Callable[[sa.Connection], T]) -> T:
+    async def write(self, operation: Callable[[sa.Connection], T]) -> T:
         """Run `work` in a transaction, commit, and return its result. Roll back if `work` raises an exception."""
         ...
 
@@ -76,7 +76,7 @@ class Journal:
     def __init__(
         self,
         engine: AsyncEngine,
-        writer: Writer,
+        writer: JournalWriter,
         lease: Lease,
         clock: Clock,
         observe: Callable[[float], None],
@@ -91,15 +91,15 @@ class Journal:
         self._writer = writer
         self._clock = clock
         self._observe = observe
-        self._turn = asyncio.Lock()
+        self._transaction_lock = asyncio.Lock()
         """Lock of all transactions except commits: a commit waits for at most one, and each uses the latest lease."""
         self._pending_since: dict[str, int] = {}
         """Start of each pending commit or renewal, in monotonic ns."""
-        self._complaint = ""
+        self._last_error = ""
         """Error of the last commit or renewal; empty if it succeeded."""
-        self._unanswered = 0
+        self._unanswered_calls = 0
         """Number of calls of `foreign_version` that the store did not answer."""
-        self._foreign = 0
+        self._foreign_writes = 0
         """Number of calls of `write_foreign`."""
         self._in_doubt = False
         """True if the last commit failed, but may nevertheless be or become durable."""
@@ -120,7 +120,7 @@ class Journal:
         finally:
             del self._pending_since["commit"]
             self.commits += 1  # one that failed may be durable
-        self._complaint = ""
+        self._last_error = ""
         self._in_doubt = False
         self._observe((self._clock.now_ns() - began) / 1e9)
 
@@ -138,42 +138,42 @@ class Journal:
         """
         try:
             if self._in_doubt:
-                async with self._turn:
+                async with self._transaction_lock:
                     self.lease = await self._writer.write(partial(lease.reacquire_lease, lease=self.lease))
                 self._in_doubt = False
             return await load_restart_state(self._engine, self.lease.name, event)
         except Exception as error:
             raise self._record_failure(error) from error
 
-    async def write(self, work: Callable[[sa.Connection], T]) -> T:
-        """Run `work` in a transaction of its own, between commits, and return its result. Raises LeaseLost and any
+    async def write(self, operation: Callable[[sa.Connection], T]) -> T:
+        """Run `operation` in a transaction of its own, between commits, and return its result. Raises LeaseLost and any
         database error.
 
         A commit waits for at most one of these transactions, even if many are queued.
         """
 
         def check_lease_and_write(connection: sa.Connection) -> T:
-            result = work(connection)
+            result = operation(connection)
             lease.require_lease(connection, self.lease)
             return result
 
-        async with self._turn:
+        async with self._transaction_lock:
             try:
                 return await self._writer.write(check_lease_and_write)
             except LeaseLost:
                 self.lost.set()
                 raise
 
-    async def write_foreign(self, work: Callable[[sa.Connection], T]) -> T:
-        """Run `work` that any process may do, without the lease.
+    async def write_foreign(self, operation: Callable[[sa.Connection], T]) -> T:
+        """Run `operation` that any process may do, without the lease.
 
         It changes `foreign_version`, as another process would.
         """
         try:
-            async with self._turn:
-                return await self._writer.write(work)
+            async with self._transaction_lock:
+                return await self._writer.write(operation)
         finally:
-            self._foreign += 1
+            self._foreign_writes += 1
 
     async def foreign_version(self) -> int:
         """Return a number that changes when another process writes to the store, and after `write_foreign`.
@@ -182,12 +182,12 @@ class Journal:
         and while the store is unavailable, every call returns a new number.
         """
         try:
-            return await self._writer.foreign_version() + self._foreign
+            return await self._writer.foreign_version() + self._foreign_writes
         except Exception as error:
             if not database.is_transient(error):
                 raise
-            self._unanswered += 1
-            return -self._unanswered
+            self._unanswered_calls += 1
+            return -self._unanswered_calls
 
     def outage_reason(self) -> str:
         """Return a one-line reason why nothing can be committed now; empty if commits succeed.
@@ -200,7 +200,7 @@ class Journal:
         seconds = (now - min(self._pending_since.values(), default=now)) / 1e9
         if seconds >= SLOW_SECONDS:
             return f"the store has not answered for {seconds:.0f} s"
-        return self._complaint and f"the store fails: {self._complaint}"
+        return self._last_error and f"the store fails: {self._last_error}"
 
     async def keep_lease(self) -> None:
         """Renew the lease periodically until it is lost."""
@@ -212,9 +212,9 @@ class Journal:
         """Renew the lease once. A failure is only logged, because the next renewal may succeed."""
         self._pending_since["renewal"] = self._clock.now_ns()
         try:
-            async with self._turn:
+            async with self._transaction_lock:
                 await self._writer.write(partial(lease.renew_lease, lease=self.lease))
-            self._complaint = ""
+            self._last_error = ""
         except Exception as error:  # noqa: BLE001
             failure = self._record_failure(error)
             if not isinstance(failure, LeaseLost):
@@ -227,8 +227,8 @@ class Journal:
         if isinstance(error, LeaseLost):
             self.lost.set()
             return error
-        self._complaint = database.describe_failure(error) or f"{type(error).__name__}: {error}"
-        return StoreUnavailable(self._complaint) if database.is_transient(error) else error
+        self._last_error = database.describe_failure(error) or f"{type(error).__name__}: {error}"
+        return StoreUnavailable(self._last_error) if database.is_transient(error) else error
 
     async def release(self) -> None:
         """Release the name, so that another process can acquire it immediately."""
@@ -261,7 +261,7 @@ async def open_journal(
 
     Raises LeaseHeld if another process holds the name and renews its lease, and any database error.
     """
-    writers: AbstractAsyncContextManager[Writer] = (
+    writers: AbstractAsyncContextManager[JournalWriter] = (
         open_sqlite_writer(engine)
         if engine.dialect.name == "sqlite"
         else open_postgresql_writer(engine, answer_seconds, clock)

@@ -21,7 +21,7 @@ from arena.server.store.events import load_events
 from arena.server.store.journal.reader import load_events_by_match
 from arena.server.store.schema import matches, sessions, standings, tokens
 
-ENDED_SECONDS = 15.0
+RECENT_SECONDS = 15.0
 """Period before the end of a server's last match, in seconds, whose results bots may have missed."""
 
 
@@ -59,7 +59,7 @@ async def _finished_matches(
     last = (await connection.execute(sa.select(sa.func.max(matches.c.finished)).where(own))).scalar()
     if last is None:
         return {}
-    since = database.format_timestamp(datetime.fromisoformat(last) - timedelta(seconds=ENDED_SECONDS))
+    since = database.format_timestamp(datetime.fromisoformat(last) - timedelta(seconds=RECENT_SECONDS))
     query = sa.select(matches.c.match, matches.c.maxie, matches.c.minnie)
     matches_of: dict[str, list[str]] = {}
     for row in await connection.execute(

@@ -75,7 +75,7 @@ class WriteConnection:
         self._engine = engine
         self._answer_seconds = answer_seconds
         self._clock = clock
-        self._turn = asyncio.Lock()
+        self._lock = asyncio.Lock()
         self._connection: AsyncConnection | None = None
         self._raw: Any = None
         """Connection of the driver."""
@@ -85,7 +85,7 @@ class WriteConnection:
         """Yield SQLAlchemy's and the driver's connection object, for a transaction that cannot be cancelled."""
         await checkpoint_if_cancelled()  # a task that commits in a loop would otherwise never be cancelled
         with anyio.CancelScope(shield=True):
-            async with self._turn:
+            async with self._lock:
                 try:
                     if self._connection is None or self._raw.is_closed():
                         await self._drop()
@@ -118,7 +118,7 @@ class WriteConnection:
     async def close(self) -> None:
         """Close the connection after the current transaction."""
         with anyio.CancelScope(shield=True):
-            async with self._turn:
+            async with self._lock:
                 if self._connection is not None and self._raw.is_closed():
                     await self._drop()
                 elif self._connection is not None:
@@ -144,10 +144,10 @@ class PostgresqlWriter:
                 # The lease is lost, or a match was removed from the store meanwhile.
                 await _require_lease(raw, lease)
 
-    async def write(self, work: Callable[[sa.Connection], T]) -> T:
-        """Run `work` in a transaction, commit it, and return its result. On an exception, roll back and raise it."""
+    async def write(self, operation: Callable[[sa.Connection], T]) -> T:
+        """Run `operation` in a transaction, commit it, and return its result. On an exception, roll back and raise it."""
         async with self._others.open_for_transaction() as (connection, _), connection.begin():
-            return await connection.run_sync(work)
+            return await connection.run_sync(operation)
 
     async def foreign_version(self) -> int:
         """Return a new number each time, because PostgreSQL does not report writes of other connections."""
@@ -182,24 +182,24 @@ async def _write_changes(raw: Any, changes: Changes, lease: Lease) -> None:
     for statement, rows in (
         (_KEEP, [row for row in sessions if row["hash"] is not None]),
         (_FORGET, [row for row in sessions if row["hash"] is None]),
-        (_STATE, [row | server for row in changes.states]),
+        (_STATE, [row | server for row in changes.event_states]),
         (_ANSWER, changes.answers),
-        (_OPEN, [row | server for row in changes.opened]),
+        (_OPEN, [row | server for row in changes.opened_matches]),
     ):
         if rows:
             await raw.executemany(statement.text, [statement.values(row) for row in rows])
     if changes.events:
         await _append_events(raw, changes, lease)
-    if changes.closed:
+    if changes.closed_matches:
         await raw.execute(LOCK_OUT_COUNTING)
-        await raw.executemany(_CLOSE.text, [_CLOSE.values(row | server) for row in changes.closed])
-        await _save_records(raw, changes.closed)
+        await raw.executemany(_CLOSE.text, [_CLOSE.values(row | server) for row in changes.closed_matches])
+        await _save_records(raw, changes.closed_matches)
 
 
-async def _save_records(raw: Any, closed: Sequence[dict[str, Any]]) -> None:
-    names, packed = [row["match"] for row in closed], [row["packed"] for row in closed]
-    if _row_count(await raw.execute(SAVE_RECORDS, names, packed)) < len(closed):
-        for row in closed:
+async def _save_records(raw: Any, rows: Sequence[dict[str, Any]]) -> None:
+    names, packed = [row["match"] for row in rows], [row["packed"] for row in rows]
+    if _row_count(await raw.execute(SAVE_RECORDS, names, packed)) < len(rows):
+        for row in rows:
             log_if_record_differs(row, await raw.fetchval(_SELECT_RECORD.text, row["match"]))
 
 

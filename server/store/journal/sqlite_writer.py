@@ -77,16 +77,16 @@ class WriterThread:
         os.set_blocking(self._read, False)
         os.set_blocking(self._write, False)
         self._loop.add_reader(self._read, self._deliver_results)
-        self.waiting = 0
+        self.undelivered_count = 0
         """Number of calls whose results are not delivered yet."""
         self._thread = Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
-    def call(self, work: Callable[[], T]) -> asyncio.Future[T]:
-        """Run `work` in the thread, and return a future of its result. A cancellation does not stop `work`."""
+    def call(self, operation: Callable[[], T]) -> asyncio.Future[T]:
+        """Run `operation` in the thread, and return a future of its result. A cancellation does not stop `operation`."""
         future: asyncio.Future[T] = self._loop.create_future()
-        self.waiting += 1
-        self._calls.put((future, work))
+        self.undelivered_count += 1
+        self._calls.put((future, operation))
         return future
 
     def _run(self) -> None:
@@ -103,7 +103,7 @@ class WriterThread:
         os.read(self._read, 4096)
         while self._results:
             future, result, error = self._results.popleft()
-            self.waiting -= 1
+            self.undelivered_count -= 1
             if future.done():  # the waiting task was cancelled
                 continue
             if error is None:
@@ -130,14 +130,14 @@ class SqliteWriter:
         self._thread = thread
         self._lasting = lasting
         if not lasting:
-            self._raw.execute(sqlite.NO_WAIT)
+            self._raw.execute(sqlite.NO_BUSY_WAIT)
 
     def commit(self, changes: Changes, lease: Lease) -> Awaitable[None]:
         """Make the changes durable in one transaction. Raises LeaseLost and sqlite3.Error."""
         work = partial(self._commit, changes, lease)
         if self._lasting:
             return self._thread.call(work)
-        if not self._thread.waiting:
+        if not self._thread.undelivered_count:
             try:
                 # The commit does not wait for the disk. It must not wait for another writer in the event loop either.
                 work()
@@ -148,9 +148,9 @@ class SqliteWriter:
                 return _do_nothing()
         return self._thread.call(partial(self._run_with_wait, work))
 
-    async def write(self, work: Callable[[sa.Connection], T]) -> T:
-        """Run `work` in a transaction, commit it, and return its result. On an exception, roll back and raise it."""
-        return await self._thread.call(partial(self._run_with_wait, partial(self._write, work)))
+    async def write(self, operation: Callable[[sa.Connection], T]) -> T:
+        """Run `operation` in a transaction, commit it, and return its result. On an exception, roll back and raise it."""
+        return await self._thread.call(partial(self._run_with_wait, partial(self._write, operation)))
 
     def foreign_version(self) -> Awaitable[int]:
         """Return a number that changes when another connection writes to the file."""
@@ -163,15 +163,15 @@ class SqliteWriter:
     def abandon(self) -> None:
         """Do nothing, because SQLite waits only seconds for a lock, and a pending disk write cannot be cancelled."""
 
-    def _run_with_wait(self, work: Callable[[], T]) -> T:
-        """Run `work` in the thread, and wait for locks of other writers."""
+    def _run_with_wait(self, operation: Callable[[], T]) -> T:
+        """Run `operation` in the thread, and wait for locks of other writers."""
         if self._lasting:
-            return work()
-        self._raw.execute(sqlite.WAIT)
+            return operation()
+        self._raw.execute(sqlite.BUSY_WAIT)
         try:
-            return work()
+            return operation()
         finally:
-            self._raw.execute(sqlite.NO_WAIT)
+            self._raw.execute(sqlite.NO_BUSY_WAIT)
 
     def _commit(self, changes: Changes, lease: Lease) -> None:
         events, fence = changes.events, (lease.name, lease.name, lease.number)
@@ -205,24 +205,24 @@ class SqliteWriter:
                 DELETE_SESSION if secret is None else SAVE_SESSION,
                 {"name": name, "hash": secret, **parameters},
             )
-        if changes.states or changes.answers:
-            execute(SAVE_EVENT, [row | parameters for row in changes.states])
+        if changes.event_states or changes.answers:
+            execute(SAVE_EVENT, [row | parameters for row in changes.event_states])
             execute(SAVE_ANSWER, changes.answers)
-        if changes.opened:
-            execute(OPEN_MATCH, [row | parameters for row in changes.opened])
+        if changes.opened_matches:
+            execute(OPEN_MATCH, [row | parameters for row in changes.opened_matches])
         for first in range(0, len(changes.events), MAX_ROWS):
             some = changes.events[first : first + MAX_ROWS]
             self._raw.execute(make_append_statement(len(some)), (*chain.from_iterable(some), *fence))
-        if changes.closed:
-            execute(_CLOSE, [row | parameters for row in changes.closed])
-            if execute(SAVE_RECORD, changes.closed).rowcount < len(changes.closed):
-                for row in changes.closed:
+        if changes.closed_matches:
+            execute(_CLOSE, [row | parameters for row in changes.closed_matches])
+            if execute(SAVE_RECORD, changes.closed_matches).rowcount < len(changes.closed_matches):
+                for row in changes.closed_matches:
                     (stored,) = self._raw.execute(SELECT_RECORD, row).fetchone() or (None,)
                     log_if_record_differs(row, stored)
 
-    def _write(self, work: Callable[[sa.Connection], T]) -> T:
+    def _write(self, operation: Callable[[sa.Connection], T]) -> T:
         with self._connection.begin():
-            return work(self._connection)
+            return operation(self._connection)
 
 
 async def _do_nothing() -> None:

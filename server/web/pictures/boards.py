@@ -12,7 +12,7 @@ from arena.games.riskless import Riskless
 from arena.maps.mapfile import MapFile
 from arena.maps.picture import MAXIE, MINNIE, STYLE, picture_of
 
-READABLE = 1.1
+MIN_SCALE = 1.1
 """Minimum scale of the marks on a map, in pixels per unit of the map."""
 
 
@@ -57,7 +57,7 @@ def _draw_map(game: Riskless, position: Any, move: Any, box: Rectangle) -> Drawn
     picture = picture_of(MapFile(game.map))
     width, height = picture.size
     frame = _frame_tag(width, height, box)
-    size = max(1.0, READABLE / min(box.width / width, box.height / height))
+    size = max(1.0, MIN_SCALE / min(box.width / width, box.height / height))
     arrow = "" if move is None else picture.arrow_svg(move[0], move[1], size)
     marks = f"{picture.areas_svg(position.armies)}{arrow}{picture.marks_svg(position.armies, size)}"
     return DrawnPosition(f"{frame}{STYLE}{picture.ground_svg}</svg>", f"{frame}{STYLE}{marks}</svg>")

@@ -101,7 +101,10 @@ def render_film_frame(game: AnyGame, position: Any, move: Any, width: int, heigh
     moving = draw_position(game, position, film_board_rectangle(width, height), move).foreground
     bar = f'<rect x="0" y="{height - 6}" width="{width * share:.1f}" height="6" fill="#0f6b5c"/>'
     return _svg_document(
-        [moving, bar, *_armies_bar_elements(game, position, 16, 40, width - 32, 8)], width, height, ground=""
+        [moving, bar, *_armies_bar_elements(game, position, 16, 40, width - 32, 8)],
+        width,
+        height,
+        background="",
     )
 
 
@@ -136,7 +139,7 @@ def _side_elements(match: MatchTexts, result: str, x: float) -> list[str]:
 
 
 def _name_elements(
-    name: str, x: float, y: float, size: float, wide: float, colour: str, *, square: bool = False
+    name: str, x: float, y: float, size: float, width: float, colour: str, *, square: bool = False
 ) -> list[str]:
     r = 0.36 * size
     shape = (
@@ -144,24 +147,24 @@ def _name_elements(
         if square
         else f'<circle cx="{x + r:.1f}" cy="{y - r:.1f}" r="{r:.1f}" fill="{colour}"/>'
     )
-    return [shape, text_element(x + 2.8 * r, y, size, name, wide - 2.8 * r)]
+    return [shape, text_element(x + 2.8 * r, y, size, name, width - 2.8 * r)]
 
 
 def _armies_bar_elements(
-    game: AnyGame, position: Any, x: float, y: float, wide: float, high: float
+    game: AnyGame, position: Any, x: float, y: float, width: float, height: float
 ) -> list[str]:
     """Return a bar that compares both players' armies; empty for a game without armies."""
     if not isinstance(game, Riskless):
         return []
     maxie = sum(n for n in position.armies if n > 0)
     minnie = -sum(n for n in position.armies if n < 0)
-    cut = wide * maxie / max(1, maxie + minnie)
+    cut = width * maxie / max(1, maxie + minnie)
     bar = [
-        f'<rect x="{x}" y="{y}" width="{cut:.1f}" height="{high}" fill="{MAXIE}"/>',
-        f'<rect x="{x + cut:.1f}" y="{y}" width="{wide - cut:.1f}" height="{high}" fill="{MINNIE}"/>',
+        f'<rect x="{x}" y="{y}" width="{cut:.1f}" height="{height}" fill="{MAXIE}"/>',
+        f'<rect x="{x + cut:.1f}" y="{y}" width="{width - cut:.1f}" height="{height}" fill="{MINNIE}"/>',
     ]
-    if high >= 20:
-        bar.append(text_element(x, y + high + 34, 24, f"{maxie} against {minnie} armies", wide, QUIET))
+    if height >= 20:
+        bar.append(text_element(x, y + height + 34, 24, f"{maxie} against {minnie} armies", width, QUIET))
     return bar
 
 
@@ -170,10 +173,10 @@ def _brand_text() -> str:
 
 
 def _svg_document(
-    parts: Sequence[str], width: int = WIDTH, height: int = HEIGHT, *, ground: str = "#f6f7f9"
+    elements: Sequence[str], width: int = WIDTH, height: int = HEIGHT, *, background: str = "#f6f7f9"
 ) -> str:
-    sheet = f'<rect width="{width}" height="{height}" fill="{ground}"/>' if ground else ""
+    sheet = f'<rect width="{width}" height="{height}" fill="{background}"/>' if background else ""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-        f'font-family="{FONT}">{sheet}{"".join(parts)}</svg>'
+        f'font-family="{FONT}">{sheet}{"".join(elements)}</svg>'
     )

@@ -43,7 +43,7 @@ class CannotDraw(Exception):
 class DrawnMatch(Struct, frozen=True):
     """Match to draw."""
 
-    words: MatchTexts
+    texts: MatchTexts
     game: str
     setup: Mapping[str, Data]
     moves: Sequence[Data]
@@ -78,7 +78,7 @@ def _draw_match(match: DrawnMatch, ply: int | None) -> bytes:
     game = _make_game(match)
     position = _replay_positions(game, match.moves[:at])[-1] if game is not None else None
     move = match.moves[at - 1] if at else None
-    return _render_png(cards.render_match_card(match.words, game, position, move, at, plies), WIDTH)
+    return _render_png(cards.render_match_card(match.texts, game, position, move, at, plies), WIDTH)
 
 
 def draw_arena(line: str) -> bytes:
@@ -101,7 +101,7 @@ def draw_film(line: str) -> bytes:
     last = len(positions) - 1
     plies = choose_highlight_plies(game, positions)
     width, height = FILM_SIZE
-    ground = _render_image(cards.render_film_background(match.words, game, width, height), width)
+    ground = _render_image(cards.render_film_background(match.texts, game, width, height), width)
     frames = []
     for ply in plies:
         share = ply / last if last else 1.0

@@ -14,13 +14,13 @@ from websockets.exceptions import ConnectionClosedError
 
 from arena.bots.client import client as client_module
 from arena.bots.client.client import (
-    ASK_SECONDS,
     CHALLENGE_SECONDS,
+    CLOSE_SECONDS,
     IDLE_SECONDS,
-    LAST_SECONDS,
+    MAX_FIRST_CONNECT_PAUSE,
     RATING_SECONDS,
     RESIGN_SECONDS,
-    WAITING_PAUSE,
+    STATUS_INTERVAL_SECONDS,
     WELCOME_SECONDS,
     Client,
 )
@@ -181,8 +181,8 @@ async def test_a_server_that_is_not_there_yet_is_waited_for(monkeypatch: pytest.
     world = World(monkeypatch, nobody)
     with pytest.raises(NoServer):
         await world.client(wait=60).run()
-    assert 60 <= world.tries[-1] - world.tries[0] < 60 + WAITING_PAUSE
-    assert max(world.pauses) == WAITING_PAUSE
+    assert 60 <= world.tries[-1] - world.tries[0] < 60 + MAX_FIRST_CONNECT_PAUSE
+    assert max(world.pauses) == MAX_FIRST_CONNECT_PAUSE
 
 
 @virtual
@@ -206,7 +206,7 @@ async def test_a_bot_without_a_match_asks_after_a_while_and_then_each_minute(
     [line] = world.lines
     asked = line.times_of(Status)
     assert len(asked) == 4
-    assert asked == pytest.approx([IDLE_SECONDS + ASK_SECONDS * number for number in range(4)])
+    assert asked == pytest.approx([IDLE_SECONDS + STATUS_INTERVAL_SECONDS * number for number in range(4)])
     assert line.times_of(Hello) == pytest.approx([0])
 
 
@@ -272,6 +272,6 @@ async def test_after_its_last_match_a_client_waits_for_its_last_rating(
     monkeypatch.setattr(client_module, "Worker", Unready)
     began = CLOCK.now()
     assert (await world.client(quota=2, matches=2).run()).won == 2
-    assert ends_after <= CLOCK.now() - began < ends_after + LAST_SECONDS + 0.1
+    assert ends_after <= CLOCK.now() - began < ends_after + CLOSE_SECONDS + 0.1
     changes = [line for line in world.told if "(+10)" in line]
     assert len(changes) == len(counted_after)

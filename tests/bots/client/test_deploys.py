@@ -65,7 +65,7 @@ class DeployedBot(ClientBot):
             old.kill()
             if self.memory is not None:
                 self.memory.close()  # as the system does for a process that is gone
-        self.arena.watch.record_lost_session(self.name)
+        self.arena.monitor.record_lost_session(self.name)
         self.arena.world.call_after(AWAY_NS, self._next)
 
     def _next(self) -> None:
@@ -93,8 +93,8 @@ def deployed(folder: Path, seconds: int, *, remembers: bool) -> SimulatedArena:
 
 def test_twenty_deploys_cost_no_match(tmp_path: Path) -> None:
     arena = deployed(tmp_path, SECONDS, remembers=True)
-    assert set(arena.watch.reasons) <= {EndReason.LINE.value, EndReason.BOARD_FULL.value}
-    assert len(arena.watch.finished) > SECONDS / 100
+    assert set(arena.monitor.reasons) <= {EndReason.LINE.value, EndReason.BOARD_FULL.value}
+    assert len(arena.monitor.finished) > SECONDS / 100
     assert list(tmp_path.iterdir()) == []
 
 

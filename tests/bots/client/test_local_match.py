@@ -11,7 +11,7 @@ from arena.bots.client.local_match import LocalMatch
 from arena.games.core import IllegalMove, Player
 from arena.games.riskless import Riskless
 from arena.games.tictactoe import TicTacToe
-from arena.match.replay import verify
+from arena.match.replay import verify_record
 from arena.protocol.adjudication import DEFAULT_RULES
 from arena.protocol.codes import EndReason
 from arena.protocol.engines import EngineInfo, Engines
@@ -59,7 +59,7 @@ def test_a_whole_match_and_its_record() -> None:
     assert bot.ending is not None
     assert (bot.ending.winner, bot.ending.reason, bot.ending.plies) == (Player.MAXIE, EndReason.LINE, 5)
     record = from_line(to_line(match.to_record()))
-    assert verify(record).positions[-1] == match.position
+    assert verify_record(record).positions[-1] == match.position
     assert record.moves[1].thinking is not None
     assert record.moves[0].thinking is None
     assert record.time_control == "10+1"
@@ -170,7 +170,7 @@ def test_a_position_that_comes_up_for_the_third_time_is_a_draw_that_can_be_taken
     assert match.result.by_repetition
     record = from_line(to_line(match.to_record()))
     assert record.adjudication == DEFAULT_RULES
-    assert verify(record).plies == len(match.moves) < 40
+    assert verify_record(record).plies == len(match.moves) < 40
     assert match.undo()
     assert match.moves == [tuple(each.move) for each in record.moves[: len(match.moves)]]
     wander(match)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from arena.match.replay import verify
+from arena.match.replay import verify_record
 from arena.protocol.codes import EndReason
 from arena.protocol.engines import EngineInfo, Engines
 from arena.protocol.record import read_records
@@ -71,7 +71,7 @@ def test_a_match_from_help_to_a_recorded_end(tmp_path: Path) -> None:
     assert kept.engines == Engines(minnie=EngineInfo("greedy", {"evaluator": "plain", "seed": "0"}, 1))
     assert code == 0
     (kept,) = read_records(record)
-    assert verify(kept).plies == 2
+    assert verify_record(kept).plies == 2
     assert (kept.result.winner, kept.result.reason) == ("minnie", EndReason.RESIGNATION)
     assert (kept.players.maxie, kept.players.minnie) == ("you", "greedy")
 

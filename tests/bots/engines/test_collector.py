@@ -4,7 +4,7 @@ import sys
 from contextlib import suppress
 from threading import Barrier, Thread
 
-from arena.bots.engines.collector import TIDY_SECONDS, Collector
+from arena.bots.engines.collector import COLLECT_SECONDS, Collector
 
 
 class Time:
@@ -69,9 +69,9 @@ def quick_matches_share_one_look_at_everything() -> None:
         return gc.get_freeze_count() == 0
 
     assert looked()
-    clock.now = TIDY_SECONDS - 1
+    clock.now = COLLECT_SECONDS - 1
     assert not looked()
-    clock.now = TIDY_SECONDS
+    clock.now = COLLECT_SECONDS
     assert looked()
 
 

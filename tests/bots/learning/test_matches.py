@@ -11,7 +11,7 @@ from arena.bots.api.bot import Bot, Clock, Ending, Resign
 from arena.bots.learning.columns import COLUMNS, records
 from arena.bots.learning.environment import make
 from arena.bots.learning.matches import play_match
-from arena.match.replay import verify
+from arena.match.replay import verify_record
 from arena.protocol.codes import EndReason
 from arena.protocol.record import BadRecord, to_line
 from tests.games.own import EXAMPLES
@@ -66,7 +66,7 @@ def test_a_match_is_played_as_the_rules_say_and_its_record_is_true() -> None:
     record = play_match(Noted, Noted, "tictactoe")
     assert [each.move for each in record.moves] == [0, 1, 2, 3, 4, 5, 6]
     assert (record.result.winner, record.result.reason) == ("maxie", EndReason.LINE)
-    assert verify(record).plies == 7
+    assert verify_record(record).plies == 7
     assert [bot.told for bot in made] == [[0, 1, 2, 3, 4, 5, 6, 7], [0, 1, 2, 3, 4, 5, 7]]
 
 
@@ -89,7 +89,7 @@ def test_a_player_that_moves_again_is_asked_again() -> None:
     env = make(str(EXAMPLES / "dots.py"))
     record = play_match("random", "greedy", env)
     assert len(record.moves) == 12
-    assert verify(record).plies == 12
+    assert verify_record(record).plies == 12
 
 
 def test_engines_play_from_the_opening_of_a_seed() -> None:

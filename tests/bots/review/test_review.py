@@ -16,7 +16,7 @@ from arena.bots.review.review import MARKS, ReviewedMove, player_reviews, review
 from arena.bots.search.values import WIN
 from arena.games.core import AnyGame, Player
 from arena.maps.setup import make_game_on_map
-from arena.match.replay import Replay, verify
+from arena.match.replay import Replay, verify_record
 from arena.protocol.codes import EndReason
 from arena.protocol.record import RecordedMove, Result
 from arena.protocol.values import Thinking
@@ -53,7 +53,7 @@ def by_chance(game: AnyGame, seed: int, plies: int) -> Replay:
     if outcome is not None:
         winner: Any = outcome.winner.value if outcome.winner else None
         result = Result(winner, EndReason.parse(outcome.word))
-    return verify(structs.replace(record, moves=moves, result=result))
+    return verify_record(structs.replace(record, moves=moves, result=result))
 
 
 @pytest.mark.parametrize("engine", ["alphabeta", "minimax"])
@@ -77,7 +77,7 @@ def test_the_loss_of_a_move_equals_that_by_plain_minimax(
         assert minimax(game, better, DEPTH - 1, 1) == value
         if each.lost == 0:
             assert (each.better, each.mark) == (each.move, "")
-        assert each.told == 50.0 * each.ply
+        assert each.reported_value == 50.0 * each.ply
 
 
 def test_a_player_is_counted_apart() -> None:
@@ -160,5 +160,5 @@ def test_a_review_does_not_blame_the_engines_own_moves() -> None:
             position = game.play(position, move)
         record, _ = random_record(game)
         result = Result("maxie", EndReason.RESIGNATION)
-        replay = verify(structs.replace(record, moves=moves, result=result))
+        replay = verify_record(structs.replace(record, moves=moves, result=result))
         assert [each.lost for each in review_moves(replay, analyst)] == [0] * 10

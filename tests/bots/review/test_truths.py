@@ -8,7 +8,7 @@ from pathlib import Path
 from arena.bots.review.review import solved_moves, solved_position
 from arena.games.riskless import Riskless
 from arena.maps.loader import load_map
-from arena.match.replay import verify
+from arena.match.replay import verify_record
 from arena.protocol.record import to_line
 from arena.solved.move_quality import MoveQuality
 from tests.bots.command_line import arena, fails
@@ -17,12 +17,12 @@ from tests.ladder.reports.test_blunders import by_hand, make_record
 
 def test_each_move_is_told_with_the_better_one() -> None:
     record = make_record("path4", 30)
-    told = solved_moves(verify(record))
+    told = solved_moves(verify_record(record))
     assert told is not None
     assert sum(each.kind is not MoveQuality.KEPT for each in told) == sum(by_hand(record).values())
     assert [each.ply for each in told] == list(range(len(record.moves)))
     assert all(each.best != each.move for each in told if each.kind is not MoveQuality.KEPT)
-    assert solved_moves(verify(make_record("m2", 4))) is None
+    assert solved_moves(verify_record(make_record("m2", 4))) is None
 
 
 def test_a_position_is_told_with_the_best_move_first() -> None:

@@ -21,7 +21,7 @@ def reviewed_move(ply: int, lost: float) -> ReviewedMove:
         "a > b",
         "b > a",
         **values,
-        told=10.0 * ply,
+        reported_value=10.0 * ply,
         chance=0.5,
         chance_lost=lost,
         mark="?" if lost else "",

@@ -78,7 +78,7 @@ class NotingEdge:
         self.link.submit(MessageReceived(client, Status(quota=number), self.process.now_ns()))
 
     def in_sync(self) -> bool:
-        return self.link.synced
+        return self.link.is_synced
 
     def heard(self) -> list[int]:
         """Return the plies of the accepted moves that it was told, in order."""

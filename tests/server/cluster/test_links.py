@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from arena.protocol.messages import Move
-from arena.server.cluster.edge_link import MAX_HELD_MESSAGES, MAX_HOLD_NS
-from arena.server.cluster.frames import BEAT_NS, SILENT_NS, core_subject, edge_subject
+from arena.server.cluster.edge_link import MAX_RESEND_AGE_NS, MAX_RESENT_MESSAGES
+from arena.server.cluster.frames import HEARTBEAT_NS, MAX_SILENCE_NS, core_subject, edge_subject
 from arena.server.core.inputs import EdgeResynced, MessageReceived, TurnSent
 from arena.server.ports import Resync
 from testkit.simulation.bus import SimulatedExchange
@@ -43,7 +43,7 @@ def test_messages_cross_in_order_both_ways_within_milliseconds(exchange: Simulat
     exchange.world.run_for(3 * MS)
     assert core.heard() == list(range(1, 50))
     assert edge.heard() == list(range(1, 50))
-    assert edge.link.resyncs == 1
+    assert edge.link.resync_count == 1
 
 
 def test_messages_given_together_are_sent_in_one_frame(exchange: SimulatedExchange) -> None:
@@ -77,8 +77,8 @@ def test_a_lost_frame_is_noticed_by_the_next_one_and_by_a_beat(exchange: Simulat
             core.send(client, number)
         exchange.world.run_for(2 * MS)
         exchange.loss = 0.0
-        exchange.world.run_for(BEAT_NS + 3 * MS)
-        assert edge.link.resyncs == number + 1
+        exchange.world.run_for(HEARTBEAT_NS + 3 * MS)
+        assert edge.link.resync_count == number + 1
         assert client in core.clients
     assert core.heard() == [1], "it is said again, as the core may have missed it"
     assert edge.heard() == [], "a core tells clients anew what counts"
@@ -100,7 +100,7 @@ def test_messages_from_the_start_of_an_outage_are_sent_again(exchange: Simulated
     edge, core, client = synced_pair(exchange)
     exchange.away = True
     edge.say(client, 1)
-    exchange.world.run_for(SILENT_NS - 20 * MS)
+    exchange.world.run_for(MAX_SILENCE_NS - 20 * MS)
     exchange.away = False
     exchange.world.run_for(3 * SECOND)
     assert core.heard() == [1]
@@ -146,10 +146,10 @@ def lose_repeat_and_delay(exchange: SimulatedExchange) -> None:
     for edge in edges:
         assert not edge.pending, "each request is answered in the end"
     assert core.clients == {client for edge in edges for client in edge.connected}
-    assert not core.link.deposed
-    counts = [edge.link.resyncs for edge in edges]
+    assert not core.link.loss_reason
+    counts = [edge.link.resync_count for edge in edges]
     exchange.world.run_for(10 * SECOND)
-    assert counts == [edge.link.resyncs for edge in edges], "a quiet link stays in sync"
+    assert counts == [edge.link.resync_count for edge in edges], "a quiet link stays in sync"
 
 
 def test_a_silent_edge_is_gone_and_comes_back(exchange: SimulatedExchange) -> None:
@@ -157,7 +157,7 @@ def test_a_silent_edge_is_gone_and_comes_back(exchange: SimulatedExchange) -> No
     other = NotingEdge(exchange, 6)
     exchange.world.run_for(SECOND)
     exchange.cut.add("edge 5")
-    exchange.world.run_for(SILENT_NS + 2 * BEAT_NS)
+    exchange.world.run_for(MAX_SILENCE_NS + 2 * HEARTBEAT_NS)
     assert core.gone == [5]
     assert client not in core.clients
     assert other.in_sync()
@@ -173,7 +173,7 @@ def test_a_silent_edge_is_gone_and_comes_back(exchange: SimulatedExchange) -> No
 def test_a_dead_edge_is_gone(exchange: SimulatedExchange) -> None:
     edge, core, _ = synced_pair(exchange)
     edge.process.kill()
-    exchange.world.run_for(SILENT_NS + 2 * BEAT_NS)
+    exchange.world.run_for(MAX_SILENCE_NS + 2 * HEARTBEAT_NS)
     assert core.gone == [5]
     assert not core.link.edges
 
@@ -186,7 +186,7 @@ def test_while_the_core_is_dead_an_edge_holds_what_is_said_for_the_next_one(
     exchange.world.run_for(SECOND)
     core.process.kill()
     edge.say(client, 1)  # before anybody can know
-    exchange.world.run_for(SILENT_NS + 2 * BEAT_NS)
+    exchange.world.run_for(MAX_SILENCE_NS + 2 * HEARTBEAT_NS)
     assert not edge.in_sync()
     edge.say(client, 2)
     edge.leave(other)
@@ -205,12 +205,12 @@ def test_a_new_core_is_in_sync_within_a_beat(exchange: SimulatedExchange) -> Non
     edge, core, client = synced_pair(exchange)
     core.process.kill()
     new = NotingCore(exchange, fence=2)
-    exchange.world.run_for(BEAT_NS + 10 * MS)
+    exchange.world.run_for(HEARTBEAT_NS + 10 * MS)
     assert edge.in_sync()
     assert client in new.clients
     edge.link.heartbeat()
     exchange.world.run_for(SECOND)
-    assert edge.link.resyncs == 2
+    assert edge.link.resync_count == 2
 
 
 def test_a_frozen_core_that_believes_it_leads_is_not_heard_and_learns_it(exchange: SimulatedExchange) -> None:
@@ -225,8 +225,8 @@ def test_a_frozen_core_that_believes_it_leads_is_not_heard_and_learns_it(exchang
     exchange.world.run_for(SECOND)
     assert edge.heard() == []
     assert edge.in_sync()
-    assert edge.link.resyncs == 2
-    assert core.link.deposed == "core 2 leads"
+    assert edge.link.resync_count == 2
+    assert core.link.loss_reason == "core 2 leads"
     assert not core.gone, "a core that stood still asks nobody to go"
 
 
@@ -237,13 +237,13 @@ def test_every_edge_follows_the_core_with_the_higher_fencing_number(exchange: Si
     clients = {edge.request("anna") for edge in edges}
     exchange.world.run_for(SECOND)
     assert new.clients == clients
-    assert old.link.deposed
+    assert old.link.loss_reason
 
 
 def test_a_core_that_stood_still_for_a_moment_takes_no_edge_for_gone(exchange: SimulatedExchange) -> None:
     edge, core, client = synced_pair(exchange)
     core.process.freeze()
-    exchange.world.run_for(SILENT_NS - BEAT_NS)
+    exchange.world.run_for(MAX_SILENCE_NS - HEARTBEAT_NS)
     edge.say(client, 1)
     core.process.thaw()
     exchange.world.run_for(SECOND)
@@ -276,12 +276,12 @@ def test_an_edge_that_is_started_again_is_another_edge(exchange: SimulatedExchan
 def test_a_bus_that_is_away_for_a_moment_costs_a_resync(exchange: SimulatedExchange) -> None:
     edge, core, client = synced_pair(exchange)
     exchange.away = True
-    exchange.world.run_for(SILENT_NS - BEAT_NS)
+    exchange.world.run_for(MAX_SILENCE_NS - HEARTBEAT_NS)
     edge.say(client, 1)
     core.send(client, 1)
     exchange.away = False
     exchange.world.run_for(SECOND)
-    assert not core.link.deposed
+    assert not core.link.loss_reason
     assert not core.gone
     assert core.heard() == [1]
     assert client in core.clients
@@ -292,8 +292,8 @@ def test_a_core_that_cannot_hear_the_bus_gives_up_and_takes_no_edge_for_gone(
 ) -> None:
     edge, core, client = synced_pair(exchange)
     exchange.cut.add("core 1")
-    exchange.world.run_for(SILENT_NS + 2 * BEAT_NS)
-    assert core.link.deposed == "the bus is unavailable"
+    exchange.world.run_for(MAX_SILENCE_NS + 2 * HEARTBEAT_NS)
+    assert core.link.loss_reason == "the bus is unavailable"
     assert not core.gone
     new = NotingCore(exchange, fence=2)
     exchange.world.run_for(SECOND)
@@ -309,22 +309,22 @@ def test_a_buffer_that_is_full_loses_frames_and_that_is_noticed(exchange: Simula
     core.bus.room = None
     exchange.world.run_for(SECOND)
     assert edge.heard() == [1, 2, 3]
-    assert edge.link.resyncs == 2
+    assert edge.link.resync_count == 2
     assert client in core.clients
 
 
 def test_held_messages_are_bounded_in_number_and_time(exchange: SimulatedExchange) -> None:
     edge, core, client = synced_pair(exchange)
     core.process.kill()
-    exchange.world.run_for(SILENT_NS + 2 * BEAT_NS)
+    exchange.world.run_for(MAX_SILENCE_NS + 2 * HEARTBEAT_NS)
     edge.say(client, 1)
-    exchange.world.run_for(MAX_HOLD_NS)
-    for number in range(MAX_HELD_MESSAGES + 10):
+    exchange.world.run_for(MAX_RESEND_AGE_NS)
+    for number in range(MAX_RESENT_MESSAGES + 10):
         edge.say(client, number)
-    assert edge.link.dropped == 11
+    assert edge.link.dropped_count == 11
     new = NotingCore(exchange, fence=2)
     exchange.world.run_for(SECOND)
-    assert new.heard() == list(range(10, MAX_HELD_MESSAGES + 10))
+    assert new.heard() == list(range(10, MAX_RESENT_MESSAGES + 10))
 
 
 def test_a_list_larger_than_a_message_may_be_crosses_in_pieces(exchange: SimulatedExchange) -> None:
@@ -336,7 +336,7 @@ def test_a_list_larger_than_a_message_may_be_crosses_in_pieces(exchange: Simulat
     carried = exchange.carried
     core.process.kill()
     new = NotingCore(exchange, fence=2)
-    exchange.world.run_for(BEAT_NS + 10 * MS)
+    exchange.world.run_for(HEARTBEAT_NS + 10 * MS)
     (here,) = new.of(EdgeResynced)
     assert len(here.clients) == 12_001
     assert new.clients == core.clients

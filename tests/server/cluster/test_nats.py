@@ -16,7 +16,7 @@ import anyio
 import pytest
 
 from arena.server.cluster.bus import MAX_PAYLOAD, BusError
-from arena.server.cluster.nats import WAITING_BYTES, NatsBus, open_nats
+from arena.server.cluster.nats import MAX_QUEUED_BYTES, NatsBus, open_nats
 from testkit.line import ForwarderProcess
 from testkit.nats_server import NatsServer, run_nats
 from testkit.parts import mark_requires
@@ -72,12 +72,12 @@ async def test_subscriptions_outlive_a_nats_that_is_killed_and_started_again(own
         await bus.subscribe("a.b", payloads.append)
         await arrives(bus, payloads, "a.b")
         await asyncio.to_thread(own_nats.kill)
-        await until(lambda: not bus.connected)
+        await until(lambda: not bus.is_connected)
         assert not bus.publish("a.b", b"lost")
         late: list[bytes] = []
         await bus.subscribe("a.c", late.append)
         await asyncio.to_thread(own_nats.start)
-        await until(lambda: bus.connected)
+        await until(lambda: bus.is_connected)
         await arrives(bus, payloads, "a.b")
         await arrives(bus, late, "a.c")
     assert payloads == [b"x", b"x"]
@@ -100,7 +100,7 @@ async def test_a_nats_that_falls_silent_is_lost_and_the_event_loop_goes_on(
                 await asyncio.to_thread(line.send_order, "cut")
             refused, accepted, longest = 0, 0, 0.0
             # More than everything between can hold: whoever publishes waits for nothing all the same.
-            while bus.connected:
+            while bus.is_connected:
                 before = time.monotonic()
                 if bus.publish("a", b"x" * 100_000):
                     accepted += 100_000
@@ -112,7 +112,7 @@ async def test_a_nats_that_falls_silent_is_lost_and_the_event_loop_goes_on(
             assert longest < 5
             assert refused
             # The client buffers 2 MiB, and 2 MiB more while its transport waits. The rest is in buffers of the kernel.
-            assert accepted < WAITING_BYTES + 64 * 2**20
+            assert accepted < MAX_QUEUED_BYTES + 64 * 2**20
             told = [each.getMessage() for each in caplog.records if each.name == "arena.bus"]
             assert told == ["the connection to NATS is lost: it does not answer"], "the client has not waited"
             if how == "frozen":
@@ -130,7 +130,7 @@ async def test_an_answer_that_comes_after_its_time_does_no_harm(
     async with open_bus(own_nats.url) as bus:
         with own_nats.suspend():
             await bus.subscribe("a", payloads.append)
-            assert bus.connected
+            assert bus.is_connected
         await until(lambda: bus.publish("a", b"x") and bool(payloads), 20)
     assert [each.getMessage() for each in caplog.records if each.levelname == "ERROR"] == []
 
@@ -211,7 +211,7 @@ async def test_a_password_lets_in_and_a_wrong_one_does_not(
         with monkeypatch.context() as here:
             here.setenv("ARENA_BUS_PASSWORD_FILE", str(tmp_path / "password"))
             async with open_bus(f"nats://me@127.0.0.1:{server.port}") as bus:
-                assert bus.connected
+                assert bus.is_connected
         for credentials in ("me:wrong@", "", "word@"):
             error = await refusal(f"nats://{credentials}127.0.0.1:{server.port}")
             assert error.endswith(": it rejects this user, password or token")
@@ -220,7 +220,7 @@ async def test_a_password_lets_in_and_a_wrong_one_does_not(
         nats_server(authorization={"token": "word"}) as server,
         open_bus(f"nats://word@127.0.0.1:{server.port}") as bus,
     ):
-        assert bus.connected
+        assert bus.is_connected
 
 
 async def test_a_nats_that_takes_too_little_is_told(own_nats: NatsServer) -> None:
@@ -239,7 +239,7 @@ async def test_missing_permissions_are_logged(caplog: pytest.LogCaptureFixture) 
     ):
         bus.publish("others.x", b"")
         await until(lambda: "permissions violation for publish" in caplog.text)
-        assert bus.connected
+        assert bus.is_connected
 
 
 async def test_a_user_who_may_not_use_an_inbox_is_refused_with_the_reason() -> None:

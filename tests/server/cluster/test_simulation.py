@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from testkit.simulation.arena import SimulationPlan, simulate
-from testkit.simulation.planted import PLANTED, find_failing_seed, plant_defect
+from testkit.simulation.planted import DEFECTS, find_failing_seed, plant_defect
 from testkit.simulation.shrink import generalize_failure, reduce_failure
 
 
@@ -51,7 +51,7 @@ FIRST_SEED = {"second-writer": 19, "lease-renewed-by-name": 7, "frame-lost": 13,
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", PLANTED)
+@pytest.mark.parametrize("name", DEFECTS)
 def test_every_planted_defect_is_found(name: str) -> None:
     assert find_failing_seed(name, FIRST_SEED.get(name, 1)).failure
 

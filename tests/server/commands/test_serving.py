@@ -32,9 +32,9 @@ async def test_every_signal_is_waited_for_and_none_is_lost_between_two_waits(
     assert early.cancelled_caught
     tell(number)
     await anyio.sleep(0.01)
-    states = [stop.received]
+    states = [stop.was_received]
     await stop.wait()
-    states.append(stop.received)
+    states.append(stop.was_received)
     await stop.wait()
     assert states == [False, True]
     with anyio.move_on_after(0.01) as scope:

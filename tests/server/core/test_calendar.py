@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from arena.protocol.timecontrol import TimeControl
 from arena.server.core.calendar import (
-    BadTime,
-    event_name_on_date,
+    BadStartTime,
     last_time_before,
+    make_event_name,
     next_start_time,
     plan_next_event,
 )
@@ -49,7 +49,7 @@ def test_a_weekly_event_stays_at_its_hour_when_daylight_saving_ends() -> None:
     again = Recurrence("Fri 20:00", "19:55", "Europe/Berlin", 7)
     begins = unix("2026-10-23T18:00")
     plan = EventPlan(
-        event=event_name_on_date("weekly", again, begins),
+        event=make_event_name("weekly", again, begins),
         uid="7",
         series="weekly",
         begins=begins,
@@ -98,10 +98,10 @@ def test_an_event_that_was_missed_for_weeks_comes_next_in_the_future() -> None:
 
 @pytest.mark.parametrize("at", ["", "noon", "Fri", "Foo 20:00", "24:00", "20:61", "2026-02-30 20:00"])
 def test_an_invalid_time_is_refused(at: str) -> None:
-    with pytest.raises(BadTime):
+    with pytest.raises(BadStartTime):
         next_start_time(at, "UTC", 0)
 
 
 def test_an_unknown_zone_is_named() -> None:
-    with pytest.raises(BadTime, match="no time zone is called 'Berlin'"):
+    with pytest.raises(BadStartTime, match="no time zone is called 'Berlin'"):
         next_start_time("20:00", "Berlin", 0)

@@ -39,7 +39,7 @@ from arena.protocol.messages import (
 from arena.protocol.timecontrol import TimeControl
 from arena.server.core.core import Core
 from arena.server.core.deadlines import Deadlines
-from arena.server.core.effects import DURABLE, AppendEvent, CloseMatch, MatchFinished, OpenMatch
+from arena.server.core.effects import DURABLE_EFFECTS, AppendEvent, CloseMatch, MatchFinished, OpenMatch
 from arena.server.core.ids import RandomIds
 from arena.server.core.inputs import (
     ClientAdmitted,
@@ -241,7 +241,7 @@ def test_whatever_happens_every_match_ends_and_nothing_is_left(steps: list[tuple
     assert arena.core.match_count == 0
     assert not arena.unfinished()
     lobby = vars(arena.core)["_lobby"]
-    assert (lobby.bots, lobby.clients, len(vars(arena.core)["_table"])) == ({}, {}, 0)
+    assert (lobby.bots, lobby.clients, len(vars(arena.core)["_open_challenges"])) == ({}, {}, 0)
     assert len(lobby.deadlines) == 0
     matches = vars(arena.core)["_matches"]
     assert (matches.load, vars(matches)["_pending_terms"]) == (0, [])
@@ -344,7 +344,7 @@ def test_durable_effects_come_before_the_messages_about_them() -> None:
     anna, bert = arena.enter("anna"), arena.enter("bert")
     arena.begin(anna, bert)
     play_line(anna, bert)
-    durable = [isinstance(each, DURABLE) for each in arena.effects]
+    durable = [isinstance(each, DURABLE_EFFECTS) for each in arena.effects]
     moves = [
         at
         for at, each in enumerate(arena.effects)

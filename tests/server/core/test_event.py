@@ -47,7 +47,9 @@ def outcome(match: str, pairing: Pairing, lost: set[str]) -> Result:
 def restore_event(event: Event, done: Done) -> Event:
     """Return the event as the next server has it."""
     again = Event(StoredEvent(event.state, list(done)))
-    again.adopt_matches({match: Players(each.maxie, each.minnie) for match, each in event.playing.items()})
+    again.adopt_matches(
+        {match: Players(each.maxie, each.minnie) for match, each in event.matches_in_progress.items()}
+    )
     assert [again.find_rank(bot) for bot in event.state.bots] == [
         event.find_rank(bot) for bot in event.state.bots
     ]
@@ -60,13 +62,13 @@ def play(event: Event, dice: Random, *, kills: float, lost: set[str], leave: dic
     while not event.is_finished:
         if dice.random() < kills:
             event = restore_event(event, done)
-        busy = {bot for each in event.playing.values() for bot in (each.maxie, each.minnie)}
+        busy = {bot for each in event.matches_in_progress.values() for bot in (each.maxie, each.minnie)}
         free = [each for each in event.list_due_matches() if busy.isdisjoint((each.maxie, each.minnie))]
-        if free and (not event.playing or dice.random() < 0.5):
+        if free and (not event.matches_in_progress or dice.random() < 0.5):
             event.start_match(free[0])
             continue
-        match = min(event.playing)
-        pairing = event.playing[match]
+        match = min(event.matches_in_progress)
+        pairing = event.matches_in_progress[match]
         result = outcome(match, pairing, lost)
         done.append((match, pairing.maxie, pairing.minnie, result.winner, result.reason.value))
         event.record_result(match, result)
@@ -114,8 +116,8 @@ def test_who_comes_late_to_a_swiss_is_paired_from_the_next_round_on(bots: int, s
                 event = restore_event(event, done)
             for each in event.list_due_matches():
                 event.start_match(each)
-            match = min(event.playing)
-            pairing = event.playing[match]
+            match = min(event.matches_in_progress)
+            pairing = event.matches_in_progress[match]
             result = outcome(match, pairing, set())
             done.append((match, pairing.maxie, pairing.minnie, result.winner, result.reason.value))
             event.record_result(match, result)
@@ -225,13 +227,13 @@ def test_an_arena_pairs_whoever_is_free_and_alike_after_a_kill() -> None:
     event, done, met = begin_event("arena", 5), Done(), Counter[frozenset[str]]()
     for _ in range(40):
         event = restore_event(event, done)
-        busy = {bot for each in event.playing.values() for bot in (each.maxie, each.minnie)}
+        busy = {bot for each in event.matches_in_progress.values() for bot in (each.maxie, each.minnie)}
         free = [bot for bot in event.state.bots if bot not in busy]
         for pairing in event.choose_matches(free, rating=lambda _: 1500.0, may_meet=lambda _a, _b: True):
             assert event.start_match(pairing) not in {match for match, *_ in done}
             met[frozenset((pairing.maxie, pairing.minnie))] += 1
-        match = min(event.playing)
-        each = event.playing[match]
+        match = min(event.matches_in_progress)
+        each = event.matches_in_progress[match]
         done.append((match, each.maxie, each.minnie, "maxie", "line"))
         event.record_result(match, Result("maxie", EndReason.LINE))
     assert len(met) >= 8

@@ -34,7 +34,7 @@ from arena.server.core.effects import (
     SaveEvent,
 )
 from arena.server.core.event_state import EventPlan, EventState, Recurrence, StoredEvent
-from arena.server.core.events import PATIENCE_NS
+from arena.server.core.events import NO_SHOW_NS
 from arena.server.core.inputs import (
     AnnounceEvent,
     ControlEvent,
@@ -48,7 +48,7 @@ from arena.server.core.settings import PoolGame
 from tests.server.core.arena import FAST, MS, POOL, Arena, Peer, play_on
 from tests.server.matches import game_of
 
-PATIENCE_MS = PATIENCE_NS // MS
+PATIENCE_MS = NO_SHOW_NS // MS
 ONE_OWNER = (Players("anna", "bert"), Players("bert", "anna"))
 START = PoolGame(game_of(), FAST)
 
@@ -126,7 +126,7 @@ def test_the_webhook_is_told_of_the_beginning_each_round_each_match_and_the_end(
             arena.wait(10)
         arena.wait(60_000)
     play_out(arena)
-    news = [each.what for each in arena.of(EventNews) if each.event == "cup"]
+    news = [each.content for each in arena.of(EventNews) if each.event == "cup"]
     first, *between, last = news
     assert first == EventStarted(format, "tictactoe", state(arena).bots)
     assert isinstance(last, EventFinished)
@@ -153,13 +153,15 @@ def test_a_core_that_is_built_anew_tells_nothing_twice() -> None:
     other = Arena(pool=None)
     other.give(Restore([], {}, {}, events=[StoredEvent(kept, [])]))
     other.wait(50_000)
-    assert not [each for each in other.of(EventNews) if isinstance(each.what, EventStarted)]
+    assert not [each for each in other.of(EventNews) if isinstance(each.content, EventStarted)]
     assert not [
-        each for each in other.of(EventNews) if isinstance(each.what, RoundPaired) and each.what.round == 1
+        each
+        for each in other.of(EventNews)
+        if isinstance(each.content, RoundPaired) and each.content.round == 1
     ]
     ask(other, ControlEvent("cup", "cancel"))
     other.wait(10)
-    assert other.of(EventNews)[-1].what.state == "cancelled"
+    assert other.of(EventNews)[-1].content.state == "cancelled"
 
 
 @pytest.mark.parametrize("format", ["swiss", "round-robin", "gauntlet", "knockout", "arena"])

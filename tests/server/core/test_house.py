@@ -32,11 +32,11 @@ from arena.protocol.messages import (
 from arena.protocol.timecontrol import TimeControl
 from arena.server.core import guests
 from arena.server.core.effects import StartHouseEngine
-from arena.server.core.guests import ASK_BURST, BEGIN_BURST, SLOTS_PER_ADDRESS, refusal_reason
-from arena.server.core.house import BOT_TOTAL_MS
+from arena.server.core.guests import REQUEST_BURST, SLOTS_PER_ADDRESS, START_BURST, guest_refusal_reason
+from arena.server.core.house import MAX_BOT_TOTAL_MS
 from arena.server.core.house_queue import MAX_QUEUED, HouseQueue, Requester
 from arena.server.core.inputs import BotCrashed, Drain, HouseEngineFailed
-from arena.server.core.settings import HOUSE_MATCHES, HouseEngine, Pool, PoolGame
+from arena.server.core.settings import MATCHES_PER_HOUSE_ENGINE, HouseEngine, Pool, PoolGame
 from tests.server.core.arena import TICTACTOE, Arena, Peer, answer
 
 HOUSE = "house-greedy"
@@ -49,7 +49,7 @@ def home(**settings: Any) -> Arena:
 
 
 def house(arena: Arena) -> Peer:
-    return arena.enter(Hello(HOUSE, matches=HOUSE_MATCHES, pool=False), local=True)
+    return arena.enter(Hello(HOUSE, matches=MATCHES_PER_HOUSE_ENGINE, pool=False), local=True)
 
 
 def guest(arena: Arena, number: int, address: str) -> Peer:
@@ -227,12 +227,12 @@ def test_the_bots_of_one_owner_have_half_of_the_places() -> None:
     engine = house(arena)
     peers = [
         arena.enter(f"bot {number}", owner=owner)
-        for number, owner in enumerate(["x"] * HOUSE_MATCHES + ["y"])
+        for number, owner in enumerate(["x"] * MATCHES_PER_HOUSE_ENGINE + ["y"])
     ]
     for peer in peers:
         peer.say(FINE)
     names = [each.challenger for each in engine.all(Challenged)]
-    assert names == ["bot 0", "bot 1", f"bot {HOUSE_MATCHES}"]
+    assert names == ["bot 0", "bot 1", f"bot {MATCHES_PER_HOUSE_ENGINE}"]
     assert [peers[number].hear(Queued).place for number in (2, 3)] == [1, 2]
 
 
@@ -301,7 +301,7 @@ def test_a_match_with_the_house_is_bounded_as_a_whole(is_guest: bool) -> None:
     match = peer.hear(Start).match
     for each in (peer, engine):
         each.say(Ready(match))
-    total = guests.TOTAL_MS if is_guest else BOT_TOTAL_MS
+    total = guests.MAX_GUEST_TOTAL_MS if is_guest else MAX_BOT_TOTAL_MS
     assert peer.hear(Turn).clocks.maxie_ms == min(total, longest.base_ms)
     assert arena.unfinished()[0].terms.total_ms == total
 
@@ -349,7 +349,7 @@ def test_a_core_that_drains_offers_nothing_to_engines() -> None:
     ],
 )
 def test_limits_of_a_guest(change: dict[str, Any], told: str | None) -> None:
-    why = refusal_reason(replace(GUESTS_FINE, **change), {HOUSE}, map_names())
+    why = guest_refusal_reason(replace(GUESTS_FINE, **change), {HOUSE}, map_names())
     assert why is None if told is None else told in (why or "")
 
 
@@ -369,7 +369,7 @@ def test_a_guest_bothers_nobody_but_the_house() -> None:
 def test_the_guests_of_one_address_may_ask_for_so_many_matches() -> None:
     arena = home()
     peers = guest(arena, 1, "x"), guest(arena, 2, "x")
-    for number in range(ASK_BURST):
+    for number in range(REQUEST_BURST):
         peer = peers[number % 2]
         peer.say(GUESTS_FINE)
         peer.say(Withdraw(peer.hear(Challenged).challenge))
@@ -382,7 +382,7 @@ def test_the_guests_of_one_address_may_ask_for_so_many_matches() -> None:
     assert other.hear(Challenged).challenger == "guest-3"
     arena.wait(5_000)
     peers[0].say(GUESTS_FINE)
-    assert len(peers[0].all(Challenged)) == ASK_BURST // 2 + 1
+    assert len(peers[0].all(Challenged)) == REQUEST_BURST // 2 + 1
 
 
 def test_matches_of_all_guests_start_at_a_limited_rate() -> None:
@@ -392,9 +392,9 @@ def test_matches_of_all_guests_start_at_a_limited_rate() -> None:
     for number in range(25):
         opponent = engines[number % 10].name
         guest(arena, number, f"address {number}").say(replace(GUESTS_FINE, opponent=opponent))
-    assert sum(len(bot.all(Challenged)) for bot in bots) == BEGIN_BURST
+    assert sum(len(bot.all(Challenged)) for bot in bots) == START_BURST
     arena.wait(5_500)
-    assert sum(len(bot.all(Challenged)) for bot in bots) == BEGIN_BURST + 5
+    assert sum(len(bot.all(Challenged)) for bot in bots) == START_BURST + 5
 
 
 def test_a_guest_plays_the_house() -> None:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from arena.games.core import Player
 from arena.games.tictactoe import Board, TicTacToe
 from arena.match.events import MatchOpened, Moved, PlayerDisconnected, ServerFailed, TurnStarted
-from arena.match.replay import verify
+from arena.match.replay import verify_record
 from arena.protocol.codes import Code, EndReason
 from arena.protocol.engines import EngineInfo
 from arena.protocol.messages import (
@@ -27,7 +27,7 @@ from arena.protocol.messages import (
 )
 from arena.protocol.values import Thinking
 from arena.server.core.effects import (
-    DURABLE,
+    DURABLE_EFFECTS,
     AppendEvent,
     CloseMatch,
     IncrementMetric,
@@ -72,7 +72,7 @@ def test_two_bots_play_a_match_to_its_end() -> None:
     match = arena.begin(anna, bert)
     play_line(anna, bert)
     (record,) = arena.records
-    assert len(verify(record).positions) == 6
+    assert len(verify_record(record).positions) == 6
     assert (record.match, record.started) == (match, "2025-11-24T16:00:00Z")
     assert [each.move for each in record.moves] == [0, 3, 1, 4, 2]
     for peer, turns in ((anna, 3), (bert, 2)):
@@ -88,7 +88,7 @@ def test_a_move_is_given_to_the_journal_before_anybody_is_told() -> None:
     anna, bert = arena.enter("anna"), arena.enter("bert")
     match = arena.begin(anna, bert)
     append, accepted, turn = arena.core.handle(MessageReceived(anna.client, Move(match, 0, 4), 5), 5)
-    assert isinstance(append, DURABLE)
+    assert isinstance(append, DURABLE_EFFECTS)
     assert append == AppendEvent(match, 5, 5, Moved(Player.MAXIE, 0, 4), (0, TurnStarted(0)))
     assert isinstance(accepted, Send)
     assert isinstance(turn, Send)

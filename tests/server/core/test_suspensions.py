@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from arena.protocol.codes import FORFEITS, EndReason
-from arena.server.core.suspensions import EARLY_PLIES, FAILURES, FIRST_SECONDS, MAX_SECONDS, Suspensions
+from arena.server.core.suspensions import (
+    EARLY_LOSS_PLIES,
+    MAX_FAILURES,
+    MAX_SUSPENSION_SECONDS,
+    MIN_SUSPENSION_SECONDS,
+    Suspensions,
+)
 
 SECOND = 1_000_000_000
 
@@ -13,16 +19,16 @@ SECOND = 1_000_000_000
 def fail(suspensions: Suspensions, times: int, now: int = 0, reason: EndReason = EndReason.TIMEOUT) -> str:
     why = ""
     for _ in range(times):
-        why = suspensions.record_result("anna", reason, lost=True, plies=EARLY_PLIES, now=now)
+        why = suspensions.record_result("anna", reason, lost=True, plies=EARLY_LOSS_PLIES, now=now)
     return why
 
 
 def test_failures_in_a_row_suspend_with_the_reason_until_the_time_is_up() -> None:
     suspensions = Suspensions()
-    assert fail(suspensions, FAILURES - 1) == ""
+    assert fail(suspensions, MAX_FAILURES - 1) == ""
     assert suspensions.suspended_until("anna") == 0
     assert "timeout" in fail(suspensions, 1)
-    end = FIRST_SECONDS * SECOND
+    end = MIN_SUSPENSION_SECONDS * SECOND
     assert suspensions.suspended_until("anna") == end
     assert suspensions.suspension_reason("anna", end - 1) != ""
     assert suspensions.suspension_reason("anna", end) == suspensions.suspension_reason("bert", 0) == ""
@@ -39,42 +45,44 @@ def test_failures_in_a_row_suspend_with_the_reason_until_the_time_is_up() -> Non
 )
 def test_a_match_that_was_not_forfeited_wipes_the_slate(*, lost: bool, reason: EndReason) -> None:
     suspensions = Suspensions()
-    fail(suspensions, FAILURES - 1)
-    assert suspensions.record_result("anna", reason, lost=lost, plies=EARLY_PLIES, now=0) == ""
-    assert fail(suspensions, FAILURES - 1) == ""
+    fail(suspensions, MAX_FAILURES - 1)
+    assert suspensions.record_result("anna", reason, lost=lost, plies=EARLY_LOSS_PLIES, now=0) == ""
+    assert fail(suspensions, MAX_FAILURES - 1) == ""
 
 
 @pytest.mark.parametrize("reason", sorted(FORFEITS))
 def test_every_forfeit_counts(reason: EndReason) -> None:
-    assert reason.value in fail(Suspensions(), FAILURES, reason=reason)
+    assert reason.value in fail(Suspensions(), MAX_FAILURES, reason=reason)
 
 
 def test_a_resignation_before_the_first_move_counts_too() -> None:
     """A bot that raises at its first moves would lose a rated match every few milliseconds."""
     suspensions = Suspensions()
-    for _ in range(FAILURES):
+    for _ in range(MAX_FAILURES):
         why = suspensions.record_result(
-            "anna", EndReason.RESIGNATION, lost=True, plies=EARLY_PLIES - 1, now=0
+            "anna", EndReason.RESIGNATION, lost=True, plies=EARLY_LOSS_PLIES - 1, now=0
         )
-        suspensions.record_result("bert", EndReason.RESIGNATION, lost=False, plies=EARLY_PLIES - 1, now=0)
+        suspensions.record_result(
+            "bert", EndReason.RESIGNATION, lost=False, plies=EARLY_LOSS_PLIES - 1, now=0
+        )
     assert "the last by resignation" in why
     assert suspensions.suspended_until("bert") == 0
 
 
 def test_each_suspension_lasts_twice_as_long_up_to_a_limit() -> None:
     suspensions, now, lasted = Suspensions(), 0, []
-    fail(suspensions, FAILURES - 1)
+    fail(suspensions, MAX_FAILURES - 1)
     for _ in range(10):
         fail(suspensions, 1, now)
         lasted.append((suspensions.suspended_until("anna") - now) // SECOND)
         now = suspensions.suspended_until("anna")
-    assert lasted[:3] == [FIRST_SECONDS, 2 * FIRST_SECONDS, 4 * FIRST_SECONDS]
-    assert lasted[-1] == MAX_SECONDS == max(lasted)
+    assert lasted[:3] == [MIN_SUSPENSION_SECONDS, 2 * MIN_SUSPENSION_SECONDS, 4 * MIN_SUSPENSION_SECONDS]
+    assert lasted[-1] == MAX_SUSPENSION_SECONDS == max(lasted)
 
 
 def test_a_new_connection_ends_a_suspension_but_keeps_its_count() -> None:
     suspensions = Suspensions()
-    fail(suspensions, FAILURES)
+    fail(suspensions, MAX_FAILURES)
     suspensions.pardon("anna")
     assert suspensions.suspension_reason("anna", 0) == ""
     assert fail(suspensions, 1) != "", "one more failure is enough"

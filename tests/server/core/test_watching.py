@@ -34,7 +34,7 @@ from arena.protocol.messages import (
 from arena.protocol.values import Thinking
 from arena.server.core.effects import LISTING, Publish, Send
 from arena.server.core.inputs import Tick
-from arena.server.core.listing import LISTING_NS, PENDING_PER_INPUT
+from arena.server.core.listing import LISTING_NS, REPLIES_PER_INPUT
 from arena.server.core.public_view import first_hidden_ply
 from arena.server.core.settings import AnalysisVisibility, HouseEngine
 from tests.server.core.arena import LINE, MS, Arena, Peer, answer
@@ -274,7 +274,7 @@ def test_listings_that_fall_due_together_are_sent_apart() -> None:
     while arena.core.next_deadline is not None:
         arena.now = max(arena.now, arena.core.next_deadline)
         sent.append(len(arena.give(Tick())))
-    assert sent == [PENDING_PER_INPUT] * (80 // PENDING_PER_INPUT)
+    assert sent == [REPLIES_PER_INPUT] * (80 // REPLIES_PER_INPUT)
     assert len(arena.effects) - before == 80
     assert [len(eve.all(Listing)) for eve in crowd] == [2] * 80
 

@@ -37,12 +37,12 @@ def record(message: str = "hello %s", **about: object) -> logging.LogRecord:
 
 
 def test_a_log_line_has_time_place_message_and_bot() -> None:
-    line = logs.LineFormatter().format(record(bot="anna", match="m1"))
+    line = logs.TextFormatter().format(record(bot="anna", match="m1"))
     assert line == "2026-09-21T14:13:20.500+00:00 warning arena.dispatch: hello you match='m1' bot='anna'"
 
 
 def test_a_name_cannot_forge_a_line() -> None:
-    line = logs.LineFormatter().format(record(bot="x\n2026 error arena: all is lost"))
+    line = logs.TextFormatter().format(record(bot="x\n2026 error arena: all is lost"))
     assert "\n" not in line
 
 
@@ -57,7 +57,7 @@ def test_a_line_of_json_is_one_object() -> None:
     }
 
 
-@pytest.mark.parametrize("formatter", [logs.LineFormatter(), logs.JsonFormatter()])
+@pytest.mark.parametrize("formatter", [logs.TextFormatter(), logs.JsonFormatter()])
 def test_a_fault_of_ours_shows_its_stack(formatter: logging.Formatter) -> None:
     log_record = record()
     try:

@@ -27,7 +27,7 @@ class Program:
     def __init__(self) -> None:
         self.began = CLOCK.now()
         self.pid = 1
-        self.tail = deque(["last words"])
+        self.output_tail = deque(["last words"])
         self.exit_code: int | None = None
         self._end = asyncio.Event()
         if self.lasts < math.inf:

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from arena.server.processes.identity import ProcessIdentity, identify_this_process, is_gone
+from arena.server.processes.identity import ProcessIdentity, has_ended, identify_this_process
 
 PROGRAM = (
     "import msgspec; from arena.server.processes.identity import identify_this_process;"
@@ -25,24 +25,24 @@ def test_a_process_is_gone_as_soon_as_it_was_killed_and_not_before() -> None:
         assert other.stdout is not None
         data = msgspec.json.decode(other.stdout.readline(), type=ProcessIdentity)
         assert data.pid == other.pid
-        assert not is_gone(data)
+        assert not has_ended(data)
         other.kill()
         os.waitid(os.P_PID, other.pid, os.WEXITED | os.WNOWAIT)  # it has ended, and keeps its number
-        assert is_gone(data)
+        assert has_ended(data)
         other.wait()
-        assert is_gone(data)
+        assert has_ended(data)
 
 
 def test_the_process_that_asks_is_there() -> None:
     me = identify_this_process()
     assert me == identify_this_process()
-    assert not is_gone(me)
+    assert not has_ended(me)
 
 
 def test_another_process_of_the_same_number_is_not_the_one_that_is_gone() -> None:
-    assert is_gone(replace(identify_this_process(), started="1"))
+    assert has_ended(replace(identify_this_process(), started="1"))
 
 
 @pytest.mark.parametrize("change", [{"place": "elsewhere"}, {"place": ""}, {"started": ""}])
 def test_nothing_is_known_about_a_process_of_another_machine(change: dict[str, str]) -> None:
-    assert not is_gone(replace(identify_this_process(), pid=2**22 + 1, **change))
+    assert not has_ended(replace(identify_this_process(), pid=2**22 + 1, **change))

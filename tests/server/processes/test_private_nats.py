@@ -23,7 +23,7 @@ async def test_it_lets_in_who_can_read_its_password_and_nobody_else(monkeypatch:
         assert nats.password_file.parent.stat().st_mode & 0o077 == 0
         monkeypatch.setenv("ARENA_BUS_PASSWORD_FILE", str(nats.password_file))
         async with open_nats(nats.url, name="test") as bus:
-            assert bus.connected
+            assert bus.is_connected
 
 
 @mark_requires("nats")
@@ -45,7 +45,7 @@ async def test_it_is_started_again_at_the_same_address_and_gone_afterwards(
 
 
 async def becomes(bus: NatsBus, *, connected: bool) -> None:
-    while bus.connected is not connected:
+    while bus.is_connected is not connected:
         await anyio.sleep(0.005)
 
 

@@ -45,7 +45,7 @@ async def home(
     **options: Any,
 ) -> AsyncIterator[Host]:
     notice = pytest.fail if notices is None else notices.append
-    plan = HousePlan(bots, check=check, notice=notice, patience=QUICK)
+    plan = HousePlan(bots, check=check, report_failure=notice, restart_policy=QUICK)
     async with open_host(settings, house=plan, **options) as host, host.open_house():
         yield host
 
@@ -228,7 +228,11 @@ async def test_with_other_rules_than_the_servers_it_is_refused_and_told_in_a_lin
     file.write_text(file.read_text().replace("size = 9", "size = 10"))
     notices: list[str] = []
     plan = HousePlan(
-        RANDOM, check=True, notice=notices.append, patience=RestartPolicy(restarts=0), games=[f"{file}:Nim"]
+        RANDOM,
+        check=True,
+        report_failure=notices.append,
+        restart_policy=RestartPolicy(restarts=0),
+        games=[f"{file}:Nim"],
     )
     async with open_host(house=plan) as host, host.open_house():
         with anyio.fail_after(500):

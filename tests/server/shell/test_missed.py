@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from arena.protocol.codes import Code, EndReason
 from arena.protocol.messages import End, Error, Ready
 from arena.protocol.values import Clocks
-from arena.server.shell.missed import LOOKUP_SECONDS, MAX_QUEUED, MissedResults
+from arena.server.shell.missed import LOOKUP_SECONDS, MAX_QUEUED, MissedResultSender
 from testkit.virtual_time import CLOCK
 from tests.server.matches import spec
 from tests.server.shell.shells import FakeClient, ListEdge, ListStore, running, until
@@ -23,7 +23,7 @@ from tests.virtual import virtual
 async def shell_after_match(store: ListStore) -> AsyncIterator[tuple[ListEdge, FakeClient, FakeClient]]:
     """Yield a shell on which anna and bert have played a match to its end, and know it."""
     async with running(store) as edge, anyio.create_task_group() as tasks:
-        missed = MissedResults(lambda match: store.record(match), edge.shell, CLOCK)  # noqa: PLW0108  tests exchange it
+        missed = MissedResultSender(lambda match: store.record(match), edge.shell, CLOCK)  # noqa: PLW0108  tests exchange it
         tasks.start_soon(missed.run)
         anna, bert = edge.connect("anna"), edge.connect("bert")
         await edge.shell.play_match(replace(spec("anna", "bert"), match="m"))

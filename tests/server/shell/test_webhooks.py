@@ -19,7 +19,7 @@ from arena.server.host import open_host
 from arena.server.settings import private_settings
 from arena.server.shell import webhooks
 from arena.server.shell.shell import Shell
-from arena.server.shell.webhooks import MAX_QUEUED, MAX_TRIES, Webhooks, WebhookURL, post_by_http
+from arena.server.shell.webhooks import MAX_ATTEMPTS, MAX_QUEUED, WebhookSender, WebhookURL, post_by_http
 from testkit.virtual_time import CLOCK
 from tests.docs.pages import text_of
 from tests.virtual import virtual
@@ -86,7 +86,7 @@ def news(event: str = "cup") -> EventNews:
 async def sending(receiver: Receiver) -> AsyncIterator[Callable[[EventNews], None]]:
     """Yield a webhook to a receiver, as a function that takes news."""
     shell = Handlers()
-    hook = Webhooks(
+    hook = WebhookSender(
         URL, SECRET, cast("Shell", shell), lambda: 1_800_000_000 + CLOCK.now(), CLOCK, receiver.post
     )
     async with anyio.create_task_group() as tasks:
@@ -134,12 +134,12 @@ async def test_a_message_is_tried_again_with_longer_pauses_and_keeps_its_id() ->
 async def test_an_undeliverable_message_is_dropped_and_the_next_one_is_sent(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    receiver = Receiver(*[None] * MAX_TRIES, 404, 301)
+    receiver = Receiver(*[None] * MAX_ATTEMPTS, 404, 301)
     async with sending(receiver) as tell:
         for event in ("lost", "refused", "moved", "received"):
             tell(news(event))
         await CLOCK.sleep(1_000)
-    assert receiver.events == ["lost"] * MAX_TRIES + ["refused", "moved", "received"]
+    assert receiver.events == ["lost"] * MAX_ATTEMPTS + ["refused", "moved", "received"]
     lines = [each.getMessage() for each in caplog.records]
     assert ["no answer within 10 s" in lines[0], "status 404" in lines[1], "status 301" in lines[2]] == [
         True

@@ -76,9 +76,9 @@ async def test_more_matches_than_one_transaction_takes_are_packed_beside_the_jou
             await keep(engine, day(1), events(MAXIE_WINS))
         sizes = []
 
-        async def write(work: Callable[[sa.Connection], Any]) -> Any:
+        async def write(operation: Callable[[sa.Connection], Any]) -> Any:
             async with engine.begin() as connection:
-                packed = await connection.run_sync(work)
+                packed = await connection.run_sync(operation)
                 sizes.append(await count(connection, schema.events))
                 return packed
 
@@ -92,11 +92,11 @@ async def test_two_servers_that_pack_at_once_lose_nothing(database: str) -> None
         match = await keep(engine, day(1), events(MAXIE_WINS))
         before = await load_events_of_match(engine, match.match)
 
-        async def write(work: Callable[[sa.Connection], Any]) -> Any:
+        async def write(operation: Callable[[sa.Connection], Any]) -> Any:
             """Write after the other server has packed the match, which this one has already read."""
             assert await pack_finished_matches(other) == 1
             async with engine.begin() as connection:
-                return await connection.run_sync(work)
+                return await connection.run_sync(operation)
 
         assert await pack_finished_matches(engine, write) == 1
         assert await load_events_of_match(engine, match.match) == before
@@ -112,11 +112,11 @@ async def test_a_name_that_changes_between_the_reading_and_the_writing_of_a_matc
         await tokens.create_token(engine, "anna", "bot", "ada")
         once = iter([change])
 
-        async def write(work: Callable[[sa.Connection], Any]) -> Any:
+        async def write(operation: Callable[[sa.Connection], Any]) -> Any:
             for each in once:
                 await each(engine, "anna")
             async with engine.begin() as connection:
-                return await connection.run_sync(work)
+                return await connection.run_sync(operation)
 
         assert await pack_finished_matches(engine, write) == 2
         lines = await load_records(engine, "test")

@@ -281,7 +281,7 @@ def test_the_password_of_a_url_without_one_comes_from_a_file(
 async def test_a_blocking_transaction_has_the_file_for_itself_from_its_beginning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite, "WAIT", sqlite.NO_WAIT)
+    monkeypatch.setattr(sqlite, "BUSY_WAIT", sqlite.NO_BUSY_WAIT)
     async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine:
         twin, other = make_blocking_engine(engine), make_blocking_engine(engine)
         try:
@@ -298,7 +298,7 @@ async def test_the_error_for_a_locked_file_says_to_look_for_its_holder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sqlite, "LOCKED_SECONDS", 0)
-    monkeypatch.setattr(sqlite, "WAIT", sqlite.NO_WAIT)
+    monkeypatch.setattr(sqlite, "BUSY_WAIT", sqlite.NO_BUSY_WAIT)
     url = f"sqlite:///{tmp_path / 'arena.db'}"
     async with open_store(url):
         pass

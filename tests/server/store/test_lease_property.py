@@ -20,7 +20,7 @@ from arena.server.processes.identity import ProcessIdentity, identify_this_proce
 from arena.server.store import lease, schema
 from arena.server.store.database import close_engine, make_engine, prepare_store
 from arena.server.store.journal.changes import Durable, collect_changes
-from arena.server.store.journal.journal import Journal, StoreUnavailable, Writer
+from arena.server.store.journal.journal import Journal, JournalWriter, StoreUnavailable
 from arena.server.store.journal.postgresql_writer import open_postgresql_writer
 from arena.server.store.journal.reader import load_events_by_match
 from arena.server.store.journal.sqlite_writer import open_sqlite_writer
@@ -38,7 +38,7 @@ DEAD = replace(identify_this_process(), started="1")
 class CutOff:
     """A writer whose commits are durable or not, and fail in any case."""
 
-    writer: Writer
+    writer: JournalWriter
     durable: bool
 
     async def commit(self, changes: object, held: object) -> None:
@@ -52,7 +52,7 @@ class Run:
     """Process of a server, which may have lost its lease without knowing it."""
 
     journal: Journal
-    writer: Writer
+    writer: JournalWriter
     open: dict[str, int] = field(default_factory=dict)
     """Its matches in progress, and how many events each has."""
 
@@ -76,7 +76,7 @@ class World:
 
     async def start(self, name: str, process: ProcessIdentity) -> None:
         """Let a process take the name if it is free, and continue its matches."""
-        writer: Writer = await self.stack.enter_async_context(
+        writer: JournalWriter = await self.stack.enter_async_context(
             open_sqlite_writer(self.engine)
             if self.engine.dialect.name == "sqlite"
             else open_postgresql_writer(self.engine, 10, MONOTONIC)

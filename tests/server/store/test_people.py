@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.games.core import Player
 from arena.match.events import ProtocolViolated, Resigned
-from arena.match.replay import verify
+from arena.match.replay import verify_record
 from arena.protocol.engines import EngineInfo, Engines
 from arena.protocol.record import Record, from_line
 from arena.protocol.values import Players
@@ -131,7 +131,7 @@ async def test_a_name_that_is_deleted_leaves_no_trace_and_its_matches_stay(
             for each in before
         ]
         for each in after:
-            verify(each)
+            verify_record(each)
         await pack_finished_matches(engine)
         assert await lines(engine) == after
         assert await recompute_ratings(engine) is not None

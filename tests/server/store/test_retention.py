@@ -126,9 +126,9 @@ async def test_a_prune_that_was_cut_short_loses_nothing(database: str, tmp_path:
         ]
         await count_new_matches(engine)
 
-        async def write(work: Callable[[sa.Connection], Any]) -> Any:
+        async def write(operation: Callable[[sa.Connection], Any]) -> Any:
             async with engine.begin() as connection:
-                await connection.run_sync(work)
+                await connection.run_sync(operation)
             raise ConnectionError("killed")
 
         with pytest.raises(ConnectionError):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from arena.server.web.bundle import make_bundles
-from arena.server.web.static import WEB
+from arena.server.web.static import PAGE_FOLDER
 from testkit.parts import skip_without
 
 FILES = {
@@ -140,6 +140,8 @@ def test_a_third_bundle_is_refused() -> None:
 
 
 def test_every_module_of_the_page_is_in_one_of_its_bundles() -> None:
-    files = {path.relative_to(WEB).as_posix(): path.read_bytes() for path in WEB.rglob("*.*js")}
+    files = {
+        path.relative_to(PAGE_FOLDER).as_posix(): path.read_bytes() for path in PAGE_FOLDER.rglob("*.*js")
+    }
     page = b"".join(make_bundles(files, "js/main.js", BUNDLE, FURTHER).values())
     assert sorted(path for path in files if f"// {path}\n".encode() not in page) == ["js/embed.js", "sw.js"]

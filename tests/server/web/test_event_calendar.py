@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from arena.protocol.timecontrol import TimeControl
-from arena.server.core.calendar import event_name_on_date as name_of
+from arena.server.core.calendar import make_event_name as name_of
 from arena.server.core.calendar import plan_next_event
 from arena.server.core.event_state import EventPlan, EventState, Recurrence
 from arena.server.core.settings import PoolGame
 from arena.server.host import Host
 from arena.server.store.events import event_row
 from arena.server.store.schema import ladders
-from arena.server.web.event_calendar import LATER_DATES, list_dated_events, render_ical
+from arena.server.web.event_calendar import SERIES_DATES, list_dated_events, render_ical
 from tests.server.matches import game_of
 from tests.server.web.test_pages import get
 
@@ -95,9 +95,9 @@ def test_an_arena_has_its_length_and_what_is_cancelled_says_so() -> None:
 
 def test_a_weekly_event_stays_at_its_hour_when_summer_ends() -> None:
     told = calendar(EventState(WEEKLY))
-    assert len(told) == 1 + LATER_DATES
+    assert len(told) == 1 + SERIES_DATES
     hours = [int(each["DTSTART"][9:11]) for each in told]
-    assert hours == [18, 18] + [19] * (LATER_DATES - 1)
+    assert hours == [18, 18] + [19] * (SERIES_DATES - 1)
     assert {each["SUMMARY"] for each in told} == {"weekly"}
 
 
@@ -126,6 +126,6 @@ async def test_a_server_has_the_calendar_of_its_store(host: Host) -> None:
     status, headers, body = await get(host, "/events.ics")
     assert (status, headers["Content-Type"]) == (200, "text/calendar; charset=utf-8")
     told = read_calendar(body)
-    assert len(told) == 1 + LATER_DATES
+    assert len(told) == 1 + SERIES_DATES
     assert told[0]["URL"] == f"{host.url.replace('ws', 'http', 1)}/event/{WEEKLY.event}"
     assert (await get(host, "/events.ics?x=1"))[0] == 400

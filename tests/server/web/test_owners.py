@@ -255,7 +255,7 @@ async def test_a_token_is_changed_only_as_long_as_it_is_the_one_that_was_read(da
 async def test_a_change_is_prepared_again_if_the_store_has_changed_meanwhile(host: Host) -> None:
     codes = await invitations.create_invitations(host.engine, ["ada"], 2, 3600)
     pages = pages_of(host)
-    make, changed = pages._make_prepared, list[str]()
+    make, changed = pages._apply_change, list[str]()
 
     async def make_late(change: PreparedChange) -> bool | RequestAnswer:
         """Let another name be registered before the first change."""
@@ -263,7 +263,7 @@ async def test_a_change_is_prepared_again_if_the_store_has_changed_meanwhile(hos
             changed.append(await tokens.create_token(host.engine, "bear", "bot", "bob"))
         return await make(change)
 
-    pages._make_prepared = make_late
+    pages._apply_change = make_late
     assert await enters(host, "tiger", await token(host, "join?name=tiger", f"Bearer {codes['ada']}"))
     assert changed
 

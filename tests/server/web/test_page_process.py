@@ -169,7 +169,7 @@ async def test_a_page_process_that_is_killed_is_started_again(
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(ask)
-        while not pages.process.questions > 1:
+        while not pages.process.request_count > 1:
             await anyio.lowlevel.checkpoint()
         os.kill(pid, signal.SIGKILL)
     assert results == [503]
@@ -281,7 +281,7 @@ async def _nothing_live(request: LiveRequest) -> LiveResponse:
 
 async def test_of_a_hundred_wrong_tokens_from_one_address_ten_are_looked_up(pages: Pages) -> None:
     assert (await get(pages, "/api/maps"))[0] == 200  # now the page process runs
-    before, statuses = pages.process.questions, Counter[int]()
+    before, statuses = pages.process.request_count, Counter[int]()
 
     async def guess() -> None:
         request = Request("/api/token/rotate?name=tiger", Headers(Authorization=basic("tiger", "x")), "POST")
@@ -292,7 +292,7 @@ async def test_of_a_hundred_wrong_tokens_from_one_address_ten_are_looked_up(page
     async with anyio.create_task_group() as tasks:
         for _ in range(100):
             tasks.start_soon(guess)
-    assert pages.process.questions - before <= 10
+    assert pages.process.request_count - before <= 10
     assert statuses[401] <= 10
     assert set(statuses) <= {401, 429, 503}
 

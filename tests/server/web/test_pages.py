@@ -177,7 +177,7 @@ async def test_a_question_that_many_ask_at_once_is_answered_once(host: Host) -> 
         for number in range(40):
             letter = "t" if number % 2 else "%74"  # the same question
             tasks.start_soon(ask, host, f"table?event={letter}est")
-    assert pages_of(host).process.questions == 1
+    assert pages_of(host).process.request_count == 1
 
 
 async def test_a_database_that_is_gone_is_told_in_one_line_of_the_log(
@@ -420,7 +420,7 @@ async def test_a_client_that_left_before_its_turn_is_not_answered(
     answer = await settled(pages_of(host)(gone, "127.0.0.1"))
     assert answer is not None
     assert answer.status == 408
-    assert pages_of(host).process.questions == MAX_PARALLEL_ANSWERS
+    assert pages_of(host).process.request_count == MAX_PARALLEL_ANSWERS
     assert await status_of(pages_of(host), "/api/bot/last") == 404
 
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.server.web.routes import accepts_gzip
-from arena.server.web.static import WEB, StaticFiles
+from arena.server.web.static import PAGE_FOLDER, StaticFiles
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,9 @@ def test_the_page_has_its_styles_and_the_policy_allows_these_alone(files: Static
     answer = files.templates.render_page()
     style = re.search(rb"<style>(.*)</style>", answer.body, re.DOTALL)
     assert style is not None
-    written = b"".join((WEB / "css" / name).read_bytes() for name in ("page.css", "boards.css", "home.css"))
+    written = b"".join(
+        (PAGE_FOLDER / "css" / name).read_bytes() for name in ("page.css", "boards.css", "home.css")
+    )
     assert style[1] == written.replace(b"{{digest}}", files.digest.encode())
     seal = base64.b64encode(hashlib.sha256(style[1]).digest()).decode()
     assert f"style-src 'self' 'sha256-{seal}';" in answer.headers["Content-Security-Policy"]
@@ -87,8 +89,8 @@ def test_documents_have_a_policy_and_what_is_none_has_not(files: StaticFiles) ->
 
 
 def test_a_packed_file_is_the_file(files: StaticFiles) -> None:
-    for path in (WEB / "js").rglob("*.js"):
-        name = f"{files.digest}/{path.relative_to(WEB).as_posix()}"
+    for path in (PAGE_FOLDER / "js").rglob("*.js"):
+        name = f"{files.digest}/{path.relative_to(PAGE_FOLDER).as_posix()}"
         plain, packed = files.answer_file(name, gzip=False), files.answer_file(name, gzip=True)
         assert plain is not None
         assert packed is not None
@@ -99,7 +101,7 @@ def test_a_packed_file_is_the_file(files: StaticFiles) -> None:
 
 @given(st.text(st.sampled_from("./%\\abjsm"), max_size=30))
 def test_no_path_leads_out_of_the_folder(files: StaticFiles, path: str) -> None:
-    inside = path in {file.relative_to(WEB).as_posix() for file in WEB.rglob("*")}
+    inside = path in {file.relative_to(PAGE_FOLDER).as_posix() for file in PAGE_FOLDER.rglob("*")}
     assert (files.answer_file(f"{files.digest}/{path}", gzip=False) is not None) <= inside
     assert files.answer_file(path, gzip=False) is None, "the digest is needed"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from arena.match.replay import verify
+from arena.match.replay import verify_record
 from arena.protocol.record import to_line
 from arena.server.web.store_pages import rate_moves_by_table
 from arena.solved.move_quality import MoveQuality
@@ -19,7 +19,7 @@ def test_each_move_has_its_line() -> None:
     assert told is not None
     assert len(told) == len(record.moves)
     assert sum(each.kind is not MoveQuality.KEPT for each in told) == sum(by_hand(record).values())
-    replayed = verify(record)
+    replayed = verify_record(record)
     solution = solution_of(replayed.game)
     assert solution is not None
     assert [each.now for each in told] == [str(solution.value_of(each)) for each in replayed.positions[1:]]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.bots.api.bot import Match
-from arena.bots.client.state.match_state import LAGS_KEPT, MatchState
+from arena.bots.client.state.match_state import MAX_LAGS, MatchState
 from arena.games.core import IllegalMove, Player
 from arena.protocol.messages import Accepted, Move, Resign
 from tests.bots.wirework import TICTACTOE, turn
@@ -64,4 +64,4 @@ def test_the_worst_of_the_last_lags_is_kept_back(lags: list[float]) -> None:
         match.answer, match.answered_at = Move("m", ply, 0), 101.0
         match.update_lag(Accepted("m", ply, 1000 * (1 + lag), 0))
         match.update_lag(Accepted("m", ply + 1, 99_999.0, 0))
-    assert match.clock_at(turn([]), 200.0).lag == pytest.approx(max(lags[-LAGS_KEPT:]), abs=1e-6)
+    assert match.clock_at(turn([]), 200.0).lag == pytest.approx(max(lags[-MAX_LAGS:]), abs=1e-6)

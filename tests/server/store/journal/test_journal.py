@@ -437,7 +437,7 @@ async def test_calls_are_done_in_order_in_one_thread_and_raise_where_they_are_wa
     calls = [worker.call(lambda number=number: call(number)) for number in range(20)]  # type: ignore[misc]
     calls[3].cancel()  # it is done all the same, and nobody is told
     results = await asyncio.gather(*calls, return_exceptions=True)
-    assert worker.waiting == 0
+    assert worker.undelivered_count == 0
     worker.close()
     assert done == [(number, "a-worker") for number in range(20)]
     assert isinstance(results[3], asyncio.CancelledError)

@@ -203,7 +203,7 @@ async def test_commits_retried_while_the_disk_was_full_become_durable(tmp_path: 
 async def test_a_file_that_another_process_keeps_locked_is_away_and_not_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("arena.server.store.sqlite.WAIT", "PRAGMA busy_timeout=50")
+    monkeypatch.setattr("arena.server.store.sqlite.BUSY_WAIT", "PRAGMA busy_timeout=50")
     async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine, playing(engine) as journal:
         async with engine.connect() as connection:
             await connection.exec_driver_sql("BEGIN IMMEDIATE")

@@ -1,6 +1,6 @@
 """Plant faults in a copy of the sources, and count those that the tests catch.
 
-`python -m tests.mutations --seed 1 --faults 200` draws the faults; `--json FILE` records them, and `--again FILE`
+`python -m tests.mutation_testing --seed 1 --faults 200` draws the faults; `--json FILE` records them, and `--again FILE`
 plants those of a record that the sources still have room for, to show that a change of the tests lost none.
 """
 
@@ -198,7 +198,7 @@ class Copy:
 
 def main() -> None:
     """Plant, and print a table."""
-    parser = argparse.ArgumentParser(prog="python -m tests.mutations")
+    parser = argparse.ArgumentParser(prog="python -m tests.mutation_testing")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--faults", type=int, default=200)
     parser.add_argument("--folder", action="append", choices=FOLDERS, help="of these alone; can be repeated")
