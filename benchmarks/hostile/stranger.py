@@ -33,7 +33,7 @@ class StrangerMessage(Struct):
 
     type: str
     match: str | None = None
-    seat: str = ""
+    seat: str | None = None
     code: str = ""
     challenge: str = ""
     challenger: str = ""

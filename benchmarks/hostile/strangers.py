@@ -84,8 +84,10 @@ async def _play_own_match(subjects: RequestSubjects) -> None:
             )
             for number, each in enumerate(players)
         ]
-        while tally.answered < len(make_script()) and not any(each.done() for each in playing):  # noqa: ASYNC110
-            await asyncio.sleep(0.05)
+        while tally.answered < len(make_script()):
+            done, _ = await asyncio.wait(playing, timeout=0.05)
+            if done:
+                raise RuntimeError("no match was played") from done.pop().exception()
         for each in playing:
             each.cancel()
         await asyncio.gather(*playing, return_exceptions=True)

@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+import msgspec
 import pytest
 
+from arena.protocol.codec import encode
+from arena.protocol.messages import Challenged
+from arena.protocol.timecontrol import TimeControl
 from arena.server.edge.connection import CLOSE_SECONDS
 from arena.server.edge.costs import MESSAGE_COSTS
 from arena.server.edge.limits import HostLimits
@@ -26,7 +30,13 @@ from benchmarks.hostile.rounds import (
     list_faults,
     list_kinds_over_bound,
 )
-from benchmarks.hostile.stranger import MESSAGES_AT_ONCE, MESSAGES_PER_SECOND, MessagePace, TrafficCounts
+from benchmarks.hostile.stranger import (
+    MESSAGES_AT_ONCE,
+    MESSAGES_PER_SECOND,
+    MessagePace,
+    StrangerMessage,
+    TrafficCounts,
+)
 from benchmarks.kit.measure import percentile
 
 
@@ -151,3 +161,18 @@ def test_an_attack_that_is_not_cut_off_is_a_fault() -> None:
         "attack: all at once: a connection lasted 8.1 s",
         "attack: all at once: only 15 connections were cut off",
     ]
+
+
+def test_a_stranger_reads_a_challenge_without_a_seat() -> None:
+    challenge = Challenged(
+        "c1",
+        "a",
+        "b",
+        "tictactoe",
+        "",
+        TimeControl(60_000, 1_000, per_move=False),
+        None,
+        rated=False,
+        expires_ms=1,
+    )
+    assert msgspec.msgpack.decode(encode(challenge), type=StrangerMessage).challenge == "c1"
