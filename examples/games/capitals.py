@@ -1,17 +1,21 @@
-"""Capitals: a variant of Riskless that is won by taking the opponent's capital. It is played on Riskless maps.
+"""Capitals: a variant of Riskless with a second way to win, by taking the opponent's capital. It is played on Riskless maps.
 
-A capital trains more armies than other territories. No number of armies wins, so the weaker player can still win.
+A capital trains more armies than other territories, and still more if its owner holds fewer territories than the
+opponent. So a player who is behind can still win. If both players reach the goal at once, the one with more armies wins.
 """
 
 from __future__ import annotations
-
-from collections.abc import Iterable
-from dataclasses import replace
 
 from arena import MAXIE, MINNIE, Outcome, Player, Riskless, load_map
 
 GARRISON = 2
 """Number of armies that a capital trains in addition to the one that every occupied territory trains."""
+CATCH_UP = 2
+"""Number of further armies that a capital trains for each territory that its owner has fewer than the opponent."""
+APART = 4
+"""Number of roads between the capitals, if the start allows it. Nearer ones fall soon, and farther ones hardly ever."""
+TERRITORY = 10
+"""Value of a territory in `Capitals.estimate`, in armies."""
 
 
 class Capitals(Riskless):
@@ -19,8 +23,7 @@ class Capitals(Riskless):
     title = "Capitals"
 
     def __init__(self, map):
-        # As many as the map can hold, so that only a capital decides a match.
-        super().__init__(replace(map, armies_to_win=map.size * map.territory_cap))
+        super().__init__(map)
         self.capitals = _choose_capitals(map)
 
     @classmethod
@@ -30,44 +33,57 @@ class Capitals(Riskless):
     def successor(self, position, move):
         after = super().successor(position, move)
         armies, cap = list(after.armies), self.map.territory_cap
+        lead = sum((n > 0) - (n < 0) for n in armies)
         for player, capital in self.capitals.items():
             own = armies[capital] * player.sign
             if own > 0:
-                armies[capital] = player.sign * min(own + GARRISON, cap)
+                trained = GARRISON + CATCH_UP * max(0, -lead * player.sign)
+                armies[capital] = player.sign * min(own + trained, cap)
         return after._replace(armies=tuple(armies))
 
     def outcome(self, position):
         for player, capital in self.capitals.items():
             if position.armies[capital] * player.sign < 0:
                 return Outcome(player.opponent, "capital")
-        return super().outcome(position)
+        outcome, lead = super().outcome(position), sum(position.armies)
+        if outcome is not None and outcome.word == "both_armies" and lead:
+            return Outcome(MAXIE if lead > 0 else MINNIE, "armies")
+        return outcome
+
+    def estimate(self, position):
+        """Return the difference in armies, where armies next to an enemy count half more, and in territories."""
+        armies = position.armies
+        border = {1: 0, -1: 0}
+        for v, n in enumerate(armies):
+            if any(n * armies[w] < 0 for w in self.map.neighbours[v]):
+                border[1 if n > 0 else -1] += abs(n)
+        lead = sum((n > 0) - (n < 0) for n in armies)
+        return sum(armies) + border[1] // 2 - border[-1] // 2 + TERRITORY * lead
 
 
 def _choose_capitals(map) -> dict[Player, int]:
-    """Return a capital for each player: two territories held at the start that are as equally far from the enemy as possible.
+    """Return a capital for each player: territories held at the start, APART roads apart if possible.
 
-    Of several such pairs, the farthest from the enemy is taken, then the one whose numbers of roads differ least.
+    Of several such pairs, the one is taken whose distances to all territories differ least.
     """
+    distances = [_distances(map, v) for v in range(map.size)]
     maxies = [v for v, armies in enumerate(map.start) if armies > 0]
     minnies = [v for v, armies in enumerate(map.start) if armies < 0]
-    to_minnie, to_maxie = _distances(map, minnies), _distances(map, maxies)
-    roads = [len(near) for near in map.neighbours]
 
-    def unfairness(pair: tuple[int, int]) -> tuple[int, ...]:
-        maxie, minnie = pair
-        one, other = to_minnie[maxie], to_maxie[minnie]
-        return abs(one - other), -min(one, other), abs(roads[maxie] - roads[minnie])
+    def unfairness(pair: tuple[int, int]) -> tuple[int, int]:
+        maxie, minnie = (distances[v] for v in pair)
+        return abs(maxie[pair[1]] - APART), abs(sum(maxie) - sum(minnie))
 
     maxie, minnie = min(((a, b) for a in maxies for b in minnies), key=unfairness)
     return {MAXIE: maxie, MINNIE: minnie}
 
 
-def _distances(map, sources: Iterable[int]) -> dict[int, int]:
-    """Return the number of roads from each territory to the nearest of `sources`."""
-    distances = dict.fromkeys(sources, 0)
-    for v in (queue := list(distances)):
+def _distances(map, source: int) -> list[int]:
+    """Return the number of roads from `source` to each territory."""
+    far = {source: 0}
+    for v in (queue := [source]):
         for w in map.neighbours[v]:
-            if w not in distances:
-                distances[w] = distances[v] + 1
+            if w not in far:
+                far[w] = far[v] + 1
                 queue.append(w)
-    return distances
+    return [far[v] for v in range(map.size)]

@@ -74,12 +74,12 @@ def test_other_rules_are_measured_on_a_map(folder: Path, monkeypatch: pytest.Mon
     shutil.copy(EXAMPLES / "capitals.py", folder)
     monkeypatch.chdir(folder)
     forget_games(monkeypatch)
-    quick = {"italy": "m1", "100": "2"}  # a hundred matches on a large map take half an hour
+    quick = {"italy": "grid:3x2", "100": "2"}  # a hundred matches on a large map take half an hour
     for name, nodes in {"STRENGTHS": (20, 40, 80), "STRONG": 40, "WEAK": 20}.items():
         monkeypatch.setattr(f"arena.lab.measure.{name}", nodes)
     shown = typed(*(quick.get(word, word) for word in COMMANDS[-1]), "--processes", "1")
-    # The goal is all that the map can hold, as its own rules have it.
-    assert re.search(r"m1 +\| +9 +\| +54 ", shown), shown
+    assert re.search(r"grid:3x2 +\| +50 +\| +75 ", shown), shown
+    assert "capital" in shown
 
 
 def test_the_server_has_it_and_refuses_a_bot_with_other_rules(folder: Path) -> None:

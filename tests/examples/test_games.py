@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from random import Random
@@ -18,9 +19,9 @@ from arena.bots.search.pool import ThreadPool
 from arena.bots.search.problem import Problem
 from arena.bots.search.values import WIN
 from arena.games.catalogue import KNOWN
-from arena.games.core import MAXIE, Game, Player
+from arena.games.core import MAXIE, MINNIE, Game, Player
 from arena.games.loading import load_game_class
-from arena.games.riskless import Riskless
+from arena.games.riskless import Armies, Riskless
 from arena.maps.loader import load_map
 from arena.maps.setup import has_maps, make_game_on_map
 from tests.games.own import EXAMPLES, forget_games
@@ -164,15 +165,17 @@ CAPITALS: Any = type(game_of("capitals"))
 
 @examples(30)
 @given(seed=st.integers(0, 2**32), name=st.sampled_from(["italy", "world", "m2", "grid:4x4"]))
-def test_a_match_of_capitals_is_riskless_with_garrisons_until_one_falls(seed: int, name: str) -> None:
+def test_a_match_of_capitals_is_riskless_with_garrisons(seed: int, name: str) -> None:
     game, plain = CAPITALS(load_map(name)), Riskless(load_map(name))
     match = random_match(game, seed)
     cap = game.map.territory_cap
     for before, move, after in zip(match.positions, match.moves, match.positions[1:], strict=False):
         trained = list(plain.successor(before, move).armies)
+        lead = sum((n > 0) - (n < 0) for n in trained)
         for player, capital in game.capitals.items():
             if trained[capital] * player.sign > 0:
-                trained[capital] = player.sign * min(abs(trained[capital]) + 2, cap)
+                more = 2 + 2 * max(0, -lead * player.sign)
+                trained[capital] = player.sign * min(abs(trained[capital]) + more, cap)
         assert after.armies == tuple(trained)
     *rest, last = match.positions
     held = [
@@ -184,6 +187,19 @@ def test_a_match_of_capitals_is_riskless_with_garrisons_until_one_falls(seed: in
     assert outcome is not None
     if outcome.word == "capital":
         assert held[-1] == [outcome.winner is player for player in game.capitals]
+
+
+@pytest.mark.parametrize(("maxie", "minnie", "winner"), [(41, 40, MAXIE), (40, 41, MINNIE), (41, 41, None)])
+def test_of_two_players_at_the_goal_of_capitals_the_stronger_wins(
+    maxie: int, minnie: int, winner: Player | None
+) -> None:
+    m1 = load_map("m1")
+    game = CAPITALS(replace(m1, territory_cap=50))
+    armies = [0] * m1.size
+    for player, number in ((MAXIE, maxie), (MINNIE, minnie)):
+        armies[game.capitals[player]] = player.sign * number
+    assert game.map.armies_to_win == 40
+    assert game.outcome(Armies(tuple(armies), MAXIE, 9)).winner is winner
 
 
 def test_capitals_is_played_on_the_map_that_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,11 +18,14 @@ from arena.bots.evaluators.catalogue import evaluator_for  # noqa: E402
 from arena.games.core import BadGame, Game  # noqa: E402
 from arena.games.hexapawn import Hexapawn  # noqa: E402
 from arena.games.loading import load_game_class  # noqa: E402
+from arena.lab.variants import load_variant  # noqa: E402
+from arena.maps.loader import load_map  # noqa: E402
 from tests.bots.compiled.positions import minimax  # noqa: E402
 from tests.games.own import EXAMPLES, nim  # noqa: E402
 from tests.games.setups import random_match  # noqa: E402
 
 FOUR: Game[Any, Any] = load_game_class(EXAMPLES / "connect4.py", "")()
+CAPITALS: Any = load_game_class(EXAMPLES / "capitals_kernel.py", "")
 EXACT: dict[str, Any] = {"exact": True, "table_mb": 1, "split_depth": 2}
 
 
@@ -58,6 +61,27 @@ def test_connect_four(threads: int) -> None:
             if report.depth:
                 assert (report.value, report.move) == minimax(FOUR, position, report.depth, evaluate)
     searcher.close()
+
+
+@pytest.mark.parametrize(("name", "depth"), [("m1", 3), ("italy", 2), ("world:cap=1000", 2)])
+def test_capitals(name: str, depth: int) -> None:
+    """The value and the move of the readable minimax, at each depth, from positions of random matches."""
+    game = CAPITALS(load_variant(name))
+    evaluate = evaluator_for(game)
+    searcher = Searcher(game, weights_for(game, "plain"), Settings(**EXACT))
+    for seed in range(4):
+        positions = random_match(game, seed).positions
+        for report in searcher.deepen(
+            position := positions[len(positions) * (seed + 1) // 6], max_depth=depth
+        ):
+            if report.depth:
+                assert (report.value, report.move) == minimax(game, position, report.depth, evaluate)
+    searcher.close()
+
+
+def test_a_map_of_over_64_territories_has_no_kernel_of_capitals() -> None:
+    assert compile_game(CAPITALS(load_map("ring:65")), {}) is None
+    assert compile_game(CAPITALS(load_map("ring:64")), {}) is not None
 
 
 def test_an_invalid_kernel_is_refused(tmp_path: Any) -> None:
