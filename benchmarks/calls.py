@@ -9,7 +9,6 @@ of a coroutine counts as a call. The exit code is 1 if there are more calls than
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import re
 import statistics
@@ -41,6 +40,7 @@ from benchmarks.hostile.stranger import (
     open_socket,
     open_websocket,
 )
+from benchmarks.kit.measure import make_parser
 from benchmarks.kit.results import print_faults
 from benchmarks.kit.script import MAP, make_script
 
@@ -163,7 +163,7 @@ async def _count_page_calls(host: Host, calls: CallCounter) -> Counter[CodeType]
 
 def main() -> int:
     """Count the calls and print them. Return 1 if there are more than promised."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0] if __doc__ else None)
+    parser = make_parser(__doc__)
     parser.add_argument(
         "--list", action="store_true", help="list every function, in the order of first calls"
     )

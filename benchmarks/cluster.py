@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.kit.load import Load, measure_rate, run_arena_bot, wait_until_all_connected
-from benchmarks.kit.measure import format_spread, make_table, percentile
+from benchmarks.kit.measure import format_spread, make_parser, make_table, percentile
 from benchmarks.kit.results import CLUSTER, describe_measurement, format_claim
 from benchmarks.kit.script import MAP
 from benchmarks.kit.served import SCRIPT_OPTIONS, process_cpu_seconds
@@ -202,9 +202,7 @@ def make_section(costs: dict[str, list[RoundCost]], arguments: argparse.Namespac
 
 def main() -> None:
     """Measure, print, and write the section if requested."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--bots", type=int, default=40)

@@ -22,8 +22,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from benchmarks.kit.measure import make_table, percentile
-from benchmarks.kit.results import CLUSTER, describe_measurement, format_claim
+from benchmarks.kit.measure import make_parser, make_table, percentile
+from benchmarks.kit.results import CLUSTER, describe_measurement, format_claim, print_faults
 from testkit import forked
 from testkit.cluster import run_cluster
 from testkit.cluster_faults import (
@@ -117,9 +117,7 @@ def make_section(report: FailureReport, arguments: argparse.Namespace, note: str
 
 def main() -> int:
     """Measure and print the losses. Return 0 if there were none."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("--rounds", type=int, default=100)
     parser.add_argument("--edges", type=int, default=2)
     parser.add_argument("--bots", type=int, default=40)
@@ -158,11 +156,10 @@ def main() -> int:
         report = asyncio.run(run_failures(arguments, Path(folder), url, postgresql, nats))
     text = make_section(report, arguments, note())
     print(text)
-    for fault in report.result.faults[:20]:
-        print(f"FAULT: {fault}")
     if arguments.write:
         CLUSTER.replace_section("deaths", text)
-    return 1 if report.result.faults or any(each.stuck for each in report.injected) else 0
+    stuck = [f"{each.stuck} matches stopped after {each.kind}" for each in report.injected if each.stuck]
+    return print_faults([*report.result.faults, *stuck])
 
 
 if __name__ == "__main__":

@@ -7,19 +7,19 @@ One in twenty of the frames is also sent over a socket to a real host, on which 
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import logging
 import sys
 import time
 
+from benchmarks.kit.measure import make_parser
 from benchmarks.kit.results import print_faults
 from testkit.fuzz import run_fuzzer
 
 
 def main() -> int:
     """Run the fuzzer and print the results. Return 1 if there was a failure."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0] if __doc__ else None)
+    parser = make_parser(__doc__)
     parser.add_argument("--frames", type=int, default=1_000_000)
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()

@@ -8,7 +8,6 @@ number of finished matches. The server on each store is killed during matches an
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import statistics
 import time
@@ -19,7 +18,7 @@ from dataclasses import dataclass
 from benchmarks.kit.filling import NAMES, create_database, create_filled_store
 from benchmarks.kit.flat import LIMITS, WARM_SECONDS, measure_moves
 from benchmarks.kit.loads import ARENA, IDLE, LoadProcesses, run_loads
-from benchmarks.kit.measure import format_spread, make_table
+from benchmarks.kit.measure import format_spread, make_parser, make_table
 from benchmarks.kit.results import SERVER, describe_measurement, format_claim
 from benchmarks.kit.served import RunningServer, raise_file_limit, run_arena_server, server_cores
 
@@ -146,14 +145,16 @@ def make_section(beside: Sequence[CostBesideIdle], stores: Sequence[CostOnStore]
     ]
     more = [each for each in beside if each.connections >= CONSTANT_FROM]
     if len(more) > 1:
-        ratios = {each.connections: median_cpu(each) / median_cpu(more[0]) for each in more}
+        ratios = {
+            each.connections: statistics.median(each.cpu) / statistics.median(more[0].cpu) for each in more
+        }
         worst = max(ratios, key=lambda count: ratios[count])
         what = f"CPU time of a move with {CONSTANT_FROM:,} to {more[-1].connections:,} connections, compared with {CONSTANT_FROM:,} connections"
         text = f"at most {ratios[worst]:.2f} ×, with {worst:,} connections"
         lines += [format_claim(what, f"at most {MAX_RATIO:g} ×", text), ""]
     for store in dict.fromkeys(each.store for each in stores):
         mine = [each for each in stores if each.store == store]
-        ratio = max(median_cpu(each) for each in mine) / median_cpu(mine[0])
+        ratio = max(statistics.median(each.cpu) for each in mine) / statistics.median(mine[0].cpu)
         what = f"CPU time of a move with {mine[0].matches:,} to {mine[-1].matches:,} finished matches on {store}, compared with {mine[0].matches:,} match"
         lines += [format_claim(what, f"at most {MAX_RATIO:g} ×", f"at most {ratio:.2f} ×"), ""]
     if stores:
@@ -164,14 +165,9 @@ def make_section(beside: Sequence[CostBesideIdle], stores: Sequence[CostOnStore]
     return "\n".join([*lines, note])
 
 
-def median_cpu(cost: CostBesideIdle | CostOnStore) -> float:
-    """Return the median CPU time of a move over all rounds, in µs."""
-    return statistics.median(cost.cpu)
-
-
 def main() -> None:
     """Measure, print, and write the section."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0] if __doc__ else None)
+    parser = make_parser(__doc__)
     parser.add_argument("--seconds", type=float, default=5.0, help="seconds per round")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--most", type=int, default=MATCHES[-1], help="matches of the largest store")

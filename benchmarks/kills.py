@@ -20,6 +20,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from benchmarks.kit.measure import make_parser
 from benchmarks.kit.results import print_faults
 from testkit.crash import kill_repeatedly
 from testkit.kills import LadderEvent
@@ -108,9 +109,7 @@ def kill_server(arguments: argparse.Namespace, folder: Path) -> list[str]:
 
 def main() -> int:
     """Kill and compare. Return 1 if anything was lost or differs."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("part", nargs="?", default="ladder", choices=("ladder", "server"))
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--rounds", type=int, default=10, help="rounds of 20 matches of the ladder")

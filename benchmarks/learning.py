@@ -27,7 +27,7 @@ from typing import Any
 import arena
 from arena.bots.learning.environment import Environment
 from arena.games.core import Game
-from benchmarks.kit.measure import Ratio
+from benchmarks.kit.measure import Ratio, make_table
 
 MAP = "italy"
 SIZE = 4096
@@ -136,19 +136,23 @@ def main() -> None:
         for row, play in list_rows(name, theirs):
             speeds.setdefault(row, {})[title] = measure_rate(play, arguments.seconds)
     print(f"Steps per second of CPU time, at a load of {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores\n")
-    print("| |", " | ".join(GAMES), "|\n| --- |", " | ".join("---" for _ in GAMES), "|")
-    for row, speeds_of_row in speeds.items():
-        cells = (f"{speeds_of_row[title]:,.0f}" if title in speeds_of_row else "" for title in GAMES)
-        print(f"| {row} |", " | ".join(cells), "|")
+    rows = [
+        [row, *(f"{rates[title]:,.0f}" if title in rates else "" for title in GAMES)]
+        for row, rates in speeds.items()
+    ]
+    print(*make_table(["", *GAMES], rows), sep="\n")
     local = partial(play_local_match, arena.make("riskless", map=MAP, opening=4), count())
     pairs = [
         (measure_rate(local, arguments.seconds), measure_command_rate(arguments.rounds)) for _ in range(RUNS)
     ]
-    here, there = (Ratio(speeds_of_row) for speeds_of_row in zip(*pairs, strict=True))
+    here, there = map(Ratio, zip(*pairs, strict=True))
+    matches = {
+        "`play_match`": here,
+        "`arena match`, with its server and both bots": there,
+        "ratio": Ratio([one / other for one, other in pairs]),
+    }
     print(f"\nMatches of two random bots on {MAP}, per second of CPU time\n")
-    print("| | matches |\n| --- | --- |")
-    print(f"| `play_match` | {here} |\n| `arena match`, with its server and both bots | {there} |")
-    print(f"| ratio | {Ratio([one / other for one, other in pairs])} |")
+    print(*make_table(["", "matches"], matches.items()), sep="\n")
 
 
 if __name__ == "__main__":

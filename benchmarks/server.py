@@ -9,7 +9,6 @@ to its announcement.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import os
 import sqlite3
@@ -17,6 +16,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Coroutine, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ import uvloop
 
 from benchmarks.kit.flat import LIMITS, make_claims, make_full_speed_section, serve_relay
 from benchmarks.kit.load import Load, measure_rate, run_arena_bot, run_relay_bot, wait_until_all_connected
-from benchmarks.kit.measure import make_table, percentile
+from benchmarks.kit.measure import make_parser, make_table, percentile
 from benchmarks.kit.results import SERVER, format_claim
 from benchmarks.kit.script import MAP, make_script
 from benchmarks.kit.served import (
@@ -103,21 +103,20 @@ async def _measure_paced(bots: int, rate: float, seconds: float) -> PacedFigures
 
 def measure_disk(count: int) -> list[float]:
     """Return the latencies of `count` durable commits of one row, with pauses as between moves."""
-    with tempfile.TemporaryDirectory(prefix="arena-bench-") as folder:
-        connection = sqlite3.connect(Path(folder) / "disk.db", isolation_level=None)
-        try:
-            connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute("PRAGMA synchronous=FULL")
-            connection.execute("CREATE TABLE rows (number INTEGER PRIMARY KEY, text TEXT)")
-            durations = []
-            for _ in range(count):
-                time.sleep(PAUSE_SECONDS)
-                began = time.perf_counter()
-                connection.execute("INSERT INTO rows (text) VALUES (?)", (ROW,))
-                durations.append(1000 * (time.perf_counter() - began))
-            return durations
-        finally:
-            connection.close()
+    with (
+        tempfile.TemporaryDirectory(prefix="arena-bench-") as folder,
+        closing(sqlite3.connect(Path(folder) / "disk.db", isolation_level=None)) as connection,
+    ):
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=FULL")
+        connection.execute("CREATE TABLE rows (number INTEGER PRIMARY KEY, text TEXT)")
+        durations = []
+        for _ in range(count):
+            time.sleep(PAUSE_SECONDS)
+            began = time.perf_counter()
+            connection.execute("INSERT INTO rows (text) VALUES (?)", (ROW,))
+            durations.append(1000 * (time.perf_counter() - began))
+    return durations
 
 
 async def measure_answers(
@@ -257,7 +256,7 @@ async def _make_paced_section(seconds: float, max_bots: int) -> list[str]:
 
 def main() -> None:
     """Measure, print, and write the report."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0] if __doc__ else None)
+    parser = make_parser(__doc__)
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--most", type=int, default=2000, help="maximum number of connections")

@@ -18,7 +18,7 @@ from collections import Counter
 from datetime import UTC, datetime
 from itertools import count
 
-from benchmarks.kit.measure import make_table
+from benchmarks.kit.measure import make_parser, make_table
 from benchmarks.kit.results import SIMULATION, describe_measurement, format_claim
 from testkit.simulation.arena import SimulationPlan, SimulationResult, simulate
 from testkit.simulation.planted import DEFECTS, find_failing_seed, plant_defect
@@ -126,7 +126,7 @@ def _parse_seed(text: str) -> int:
 
 
 def _parse_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0] if __doc__ else None)
+    parser = make_parser(__doc__)
     parser.add_argument(
         "part",
         nargs="?",

@@ -9,7 +9,6 @@ the page sends, from six clients in parallel. Requests with parameters have diff
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import random
 import statistics
@@ -39,7 +38,7 @@ from benchmarks.kit.filling import (
     create_filled_store,
     replace_sample_records,
 )
-from benchmarks.kit.measure import make_table
+from benchmarks.kit.measure import make_parser, make_table
 from benchmarks.kit.results import SERVER, describe_measurement, format_claim
 from benchmarks.kit.served import run_arena_server
 
@@ -248,7 +247,7 @@ def _format_cell(times: tuple[float, float, float]) -> str:
 
 def main() -> None:
     """Measure, print, and write the section."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0] if __doc__ else None)
+    parser = make_parser(__doc__)
     parser.add_argument("--least", type=int, default=1_000, help="matches of the smallest store")
     parser.add_argument("--most", type=int, default=1_000_000, help="matches of the largest store")
     parser.add_argument("--stores", default=",".join(NAMES))

@@ -12,7 +12,6 @@ Example: python -m benchmarks.spectators --spectators 200 --rounds 7
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import statistics
 
@@ -20,7 +19,7 @@ import uvloop
 
 from benchmarks.kit.load import Load, measure_rate, run_arena_bot, wait_until_all_connected
 from benchmarks.kit.loads import WATCH, run_loads
-from benchmarks.kit.measure import Ratio, percentile
+from benchmarks.kit.measure import Ratio, make_parser, percentile
 from benchmarks.kit.results import SERVER, describe_measurement, format_claim
 from benchmarks.kit.served import run_arena_server
 
@@ -64,7 +63,7 @@ async def measure_rounds(spectators: int, rounds: int) -> str:
 
 def main() -> None:
     """Measure, print and write the section."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument("--spectators", type=int, default=200)
     parser.add_argument("--rounds", type=int, default=7)
     arguments = parser.parse_args()

@@ -27,6 +27,7 @@ from arena.lab.variants import HELD_OUT, load_variant
 from arena.maps.loader import map_names
 from arena.maps.openings import shipped_openings_file
 from arena.rating.pentanomial import CLASSES, Counts, elo_difference
+from benchmarks.kit.measure import make_parser
 
 ROOT = Path(__file__).parents[2]
 RANDOM_PLIES = 6
@@ -110,9 +111,7 @@ def measure_rows(arguments: argparse.Namespace, first: str, second: str) -> Iter
 
 def main() -> None:
     """Play and print the table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("one", help="engine of this checkout")
     parser.add_argument("other", help="engine to play against")
     parser.add_argument("--checkout", type=Path, help="folder of the checkout of the other engine")

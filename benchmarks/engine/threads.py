@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,10 +80,6 @@ class PositionTimes:
     seconds: Mapping[str, float]
     work: Mapping[str, float]
 
-    def speedup(self, name: str) -> float:
-        """Return the speedup over the sequential search."""
-        return self.sequential / self.seconds[name]
-
 
 class MapSearches:
     """Searchers for the positions of one map: a sequential one, and one for each variant and number of threads."""
@@ -125,11 +122,8 @@ class MapSearches:
 
 def measure_map(map: str, counts: Sequence[int]) -> list[PositionTimes]:
     """Measure every search on positions of a map."""
-    board = MapSearches(map, counts)
-    try:
+    with closing(MapSearches(map, counts)) as board:
         return [board.measure_position(position) for position in make_middle_games(make_riskless(map), COUNT)]
-    finally:
-        board.close()
 
 
 def measure() -> dict[str, Any]:
@@ -139,7 +133,10 @@ def measure() -> dict[str, Any]:
     results = [position for map in MAPS for position in measure_map(map, threads)]
     return {
         "cores": cores,
-        "faster": {name: [each.speedup(name) for each in results] for name in make_variants(threads)},
+        "faster": {
+            name: [each.sequential / each.seconds[name] for each in results]
+            for name in make_variants(threads)
+        },
         "work": {
             name: [each.work[name] for each in results if name in each.work]
             for name in make_variants(threads)

@@ -26,7 +26,6 @@ rounds of a kind; the server's memory grows by a fifth; or the server does not c
 
 from __future__ import annotations
 
-import argparse
 import sys
 import tempfile
 
@@ -34,12 +33,13 @@ import uvloop
 
 from benchmarks.hostile.kinds import KINDS
 from benchmarks.hostile.rounds import ADDRESSES, CLIENTS, SECONDS, list_faults, make_section, play_all_rounds
+from benchmarks.kit.measure import make_parser
 from benchmarks.kit.results import SERVER, describe_measurement, print_faults
 
 
 def main() -> int:
     """Measure, print, and write the section if every kind was measured. Return 1 if there was a failure."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0] if __doc__ else None)
+    parser = make_parser(__doc__)
     parser.add_argument("--seconds", type=float, default=SECONDS, help="seconds of each hostile period")
     parser.add_argument(
         "--clients", type=int, default=CLIENTS, help=f"clients at each of the {ADDRESSES} addresses"

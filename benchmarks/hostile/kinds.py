@@ -341,11 +341,6 @@ def _make_credentials(subjects: RequestSubjects, number: int) -> str:
     return make_basic_header(name, subjects.tokens[name])
 
 
-def _post_repeatedly(target: str) -> RequestKind:
-    """Return a kind that repeats a POST with the token of a bot."""
-    return get_repeatedly(target.partition("?")[0], target, _make_credentials, "POST")
-
-
 ATTACKERS = 16
 """Number of attackers of one kind, all from one address."""
 HELLO_SECONDS = 2.0
@@ -410,16 +405,16 @@ GETS: dict[str, str | MakeTarget] = {
     "/host/": "/host",
 }
 """Path of each kind of plain request that needs no token, by route."""
-POSTS = (
-    "/api/host",
-    "/api/me",
-    "/api/me/enter?event=none&name=one",
-    "/api/me/withdraw?event=none&name=one",
-    "/api/token/create?name=one",
-    "/api/token/rotate?name=one",
-    "/api/token/revoke?name=one",
-)
-"""Paths that are requested with POST and the token of a bot."""
+POSTS = {
+    "/api/host": "/api/host",
+    "/api/me": "/api/me",
+    "/api/me/enter": "/api/me/enter?event=none&name=one",
+    "/api/me/withdraw": "/api/me/withdraw?event=none&name=one",
+    "/api/token/create": "/api/token/create?name=one",
+    "/api/token/rotate": "/api/token/rotate?name=one",
+    "/api/token/revoke": "/api/token/revoke?name=one",
+}
+"""Path of each kind of POST with the token of a bot, by route."""
 KINDS: dict[str, RequestKind] = {
     "hello": connect_repeatedly(lambda _: {"name": "visitor", "role": "spectator"}),
     "names": replace(
@@ -467,7 +462,10 @@ KINDS: dict[str, RequestKind] = {
         lambda subjects, number: f"/api/log/{subjects.own_matches[number % len(subjects.own_matches)][0]}",
         _make_credentials,
     ),
-    **{f"POST {target.partition('?')[0]}": _post_repeatedly(target) for target in POSTS},
+    **{
+        f"POST {route}": get_repeatedly(route, target, _make_credentials, "POST")
+        for route, target in POSTS.items()
+    },
     "POST /api/join": get_repeatedly("/api/join", "/api/join?name=one", method="POST"),
     "guests": RequestKind("challenge", play_house_engines, frozenset({"challenged"}), "guest"),
     **{f"attack: {name}": attack_with(name) for name in horde.KINDS},

@@ -10,7 +10,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from arena.server.edge.connection import CLOSE_SECONDS
 from benchmarks.hostile.honest import (
@@ -61,6 +61,8 @@ MAX_RATIO = 2.0
 """Maximum ratio of honest bots' p99 in any round to that in the control's worst round."""
 MAX_MEDIAN_RATIO = 1.5
 """Maximum ratio of honest bots' p99 in the median of a kind's rounds to that of the control."""
+Figure = Literal["p99", "whole", "inside"]
+"""Field of `WindowFigures`."""
 Summary = Callable[[Sequence[float]], float]
 """Function that returns one value from those of several rounds, such as their median."""
 MORE_ROUNDS = 4
@@ -101,14 +103,6 @@ class KindRounds:
     sessions: list[int] = field(default_factory=list)
     """Number of sessions in the store at the end of each round."""
 
-    def ratios(self, quiet: float) -> list[float]:
-        """Return the ratio of honest bots' p99 to `quiet`, the baseline p99 in ms, for each round."""
-        return [there.p99 / quiet for there in self.hostile]
-
-    def all_moves_ratios(self, quiet: float) -> list[float]:
-        """Return the ratio of the p99 of all moves to `quiet`, the baseline in ms, for each round."""
-        return [there.whole / quiet for there in self.hostile]
-
     @property
     def mean_requests(self) -> float:
         """Number of requests in a round, on average."""
@@ -135,27 +129,22 @@ class RoundResults:
     collector: float = 0.0
     """Upper bound of the longest garbage collection pause, in seconds."""
 
-    @property
-    def quiet_p99(self) -> float:
-        """Baseline p99 of honest bots, in ms: the median of all quiet periods. A single one may be off by half."""
-        return statistics.median(each.p99 for turns in self.rounds.values() for each in turns.quiet)
+    def baseline(self, figure: Figure = "p99") -> float:
+        """Return a figure of honest bots in ms: the median of all quiet periods. A single one may be off by half."""
+        quiet = [each for turns in self.rounds.values() for each in turns.quiet]
+        return float(statistics.median(getattr(each, figure) for each in quiet))
 
-    @property
-    def quiet_all_moves_p99(self) -> float:
-        """Baseline of the p99 of all moves of a period, in ms: the median of all quiet periods."""
-        return statistics.median(each.whole for turns in self.rounds.values() for each in turns.quiet)
-
-    @property
-    def quiet_server_p99(self) -> float:
-        """Baseline of the p99 of the time in the server, in ms: the median of all quiet periods."""
-        return statistics.median(each.inside for turns in self.rounds.values() for each in turns.quiet)
+    def ratios(self, turns: KindRounds, figure: Figure = "p99") -> list[float]:
+        """Return a figure of honest bots, divided by its baseline, for each round."""
+        baseline = self.baseline(figure)
+        return [getattr(each, figure) / baseline for each in turns.hostile]
 
     def ratio(self, kind: str) -> Ratio:
         """Return the ratios of honest bots' p99 during a kind of request."""
-        return Ratio(self.rounds[kind].ratios(self.quiet_p99))
+        return Ratio(self.ratios(self.rounds[kind]))
 
     def control_ratio(
-        self, kind: str, summarize: Summary = statistics.median, *, whole: bool = False
+        self, kind: str, summarize: Summary = statistics.median, figure: Figure = "p99"
     ) -> float:
         """Return the ratio of a kind's control, as `summarize` chooses it from the rounds; at least 1.
 
@@ -164,8 +153,7 @@ class RoundResults:
         turns = self.controls.get(choose_control(KINDS[kind]))
         if turns is None:
             return 1.0
-        ratios = turns.all_moves_ratios(self.quiet_all_moves_p99) if whole else turns.ratios(self.quiet_p99)
-        return 1 + max(0.0, summarize(ratios) - 1) * min(
+        return 1 + max(0.0, summarize(self.ratios(turns, figure)) - 1) * min(
             1.0, self.rounds[kind].mean_requests / turns.mean_requests
         )
 
@@ -185,9 +173,7 @@ class RoundResults:
 
         It shows pauses that recur in every round.
         """
-        return min(self.rounds[kind].all_moves_ratios(self.quiet_all_moves_p99)) / self.control_ratio(
-            kind, min, whole=True
-        )
+        return min(self.ratios(self.rounds[kind], "whole")) / self.control_ratio(kind, min, "whole")
 
 
 class LineProcess:
@@ -302,7 +288,7 @@ def list_kinds_over_bound(results: RoundResults, kinds: Iterable[str]) -> list[s
     first = {
         kind: max(
             results.ratio(kind).values[0] / MAX_MEDIAN_RATIO,
-            results.rounds[kind].all_moves_ratios(results.quiet_all_moves_p99)[0] / MAX_RATIO,
+            results.ratios(results.rounds[kind], "whole")[0] / MAX_RATIO,
         )
         for kind in kinds
     }
@@ -441,8 +427,8 @@ def make_section(results: RoundResults, seconds: float, clients: int) -> Section
         "- *p99 ms* measures the time from sending a move to its acknowledgement, as the bot sees it. It is a median: that of the "
         f"p99 of each {MOVES_PER_RUN} consecutive moves, which take a third of a second. A pause of the machine changes only one or two of "
         "these p99. The strangers change all of them, because the server handles their requests at a limited rate.\n"
-        f"- *Ratio* is the hostile p99 divided by {results.quiet_p99:.1f} ms, the median of all quiet p99. The greatest quiet p99 is "
-        f"{format_short(max(quiet) / results.quiet_p99)} × this median. A kind of request whose first ratio is {MAX_MEDIAN_RATIO:g} or more "
+        f"- *Ratio* is the hostile p99 divided by {results.baseline():.1f} ms, the median of all quiet p99. The greatest quiet p99 is "
+        f"{format_short(max(quiet) / results.baseline())} × this median. A kind of request whose first ratio is {MAX_MEDIAN_RATIO:g} or more "
         f"gets {MORE_ROUNDS} more rounds (at most the {MAX_REPEATED_KINDS} worst kinds do).\n"
         "- *Over control* is the ratio divided by that of a control round (the last rows), if that is above 1. In a control round, "
         "the strangers send their requests to a plain server that does nothing else, as often as those of the busiest kind, and "
@@ -450,7 +436,7 @@ def make_section(results: RoundResults, seconds: float, clients: int) -> Section
         "on the server's machine. For a kind with fewer requests, the part of the control's ratio above 1 is reduced in "
         "proportion. The worst round of a kind is compared with the worst round of the control, and the median with the median.\n"
         "- *All moves* is the ratio for the p99 of all moves of a round together. The median of all quiet times is "
-        f"{results.quiet_all_moves_p99:.1f} ms, and the greatest is {format_short(max(whole) / results.quiet_all_moves_p99)} × this median, "
+        f"{results.baseline('whole'):.1f} ms, and the greatest is {format_short(max(whole) / results.baseline('whole'))} × this median, "
         "because a single pause of 30 ms can decide this p99. Pauses that strangers cause occur in every round. So the column "
         "shows the lowest ratio of the kind's rounds, divided by the lowest of the control. A kind whose first ratio is "
         f"{MAX_RATIO:g} or more gets more rounds too.\n"
@@ -523,8 +509,8 @@ def _make_claims(results: RoundResults) -> Iterator[str]:
 
 def _make_row(kind: str, rounds: KindRounds, results: RoundResults) -> list[str]:
     cpu = (statistics.median(each.cpu for each in some) for some in (rounds.quiet, rounds.hostile))
-    ratio = Ratio(rounds.ratios(results.quiet_p99))
-    inside = statistics.median(each.inside for each in rounds.hostile) / results.quiet_server_p99
+    ratio = Ratio(results.ratios(rounds))
+    inside = statistics.median(results.ratios(rounds, "inside"))
     return [
         f"`{kind}`" if ", " not in kind else "`{}`, {}".format(*kind.split(", ", 1)),
         f"{statistics.median(each.p99 for each in rounds.quiet):.1f}",
@@ -532,9 +518,7 @@ def _make_row(kind: str, rounds: KindRounds, results: RoundResults) -> list[str]
         _format_ratio(ratio),
         _format_ratio(results.ratio_over_control(kind)) if kind in KINDS else "",
         format_short(
-            results.lowest_all_moves_ratio(kind)
-            if kind in KINDS
-            else min(rounds.all_moves_ratios(results.quiet_all_moves_p99))
+            results.lowest_all_moves_ratio(kind) if kind in KINDS else min(results.ratios(rounds, "whole"))
         ),
         "" if kind in KINDS and KINDS[kind].makes_moves else format_short(inside),
         " → ".join(f"{each:.0%}" for each in cpu),

@@ -16,6 +16,7 @@ import msgpack
 import msgspec
 from msgspec import Struct
 
+from arena.server.edge.token_bucket import TokenBucket
 from testkit.bare import make_handshake_request, make_masked_frame
 from testkit.horde import ConnectionCounts
 
@@ -61,21 +62,6 @@ class TrafficCounts(ConnectionCounts):
         self.codes[code] = self.codes.get(code, 0) + 1
 
 
-class MessagePace:
-    """Token bucket for a client's messages: an initial burst, then a fixed rate."""
-
-    def __init__(self, now: float) -> None:
-        self._held = float(MESSAGES_AT_ONCE)
-        self._at = now
-
-    def take_wait_seconds(self, now: float) -> float:
-        """Return the seconds to wait before the next message, and count that message."""
-        self._held = min(MESSAGES_AT_ONCE, self._held + (now - self._at) * MESSAGES_PER_SECOND)
-        self._at = now
-        self._held -= 1
-        return max(0.0, -self._held / MESSAGES_PER_SECOND)
-
-
 class Stranger:
     """Connection of a stranger, with the messages it received."""
 
@@ -87,13 +73,12 @@ class Stranger:
         self.session = ""
         self._reader = reader
         self._writer = writer
-        self._pace = MessagePace(time.monotonic())
+        self._pace = TokenBucket(MESSAGES_PER_SECOND, MESSAGES_AT_ONCE, time.monotonic_ns())
 
     async def send(self, **content: object) -> None:
         """Send a message as soon as the rate limit allows. Raises OSError."""
-        wait = self._pace.take_wait_seconds(time.monotonic())
-        if wait > 0:
-            await asyncio.sleep(wait)
+        while not self._pace.try_take(time.monotonic_ns()):  # noqa: ASYNC110
+            await asyncio.sleep(1 / MESSAGES_PER_SECOND)
         self.tally.sent += 1
         await self.send_answer(**content)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import platform
 import random
 import statistics
@@ -14,6 +15,13 @@ from typing import Any
 from arena.games.core import Game
 from arena.games.riskless import Riskless
 from arena.lab.variants import load_variant
+
+
+def make_parser(docstring: str | None) -> argparse.ArgumentParser:
+    """Return a parser for a program's options, whose help begins with the program's docstring."""
+    return argparse.ArgumentParser(
+        description=docstring, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,6 @@ from benchmarks.hostile.rounds import (
 from benchmarks.hostile.stranger import (
     MESSAGES_AT_ONCE,
     MESSAGES_PER_SECOND,
-    MessagePace,
     StrangerMessage,
     TrafficCounts,
 )
@@ -50,12 +49,6 @@ def test_strangers_keep_within_the_limit_of_messages() -> None:
     limits = HostLimits()
     assert limits.message_burst > MESSAGES_AT_ONCE
     assert limits.messages_per_second > MESSAGES_PER_SECOND
-    pace, now, sent = MessagePace(0.0), 0.0, 0
-    while now < 10:
-        now += pace.take_wait_seconds(now)
-        sent += 1
-    assert sent <= MESSAGES_AT_ONCE + 10 * MESSAGES_PER_SECOND + 1
-    assert sent >= MESSAGES_AT_ONCE + 9 * MESSAGES_PER_SECOND
 
 
 def test_each_kind_has_a_control_that_connects_or_stays_connected_as_it_does() -> None:
