@@ -82,6 +82,12 @@ ConcurrencyOption = Annotated[
         help="Number of parallel matches; 0: as many as the cores allow.",
     ),
 ]
+ProcessesOption = Annotated[
+    int,
+    typer.Option(
+        "--processes", metavar="N", min=0, max=1024, help="Number of parallel processes; 0: one per core."
+    ),
+]
 SeedOption = Annotated[int, typer.Option("--seed", metavar="N", help="Random seed.")]
 RecordOption = Annotated[
     Path | None,

@@ -21,7 +21,7 @@ def print_position(game: Game[Any, Any], position: Any, out: Console) -> None:
     """Print a position on `out`: as a map if the terminal is large enough, otherwise in the game's own form."""
     if isinstance(game, Riskless) and out.is_terminal and _print_map(game, position, out):
         return
-    out.print(game.picture(position), markup=False, highlight=False, soft_wrap=True)
+    out.print(game.picture(position))
 
 
 def _print_map(game: Riskless, position: Armies, out: Console) -> bool:

@@ -71,21 +71,18 @@ def adjudicate(
         return None
     # `times` exceeds the limit if the opening already repeated the position.
     if rules.repetition is not None and times >= rules.repetition:
-        return _end_by_repetition(times)
+        return EarlyEnd(
+            None, f"{REPETITION}: the same position came up {times} times, with the same player to move"
+        )
     verdict = None
     if rules.table and solution is not None and isinstance(position, Armies):
         verdict = _end_by_tablebase(position, solution)
     if verdict is None and not (rules.win is rules.draw is None or len(moves) < 2 * rules.moves):
         verdict = _end_by_agreement(rules, moves)
     if verdict is None and rules.limit is not None and len(moves) >= rules.limit:
-        verdict = _end_by_ply_limit(len(moves), rules.limit)
+        text = f"{len(moves)} plies were played, and the adjudication limit is {rules.limit}"
+        verdict = EarlyEnd(None, text)
     return verdict
-
-
-def _end_by_repetition(times: int) -> EarlyEnd:
-    return EarlyEnd(
-        None, f"{REPETITION}: the same position came up {times} times, with the same player to move"
-    )
 
 
 def _end_by_tablebase(position: Armies, solution: Solution) -> EarlyEnd | None:
@@ -119,10 +116,6 @@ def _end_by_agreement(rules: Adjudication, moves: Sequence[RecordedMove]) -> Ear
 
 def _analysis_value(move: RecordedMove) -> float | None:
     return move.thinking.value if move.thinking is not None else None
-
-
-def _end_by_ply_limit(plies: int, limit: int) -> EarlyEnd:
-    return EarlyEnd(None, f"{plies} plies were played, and the adjudication limit is {limit}")
 
 
 def unusable_table_reason(rules: Adjudication | None, game: AnyGame) -> str | None:

@@ -15,6 +15,7 @@ from arena.console import (
     GameOption,
     JsonOption,
     Justify,
+    ProcessesOption,
     SeedOption,
     UsageError,
     err,
@@ -74,16 +75,7 @@ def measure_command(
             help="Evaluator of the engines: plain, features, or a weights file.",
         ),
     ] = EVALUATOR,
-    processes: Annotated[
-        int,
-        typer.Option(
-            "--processes",
-            metavar="N",
-            min=0,
-            max=1024,
-            help="Number of parallel processes; 0: one per core.",
-        ),
-    ] = 0,
+    processes: ProcessesOption = 0,
     game: GameOption = Riskless.name,
     openings: Annotated[
         str | None,
@@ -179,7 +171,7 @@ def table_rows(measured: MeasuredMap) -> list[list[str]]:
         statistics = [
             f"{equals.nodes:,}",
             format_share(equals.drawn),
-            _format_mean(equals.length),
+            f"{equals.length.value:.0f} ± {equals.length.error:.0f}",
             format_share(equals.maxie),
             endings,
             "" if equals.comebacks is None else format_share(equals.comebacks),
@@ -205,10 +197,6 @@ def pairs_to_distinguish(signal: StrengthSignal) -> str:
 def format_share(mean: EstimatedMean) -> str:
     """Return a share with its error as text, such as `52 ± 3 %`."""
     return f"{100 * mean.value:.0f} ± {100 * mean.error:.0f} %"
-
-
-def _format_mean(mean: EstimatedMean) -> str:
-    return f"{mean.value:.0f} ± {mean.error:.0f}"
 
 
 def json_fields(measured: MeasuredMap) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from rich.progress import Progress
 from arena.bots.api.options import ENGINES, BadSpec, Spec, parse_spec
 from arena.bots.engines.registry import make_engine
 from arena.bots.evaluators.linear import BadWeights
-from arena.console import CommandError, MapOption, SeedOption, UsageError, err, write_text
+from arena.console import CommandError, MapOption, ProcessesOption, SeedOption, UsageError, err, write_text
 from arena.cores import usable_cores
 from arena.games.board import RisklessMap
 from arena.games.riskless import Riskless
@@ -112,16 +112,7 @@ def make(
             help="Output file; default: MAP-openings.txt; - for standard output.",
         ),
     ] = None,
-    processes: Annotated[
-        int,
-        typer.Option(
-            "--processes",
-            metavar="N",
-            min=0,
-            max=1024,
-            help="Number of parallel processes; 0: one per core.",
-        ),
-    ] = 0,
+    processes: ProcessesOption = 0,
 ) -> None:
     """Make a file of openings that lead to different, undecided positions.
 

@@ -132,9 +132,7 @@ def _print_address(url: str, event: str) -> None:
     here = (
         url.replace("ws", "http", 1).replace("//0.0.0.0:", "//localhost:").replace("//[::]:", "//localhost:")
     )
-    err.print(
-        f"watch it at {here}/event/{quote(event, safe='')}", markup=False, highlight=False, soft_wrap=True
-    )
+    err.print(f"watch it at {here}/event/{quote(event, safe='')}")
 
 
 def _make_openings(plan: LadderPlan, maps: Sequence[str], starts: Sequence[AnyGame]) -> Openings:

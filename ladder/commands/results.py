@@ -70,17 +70,17 @@ def report_results(
     _print_location(ladder)
     warning = warning_of_draws(ladder)
     if warning is not None:
-        err.print(f"warning: {warning}", markup=False, highlight=False, soft_wrap=True)
+        err.print(f"warning: {warning}")
     rows = ladder.table()
     blunders = count_blunders((row.bot for row in rows), ladder.records)
     columns = extra_columns(ladder.records, blunders)
     json = reports.json
     if str(json) != "-":  # otherwise the output is for a program
         print_standings(rows, out, columns)
-        out.print(draws_in_words(count_draws(ladder.records)), highlight=False, soft_wrap=True)
+        out.print(draws_in_words(count_draws(ladder.records)))
         won = champion(ladder)
         for line in [*([f"champion: {won}"] if won else []), *findings]:
-            out.print(line, markup=False, highlight=False, soft_wrap=True)
+            out.print(line)
     if json is not None:
         write_json(
             {
@@ -108,4 +108,4 @@ def _print_location(ladder: Ladder) -> None:
     ending = f"; {void} void, which count for nobody" if void else ""
     of = f" of {ladder.total_matches}" if ladder.total_matches is not None else ""
     how = f"stopped: {count}{of} matches are" if ladder.stopped else f"{count} matches are"
-    err.print(f"{how} in {ladder.record}{ending}", markup=False, highlight=False, soft_wrap=True)
+    err.print(f"{how} in {ladder.record}{ending}")

@@ -139,7 +139,9 @@ def check(
             host=host,
             port=port,
             on_listening=lambda url: err.print(f"connect the bot to {url}") if dial_in else None,
-            on_result=lambda finding: None if finding.why == UNREACHED else err.print(_verdict_line(finding)),
+            on_result=lambda finding: (
+                None if finding.why == UNREACHED else err.print(f"{finding.verdict}: {finding.check}")
+            ),
         )
 
     try:
@@ -154,9 +156,9 @@ def check(
         write_json(findings, json)
     else:
         _print_findings(findings)
-    failed = sum(finding.verdict == "failed" for finding in findings)
+    failed = [finding.check for finding in findings if finding.verdict == "failed"]
     if failed:
-        raise CommandError(f"{failed} of {len(findings)} checks failed: {_failed_names(findings)}")
+        raise CommandError(f"{len(failed)} of {len(findings)} checks failed: {', '.join(failed)}")
 
 
 def _split_command(command: str) -> list[str]:
@@ -167,14 +169,6 @@ def _split_command(command: str) -> list[str]:
     if not words:
         raise UsageError("--command is empty: write the program and its arguments")
     return words
-
-
-def _verdict_line(finding: CheckResult) -> str:
-    return f"{finding.verdict}: {finding.check}"
-
-
-def _failed_names(findings: Sequence[CheckResult]) -> str:
-    return ", ".join(finding.check for finding in findings if finding.verdict == "failed")
 
 
 def _print_findings(findings: Sequence[CheckResult]) -> None:

@@ -8,7 +8,7 @@ from typing import TypeVar
 import anyio
 
 from arena.console import CommandError
-from arena.server.store.database import Engine, StoreError, open_store, parse_sqlite_path
+from arena.server.store.database import Engine, OperationRefused, StoreError, open_store, parse_sqlite_path
 
 DATABASE = "sqlite:///arena.db"
 """Default database URL, also of `arena serve`."""
@@ -31,7 +31,7 @@ def run_on_store(db: str | None, operation: Callable[[Engine], Awaitable[T]], *,
 
     try:
         return anyio.run(open_and_run)
-    except StoreError as error:
+    except (StoreError, OperationRefused) as error:
         raise CommandError(str(error)) from None
 
 

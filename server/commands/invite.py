@@ -10,11 +10,10 @@ from typing import Annotated
 
 import typer
 
-from arena.console import CommandError, DatabaseOption, UsageError, err, write_text
+from arena.console import DatabaseOption, UsageError, err, write_text
 from arena.protocol.timecontrol import parse_duration
 from arena.server.commands.in_store import DATABASE, run_on_store
 from arena.server.store.invitations import create_invitations
-from arena.server.store.tokens import TokenError
 
 MAX_OWNERS_PER_CALL = 10_000
 HEADERS = frozenset({"name", "owner"})
@@ -71,8 +70,6 @@ def invite_command(
         )
     except (ValueError, OverflowError):
         raise UsageError(f"--expires: {expires!r:.40} is not a duration: write 12h or 14d") from None
-    except TokenError as error:
-        raise CommandError(str(error)) from None
     write_text(_links_csv(codes, url), csv)
     err.print(f"links: {len(codes)}; names for each: {bots}")
 

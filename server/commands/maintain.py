@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from arena.console import CommandError, DatabaseOption, JsonOption, UsageError, err, print_table, write_json
+from arena.console import DatabaseOption, JsonOption, UsageError, err, print_table, write_json
 from arena.server.commands.in_store import DATABASE, run_on_store
 from arena.server.store.aggregates.counting import count_new_matches
 from arena.server.store.database import Engine
-from arena.server.store.retention import ArchiveFailed, BadRetention, Retention, prune
+from arena.server.store.retention import BadRetention, Retention, prune
 from arena.server.store.stats import load_stats, vacuum
 
 
@@ -78,10 +78,7 @@ def prune_command(
 
     async def count_and_prune(engine: Engine) -> int:
         await count_new_matches(engine)
-        try:
-            return await prune(engine, retention)
-        except ArchiveFailed as error:
-            raise CommandError(str(error)) from None
+        return await prune(engine, retention)
 
     removed = run_on_store(db, count_and_prune)
     err.print(f"{removed:,} matches are {'removed' if archive is None else f'archived in {archive}'}")

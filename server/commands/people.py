@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 import typer
 from msgspec import to_builtins
@@ -22,14 +21,11 @@ from arena.server.commands.in_store import DATABASE, run_on_store
 from arena.server.store import people, renaming
 from arena.server.store.database import Engine
 from arena.server.store.directives import issue_directive
-from arena.server.store.people import NameInUse
 from arena.server.store.renaming import NameChange
-from arena.server.store.tokens import TokenError
 
 OwnerArgument = Annotated[
     str, typer.Argument(metavar="OWNER", help="Owner name, as shown by `arena owner list`.")
 ]
-T = TypeVar("T")
 
 
 def register(app: typer.Typer) -> None:
@@ -76,7 +72,7 @@ def hide(owner: OwnerArgument, db: DatabaseOption = DATABASE) -> None:
         changes = await renaming.make_hidden_names(engine, owner)
         return [(each.name, each.other, await renaming.rename_bot(engine, each)) for each in changes]
 
-    rows = [[name, other, str(count)] for name, other, count in _change_names(db, rename_bots)]
+    rows = [[name, other, str(count)] for name, other, count in run_on_store(db, rename_bots)]
     print_table({"name": "left", "is now": "left", "matches": "right"}, rows)
 
 
@@ -113,7 +109,7 @@ def rename(
 
     Example: arena rename wolf tiger
     """
-    count = _change_names(db, lambda engine: renaming.rename_bot(engine, NameChange(name, new_name)))
+    count = run_on_store(db, lambda engine: renaming.rename_bot(engine, NameChange(name, new_name)))
     err.print(f"{name} is renamed to {new_name}, with {count} matches")
 
 
@@ -135,17 +131,5 @@ def forget_command(
             raise CommandError(f"nothing is stored about {name!r:.80}{known}")
         return await renaming.forget_bot(engine, name)
 
-    other, count = _change_names(db, forget)
+    other, count = run_on_store(db, forget)
     err.print(f"{name} is deleted; its {count} matches now belong to {other}")
-
-
-def _change_names(db: str | None, operation: Callable[[Engine], Awaitable[T]]) -> T:
-    """Run `operation` on the store, and return its result. Raises CommandError if a name cannot be changed."""
-
-    async def change_names(engine: Engine) -> T:
-        try:
-            return await operation(engine)
-        except (NameInUse, TokenError) as error:
-            raise CommandError(str(error)) from None
-
-    return run_on_store(db, change_names)

@@ -19,7 +19,7 @@ from arena.console import (
 )
 from arena.server.commands.in_store import DATABASE, run_on_store
 from arena.server.commands.ratings import GameOption, print_ratings
-from arena.server.store.aggregates.closing import CannotCloseSeason, close_season
+from arena.server.store.aggregates.closing import close_season
 from arena.server.store.aggregates.counting import count_new_matches
 from arena.server.store.aggregates.seasons import read_seasons
 from arena.server.store.aggregates.standings import StandingRow, load_standings
@@ -57,10 +57,7 @@ def close(name: NameArgument, game: GameOption = None, db: DatabaseOption = DATA
         )  # in short transactions, so that a running server need not wait for one long one
         return await transaction_writer(engine)(partial(close_season, name=name, game=which))
 
-    try:
-        games = run_on_store(db, close_running_season)
-    except CannotCloseSeason as error:
-        raise CommandError(str(error)) from None
+    games = run_on_store(db, close_running_season)
     err.print(f"season {name} of {', '.join(games)} is closed, and a new one has begun")
 
 

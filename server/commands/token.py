@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 import typer
 
-from arena.console import CommandError, DatabaseOption, JsonOption, err, print_table, write_json
+from arena.console import DatabaseOption, JsonOption, err, print_table, write_json
 from arena.protocol.values import Role
 from arena.server.commands.in_store import DATABASE, run_on_store
 from arena.server.store import tokens
-from arena.server.store.tokens import TokenError
 
 NameArgument = Annotated[
     str, typer.Argument(metavar="NAME", help="Name of the bot or person for which the token is valid.")
 ]
-T = TypeVar("T")
 
 
 def register(app: typer.Typer) -> None:
@@ -49,9 +46,7 @@ def create(
 
     Example: arena token create my-bot --db sqlite:///arena.db
     """
-    token = run_on_store(
-        db, lambda engine: _run_as_command(tokens.create_token(engine, name, role, owner)), create=True
-    )
+    token = run_on_store(db, lambda engine: tokens.create_token(engine, name, role, owner), create=True)
     _print_token(name, token)
 
 
@@ -74,7 +69,7 @@ def rotate(name: NameArgument, db: DatabaseOption = DATABASE) -> None:
 
     Example: arena token rotate my-bot
     """
-    _print_token(name, run_on_store(db, lambda engine: _run_as_command(tokens.rotate_token(engine, name))))
+    _print_token(name, run_on_store(db, lambda engine: tokens.rotate_token(engine, name)))
 
 
 def revoke(name: NameArgument, db: DatabaseOption = DATABASE) -> None:
@@ -82,15 +77,8 @@ def revoke(name: NameArgument, db: DatabaseOption = DATABASE) -> None:
 
     Example: arena token revoke my-bot
     """
-    run_on_store(db, lambda engine: _run_as_command(tokens.revoke_token(engine, name)))
+    run_on_store(db, lambda engine: tokens.revoke_token(engine, name))
     err.print(f"the token of {name} is revoked")
-
-
-async def _run_as_command(operation: Awaitable[T]) -> T:
-    try:
-        return await operation
-    except TokenError as error:
-        raise CommandError(str(error)) from None
 
 
 def _print_token(name: str, token: str) -> None:

@@ -8,10 +8,6 @@ from dataclasses import dataclass
 from websockets.datastructures import Headers
 
 
-def _never_abandoned() -> bool:
-    return False
-
-
 @dataclass(frozen=True, slots=True)
 class Request:
     """Request of a client. `path` is the target as sent, including the query."""
@@ -20,7 +16,7 @@ class Request:
     headers: Headers
     method: str = "GET"
     protocol: str = "HTTP/1.1"
-    is_abandoned: Callable[[], bool] = _never_abandoned
+    is_abandoned: Callable[[], bool] = lambda: False
     """Function that returns True once the client has stopped waiting for the answer."""
 
     def list_header_values(self, header: str) -> list[str]:

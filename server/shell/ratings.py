@@ -17,7 +17,7 @@ from arena.server.core.effects import MatchFinished
 from arena.server.core.inputs import RatingChanged, SeasonClosed
 from arena.server.store import database
 from arena.server.store.aggregates.counting import count_new_matches
-from arena.server.store.aggregates.seasons import Seasons, read_seasons
+from arena.server.store.aggregates.seasons import read_seasons
 from arena.server.store.database import Engine, StoreError
 from arena.server.store.journal.journal import Journal
 
@@ -60,7 +60,8 @@ class RatingUpdater:
             try:
                 async with database.convert_database_errors(self._engine):
                     if version != last_change:
-                        seasons = _number_running_seasons(await read_seasons(self._engine))
+                        stored = await read_seasons(self._engine)
+                        seasons = {each.game: stored.season_number(each.game) for each in stored.closed}
                         if not loaded:  # bots connect with ratings of the running season
                             loaded, self._seasons = True, seasons
                         for game, number in seasons.items():
@@ -84,7 +85,3 @@ class RatingUpdater:
         self._report_closed_season(step.game, step.season)
         if not step.time_control:
             self._shell.submit(RatingChanged(step.game, step.bot, Rating(step.rating, step.deviation)))
-
-
-def _number_running_seasons(seasons: Seasons) -> dict[str, int]:
-    return {each.game: seasons.season_number(each.game) for each in seasons.closed}

@@ -200,7 +200,7 @@ async def _add_chunk(
     rows: list[dict[str, Any]] = []
     packed: list[dict[str, Any]] = []
     for number, archived in chunk:
-        record = _to_record(archived)
+        record = Record(**{name: getattr(archived, name) for name in Record.__struct_fields__})
         if archived.match not in stored_records:
             rows.append(_match_row(archived, record, trust=trust))
             whole = pack_match(MatchData(to_line(record), _terms_json(record), []))
@@ -221,10 +221,6 @@ async def _add_chunk(
         kind = connection.dialect.name
         await connection.execute(sa.insert(matches).values(arrival=next_arrival_number(kind)), rows)
         await connection.execute(make_insert_record_statement(kind), packed)
-
-
-def _to_record(match: ArchivedMatch) -> Record:
-    return Record(**{name: getattr(match, name) for name in Record.__struct_fields__})
 
 
 def _terms_json(record: Record) -> str:

@@ -18,8 +18,10 @@ import anyio
 import sqlalchemy as sa
 from anyio.lowlevel import checkpoint_if_cancelled
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+from sqlalchemy.pool import ConnectionPoolEntry
 
 from arena.clock import MONOTONIC, seconds_left
 from arena.server.store import migrations
@@ -36,6 +38,10 @@ PASSWORD_FILE = "ARENA_DB_PASSWORD_FILE"  # noqa: S105  a name, not a password
 
 class StoreError(Exception):
     """Raised when the database cannot be used; the message is one line with the database and the reason."""
+
+
+class OperationRefused(Exception):
+    """Base of errors for a request that the store's contents do not allow; the message is a one-line reason."""
 
 
 POSTGRESQL_OPTIONS = frozenset({"host", "port", "ssl", "sslmode", "user", "password", "database"})
@@ -289,6 +295,26 @@ async def open_store(url: str) -> AsyncIterator[AsyncEngine]:
         await prepare_store(engine)
         async with convert_database_errors(engine):
             yield engine
+    finally:
+        await close_engine(engine)
+
+
+@asynccontextmanager
+async def open_readonly(url: str) -> AsyncIterator[Engine]:
+    """Open a prepared store for the block, with connections that cannot write to it. Raises StoreError."""
+    engine = make_engine(url)
+    is_sqlite = engine.dialect.name == "sqlite"
+    refuse_writes = "PRAGMA query_only=ON" if is_sqlite else "SET default_transaction_read_only = on"
+
+    @sa.event.listens_for(engine.sync_engine, "connect")
+    def _read_only(connection: DBAPIConnection, _record: ConnectionPoolEntry) -> None:
+        cursor = connection.cursor()
+        cursor.execute(refuse_writes)
+        cursor.close()
+        connection.commit()
+
+    try:
+        yield engine
     finally:
         await close_engine(engine)
 

@@ -21,6 +21,7 @@ from arena.server.store.addresses import remove_old_rows
 from arena.server.store.aggregates.counting import count_new_matches
 from arena.server.store.database import (
     Engine,
+    OperationRefused,
     WriteFunction,
     current_timestamp,
     open_query_connection,
@@ -69,7 +70,7 @@ LOSER_TEXT_REASONS = frozenset({EndReason.CRASH, EndReason.RESIGNATION})
 """End reasons with which the detail of a match is a text from the loser."""
 
 
-class NameInUse(Exception):
+class NameInUse(OperationRefused):
     """Raised when a name cannot be changed or deleted now; the message is a one-line reason."""
 
 

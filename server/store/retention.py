@@ -40,7 +40,7 @@ class BadRetention(ValueError):
     """Raised for an invalid retention; the message is one line with the valid forms."""
 
 
-class ArchiveFailed(Exception):
+class ArchiveFailed(database.OperationRefused):
     """Raised when matches stay in the store because they cannot be archived; the message is a one-line reason."""
 
 

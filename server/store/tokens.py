@@ -22,7 +22,7 @@ from arena.server.store.schema import matches, sessions, tokens
 MAX_NAME = 64
 
 
-class TokenError(Exception):
+class TokenError(database.OperationRefused):
     """Raised when a token cannot be created or changed; the message is a one-line reason."""
 
 

@@ -21,7 +21,6 @@ from arena.server.edge import responses
 from arena.server.edge.responses import Response
 from arena.server.processes import supervisor
 from arena.server.store import database
-from arena.server.store.readonly import open_readonly
 from arena.server.web import frames, link_previews
 from arena.server.web.analysis import analyse_position, review_moves
 from arena.server.web.boards import answer_board_request
@@ -213,7 +212,7 @@ async def serve() -> None:
     for each in setup.games:
         KNOWN.register(each)
     link = ServerChannel(writer)
-    async with open_readonly(setup.store) as engine, anyio.create_task_group() as tasks:
+    async with database.open_readonly(setup.store) as engine, anyio.create_task_group() as tasks:
         # queries of SQLite run in threads
         clock = Clock(worked_ns=time.process_time_ns)
         handler = RequestHandler(setup, engine, link.ask_live, clock)

@@ -10,7 +10,7 @@ from arena.server.store.aggregates.seasons import load_seasons
 from arena.server.store.schema import seasons, standings
 
 
-class CannotCloseSeason(Exception):
+class CannotCloseSeason(database.OperationRefused):
     """Raised when a season cannot be closed; the message is a one-line reason."""
 
 

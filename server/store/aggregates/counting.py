@@ -14,6 +14,7 @@ from typing import Any
 
 import anyio.lowlevel
 import sqlalchemy as sa
+from msgspec.structs import asdict
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.protocol.values import Players
@@ -76,7 +77,7 @@ def count_batch(connection: sa.Connection, max_matches: int) -> tuple[int, list[
         for category in counts_in[row.match]:
             two = rater.rate_match(_finished_match_from_row(row), row.finished, category)
             steps += two
-            inserts += [_row_from_step(step, row.arrival) for step in two]
+            inserts += [asdict(step) | {"arrival": row.arrival} for step in two]
     if inserts:
         connection.execute(_KEEP, inserts)
         standings.add_steps(connection, steps)
@@ -119,10 +120,6 @@ _COUNTED = sa.update(matches).where(matches.c.number == sa.bindparam("which")).v
 
 def _finished_match_from_row(row: sa.Row[Any]) -> FinishedMatch:
     return FinishedMatch(row.match, row.game, Players(row.maxie, row.minnie), result_from_row(row))
-
-
-def _row_from_step(step: RatingStep, arrival: int) -> dict[str, Any]:
-    return {name: getattr(step, name) for name in RatingStep.__struct_fields__} | {"arrival": arrival}
 
 
 def _event_results(rows: Iterable[sa.Row[Any]]) -> list[EventResult]:
