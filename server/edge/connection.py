@@ -1,4 +1,4 @@
-"""A connection: one client's socket, from its first byte to its last.
+"""Connection: the socket of one client, from its first byte to its last.
 
     bytes, stamped with their arrival -> share of the address -> library -> frames -> session
 
@@ -39,32 +39,33 @@ if TYPE_CHECKING:
 log = logging.getLogger("arena.connection")
 
 OPEN = State.OPEN
-"""State `OPEN`, looked up once: access to an enum member takes Python 3.11 0.1 µs."""
+"""State `OPEN` of the library, looked up once, because access to an enum member takes 0.1 µs in Python 3.11."""
 TURN_BYTES = 128
 """Number of bytes of a websocket that are parsed in one turn of the fair queue: about six short messages."""
 END_OF_REQUEST = b"\r\n\r\n"
-"""End of a request's last header, followed by an empty line."""
+"""Bytes at the end of a request's headers: the end of a line, and an empty line."""
 ANSWER_SECONDS = 180.0
-"""Longest time to prepare the answer to a plain request. Pages have shorter limits of their own."""
+"""Longest time to prepare the answer to a plain request, in seconds. Pages have shorter limits of their own."""
 CLOSE_SECONDS = 2.0
-"""Longest time for the closing handshake, in which the peer can still read the last messages."""
+"""Longest time for the closing handshake, in seconds. During it, the peer can still read the last messages."""
 SLOW_BYTES = 64 * 1024
 """Number of unsent bytes in the transport above which the peer counts as slow."""
 OUTBOX_BYTES = 128 * 1024
 """Number of unsent bytes above which a slow peer's connection is closed."""
 AFTER_CLOSE_BYTES = 4096
-"""Maximum number of bytes that are read after the close frame was sent. An honest client has few in transit."""
+"""Maximum number of bytes to read after the close frame was sent. An honest client has only few in transit."""
 SINK_BYTES = 16 * 1024 * 1024
-"""Maximum number of bytes that are read and discarded after this side has ended its stream."""
+"""Maximum number of bytes to read and discard after this side has ended its stream."""
 CONNECTION_COST = 150.0
-"""CPU time to accept and to close a connection, in µs: the part outside its turns."""
+"""CPU time to accept and close a connection, in µs, without the time of its turns in the fair queue."""
 HELLO_COST = 400.0
-"""CPU time of a hello outside its turn, in µs: the lookup of the name, the core's work and the commit."""
+"""CPU time of a hello, in µs, without that of its turn: the lookup of the name, the core's work and the commit."""
 MESSAGE_COST = 300.0
-"""CPU time of any other message outside its turn, in µs."""
+"""CPU time of any other message, in µs, without that of its turn in the fair queue."""
 REASON_BYTES = 120
-"""Maximum size of the reason in a close frame, in bytes: the frame also contains a code, and truncation may split a
-character.
+"""Maximum size of the reason in a close frame, in bytes.
+
+The frame allows 125, but it also contains a code, and truncation may split a character.
 """
 FAULTY_CODES = frozenset({1002, 1003, 1007, 1008, 1009})
 """Close codes that this side sends for a client's protocol errors."""
@@ -100,11 +101,11 @@ class Connection(asyncio.BufferedProtocol):
         "transport",
     )
     address: str
-    """Address that the connection counts for."""
+    """Address of the client, under which the connection is counted."""
     pings: OpenPings
     """Pings of the websocket. Set when the websocket opens."""
     address_bucket: TokenBucket
-    """Token bucket of the pieces that the address may send. Set when the websocket opens."""
+    """Token bucket that limits the pieces which the address may send. Set when the websocket opens."""
 
     def __init__(self, edge: Edge) -> None:
         self._edge = edge
@@ -129,20 +130,20 @@ class Connection(asyncio.BufferedProtocol):
         self._arrived = 0
         """Arrival time of the bytes in `_unparsed`, in monotonic ns."""
         self._queued = False
-        """True while the connection waits for a turn."""
+        """True while the connection waits for a turn of the fair queue."""
         self._tail = b""
         """Last bytes of an incomplete request."""
         self._has_data = False
         """True from the first byte of a request to its end."""
         self._answering = False
-        """True while an answer to a plain request is prepared, and after the last answer."""
+        """True while an answer to a plain request is being prepared, and after the last answer."""
         self._answers = 0
         self.is_slow = False
-        """True while the number of unsent bytes makes the peer count as slow."""
+        """True while so many bytes are unsent that the peer counts as slow."""
         self._closing = False
         """True once the connection is about to end, by the closing handshake or after its last answer."""
         self._after_close = 0
-        """Number of bytes received since closing began."""
+        """Number of bytes received since the closing began."""
         self._ended = False
         """True once this side has ended its stream."""
         self.is_over = False
@@ -154,7 +155,7 @@ class Connection(asyncio.BufferedProtocol):
         edge.add_connection(self)
 
     def _make_protocol(self) -> ServerProtocol:
-        """Return a protocol object of the library for one request, and for the websocket that the request may open."""
+        """Return a protocol object of the library, for one request and for the websocket that it may open."""
         return ServerProtocol(
             subprotocols=[Subprotocol(SUBPROTOCOL)], max_size=self._edge.limits.message_bytes
         )
@@ -194,7 +195,7 @@ class Connection(asyncio.BufferedProtocol):
         self.update_reading()
 
     def update_reading(self) -> None:
-        """Pause or resume reading, and wait for a turn if there is work for one."""
+        """Pause or resume reading. If there is work for a turn of the fair queue, wait for one."""
         if self._unparsed:
             self.transport.pause_reading()
         elif self._after_close <= AFTER_CLOSE_BYTES:
@@ -248,7 +249,7 @@ class Connection(asyncio.BufferedProtocol):
         return price * (session.handled - before)
 
     def _parse(self, data: bytes, at: int) -> int:
-        """Parse a piece that arrived at `at` and pass its frames to the session. Return the number of frames."""
+        """Parse a piece that arrived at `at` (ns), and pass its frames to the session. Return the number of frames."""
         if self._closing:
             self._after_close += len(data)
             if self._after_close > AFTER_CLOSE_BYTES:
@@ -299,7 +300,7 @@ class Connection(asyncio.BufferedProtocol):
         self._edge.remove_connection(self)
 
     def _handle_remaining_bytes(self) -> None:
-        """Handle the last received bytes: a player's last move counts, however the connection ends."""
+        """Handle the last received bytes, because a player's last move counts, however the connection ends."""
         self.is_over = True
         session = self.session
         if session is None:
@@ -374,8 +375,9 @@ class Connection(asyncio.BufferedProtocol):
             self._ping_timer = edge.clock.call_later(edge.first_ping_delay_s(), self._send_ping)
 
     def _count_client(self, request: Request) -> Response | None:
-        """Count a proxied connection for its actual client. Return the response that refuses a client with too many
-        connections; None if the client may connect.
+        """Count a connection through a proxy under its client's address.
+
+        Return the refusal of a client with too many connections; None if the client may connect.
         """
         admission = self._edge.admission
         client = admission.client_address(request, self.address)
@@ -420,7 +422,10 @@ class Connection(asyncio.BufferedProtocol):
             self.set_deadline(self._edge.limits.hello_seconds, self.transport.abort)
 
     def _close_idle(self) -> None:
-        """Close a connection on which no request came in time. Browsers open some in advance and send nothing on them."""
+        """Close a connection on which no request came in time.
+
+        Browsers open some connections in advance, and may never use them.
+        """
         if self._has_data or self._unparsed:
             self._edge.admission.record_abuse(self.address)
         self.transport.abort()
@@ -433,7 +438,7 @@ class Connection(asyncio.BufferedProtocol):
         return self.transport.get_write_buffer_size()
 
     def write(self, data: bytes) -> None:
-        """Write frames without waiting, or disconnect the client if too many bytes wait for it already."""
+        """Write frames without waiting. If too many bytes already wait for the client, disconnect it instead."""
         if self.is_slow and self.session is not None and self.unsent_bytes > OUTBOX_BYTES:
             self.session.close_slow_client()
         else:
@@ -448,7 +453,7 @@ class Connection(asyncio.BufferedProtocol):
             self.update_reading()
 
     def _write_library_output(self, writes: list[bytes]) -> None:
-        """Write the library's own output: pongs, and the end of the connection."""
+        """Write what the library itself sends: pongs, and the end of the connection."""
         for data in writes:
             if self.transport.is_closing():
                 break
@@ -497,7 +502,10 @@ class Connection(asyncio.BufferedProtocol):
     # the end
 
     def set_deadline(self, seconds: float | None, callback: Callable[[], None] | None = None) -> None:
-        """Call `callback` after `seconds`, in place of the call scheduled before. If `seconds` is None, only cancel."""
+        """Call `callback` after `seconds`, in place of the call scheduled before.
+
+        If `seconds` is None, only cancel that call.
+        """
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
@@ -505,9 +513,9 @@ class Connection(asyncio.BufferedProtocol):
             self._deadline = self._edge.clock.call_later(seconds, callback)
 
     def close(self, code: int, reason: str, *, is_wrong: bool) -> None:
-        """Send a close frame. The connection is reset if the peer has not answered after `CLOSE_SECONDS`.
+        """Send a close frame. If the peer has not answered after `CLOSE_SECONDS`, reset the connection.
 
-        is_wrong: True if the closed connection counts against its address as misbehaving
+        is_wrong: True if the connection counts as misbehaving, against its address
         """
         self._closing = True
         if is_wrong:
@@ -519,7 +527,7 @@ class Connection(asyncio.BufferedProtocol):
         self.update_reading()
 
     def send_goodbye(self, code: Code) -> None:
-        """Send the client `code`, the reason of an orderly end, and close. A connection without a websocket is reset."""
+        """Send the client `code`, the reason for ending, and close. A connection without an open websocket is reset."""
         if self.session is None:
             self.transport.abort()
         else:

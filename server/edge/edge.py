@@ -42,9 +42,9 @@ from arena.server.processes.tasks import open_background_tasks
 log = logging.getLogger("arena.connection")
 
 READ_BYTES = 1024
-"""Number of bytes read from a connection in one piece: a move with its analysis, or some 170 of the smallest frames."""
+"""Size of a piece read from a connection, in bytes: a move with its analysis, or 170 of the smallest frames."""
 SINK_BYTES = 64 * 1024
-"""Number of bytes read in one piece from a connection whose data is no longer parsed."""
+"""Number of bytes read in one piece from a connection whose data are no longer parsed."""
 KERNEL_BUFFER_BYTES = 32 * 1024
 """Size of the kernel's buffer of a connection, in each direction (Linux doubles it)."""
 BACKLOG = 100
@@ -52,12 +52,12 @@ BACKLOG = 100
 
 
 def answer_no_page(_request: Request, _address: str) -> Response | None:
-    """Answer no plain request: the `pages` of an edge that serves none."""
+    """Return None, as the function `pages` of an edge that serves no pages."""
     return None
 
 
 class CannotListen(Exception):
-    """Raised when an address cannot be listened on; the message is one line with the address and the reason."""
+    """Raised when the server cannot listen on an address; the one-line message has the address and the reason."""
 
 
 class EdgeClient(Protocol):
@@ -70,11 +70,14 @@ class EdgeClient(Protocol):
         """Send the core's last message to the client, and close its connection."""
 
     def resync_entry(self) -> ClientAdmitted | None:
-        """Return the client's entry for a new core; None if it has not been admitted."""
+        """Return the client's entry in the list for a new core; None if no core has admitted it."""
         ...
 
     def resubscribe(self) -> None:
-        """Tell a new core which topics the client follows, or repeat the client's hello if no core has answered it."""
+        """Tell a new core which topics the client follows.
+
+        If no core has answered the client's hello, repeat the hello.
+        """
 
 
 class Edge:
@@ -99,14 +102,14 @@ class Edge:
         """Make an edge that does not listen yet.
 
         number         number of this edge: the high bits of its clients' numbers
-        core           receives the clients' inputs; may be replaced before the edge listens
+        core           receiver of the clients' inputs; may be replaced before the edge listens
         program        name and version in the `Server` header of answers
         proxies        addresses or networks whose X-Forwarded-For is trusted
         pause_seconds  time for which an address with many misbehaving connections is refused
         any_origin     True if browsers may connect from pages of other sites
         exempt         names of bots without rate limits: the server's own
         lag            meter of the event loop's lag, to share with the core; None for a new one
-        is_storing     returns True while this process stores moves
+        is_storing     function that returns True while this process stores moves
         """
         self.number = number
         self.core = core
@@ -123,7 +126,7 @@ class Edge:
         self.admission = Admission(limits, proxies, clock, pause_seconds)
         self.queue = FairQueue(clock, is_storing)
         self.session: Callable[[Edge, Connection], Session] = Session
-        """Function that makes the session of a websocket. A benchmark of connections alone replaces it."""
+        """Function that makes the session of a websocket. A benchmark that needs only connections replaces it."""
         self.live = PageClient(self)
         self.buffer = memoryview(bytearray(READ_BYTES))
         self.sink = memoryview(bytearray(SINK_BYTES))
@@ -133,17 +136,17 @@ class Edge:
         self._topics: dict[str, Topic] = {}
         self._count = itertools.count(1)
         self._shared: tuple[ServerMessage | None, bytes] = (None, b"")
-        """Last message that is sent to several clients, and its frame."""
+        """Last message that was sent to several clients, and its frame."""
         self._running = open_background_tasks()
         self._tasks: anyio.abc.TaskGroup
         self._quiet: anyio.Event | None = None
-        """Set when no connection is left; None if no task waits for that."""
+        """Event that is set when no connection is left; None if no task waits for that."""
         self._closed = False
         self.directives = Directives()
         self.is_cut_off = False
-        """True while the edge receives nothing from a core. Clients then have to connect through another edge."""
+        """True while the edge receives nothing from any core. Its clients must then connect through another edge."""
         self.lag = lag or LoopLag(clock, metrics.loop_seconds.observe)
-        """Lag of the event loop. No client is charged for its stalls."""
+        """Lag of the event loop. Stalls of the loop do not count against clients."""
         self.lag.measure_while(lambda: bool(self.connections))
 
     async def __aenter__(self) -> Self:
@@ -209,7 +212,7 @@ class Edge:
                 await self._quiet.wait()
 
     def set_cut_off(self, *, cut_off: bool) -> None:
-        """Set whether the edge is cut off from all cores. If so, disconnect all clients and admit none.
+        """Record if the edge is cut off from all cores. If it is, disconnect all clients and admit none.
 
         Plain requests are still answered.
         """
@@ -220,7 +223,7 @@ class Edge:
         self.is_cut_off = cut_off
 
     def apply_directives(self, directives: Directives) -> None:
-        """Apply new directives of the host: remove banned clients, and send a new notice to the others."""
+        """Apply the host's new directives: disconnect banned clients, and send a new notice to all others."""
         before, self.directives = self.directives, directives
         if directives == before:
             return
@@ -257,7 +260,7 @@ class Edge:
             del self._topics[publish.topic]
 
     def resync(self) -> None:
-        """Send the core all connected clients and the topics they follow: to a new core, or after messages were lost."""
+        """Send the core all connected clients and their topics, because it is new or because messages were lost."""
         clients = list(self._clients.values())
         entered = [enter for client in clients if (enter := client.resync_entry()) is not None]
         self.core.submit(EdgeResynced(self.number, entered))
@@ -289,13 +292,19 @@ class Edge:
             del self._topics[topic.name]
 
     def encode_shared_frame(self, message: ServerMessage) -> bytes:
-        """Return the frame of a message that several clients get in succession, encoded only once."""
+        """Return the frame of a message.
+
+        If several clients get the same message in succession, it is encoded only once.
+        """
         if self._shared[0] is not message:
             self._shared = message, encode_frame(message)
         return self._shared[1]
 
     def first_ping_delay_s(self) -> float:
-        """Return the seconds until a connection's first ping, spread evenly over the connections."""
+        """Return the time until a new connection's first ping, in seconds.
+
+        It differs, so that the pings of all connections are spread evenly.
+        """
         return PING_SECONDS * (0.5 + 0.61803 * len(self.connections) % 0.5)
 
     def add_connection(self, connection: Connection) -> None:
@@ -310,7 +319,7 @@ class Edge:
             self._quiet.set()
 
     def start_soon(self, job: Callable[..., Coroutine[Any, Any, None]], *arguments: object) -> None:
-        """Run a connection's job in a task. An exception is logged and affects no other connection."""
+        """Run a job of a connection in a task. An exception is logged, and affects no other connection."""
         self._tasks.start_soon(self._run_job, job, *arguments)
 
     @staticmethod

@@ -1,9 +1,9 @@
-"""Fair queue: all work except players' answers takes turns here, by address.
+"""Fair queue for all work except players' answers, in which addresses take turns.
 
-It holds handshakes, plain requests, messages with a cost, and the pieces of addresses that send many. Each turn is one
-small piece of work, followed by a pause several times as long. All turns together therefore take at most `SHARE` of the
-process's time, however many clients wait, and a player's move is rarely delayed by them. No turn begins while moves are
-being stored, since the journal's thread would have to wait for the interpreter until the turn ends.
+The queue holds handshakes, plain requests, messages with a cost, and the input of addresses that send much. Each turn
+is one small piece of work, followed by a pause several times as long. All turns together therefore take at most `SHARE`
+of the process's time, however many clients wait, and a player's move is rarely delayed by them. No turn begins while
+moves are being stored, because until its end the journal's thread would have to wait for the interpreter lock.
 """
 
 from __future__ import annotations
@@ -15,23 +15,26 @@ from typing import Protocol
 from arena.clock import Clock
 
 SHARE = 0.2
-"""Largest share of the process's time for all turns together."""
+"""Largest share of the process's time for all turns together, 0 to 1."""
 POLL_SECONDS = 0.001
 """Time after which a delayed turn checks again whether moves are being stored, in seconds."""
 MAX_DELAY_NS = 3_000_000
-"""Longest delay of a turn, in ns: on a busy server, moves are being stored almost all the time."""
+"""Longest delay of a turn, in ns.
+
+Without a limit, turns would wait forever on a busy server, which stores moves almost all the time.
+"""
 
 
 class Waiter(Protocol):
     """Client waiting for its turn in a fair queue."""
 
     def take_turn(self) -> float:
-        """Do one piece of work. Return its cost in µs of CPU time, with the work that it starts outside the turn."""
+        """Do one piece of work. Return its cost in µs of CPU time, including work that it causes outside the turn."""
         ...
 
 
 class FairQueue:
-    """Waiters by address. Addresses take turns; the waiters of one address are served in order."""
+    """Queue of waiters by address. Addresses take turns; the waiters of one address are served in order."""
 
     def __init__(self, clock: Clock, is_storing: Callable[[], bool] = lambda: False) -> None:
         """`is_storing`: returns True while moves are being stored."""
@@ -41,10 +44,10 @@ class FairQueue:
         self._now_ns = clock.now_ns
         self._is_storing = is_storing
         self._due = 0.0
-        """Time at which the next turn is due: when the rest after the last turn ends, in monotonic ns."""
+        """Time at which the next turn is due, in monotonic ns: the end of the rest after the last turn."""
 
     def enqueue(self, address: str, waiter: Waiter) -> None:
-        """Queue a waiter for one turn, after the earlier waiters of the same address."""
+        """Queue a waiter for one turn, after the earlier waiters of its address."""
         self._waiting.setdefault(address, deque()).append(waiter)
         if not self._running:
             self._running = True

@@ -1,4 +1,4 @@
-"""Response to a request: a page, a refusal, or the opening of a websocket.
+"""Responses to requests: a page, a refusal, or the opening of a websocket.
 
 Plain GETs (the page, health, metrics) share the port with websockets, and one connection may send many of them.
 """
@@ -19,9 +19,9 @@ from arena.server.edge.responses import Pages, Response, method_not_allowed, tex
 log = logging.getLogger("arena.connection")
 
 MAX_REQUESTS = 1000
-"""Number of plain requests that are answered on one connection."""
+"""Maximum number of plain requests that are answered on one connection."""
 TOO_MANY_CONNECTIONS = text_response("too many connections", HTTPStatus.TOO_MANY_REQUESTS)
-"""Response to a client behind a proxy that has too many connections."""
+"""Response to a client with too many connections, behind a proxy."""
 
 NO_CORE = text_response(
     "this server has no contact with its core: retry later", HTTPStatus.SERVICE_UNAVAILABLE
@@ -35,7 +35,7 @@ def refuse_banned(reason: str) -> Response:
 
 
 PLAIN_METHODS = ("GET", "HEAD", "POST")
-"""Methods of plain requests, which all have no body."""
+"""Methods of plain requests. None of these requests may have a body."""
 
 
 def refuse_unless_get(request: Request) -> Response | None:
@@ -44,7 +44,7 @@ def refuse_unless_get(request: Request) -> Response | None:
 
 
 def refuse_unreadable(error: BaseException | None) -> Response:
-    """Return the response that refuses a request that cannot be read, for example because it has a body."""
+    """Return the response to a request that cannot be read, for example because it has a body."""
     return text_response(
         f"this request cannot be read ({error!s:.100}): write HTTP/1.1, without a body",
         HTTPStatus.BAD_REQUEST,
@@ -52,7 +52,7 @@ def refuse_unreadable(error: BaseException | None) -> Response:
 
 
 def refuse_without_subprotocol(request: Request) -> Response | None:
-    """Return the response that refuses a client without this server's subprotocol; None if the client offers it."""
+    """Return the response that refuses a client which does not offer this server's subprotocol; None if it does."""
     offered = request.list_header_values("Sec-WebSocket-Protocol")
     if SUBPROTOCOL in offered:
         return None
@@ -63,9 +63,10 @@ def refuse_without_subprotocol(request: Request) -> Response | None:
 
 
 def refuse_other_origin(request: Request) -> Response | None:
-    """Return the response that refuses a page of another site, by the browser's Origin header; None if it is allowed.
+    """Return the response that refuses a page of another site, known by the browser's Origin header; None for others.
 
-    Only host names are compared, because not every proxy passes on the scheme and the port of the request.
+    Only the host names in Origin and Host are compared, because not every proxy passes on the request's scheme and
+    port.
     """
     hosts = {_hostname(f"//{value}") for value in request.headers.get_all("Host")}
     for origin in request.headers.get_all("Origin"):
@@ -90,15 +91,15 @@ NO_PAGE = text_response(
 FAILED = text_response(
     "internal server error; the server's log has the details", HTTPStatus.INTERNAL_SERVER_ERROR
 )
-"""Answer if a page raised an exception."""
+"""Answer to a request for which a page raised an exception."""
 NO_ANSWER = "a request could not be answered"
 """Log line before the stack of an exception that a page raised."""
 
 
 def answer_page(pages: Pages, request: Request, address: str) -> Response | Callable[[], Awaitable[Response]]:
-    """Return the answer to a plain request from an address, or a function that makes the answer if that takes a while.
+    """Return the answer to a plain request from an address.
 
-    A page's exception is logged, and answered with a 500.
+    For an answer that takes a while, return a function that makes it. An exception of a page is logged, and answered with status 500.
     """
     if request.method not in PLAIN_METHODS:
         return method_not_allowed(", ".join(PLAIN_METHODS))

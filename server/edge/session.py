@@ -1,4 +1,4 @@
-"""A session: one websocket as a client of the core, from its hello to its end.
+"""Session of one websocket as a client of the core, from its hello to its end.
 
     frame -> message -> limits -> core.submit(MessageReceived)       Send -> frame -> connection
 
@@ -55,33 +55,33 @@ log = logging.getLogger("arena.session")
 wire_log = logging.getLogger("arena.wire")
 
 AWAITING_HELLO, AWAITING_ADMISSION, ADMITTED, BACKLOGGED, CLOSED = range(5)
-"""States: before the hello; hello sent to the core but not answered; admitted; too many messages waiting; closed."""
+"""States of a session: no hello yet; hello sent to the core; admitted; admitted, but too many messages wait; closed."""
 IGNORING = frozenset({AWAITING_ADMISSION, CLOSED})
-"""States in which no message is handled."""
+"""States of a session in which no message is handled."""
 MAX_QUEUED = 256
-"""Maximum number of messages that wait for a turn. Then reading is paused."""
+"""Maximum number of messages that wait for a turn. If there are more, reading is paused."""
 CONTROLS = frozenset({Opcode.PING, Opcode.PONG, Opcode.CLOSE})
 BINARY = Opcode.BINARY
 TEXT = Opcode.TEXT
 PONG = Opcode.PONG
 GOODBYES = {Code.SHUTTING_DOWN: 1001, Code.EVENT_OVER: 1000}
-"""Websocket close codes for a server that stops, and for an event that is over. Otherwise the close code is 1008."""
+"""Websocket close codes of orderly ends: the server stops, or the event is over. For all others the code is 1008."""
 HARMLESS = frozenset({Code.REPLACED, Code.NAME_TAKEN, *GOODBYES})
-"""Codes of closings that are not the client's fault: its bot has reconnected, its name is taken, or the server stops."""
+"""Codes of ends that are not the client's fault: its bot has reconnected, its name is taken, or the server stops."""
 ADMISSION_SECONDS = 60.0
-"""Longest time for the core to answer a hello, for example while a new core takes over."""
+"""Longest time for the core to answer a hello, in seconds, for example while a new core takes over."""
 CONTROLS_PER_SECOND = 10.0
-"""Maximum average rate of a client's control frames. It is limited because each ping is answered."""
+"""Maximum average number of a client's control frames per second, limited because each ping is answered."""
 CONTROL_BURST = 100
 """Maximum number of control frames that a client may send without a pause."""
 FRAGMENTS_PER_SECOND = 1000.0
-"""Maximum average rate of message fragments, not counting the last fragment of each message."""
+"""Maximum average number of message fragments per second, not counting the last fragment of each message."""
 FRAGMENT_BURST = 1024
 """Maximum number of fragments that a client may send without a pause."""
 NO_LIMIT = TokenBucket(1e12, 1e12, 0)
-"""Token bucket of the server's own bots. It never runs empty."""
+"""Token bucket of the server's own bots, which never runs empty."""
 EXCERPT_BYTES = 24
-"""Number of bytes quoted of an invalid frame."""
+"""Number of bytes of an invalid frame that an error quotes."""
 
 
 class SeatState:
@@ -91,17 +91,17 @@ class SeatState:
 
     def __init__(self) -> None:
         self.starts = 0
-        """Number of `start`s without a `ready`. A bot answers each `start`, even a repeated one."""
+        """Number of `start` messages that the bot has not answered with `ready`. A bot answers even repeated ones."""
         self.ply = -1
         """Ply of the open turn; -1 if none is open."""
         self.left_at = 0
         """Time at which the turn was written, in monotonic ns."""
         self.ran = 0
-        """Time for which the turn's clock had already run when the turn was written, in ns."""
+        """Time that the turn's clock had already run when the turn was written, in ns."""
         self.stalled_ns = 0
         """Total length of all stalls of the edge before the turn was written, in ns."""
         self.is_over = False
-        """True once the match has ended during an open turn. The answer may be in transit, and is dropped."""
+        """True if the match ended during an open turn. The answer may be in transit, and will be dropped."""
         self.answer: MessageReceived | None = None
         """Answer to the open turn, until the core accepts or rejects it. It is sent again to a new core."""
 
@@ -142,28 +142,29 @@ class Session:
         self.since_ns = now
         """Time at which the session was opened, in monotonic ns."""
         self.handled = 0
-        """Number of the client's messages passed to the core."""
+        """Number of the client's messages that were passed to the core."""
         self.seats: dict[str, SeatState] = {}
         """Seats of the client in matches in progress, by match id."""
         self._topics: dict[str, Topic | None] = {}
-        """Topics that the client follows. The value is None for a match that it has requested to watch, until the view
-        arrives.
+        """Topics that the client follows.
+
+        For a match that it has asked to watch, the value is None until the view arrives.
         """
         self._bucket = TokenBucket(limits.messages_per_second, limits.message_burst, now)
-        """Bucket of unsolicited messages."""
+        """Token bucket of messages that answer no message of the server."""
         self._controls = TokenBucket(CONTROLS_PER_SECOND, CONTROL_BURST, now)
         self._fragments: TokenBucket | None = None
-        """Bucket of fragments; None until the first one."""
+        """Token bucket of message fragments; None until the first fragment."""
         self._parts: bytearray | None = None
         """Fragments so far of an incomplete message; None if there is none."""
         self._kind = BINARY
-        """Opcode of the message in `_parts`."""
+        """Websocket opcode of the message in `_parts`."""
         self.waiting: list[tuple[ClientMessage, int, int]] = []
         """Messages that wait for a turn, with their arrival times in ns and their costs in µs."""
         self._early_frames: list[tuple[Frame, int]] = []
         """Frames that arrived after the hello and before the core's answer."""
         self._has_begun = False
-        """True once the messages sent with the welcome are written. Any `start` after that is of a new match."""
+        """True once all messages that follow the welcome are written. Any later `start` is that of a new match."""
         self._traced = wire_log.isEnabledFor(logging.DEBUG)
 
     @property
@@ -221,7 +222,7 @@ class Session:
             self._connection.reset_flooding("control frames")
 
     def _assemble(self, frame: Frame, at: int) -> bytes | str | None:
-        """Return a complete text or fragmented message; None if this frame does not complete one."""
+        """Return the message that this frame completes, from its fragments; None if it completes none."""
         if frame.opcode in CONTROLS:
             self._handle_control(frame, at)
             return None
@@ -272,7 +273,7 @@ class Session:
 
     @property
     def _is_exempt(self) -> bool:
-        """True for the server's own bots, whose address other programs on this machine share."""
+        """True for the server's own bots, which have no limits: other programs on this machine share their address."""
         hello = self.hello
         return hello is not None and hello.role == "bot" and hello.name in self._edge.exempt
 
@@ -285,7 +286,7 @@ class Session:
         self._edge.core.submit(MessageReceived(self.client, message, at))
 
     def take_turn(self) -> float:
-        """Handle the message that has waited longest. Return its cost in µs."""
+        """Handle the message that has waited longest. Return its cost in µs of CPU time."""
         if not self.waiting:
             return 0.0
         message, at, cost = self.waiting.pop(0)
@@ -355,7 +356,7 @@ class Session:
         self._end_session(close.code, close.detail)
 
     def apply_directives(self, *, is_new: bool) -> None:
-        """Close the session if the client is banned; otherwise send it the notice if that is new."""
+        """Close the session if the client is banned. Otherwise send the client a new notice."""
         directives = self._edge.directives
         why = directives.ban_reason(self._connection.address, self.hello.name if self.hello else "")
         if why:
@@ -364,7 +365,7 @@ class Session:
             self._send(directives.notice)
 
     def send_goodbye(self, code: Code) -> None:
-        """Send the client `code`, the reason of an orderly end, and close the session."""
+        """Send the client `code`, the reason for ending, and close the session."""
         self._end_session(code, code.meaning)
 
     def _end_session(
@@ -382,7 +383,7 @@ class Session:
         self._connection.close(close_code, f"{code}: {detail}", is_wrong=code not in HARMLESS)
 
     def close_slow_client(self) -> None:
-        """Close the connection of a client with too many unread bytes. A bot catches up when it reconnects."""
+        """Close the connection of a client that has left too many bytes unread. A bot catches up when it reconnects."""
         if self.state == CLOSED:
             return
         log.warning("too slow: %d bytes wait", self.unsent_bytes, extra=self._log_fields)
@@ -393,7 +394,7 @@ class Session:
     def disconnect(self, fault: str | None) -> None:
         """Report to the core that the client has disconnected. Further calls do nothing.
 
-        fault  protocol violation of the client; None if there was none
+        fault  protocol violation for which the client is disconnected; None if there was none
         """
         if self.state == CLOSED:
             return
@@ -424,7 +425,7 @@ class Session:
         return self._edge.work.try_spend(self._connection.address, cost, self._edge.now() / 1e9) <= 0
 
     def write(self, data: bytes) -> None:
-        """Write encoded frames of a topic."""
+        """Write encoded frames of a topic that the client follows."""
         if self._traced:
             wire_log.debug("< %s %s", self.name, data.hex())
         self._connection.write(data)
@@ -523,7 +524,7 @@ class Session:
             self.hello = replace(self.hello, quota=UNSET if standing.quota is None else standing.quota)
 
     def _handle_early_frames(self) -> None:
-        """Handle the frames that came after the hello, once all messages sent with the welcome are written."""
+        """Handle the frames that came after the hello, once all messages that follow the welcome are written."""
         self._has_begun = True
         if self._edge.directives.notice.text and self.state != CLOSED:
             self._send(self._edge.directives.notice)
@@ -555,13 +556,13 @@ class Session:
         self._topics.pop(name, None)
 
     def request_view(self, match: str) -> None:
-        """Ask the core to send the client the whole match, which the client follows."""
+        """Ask the core to send the client the whole match that it follows."""
         self._edge.core.submit(MessageReceived(self.client, Watch(match), self._edge.now()))
 
     # resync
 
     def resync_entry(self) -> ClientAdmitted | None:
-        """Return the client's entry for a new core; None if it has not been admitted."""
+        """Return the client's entry in the list for a new core; None if no core has admitted it."""
         if self.hello is None or self.state not in {ADMITTED, BACKLOGGED}:
             return None
         address = self._connection.address
@@ -570,7 +571,7 @@ class Session:
         )
 
     def resubscribe(self) -> None:
-        """Tell a new core which topics the client follows, or repeat the client's hello if no core has answered it."""
+        """Tell a new core which topics the client follows. If no core has answered the hello, repeat the hello."""
         if self.state == AWAITING_ADMISSION:
             self.send_hello()
             return
@@ -590,11 +591,11 @@ class Session:
         View: _track_view,
         Listing: _track_listing,
     }
-    """Method that updates the session, for each type of message sent to the client."""
+    """Method that updates the session when a message is sent to the client, by the type of the message."""
 
 
 def _excerpt(frame: bytes | str) -> str:
-    """Return a clause that quotes the beginning of an invalid frame, for the client's author."""
+    """Return words that quote the beginning of an invalid frame, for the author of the client."""
     if isinstance(frame, str):
         return f"it begins {frame[:EXCERPT_BYTES]!r}"
     return f"its {len(frame)} bytes begin {frame[:EXCERPT_BYTES].hex(' ')}"
