@@ -99,7 +99,8 @@ NO_ANSWER = "a request could not be answered"
 def answer_page(pages: Pages, request: Request, address: str) -> Response | Callable[[], Awaitable[Response]]:
     """Return the answer to a plain request from an address.
 
-    For an answer that takes a while, return a function that makes it. An exception of a page is logged, and answered with status 500.
+    For an answer that takes a while, return a function that makes it. An exception of a page is logged, and answered with
+    status 500.
     """
     if request.method not in PLAIN_METHODS:
         return method_not_allowed(", ".join(PLAIN_METHODS))
