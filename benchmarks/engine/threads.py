@@ -120,17 +120,15 @@ class MapSearches:
         return PositionTimes(sequential, seconds, work)
 
 
-def measure_map(map: str, counts: Sequence[int]) -> list[PositionTimes]:
-    """Measure every search on positions of a map."""
-    with closing(MapSearches(map, counts)) as board:
-        return [board.measure_position(position) for position in make_middle_games(make_riskless(map), COUNT)]
-
-
 def measure() -> dict[str, Any]:
     """Measure every variant with each number of threads, on the same positions."""
     cores = len(os.sched_getaffinity(0))
     threads = sorted({1, 2, cores})
-    results = [position for map in MAPS for position in measure_map(map, threads)]
+    results: list[PositionTimes] = []
+    for map in MAPS:
+        with closing(MapSearches(map, threads)) as searches:
+            positions = make_middle_games(make_riskless(map), COUNT)
+            results += [searches.measure_position(position) for position in positions]
     return {
         "cores": cores,
         "faster": {

@@ -19,9 +19,8 @@ from arena.lab.variants import load_variant
 
 def make_parser(docstring: str | None) -> argparse.ArgumentParser:
     """Return a parser for a program's options, whose help begins with the program's docstring."""
-    return argparse.ArgumentParser(
-        description=docstring, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    formatter = argparse.RawDescriptionHelpFormatter
+    return argparse.ArgumentParser(description=docstring, formatter_class=formatter)
 
 
 @dataclass(frozen=True)

@@ -146,16 +146,11 @@ def run_arena_server(
             yield it
 
 
-def fetch_metrics(url: str) -> str:
-    """Return a server's metrics page."""
-    with urllib.request.urlopen(url.replace("ws:", "http:") + "/metrics", timeout=60) as answer:  # noqa: S310  our own server
-        text: str = answer.read().decode()
-    return text
-
-
 def fetch_histogram(url: str, name: str = "arena_move_seconds") -> dict[float, float]:
     """Return the cumulative counts of a histogram, by upper bound."""
-    buckets = re.findall(rf'^{name}_bucket\{{le="([^"]+)"\}} (\S+)', fetch_metrics(url), re.MULTILINE)
+    with urllib.request.urlopen(url.replace("ws:", "http:") + "/metrics", timeout=60) as answer:  # noqa: S310  our own server
+        text: str = answer.read().decode()
+    buckets = re.findall(rf'^{name}_bucket\{{le="([^"]+)"\}} (\S+)', text, re.MULTILINE)
     return {float(bound.replace("+Inf", "inf")): float(count) for bound, count in buckets}
 
 
