@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from msgspec import to_builtins
 
 from arena.console import CommandError, DatabaseOption, JsonOption, err, print_table, write_json
 from arena.games.name_hints import did_you_mean
@@ -45,7 +44,7 @@ def list_(db: DatabaseOption = DATABASE, json: JsonOption = None) -> None:
     """
     owners = run_on_store(db, people.list_owners)
     if json is not None:
-        write_json(to_builtins(owners), json)
+        write_json(owners, json)
         return
     rows = [
         [

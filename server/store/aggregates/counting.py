@@ -8,7 +8,7 @@ is counted when it arrives, and no earlier match is counted again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -81,7 +81,10 @@ def count_batch(connection: sa.Connection, max_matches: int) -> tuple[int, list[
     if inserts:
         connection.execute(_KEEP, inserts)
         standings.add_steps(connection, steps)
-    event_tables.add_results(connection, _event_results(rows))
+    event_tables.add_results(
+        connection,
+        [EventResult(row.event, row.maxie, row.minnie, row.winner or "", row.reason) for row in rows],
+    )
     connection.execute(_COUNTED, [{"which": row.number} for row in rows])
     return len(rows), steps
 
@@ -120,7 +123,3 @@ _COUNTED = sa.update(matches).where(matches.c.number == sa.bindparam("which")).v
 
 def _finished_match_from_row(row: sa.Row[Any]) -> FinishedMatch:
     return FinishedMatch(row.match, row.game, Players(row.maxie, row.minnie), result_from_row(row))
-
-
-def _event_results(rows: Iterable[sa.Row[Any]]) -> list[EventResult]:
-    return [EventResult(row.event, row.maxie, row.minnie, row.winner or "", row.reason) for row in rows]
