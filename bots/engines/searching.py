@@ -11,6 +11,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 from arena.bots.api.bot import Bot, Clock, Ending, Match, Resign, Thinking
@@ -19,6 +20,7 @@ from arena.bots.api.options import BadSpec, Spec
 from arena.bots.engines.collector import COLLECTOR
 from arena.bots.engines.forms import choose_form
 from arena.bots.engines.perfect import solution_for, to_search_value, why_no_table
+from arena.bots.engines.repetition import SeenPositions
 from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.deepening import NO_LIMIT, Report, deepen
 from arena.bots.search.play import AlphaBeta, Jamboree, Minimax, Search, Table, ThreadPool
@@ -154,11 +156,14 @@ def _log_line(line: str) -> None:
 class SearchingBot(Bot):
     """Bot that searches to increasing depths, within a soft and a hard time limit.
 
-    It begins no depth after the soft limit, stops at the hard limit, and plays the best move found.
+    It begins no depth after the soft limit, stops at the hard limit, and plays the best move found. A move that draws the
+    match by repetition is played only if the other moves lose.
     """
 
     def __init__(self, spec: Spec) -> None:
         self._spec = spec
+        self._ahead = False
+        """True if the last search valued the position in favour of this bot."""
         self._stalls: deque[float] = deque(maxlen=STALLS_KEPT)
 
     def prepare(self) -> None:
@@ -167,6 +172,7 @@ class SearchingBot(Bot):
             self._backend = make_backend(self._spec, self.match)
         except (BadSpec, BadTable) as error:
             raise Resign(str(error)) from None
+        self._seen = SeenPositions(self.game)
         if why := why_no_table(self._spec, self._solution, self.game):
             _log_line(why)
         # Warm up: afterwards everything is loaded, and the delays of a busy machine are measured.
@@ -176,17 +182,32 @@ class SearchingBot(Bot):
         self._search(self.game.start(), deadline, max_nodes=min(nodes, WARM_UP_NODES) or NO_LIMIT)
 
     def choose(self, position: Any, clock: Clock) -> Any:
+        self._seen.add(position)
+        move = self._choose_move(position, clock)
+        self._seen.add(self.game.successor(position, move))
+        return move
+
+    def _choose_move(self, position: Any, clock: Clock) -> Any:
         truth, moves = self._solved_moves(position)
         if moves is not None and (truth.plies is not None or len(moves) == 1):
             value = self.seat.sign * to_search_value(truth)
             self.thinking = Thinking(depth=truth.plies, value=value, nodes=len(moves), line=moves[:1])
             return moves[0]
+        draws: Sequence[Any] = ()
+        if moves is None:
+            moves, draws = self._seen.split_moves(position, ahead=self._ahead)
+        if draws and not moves:
+            self.thinking = Thinking(value=0, line=draws[:1])
+            return draws[0]
         stall = max(self._stalls, default=0.0)
         budget = plan(clock, self.game.expected_plies(position), stall)
         if self._nodes < NO_LIMIT:
             budget = Budget(budget.hard, budget.hard)
         deadline = Deadline(clock.arrived + budget.hard, lambda: self.stopped)
         best = self._search(position, deadline, clock.arrived, budget, moves, max_nodes=self._nodes)
+        if draws and self.seat.sign * best.value < 0:
+            best = replace(best, value=0, move=draws[0], line=(draws[0],))
+        self._ahead = self.seat.sign * best.value > 0
         self.thinking = Thinking(depth=best.depth, value=best.value, nodes=best.nodes, line=best.line)
         return best.move
 

@@ -11,12 +11,15 @@ from arena.bots.api.options import ENGINES, parse_spec
 from arena.bots.compiled.backend import CompiledBackend
 from arena.bots.engines.searching import PythonBackend, SearchingBot
 from arena.games.core import AnyGame, Player
+from arena.games.riskless import Armies, Riskless
+from arena.maps.loader import load_map
 from arena.maps.setup import make_game_on_map
 from tests.bots.engines.conftest import Seated
 
 NAMES = ["minimax", "alphabeta", "jamboree"]
 TICTACTOE = make_game_on_map("tictactoe")
 M2 = make_game_on_map("riskless", "m2")
+RISKLESS = Riskless(load_map("m2"))
 
 
 def choose(bot: Bot, position: Any, seconds: float = 5.0, stop: Event | None = None) -> Any:
@@ -130,3 +133,30 @@ def test_nodes_end_a_search_in_python() -> None:
     backend = reference("minimax")
     last = list(backend.reports(M2.start(), lambda: False, 100, None, 500))[-1]
     assert last.nodes <= 500 < list(backend.reports(M2.start(), lambda: False, last.depth + 1))[-1].nodes
+
+
+def m2_position(ply: int, *, ahead: bool) -> Armies:
+    """Return the start of m2 at another ply, with eight times the armies for Maxie or for Minnie."""
+    armies = tuple(8 * n if (n > 0) is ahead else n for n in RISKLESS.start().armies)
+    return Armies(armies, Player.MAXIE, ply)
+
+
+@pytest.mark.parametrize("ahead", [True, False])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_third_repetition_is_avoided_when_ahead_and_sought_when_behind(
+    name: str, seated: Seated, *, ahead: bool
+) -> None:
+    bot = seated(f"{name}:depth=2", M2)
+    # The same position twice: its move has then led to the position after it twice.
+    first, second, third = (choose(bot, m2_position(ply, ahead=ahead), 30.0) for ply in (0, 3, 6))
+    assert first == second or ahead
+    assert (third in (first, second)) is not ahead
+    assert bot.thinking is not None
+    assert bot.thinking.value is not None
+    assert bot.thinking.value > 0 if ahead else bot.thinking.value == 0
+    assert bot.thinking.line[0] == third
+
+
+def test_moves_that_were_taken_back_do_not_repeat_a_position(seated: Seated) -> None:
+    bot = seated("alphabeta:depth=2", M2)
+    assert len({choose(bot, m2_position(4, ahead=True), 30.0) for _ in range(4)}) == 1

@@ -1,0 +1,52 @@
+"""Moves that draw a match by repetition, from the positions that a bot has seen."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+from arena.games.core import Game
+from arena.protocol.adjudication import DEFAULT_RULES
+
+
+class SeenPositions:
+    """Positions of one match that a bot has seen, for counting repetitions."""
+
+    def __init__(self, game: Game[Any, Any]) -> None:
+        self._game = game
+        self._keys: dict[int, Hashable] = {}
+        """Repetition key of each position, by ply."""
+
+    def add(self, position: Any) -> None:
+        """Add a position of the match. Positions of its ply and later are removed: their moves were taken back."""
+        key = self._game.repetition_key(position)
+        if key is None:
+            return
+        ply = self._game.ply(position)
+        if ply in self._keys:
+            self._keys = {each: old for each, old in self._keys.items() if each < ply}
+        self._keys[ply] = key
+
+    def split_moves(self, position: Any, *, ahead: bool) -> tuple[Sequence[Any] | None, Sequence[Any]]:
+        """Return the moves to search, or None for all moves, and the moves that draw the match at once.
+
+        A move draws if it repeats a position for the last time that the default rule allows. A player who is ahead also
+        avoids moves after which the opponent can draw as before: the opponent's move in the position that follows has led
+        to such a position already. If there are no other moves, they are searched.
+        """
+        game, limit = self._game, DEFAULT_RULES.repetition
+        counts = Counter(self._keys.values())
+        repeated = {key for key, times in counts.items() if limit is not None and times >= limit - 1}
+        if not repeated:
+            return None, ()
+        before = (
+            {key for ply, key in self._keys.items() if self._keys.get(ply + 1) in repeated} if ahead else ()
+        )
+        draws: list[Any] = []
+        risky: list[Any] = []
+        others: list[Any] = []
+        for move in game.moves(position):
+            key = game.repetition_key(game.successor(position, move))
+            (draws if key in repeated else risky if key in before else others).append(move)
+        return others or risky, draws
