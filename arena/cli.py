@@ -82,7 +82,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "import": ("arena.server.commands.store", "Check records by the rules, and add them to a database."),
         "backup": ("arena.server.commands.store", "Copy the database to a file while servers use it."),
         "restore": ("arena.server.commands.store", "Restore a backup into an empty database."),
-        "store": ("arena.server.commands.maintain", "Inspect and prune the database."),
+        "store": ("arena.server.commands.store_size", "Inspect and prune the database."),
     },
     "Lab": {
         "maps": ("arena.lab.commands.maps", "List, draw, check and measure Riskless maps."),

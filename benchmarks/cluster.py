@@ -23,8 +23,8 @@ from pathlib import Path
 from benchmarks.kit.load import Load, measure_rate, run_arena_bot, wait_until_all_connected
 from benchmarks.kit.measure import format_spread, make_parser, make_table, percentile
 from benchmarks.kit.results import CLUSTER, describe_measurement, format_claim
+from benchmarks.kit.running_server import SCRIPT_OPTIONS, process_cpu_seconds
 from benchmarks.kit.script import MAP
-from benchmarks.kit.served import SCRIPT_OPTIONS, process_cpu_seconds
 from testkit import forked
 from testkit.cluster import ClusterMember, Role
 from testkit.nats_server import NatsServer, run_nats

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 
 from benchmarks.kit.filling import NAMES, create_database, create_filled_store
 from benchmarks.kit.flat import LIMITS, WARM_SECONDS, measure_moves
-from benchmarks.kit.loads import ARENA, IDLE, LoadProcesses, run_loads
+from benchmarks.kit.load_processes import ARENA, IDLE, LoadProcesses, run_loads
 from benchmarks.kit.measure import format_spread, make_parser, make_table
 from benchmarks.kit.results import SERVER, describe_measurement, format_claim
-from benchmarks.kit.served import RunningServer, raise_file_limit, run_arena_server, server_cores
+from benchmarks.kit.running_server import RunningServer, raise_file_limit, run_arena_server, server_cores
 
 CONNECTIONS = (10, 100, 1_000, 5_000, 10_000)
 PLAYING_CONNECTIONS = 10

@@ -34,7 +34,7 @@ from typing import Any
 from playwright.sync_api import Browser, Page, Response
 
 from arena.protocol.record import to_line
-from benchmarks.kit.served import fetch_histogram
+from benchmarks.kit.running_server import fetch_histogram
 from testkit.browser import SHIFTS, BrowserArena, open_chromium, run_arena, wait_until
 from testkit.parts import find_browser as chromium_path
 from testkit.parts import find_program

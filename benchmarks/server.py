@@ -27,13 +27,13 @@ from benchmarks.kit.flat import LIMITS, make_claims, make_full_speed_section, se
 from benchmarks.kit.load import Load, measure_rate, run_arena_bot, run_relay_bot, wait_until_all_connected
 from benchmarks.kit.measure import make_parser, make_table, percentile
 from benchmarks.kit.results import SERVER, format_claim
-from benchmarks.kit.script import MAP, make_script
-from benchmarks.kit.served import (
+from benchmarks.kit.running_server import (
     fetch_histogram,
     interpolate_quantile,
     raise_file_limit,
     run_arena_server,
 )
+from benchmarks.kit.script import MAP, make_script
 
 QUANTILES = (0.5, 0.99, 0.999)
 PAUSE_SECONDS = 0.03

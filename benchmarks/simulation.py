@@ -21,7 +21,7 @@ from itertools import count
 from benchmarks.kit.measure import make_parser, make_table
 from benchmarks.kit.results import SIMULATION, describe_measurement, format_claim
 from testkit.simulation.arena import SimulationPlan, SimulationResult, simulate
-from testkit.simulation.planted import DEFECTS, find_failing_seed, plant_defect
+from testkit.simulation.defects import DEFECTS, find_failing_seed, plant_defect
 from testkit.simulation.shrink import reduce_failure
 
 
@@ -108,7 +108,7 @@ def _find_planted_defects() -> str:
         rows.append([name, result.plan.seed, f"{cpu:.1f}", f"{result.seconds:.0f}", failure])
     return "\n".join(
         [
-            "This section tests the simulation itself: a defect is planted into the code, and the simulation must find it. `testkit/simulation/planted.py` describes each defect. The simulation runs with seed 1, 2, 3 … until one fails; *CPU s* is the CPU time of all these runs.",
+            "This section tests the simulation itself: a defect is planted into the code, and the simulation must find it. `testkit/simulation/defects.py` describes each defect. The simulation runs with seed 1, 2, 3 … until one fails; *CPU s* is the CPU time of all these runs.",
             "",
             *make_table(["defect", "seed", "CPU s", "fails after, simulated s", "failure"], rows),
             "",

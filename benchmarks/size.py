@@ -40,7 +40,7 @@ from benchmarks.kit.filling import (
 )
 from benchmarks.kit.measure import make_parser, make_table
 from benchmarks.kit.results import SERVER, describe_measurement, format_claim
-from benchmarks.kit.served import run_arena_server
+from benchmarks.kit.running_server import run_arena_server
 
 AT_ONCE = 6
 UNLIMITED = (

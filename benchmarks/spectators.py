@@ -18,10 +18,10 @@ import statistics
 import uvloop
 
 from benchmarks.kit.load import Load, measure_rate, run_arena_bot, wait_until_all_connected
-from benchmarks.kit.loads import WATCH, run_loads
+from benchmarks.kit.load_processes import WATCH, run_loads
 from benchmarks.kit.measure import Ratio, make_parser, percentile
 from benchmarks.kit.results import SERVER, describe_measurement, format_claim
-from benchmarks.kit.served import run_arena_server
+from benchmarks.kit.running_server import run_arena_server
 
 PAUSE = 0.01
 """Average thinking time of a bot in seconds, so that the machine is not fully loaded."""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import anyio
 
-from arena.ladder.bots import BotRefused
+from arena.ladder.bot_pool import BotRefused
 from arena.ladder.plan import BotPlan
 from arena.server.host import Host
 from arena.server.processes.bot_process import (
@@ -50,7 +50,7 @@ class BotProcesses:
         self._playing.discard(name)
 
     def finish_match(self, bot: str, name: str, *, answered: bool | None, gave_up: str = "") -> None:
-        """Release the process after a match. The arguments are as in `ladder.bots.Bots`."""
+        """Release the process after a match. The arguments are as in `ladder.bot_pool.BotPool`."""
         self._playing.discard(name)
         process = next(each for each in self._processes[bot] if each.name == name)
         if gave_up:

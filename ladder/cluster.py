@@ -21,7 +21,7 @@ import msgspec
 
 from arena.clock import MONOTONIC
 from arena.games.catalogue import KNOWN
-from arena.ladder.bots import BotRefused
+from arena.ladder.bot_pool import BotRefused
 from arena.ladder.cluster_worker import PairJob, PairResult, play_pair, worker_threads
 from arena.ladder.event_terms import EventTerms, max_match_seconds
 from arena.ladder.plan import BotPlan

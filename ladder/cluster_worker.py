@@ -17,8 +17,8 @@ import anyio
 from arena.games.catalogue import KNOWN, why_rules_differ
 from arena.games.core import GameError
 from arena.games.loading import split_spec
+from arena.ladder.bot_pool import BotRefused
 from arena.ladder.bot_processes import open_bot_processes
-from arena.ladder.bots import BotRefused
 from arena.ladder.event_terms import EventTerms
 from arena.ladder.openings import ListedOpenings
 from arena.ladder.plan import BotPlan, own_time_controls

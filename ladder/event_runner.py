@@ -8,8 +8,8 @@ from typing import Any, Protocol
 
 from arena.clock import MONOTONIC
 from arena.games.catalogue import KNOWN
+from arena.ladder.bot_pool import BotPool, BotRefused
 from arena.ladder.bot_processes import BotProcesses, open_bot_processes
-from arena.ladder.bots import BotPool, BotRefused
 from arena.ladder.cluster import ClusterRunner, open_cluster
 from arena.ladder.event import Ladder
 from arena.ladder.event_terms import EventTerms

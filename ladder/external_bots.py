@@ -1,6 +1,6 @@
 """Bots of an event that connect by themselves, from other machines or containers.
 
-The runner uses them through the same interface as bots that the ladder starts (ladder.bots.Bots). The ladder cannot
+The runner uses them through the same interface as bots that the ladder starts (ladder.bot_pool.BotPool). The ladder cannot
 restart them, so a bot that stays away, or loses several matches without a move, is lost.
 """
 
@@ -121,7 +121,7 @@ class ExternalBots:
         answered: bool | None,
         gave_up: str = "",  # noqa: ARG002  the bot's output is on its owner's machine
     ) -> None:
-        """Release the bot after a match. The arguments are as in `ladder.bots.Bots`."""
+        """Release the bot after a match. The arguments are as in `ladder.bot_pool.BotPool`."""
         self.release(name)
         if answered is not None:
             self._bots[bot].record_match(self._settings.silent_matches, answered=answered)

@@ -17,7 +17,7 @@ from pathlib import Path
 import anyio
 from anyio.abc import TaskStatus
 
-from arena.ladder.bots import BotRefused
+from arena.ladder.bot_pool import BotRefused
 from arena.ladder.cluster import ClusterLost
 from arena.ladder.event import Ladder
 from arena.ladder.event_runner import GRACE_MS, EventRunner, ProgressObserver

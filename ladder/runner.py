@@ -18,7 +18,7 @@ import msgspec
 from anyio.lowlevel import checkpoint
 
 from arena.games.core import Player
-from arena.ladder.bots import BotPool, BotRefused
+from arena.ladder.bot_pool import BotPool, BotRefused
 from arena.ladder.event_terms import EventTerms, max_match_seconds
 from arena.ladder.threads import ThreadAllocation
 from arena.match.replay import has_moved

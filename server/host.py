@@ -47,12 +47,12 @@ from arena.server.ports import CorePort
 from arena.server.processes.identity import PROGRAM
 from arena.server.processes.tasks import open_background_tasks
 from arena.server.settings import ProcessRole, ServerSettings, Settings, private_settings
-from arena.server.shell.addresses import AddressRecorder
+from arena.server.shell.address_recorder import AddressRecorder
 from arena.server.shell.authenticator import Authenticator
-from arena.server.shell.house import NO_HOUSE, HousePlan, open_house
-from arena.server.shell.missed import MissedResultSender
-from arena.server.shell.ratings import RatingUpdater
-from arena.server.shell.requests import HostRequestHandler
+from arena.server.shell.host_requests import HostRequestHandler
+from arena.server.shell.house_processes import NO_HOUSE, HousePlan, open_house
+from arena.server.shell.missed_results import MissedResultSender
+from arena.server.shell.rating_updater import RatingUpdater
 from arena.server.shell.shell import MatchNotStarted, Shell
 from arena.server.shell.webhooks import WebhookSender
 from arena.server.store.database import (
@@ -65,7 +65,7 @@ from arena.server.store.database import (
 )
 from arena.server.store.directives import load_directives_and_banned_names
 from arena.server.store.events import MakeChange, make_change_maker
-from arena.server.store.finished import load_record
+from arena.server.store.finished_matches import load_record
 from arena.server.store.journal.journal import Journal, open_journal
 from arena.server.store.lease import LEASE_SECONDS, LeaseLost
 from arena.server.store.maintenance import Maintenance

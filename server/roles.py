@@ -28,7 +28,7 @@ from arena.server.host import LOCAL_EDGE_NUMBER, Host, listen, make_edge, open_h
 from arena.server.metrics import Metrics
 from arena.server.processes.tasks import open_background_tasks
 from arena.server.settings import Settings
-from arena.server.shell.house import HousePlan
+from arena.server.shell.house_processes import HousePlan
 from arena.server.store.database import close_engine, make_engine
 
 log = logging.getLogger("arena.roles")

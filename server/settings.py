@@ -17,8 +17,8 @@ from arena.maps.setup import DEFAULT_MAP
 from arena.protocol.adjudication import DEFAULT_RULES, NONE, REPETITION, Adjudication
 from arena.server.core.settings import AnalysisVisibility
 from arena.server.edge.limits import PRIVATE_LIMITS, HostLimits
-from arena.server.shell.house import DEFAULT_ENGINES
-from arena.server.store.retention import Retention
+from arena.server.shell.house_processes import DEFAULT_ENGINES
+from arena.server.store.pruning import Retention
 
 
 class LogFormat(StrEnum):

@@ -24,8 +24,8 @@ from arena.protocol.codes import FORFEITS, EndReason
 from arena.protocol.record import BadRecord, Record, from_line
 from arena.server.store import schema
 from arena.server.store.database import open_store
-from arena.server.store.journal.load import load_restart_state
 from arena.server.store.journal.reader import load_events_of_match
+from arena.server.store.journal.restart_state import load_restart_state
 from arena.server.store.packing import unpack_record
 from testkit.forked import ForkedCommand
 from testkit.players import RandomPlayer

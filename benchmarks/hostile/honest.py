@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from benchmarks.kit.load import Load, measure_rate, run_arena_bot
 from benchmarks.kit.measure import percentile
-from benchmarks.kit.served import RunningServer, fetch_histogram, interpolate_quantile
+from benchmarks.kit.running_server import RunningServer, fetch_histogram, interpolate_quantile
 
 RATE = 300.0
 """Moves per second of all honest bots together."""

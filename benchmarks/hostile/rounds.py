@@ -36,8 +36,7 @@ from benchmarks.hostile.stranger import TrafficCounts
 from benchmarks.kit.load import Load, wait_until_all_connected
 from benchmarks.kit.measure import Ratio, Section, format_short
 from benchmarks.kit.results import format_claim
-from benchmarks.kit.script import MAP
-from benchmarks.kit.served import (
+from benchmarks.kit.running_server import (
     ROOT,
     RunningServer,
     fetch_histogram,
@@ -46,6 +45,7 @@ from benchmarks.kit.served import (
     run_server,
     server_cores,
 )
+from benchmarks.kit.script import MAP
 from testkit import horde
 
 SECONDS = 3.5

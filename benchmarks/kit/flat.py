@@ -8,11 +8,17 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from benchmarks.kit.loads import ARENA, RELAY, LoadProcesses, run_loads
+from benchmarks.kit.load_processes import ARENA, RELAY, LoadProcesses, run_loads
 from benchmarks.kit.measure import format_spread
 from benchmarks.kit.results import format_claim
+from benchmarks.kit.running_server import (
+    RunningServer,
+    load_cores,
+    run_arena_server,
+    run_server,
+    server_cores,
+)
 from benchmarks.kit.script import measure_frame_sizes
-from benchmarks.kit.served import RunningServer, load_cores, run_arena_server, run_server, server_cores
 
 LIMITS = (
     *(

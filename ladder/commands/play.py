@@ -15,7 +15,7 @@ import anyio
 from arena.bots.engines.registry import why_incompatible
 from arena.console import CommandError, UsageError, err, register_game
 from arena.games.core import AnyGame, GameError
-from arena.ladder.bots import BotRefused
+from arena.ladder.bot_pool import BotRefused
 from arena.ladder.cluster import ClusterLost
 from arena.ladder.event import Ladder
 from arena.ladder.external_bots import ANOTHER_EVENT, ExternalBotSettings, TooFewBots

@@ -9,8 +9,8 @@ import typer
 
 from arena.console import DatabaseOption, JsonOption, Justify, err, print_table, write_json
 from arena.rating.audit import Audit, Finding
-from arena.server.commands.in_store import DATABASE, run_on_store
-from arena.server.store.addresses import find_shared_days
+from arena.server.commands.store_options import DATABASE, run_on_store
+from arena.server.store.address_uses import find_shared_days
 from arena.server.store.archive import ArchivedMatch, export_lines
 from arena.server.store.database import Engine
 from arena.server.store.tokens import list_tokens

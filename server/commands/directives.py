@@ -10,7 +10,7 @@ import typer
 from arena.console import CommandError, DatabaseOption, UsageError, err, print_table
 from arena.games.name_hints import did_you_mean
 from arena.protocol.timecontrol import parse_duration
-from arena.server.commands.in_store import DATABASE, run_on_store
+from arena.server.commands.store_options import DATABASE, run_on_store
 from arena.server.store.database import Engine
 from arena.server.store.directives import (
     KICK_SECONDS,

@@ -26,9 +26,9 @@ from arena.maps.setup import DEFAULT_MAP
 from arena.rating.formats import ARENA, FORMATS
 from arena.rating.standings import compute_ranks
 from arena.server.commands.directives import parse_duration_option
-from arena.server.commands.in_store import DATABASE, run_on_store
 from arena.server.commands.pool import make_pool
 from arena.server.commands.settings_file import BadSetting
+from arena.server.commands.store_options import DATABASE, run_on_store
 from arena.server.core.calendar import (
     INTERVAL_DAYS,
     BadStartTime,

@@ -23,8 +23,8 @@ from arena.protocol.adjudication import BadAdjudication
 from arena.protocol.record import Record, to_line
 from arena.server.cluster.bus import BusError
 from arena.server.cluster.core_link import Superseded
+from arena.server.commands.lifecycle import StopSignals, serve_until_signal
 from arena.server.commands.pool import make_pool
-from arena.server.commands.serving import StopSignals, serve_until_signal
 from arena.server.commands.settings_file import (
     BadSetting,
     BadSettings,
@@ -46,11 +46,11 @@ from arena.server.settings import (
     TlsSettings,
     WebhookSettings,
 )
-from arena.server.shell.house import NO_ENGINES, BadHouse, HousePlan, parse_engines
+from arena.server.shell.house_processes import NO_ENGINES, BadHouse, HousePlan, parse_engines
 from arena.server.shell.webhooks import BadWebhook, WebhookURL, parse_secret
 from arena.server.store.database import StoreError, describe_failure, is_transient, parse_sqlite_path
 from arena.server.store.lease import LeaseLost
-from arena.server.store.retention import BadRetention
+from arena.server.store.pruning import BadRetention
 
 log = logging.getLogger("arena.settings")
 

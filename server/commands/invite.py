@@ -12,7 +12,7 @@ import typer
 
 from arena.console import DatabaseOption, UsageError, err, write_text
 from arena.protocol.timecontrol import parse_duration
-from arena.server.commands.in_store import DATABASE, run_on_store
+from arena.server.commands.store_options import DATABASE, run_on_store
 from arena.server.store.invitations import create_invitations
 
 MAX_OWNERS_PER_CALL = 10_000

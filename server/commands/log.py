@@ -26,7 +26,7 @@ from arena.console import (
 )
 from arena.fetch import fetch
 from arena.match.timeline import TimelineEntry
-from arena.server.commands.in_store import DATABASE, run_on_store
+from arena.server.commands.store_options import DATABASE, run_on_store
 from arena.server.web.credentials import make_basic_header
 from arena.server.web.match_log import LogNotFound, MatchLog, load_log
 

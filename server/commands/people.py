@@ -16,7 +16,7 @@ from arena.server.commands.directives import (
     lift_existing_directive,
     parse_duration_option,
 )
-from arena.server.commands.in_store import DATABASE, run_on_store
+from arena.server.commands.store_options import DATABASE, run_on_store
 from arena.server.store import people, renaming
 from arena.server.store.database import Engine
 from arena.server.store.directives import issue_directive

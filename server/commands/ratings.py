@@ -19,7 +19,7 @@ from arena.console import (
     register_game,
     write_json,
 )
-from arena.server.commands.in_store import DATABASE, run_on_store
+from arena.server.commands.store_options import DATABASE, run_on_store
 from arena.server.store.aggregates.counting import count_new_matches
 from arena.server.store.aggregates.recompute import RatingsDiffer, RecomputedRatings, recompute_ratings
 from arena.server.store.aggregates.standings import StandingRow, activity_cutoff, load_standings

@@ -17,8 +17,8 @@ from arena.console import (
     register_game,
     write_json,
 )
-from arena.server.commands.in_store import DATABASE, run_on_store
 from arena.server.commands.ratings import GameOption, print_ratings
+from arena.server.commands.store_options import DATABASE, run_on_store
 from arena.server.store.aggregates.closing import close_season
 from arena.server.store.aggregates.counting import count_new_matches
 from arena.server.store.aggregates.seasons import read_seasons

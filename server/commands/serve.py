@@ -13,8 +13,8 @@ import typer
 from arena.console import CommandError, UsageError
 from arena.server.cluster.bus import BusError
 from arena.server.commands.hosting import ReloadableHost, read_plan
+from arena.server.commands.lifecycle import StopSignals
 from arena.server.commands.local_cluster import serve_processes
-from arena.server.commands.serving import StopSignals
 from arena.server.commands.settings_file import (
     BadSetting,
     BadSettings,
@@ -27,7 +27,7 @@ from arena.server.edge import log as logs
 from arena.server.host import CannotListen
 from arena.server.processes.tasks import open_background_tasks
 from arena.server.settings import LogFormat, ProcessRole
-from arena.server.shell.house import BadHouse
+from arena.server.shell.house_processes import BadHouse
 from arena.server.store.database import StoreError
 from arena.server.store.lease import LeaseHeld
 

@@ -15,7 +15,7 @@ import msgspec
 import typer
 
 from arena.console import CommandError, DatabaseOption, OwnGamesOption, UsageError, err, register_games
-from arena.server.commands.in_store import DATABASE, require_file, run_on_store
+from arena.server.commands.store_options import DATABASE, require_file, run_on_store
 from arena.server.store.archive import export_lines, import_lines, read_lines
 from arena.server.store.backup import StoreCounts, backup, restore
 from arena.server.store.database import Engine, StoreError

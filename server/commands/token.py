@@ -8,7 +8,7 @@ import typer
 
 from arena.console import DatabaseOption, JsonOption, err, print_table, write_json
 from arena.protocol.values import Role
-from arena.server.commands.in_store import DATABASE, run_on_store
+from arena.server.commands.store_options import DATABASE, run_on_store
 from arena.server.store import tokens
 
 NameArgument = Annotated[

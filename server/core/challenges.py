@@ -22,7 +22,7 @@ from arena.protocol.messages import (
 )
 from arena.protocol.values import Players
 from arena.server.core.bot import LobbyBot
-from arena.server.core.house import MAX_WAIT_MS, HouseEngines
+from arena.server.core.house_engines import MAX_WAIT_MS, HouseEngines
 from arena.server.core.ids import RandomIds
 from arena.server.core.lobby import DRAINING_REASON, Lobby, RequestRefused
 from arena.server.core.open_challenges import OpenChallenge, OpenChallenges

@@ -52,7 +52,8 @@ from arena.server.core.effects import (
 )
 from arena.server.core.event_state import EventState
 from arena.server.core.events import Events
-from arena.server.core.house import HouseEngines
+from arena.server.core.hello_names import check_hello_names
+from arena.server.core.house_engines import HouseEngines
 from arena.server.core.ids import RandomIds
 from arena.server.core.inputs import (
     BotCrashed,
@@ -76,7 +77,6 @@ from arena.server.core.inputs import (
     TurnSent,
     edge_number,
 )
-from arena.server.core.introduction import check_hello_names
 from arena.server.core.listing import Listings
 from arena.server.core.lobby import Lobby, LobbyClient, RequestRefused, unknown_match_refusal
 from arena.server.core.matches import Matches

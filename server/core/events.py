@@ -35,7 +35,7 @@ from arena.server.core.effects import (
 )
 from arena.server.core.event import Event, EventRefused
 from arena.server.core.event_state import EventState, StoredEvent
-from arena.server.core.house import HouseEngines
+from arena.server.core.house_engines import HouseEngines
 from arena.server.core.inputs import (
     AnnounceEvent,
     ControlEvent,

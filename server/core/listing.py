@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from arena.protocol.messages import ListedEvent, Listing
 from arena.server.core.deadlines import DeadlineKey
 from arena.server.core.effects import LISTING, Publish, Send
-from arena.server.core.house import HouseEngines
+from arena.server.core.house_engines import HouseEngines
 from arena.server.core.lobby import FollowerCounts, Lobby, LobbyClient
 from arena.server.core.open_challenges import OpenChallenges
 from arena.server.core.room import Room

@@ -15,7 +15,7 @@ from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result
 from arena.server.core.bot import LobbyBot
 from arena.server.core.effects import CloseMatch, LogLine, MatchFinished, MatchRefused, OpenMatch
-from arena.server.core.house import HouseEngines
+from arena.server.core.house_engines import HouseEngines
 from arena.server.core.inputs import Restore, UnfinishedMatch
 from arena.server.core.lobby import DRAINING_REASON, Lobby
 from arena.server.core.open_challenges import OpenChallenges

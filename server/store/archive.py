@@ -24,7 +24,7 @@ from arena.match.thinking import AnalysisTrimmer
 from arena.protocol.record import RECORD_BYTES, BadRecord, Record, from_line, to_line
 from arena.protocol.timecontrol import TimeControl
 from arena.server.store import database
-from arena.server.store.finished import (
+from arena.server.store.finished_matches import (
     make_insert_record_statement,
     make_summary_columns,
     next_arrival_number,

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from arena.games.riskless import Armies, Riskless
 from arena.server.store.database import Engine, open_query_connection
-from arena.server.store.finished import FINISHED
+from arena.server.store.finished_matches import FINISHED
 from arena.server.store.packing import unpack_record
 from arena.server.store.schema import matches, records
 

@@ -13,7 +13,7 @@ from arena.server.store.compaction import pack_finished_matches
 from arena.server.store.database import StoreError
 from arena.server.store.journal.journal import Journal
 from arena.server.store.people import remove_expired
-from arena.server.store.retention import ArchiveFailed, Retention, prune
+from arena.server.store.pruning import ArchiveFailed, Retention, prune
 
 log = logging.getLogger("arena.store")
 

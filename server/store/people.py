@@ -17,7 +17,7 @@ from arena.protocol.engines import Engines
 from arena.protocol.record import Record, from_line, to_line
 from arena.protocol.values import Players, Seat
 from arena.server.store import schema
-from arena.server.store.addresses import remove_old_rows
+from arena.server.store.address_uses import remove_old_rows
 from arena.server.store.aggregates.counting import count_new_matches
 from arena.server.store.database import (
     Engine,

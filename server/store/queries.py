@@ -31,7 +31,7 @@ from arena.server.store.aggregates.event_tables import (
 from arena.server.store.aggregates.seasons import Season, read_seasons
 from arena.server.store.aggregates.standings import CategorySummary, CrossScore, StandingRow
 from arena.server.store.database import open_query_connection
-from arena.server.store.finished import MatchSummary
+from arena.server.store.finished_matches import MatchSummary
 from arena.server.store.ladders import StoredPlan, find_plan, load_results
 from arena.server.store.schema import rating_steps
 from arena.server.store.search import SearchFilter, search_matches

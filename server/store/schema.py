@@ -82,8 +82,8 @@ matches = sa.Table(
     sa.Column("detail", sa.Text, nullable=True),
     sa.Column(
         "played", sa.LargeBinary, nullable=True
-    ),  # server.store.finished.match_digest, for a rated match
-    sa.Column("opening", sa.String(16), nullable=True),  # server.store.finished.opening_key
+    ),  # server.store.finished_matches.match_digest, for a rated match
+    sa.Column("opening", sa.String(16), nullable=True),  # server.store.finished_matches.opening_key
 )
 _FINISHED = sa.text("finished IS NOT NULL")
 for _name, _columns in {
@@ -224,7 +224,7 @@ sessions = sa.Table(
     sa.Column("since", NUMBER, nullable=False),  # number of the last match that began before the session
 )
 
-addresses = sa.Table(  # days on which a bot played from an address: server.store.addresses
+addresses = sa.Table(  # days on which a bot played from an address: server.store.address_uses
     "addresses",
     metadata,
     sa.Column("name", sa.String(64), primary_key=True),

@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from arena.rating.words import WORDS
 from arena.server.store.database import open_query_connection
-from arena.server.store.finished import (
+from arena.server.store.finished_matches import (
     FINISHED,
     RESULT_COLUMNS,
     MatchList,

@@ -21,11 +21,17 @@ from arena.server.edge import responses
 from arena.server.edge.responses import Response
 from arena.server.processes import supervisor
 from arena.server.store import database
-from arena.server.web import frames, link_previews
+from arena.server.web import link_previews, page_messages
 from arena.server.web.analysis import analyse_position, review_moves
-from arena.server.web.boards import answer_board_request
+from arena.server.web.board_pages import answer_board_request
 from arena.server.web.event_calendar import answer_calendar_request
-from arena.server.web.frames import (
+from arena.server.web.host_page import HostPage
+from arena.server.web.initial_page import PLAIN, InitialPage
+from arena.server.web.link_previews import LinkPreviews
+from arena.server.web.maps import answer_map_request, answer_maps_request
+from arena.server.web.match_log import MatchLogs
+from arena.server.web.owners import OwnerPages
+from arena.server.web.page_messages import (
     LiveRequest,
     LiveResponse,
     PageReady,
@@ -34,12 +40,6 @@ from arena.server.web.frames import (
     PageSetup,
     PreparedResponse,
 )
-from arena.server.web.host_page import HostPage
-from arena.server.web.initial_page import PLAIN, InitialPage
-from arena.server.web.link_previews import LinkPreviews
-from arena.server.web.maps import answer_map_request, answer_maps_request
-from arena.server.web.match_log import MatchLogs
-from arena.server.web.owners import OwnerPages
 from arena.server.web.routes import ROUTES, BadRequest, Route
 from arena.server.web.store_pages import StorePages
 
@@ -57,7 +57,7 @@ class RequestHandler:
     """Handler of the requests to the page process."""
 
     def __init__(
-        self, setup: PageSetup, engine: database.Engine, ask_live: frames.AskLive, clock: Clock
+        self, setup: PageSetup, engine: database.Engine, ask_live: page_messages.AskLive, clock: Clock
     ) -> None:
         self._engine = engine
         # SQLite computes in this process. What it waits for a core costs nothing, or a busy machine would show old
@@ -184,7 +184,7 @@ class ServerChannel:
         number = next(self._numbers)
         future: asyncio.Future[LiveResponse] = asyncio.get_running_loop().create_future()
         self._pending[number] = future
-        self._writer.write(frames.encode_frame(msgspec.structs.replace(request, number=number)))
+        self._writer.write(page_messages.encode_frame(msgspec.structs.replace(request, number=number)))
         try:
             return await future
         finally:
@@ -198,15 +198,15 @@ class ServerChannel:
 
     async def answer_request(self, handler: RequestHandler, request: PageRequest) -> None:
         """Send the answer to a request."""
-        self._writer.write(frames.encode_frame(await handler.handle_request(request)))
+        self._writer.write(page_messages.encode_frame(await handler.handle_request(request)))
         await self._writer.drain()
 
 
 async def serve() -> None:
     """Answer requests until the socket is closed."""
     reader, writer = await asyncio.open_connection(sock=socket.socket(fileno=os.dup(0)))
-    decode = msgspec.msgpack.Decoder(frames.ToPageProcess).decode
-    setup = decode(await frames.read_frame(reader))
+    decode = msgspec.msgpack.Decoder(page_messages.ToPageProcess).decode
+    setup = decode(await page_messages.read_frame(reader))
     if not isinstance(setup, PageSetup):
         raise TypeError(f"the first frame must be PageSetup, not {type(setup).__name__}")
     for each in setup.games:
@@ -216,10 +216,10 @@ async def serve() -> None:
         # queries of SQLite run in threads
         clock = Clock(worked_ns=time.process_time_ns)
         handler = RequestHandler(setup, engine, link.ask_live, clock)
-        writer.write(frames.encode_frame(PageReady()))
+        writer.write(page_messages.encode_frame(PageReady()))
         while True:
             try:
-                message = decode(await frames.read_frame(reader))
+                message = decode(await page_messages.read_frame(reader))
             except (asyncio.IncompleteReadError, ConnectionError):
                 # The parent is gone, so work in threads is not awaited.
                 os._exit(0)

@@ -29,7 +29,7 @@ from arena.protocol.values import Players
 from arena.server.edge import responses
 from arena.server.edge.responses import Response
 from arena.server.processes import supervisor
-from arena.server.web.boards import parse_match_query
+from arena.server.web.board_pages import parse_match_query
 
 ENGINE = "alphabeta"
 NODES = 200_000

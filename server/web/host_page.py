@@ -28,7 +28,7 @@ from arena.server.store.people import NameInEvent, make_hidden_name
 from arena.server.store.renaming import NameChange
 from arena.server.store.tokens import TokenError, is_valid_name
 from arena.server.web.credentials import is_valid_secret, parse_basic
-from arena.server.web.frames import AskLive, LiveRequest, PreparedResponse
+from arena.server.web.page_messages import AskLive, LiveRequest, PreparedResponse
 from arena.server.web.renames import NameChanges, Rename
 from arena.server.web.routes import BadRequest
 

@@ -21,7 +21,7 @@ from arena.maps.picture import built_in_map, picture_of
 from arena.protocol.record import from_line
 from arena.protocol.values import Data, Players
 from arena.server.web import titles
-from arena.server.web.frames import AskLive, LiveRequest
+from arena.server.web.page_messages import AskLive, LiveRequest
 
 HEADLINE = "Programs fight for maps. Watch them, or play one."
 PLAIN = f'<div class="pitch"><h1>{HEADLINE}</h1></div>'.encode()

@@ -26,11 +26,11 @@ from arena.server.edge import responses
 from arena.server.edge.responses import Response
 from arena.server.store.aggregates.event_tables import count_finished_matches
 from arena.server.store.database import Engine
-from arena.server.store.finished import find_record, load_open_players, load_summary
+from arena.server.store.finished_matches import find_record, load_open_players, load_summary
 from arena.server.store.queries import load_bot_standings, load_event_table
 from arena.server.web import titles
-from arena.server.web.frames import AskLive, LiveRequest
 from arena.server.web.initial_page import DEMO
+from arena.server.web.page_messages import AskLive, LiveRequest
 
 WIDTH, HEIGHT = 1200, 630
 """Size of a picture, in pixels."""

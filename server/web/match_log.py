@@ -17,7 +17,7 @@ from arena.server.edge import responses
 from arena.server.edge.responses import Response
 from arena.server.store import tokens
 from arena.server.store.database import Engine
-from arena.server.store.finished import MIN_PREFIX
+from arena.server.store.finished_matches import MIN_PREFIX
 from arena.server.store.invitations import load_owner
 from arena.server.store.journal.reader import (
     count_with_prefix,

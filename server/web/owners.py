@@ -23,7 +23,7 @@ from arena.server.store.directives import owner_ban_reason
 from arena.server.store.events import NewRequest
 from arena.server.store.tokens import Token, TokenChange, TokenError
 from arena.server.web.credentials import is_valid_secret, parse_basic, parse_bearer
-from arena.server.web.frames import Change, PreparedResponse
+from arena.server.web.page_messages import Change, PreparedResponse
 from arena.server.web.routes import RouteMatch
 
 

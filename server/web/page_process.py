@@ -22,8 +22,9 @@ import msgspec
 
 from arena.clock import Clock
 from arena.protocol.messages import Listing
-from arena.server.web import frames
-from arena.server.web.frames import (
+from arena.server.web import page_messages
+from arena.server.web.live import LiveData, Progress
+from arena.server.web.page_messages import (
     FromPageProcess,
     LiveRequest,
     LiveResponse,
@@ -31,7 +32,6 @@ from arena.server.web.frames import (
     PageResponse,
     PageSetup,
 )
-from arena.server.web.live import LiveData, Progress
 from arena.server.web.renames import Rename
 from arena.server.web.request_queue import RequestQueue, ServerBusy
 from arena.server.web.routes import Route
@@ -148,7 +148,7 @@ class PageProcess:
         """Handle the child's messages until it ends."""
         try:
             while True:
-                message = _decode(await frames.read_frame(reader))
+                message = _decode(await page_messages.read_frame(reader))
                 if isinstance(message, PageResponse):
                     child.deliver_answer(message)
                 elif isinstance(message, LiveRequest):
@@ -227,10 +227,10 @@ class _PageChild:
         finally:
             self._pending.pop(number, None)
 
-    def write(self, message: frames.ToPageProcess) -> None:
+    def write(self, message: page_messages.ToPageProcess) -> None:
         """Send a frame, unless the process has ended."""
         if not self._writer.is_closing():
-            self._writer.write(frames.encode_frame(message))
+            self._writer.write(page_messages.encode_frame(message))
 
     def deliver_answer(self, reply: PageResponse) -> None:
         """Deliver an answer to the task that waits for it."""

@@ -33,8 +33,8 @@ from arena.server.metrics import Metrics
 from arena.server.store.database import Engine, describe_database_error
 from arena.server.store.events import MakeChange, NewRequest, RequestAnswer
 from arena.server.web import link_previews
-from arena.server.web.frames import PageRequest, PageResponse, PageSetup
 from arena.server.web.live import LiveData, Progress, report_no_event
+from arena.server.web.page_messages import PageRequest, PageResponse, PageSetup
 from arena.server.web.page_process import PageProcess
 from arena.server.web.renames import NameChanges, RenameJobs
 from arena.server.web.request_queue import RequestQueue, ServerBusy

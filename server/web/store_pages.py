@@ -26,7 +26,7 @@ from arena.server.store.aggregates.event_tables import count_finished_matches
 from arena.server.store.aggregates.seasons import read_seasons
 from arena.server.store.continuations import MAX_PLY, find_continuations
 from arena.server.store.database import Engine
-from arena.server.store.finished import PagePosition, find_record, load_record
+from arena.server.store.finished_matches import PagePosition, find_record, load_record
 from arena.server.store.ladders import StoredPlan, find_plan
 from arena.server.store.queries import (
     EventTable,
@@ -45,8 +45,8 @@ from arena.server.store.search import (
     search_matches,
 )
 from arena.server.web.analysis import NO_POSITION, parse_position_query, review_match
-from arena.server.web.frames import AskLive, LiveRequest
 from arena.server.web.live import DueMatch, EventProgress
+from arena.server.web.page_messages import AskLive, LiveRequest
 from arena.server.web.routes import BadRequest, RouteMatch
 from arena.server.web.static import CACHE_FOREVER
 from arena.solved.move_quality import MoveQuality, move_qualities

@@ -16,10 +16,10 @@ from arena.server.store.journal.journal import Journal
 from testkit.simulation.bots import HABITS, ClientBot, ScriptedBot, SimulatedBot
 from testkit.simulation.bus import SimulatedExchange
 from testkit.simulation.faults import Fault, draw_faults, inject_fault
+from testkit.simulation.invariants import InvariantMonitor, WatchedCore
 from testkit.simulation.network import SimulatedNetwork
 from testkit.simulation.servers import RestartedServer, make_settings, replace_machine
 from testkit.simulation.store import SimulatedStore
-from testkit.simulation.watch import InvariantMonitor, WatchedCore
 from testkit.simulation.world import SECOND, InvariantViolated, SimulatedProcess, World
 
 LOOK_NS = 10 * SECOND

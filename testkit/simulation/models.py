@@ -13,7 +13,7 @@ from arena.protocol.codes import FORFEITS, EndReason
 from arena.protocol.record import Record
 
 if TYPE_CHECKING:
-    from testkit.simulation.watch import InvariantMonitor
+    from testkit.simulation.invariants import InvariantMonitor
 
 FIRST_NS = 30_000_000_000
 MAX_NS = 1_800_000_000_000

@@ -40,14 +40,14 @@ from arena.server.settings import (
     StoreSettings,
 )
 from arena.server.shell import shell as shell_module
-from arena.server.shell.house import NO_HOUSE
+from arena.server.shell.house_processes import NO_HOUSE
 from arena.server.store import database, lease
 from arena.server.store.database import StoreError
 from arena.server.store.journal import sqlite_writer
 from arena.server.store.journal.journal import Journal, open_journal
 from testkit.simulation.bots import SimulatedWorker
+from testkit.simulation.invariants import WatchedCore, WatchedEdge
 from testkit.simulation.network import PUBLIC
-from testkit.simulation.watch import WatchedCore, WatchedEdge
 from testkit.simulation.world import EPOCH_NS, FAST_PPM, SECOND, InvariantViolated, SimulatedProcess
 
 if TYPE_CHECKING:

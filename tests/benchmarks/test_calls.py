@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from benchmarks.kit.served import ROOT
+from benchmarks.kit.running_server import ROOT
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from uuid import uuid4
 import pytest
 
 from arena.games.catalogue import KNOWN
-from arena.ladder.bots import BotRefused
+from arena.ladder.bot_pool import BotRefused
 from arena.ladder.cluster_worker import PairJob, play_pair
 from arena.ladder.plan import BotPlan
 from arena.maps.setup import make_game_on_map

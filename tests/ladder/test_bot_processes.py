@@ -5,8 +5,8 @@ from pathlib import Path
 import anyio
 import pytest
 
+from arena.ladder.bot_pool import BotRefused
 from arena.ladder.bot_processes import BotProcesses, open_bot_processes, start_command
-from arena.ladder.bots import BotRefused
 from arena.ladder.plan import BotPlan
 from arena.server.host import Host
 from arena.server.processes.bot_process import RestartPolicy

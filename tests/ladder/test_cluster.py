@@ -21,7 +21,7 @@ import msgspec
 import pytest
 from anyio.from_thread import start_blocking_portal
 
-from arena.ladder.bots import BotRefused
+from arena.ladder.bot_pool import BotRefused
 from arena.ladder.cluster import ClusterLost, ClusterRunner, check_record, open_cluster, start_next_pair
 from arena.ladder.event import Ladder
 from arena.ladder.event_terms import EventTerms

@@ -6,7 +6,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from arena.ladder.bots import BotRefused
+from arena.ladder.bot_pool import BotRefused
 from arena.ladder.event import Ladder
 from arena.ladder.plan import BotPlan, LadderPlan
 from arena.ladder.play import run_ladder

@@ -7,8 +7,8 @@ import anyio
 import msgspec
 import pytest
 
+from arena.ladder.bot_pool import BotRefused
 from arena.ladder.bot_processes import open_bot_processes
-from arena.ladder.bots import BotRefused
 from arena.ladder.event_terms import EventTerms
 from arena.ladder.plan import BotPlan
 from arena.ladder.runner import Runner

@@ -44,7 +44,7 @@ from arena.server.host import CannotListen, Host, open_host
 from arena.server.settings import private_settings
 from arena.server.store.database import StoreError
 from arena.server.store.journal.reader import load_events_of_match
-from arena.server.store.retention import Retention
+from arena.server.store.pruning import Retention
 from testkit.stored import load_records
 from tests.server.matches import game_of, spec, terms
 from tests.server.peer import Peer, dial, enter

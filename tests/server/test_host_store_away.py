@@ -20,7 +20,7 @@ from arena.protocol.record import Record
 from arena.server.host import Host, open_host
 from arena.server.settings import private_settings
 from arena.server.store.database import open_store
-from arena.server.store.journal.load import load_restart_state
+from arena.server.store.journal.restart_state import load_restart_state
 from testkit.stored import load_records
 from tests.server.databases import Postgresql
 from tests.server.matches import game_of, spec

@@ -30,7 +30,7 @@ from arena.server.core.settings import PoolGame
 from arena.server.store import migrations
 from arena.server.store.aggregates.closing import close_season
 from arena.server.store.invitations import create_invitations, find_invited_owner
-from testkit.simulation import watch
+from testkit.simulation import invariants
 from testkit.simulation.arena import SimulatedArena, SimulationPlan
 from testkit.simulation.bots import URL, ClientBot
 from testkit.simulation.servers import replace_machine
@@ -313,7 +313,7 @@ class Week(NamedTuple):
 
 def play_week(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Week:
     """Play the week, check it, and leave its store as arena.db in the folder."""
-    monkeypatch.setitem(watch.ALLOWED, "quitter", frozenset({EndReason.NO_SHOW}))
+    monkeypatch.setitem(invariants.ALLOWED, "quitter", frozenset({EndReason.NO_SHOW}))
     monkeypatch.setattr(sys, "unraisablehook", lambda _given: None)  # processes are killed amid their tasks
     arena = Semester()
     with replace_machine(arena):

@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from testkit.simulation.arena import SimulatedArena, SimulationPlan, simulate
+from testkit.simulation.defects import DEFECTS, plant_defect
 from testkit.simulation.network import PUBLIC, SimulatedNetwork
-from testkit.simulation.planted import DEFECTS, plant_defect
 from testkit.simulation.servers import replace_machine
 from testkit.simulation.world import SECOND, SimulatedProcess, World
 

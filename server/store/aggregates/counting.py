@@ -24,7 +24,7 @@ from arena.server.store.aggregates import event_tables, standings
 from arena.server.store.aggregates.event_tables import EventResult
 from arena.server.store.aggregates.seasons import load_seasons
 from arena.server.store.database import WriteFunction, transaction_writer
-from arena.server.store.finished import result_from_row
+from arena.server.store.finished_matches import result_from_row
 from arena.server.store.schema import matches, rating_steps
 
 CHUNK = 8

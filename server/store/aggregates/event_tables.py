@@ -17,7 +17,7 @@ from arena.protocol.values import Players
 from arena.rating.steps import FinishedMatch
 from arena.server.store.aggregates.standings import make_adding_upsert
 from arena.server.store.database import open_query_connection
-from arena.server.store.finished import result_from_row
+from arena.server.store.finished_matches import result_from_row
 from arena.server.store.schema import event_bots, event_scores, event_totals, matches
 
 MAX_FULL_TABLE = 100

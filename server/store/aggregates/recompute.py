@@ -27,7 +27,7 @@ from arena.rating.glicko import Rating
 from arena.rating.steps import Category, CurrentRating, RatedOutcome, Rater, RatingStep, categories
 from arena.server.store import database
 from arena.server.store.aggregates.standings import current_rating_from_row, load_bases, rating_key
-from arena.server.store.finished import make_summary_columns
+from arena.server.store.finished_matches import make_summary_columns
 from arena.server.store.journal.reader import load_events_by_match
 from arena.server.store.packing import UnpackError, unpack_match, unpack_record
 from arena.server.store.schema import matches, rating_steps, records

@@ -20,7 +20,7 @@ from arena.rating.words import WORDS
 from arena.server.store import database
 from arena.server.store.aggregates.seasons import load_seasons, running_season_number
 from arena.server.store.database import make_insert
-from arena.server.store.finished import list_distinct_games
+from arena.server.store.finished_matches import list_distinct_games
 from arena.server.store.schema import crosses as crosses_table
 from arena.server.store.schema import rating_bases
 from arena.server.store.schema import seasons as seasons_table

@@ -28,7 +28,7 @@ from arena.server.core.effects import (
 )
 from arena.server.store import database
 from arena.server.store.events import event_row
-from arena.server.store.finished import END_COLUMNS, make_summary_columns, match_digest
+from arena.server.store.finished_matches import END_COLUMNS, make_summary_columns, match_digest
 from arena.server.store.packing import pack_record, unpack_record
 
 log = logging.getLogger("arena.journal")

@@ -6,7 +6,7 @@
 
 A journal writes under the lease of its server's name (`server.store.lease`). It acquires the lease first, renews it
 while open, and releases it when closed. A commit is one transaction for any number of effects: either all of them
-become durable, or none. `server.store.journal.reader` and `server.store.journal.load` read the journal.
+become durable, or none. `server.store.journal.reader` and `server.store.journal.restart_state` read the journal.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from arena.server.core.inputs import Restore
 from arena.server.store import database, lease
 from arena.server.store.database import StoreError
 from arena.server.store.journal.changes import Changes, Durable, collect_changes
-from arena.server.store.journal.load import load_restart_state
 from arena.server.store.journal.postgresql_writer import open_postgresql_writer
+from arena.server.store.journal.restart_state import load_restart_state
 from arena.server.store.journal.sqlite_writer import open_sqlite_writer
 from arena.server.store.lease import LEASE_SECONDS, RENEWALS, Lease, LeaseLost
 

@@ -11,8 +11,8 @@ from arena.games.core import AnyGame
 from arena.games.riskless import Riskless
 from arena.maps.mapfile import MapFile
 from arena.maps.picture import MAXIE, MINNIE
-from arena.server.web.pictures.boards import Rectangle, draw_position
 from arena.server.web.pictures.lettering import FONT, QUIET, text_element
+from arena.server.web.pictures.positions import Rectangle, draw_position
 from arena.server.web.titles import make_map_title
 
 WIDTH, HEIGHT = 1200, 630

@@ -5,7 +5,7 @@ import sqlalchemy as sa
 from arena.match.events import Moved
 from arena.server.store.aggregates.counting import count_new_matches
 from arena.server.store.database import open_store
-from arena.server.store.finished import load_record
+from arena.server.store.finished_matches import load_record
 from arena.server.store.journal.reader import load_events_of_match
 from arena.server.store.queries import load_event_table, load_rating_tables
 from arena.server.store.schema import event_totals

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from testkit.simulation.arena import SimulationPlan, simulate
-from testkit.simulation.planted import DEFECTS, find_failing_seed, plant_defect
+from testkit.simulation.defects import DEFECTS, find_failing_seed, plant_defect
 from testkit.simulation.shrink import generalize_failure, reduce_failure
 
 

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from arena.server.host import open_host
 from arena.server.settings import private_settings
-from arena.server.shell import addresses
+from arena.server.shell import address_recorder
 from arena.server.store import schema, tokens
 from arena.server.store.database import open_store
 from tests.server.command_line import run
@@ -44,7 +44,7 @@ def test_suspicious_results_are_listed_for_the_host(
 async def test_bots_that_play_from_one_address_are_listed_and_the_address_is_not_stored(
     capsys: pytest.CaptureFixture[str], database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(addresses, "PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(address_recorder, "PAUSE_SECONDS", 0.01)
     async with (
         open_host(private_settings(database=database, proxies=["127.0.0.0/8"])) as host,
         AsyncExitStack() as stack,

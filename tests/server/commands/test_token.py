@@ -12,7 +12,7 @@ from arena.server.failed_logins import FailedLogins
 from arena.server.ports import AdmissionRequest
 from arena.server.shell.authenticator import Authenticator
 from arena.server.store.database import open_store
-from arena.server.store.journal.load import load_accounts
+from arena.server.store.journal.restart_state import load_accounts
 from tests.server.command_line import run
 
 

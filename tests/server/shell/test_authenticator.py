@@ -23,7 +23,7 @@ from arena.server.ports import AdmissionRequest
 from arena.server.shell import authenticator
 from arena.server.shell.authenticator import GATHER_SECONDS, Authenticator
 from arena.server.store import tokens
-from arena.server.store.journal.load import StoredAccount
+from arena.server.store.journal.restart_state import StoredAccount
 from tests.virtual import virtual
 
 HERE = "192.0.2.1"

@@ -13,7 +13,7 @@ from arena.server.store.aggregates.counting import count_new_matches
 from arena.server.store.aggregates.recompute import recompute_ratings
 from arena.server.store.compaction import pack_finished_matches
 from arena.server.store.database import open_store
-from arena.server.store.finished import load_record
+from arena.server.store.finished_matches import load_record
 from arena.server.store.journal.reader import find_started_matches, load_events_of_match
 from arena.server.store.people import forget_name, rename_bot
 from arena.server.web.match_log import load_log

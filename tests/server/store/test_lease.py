@@ -20,8 +20,8 @@ from arena.server.store import lease, schema
 from arena.server.store.database import StoreError, open_store
 from arena.server.store.journal.changes import Durable, collect_changes
 from arena.server.store.journal.journal import Journal, open_journal
-from arena.server.store.journal.load import load_restart_state
 from arena.server.store.journal.reader import load_events_of_match
+from arena.server.store.journal.restart_state import load_restart_state
 from arena.server.store.lease import CHECK_SECONDS, LEASE_SECONDS, Lease, LeaseHeld, LeaseLost
 from tests.hurried_clock import HurriedClock
 from tests.server.journals import MATCH, ends, happens, opens, run_out, take_lease

@@ -13,7 +13,7 @@ from arena.server.store.directives import issue_directive
 from arena.server.store.invitations import create_invitations
 from arena.server.store.journal.journal import open_journal
 from arena.server.store.maintenance import PACK_SECONDS, PRUNE_SECONDS, Maintenance
-from arena.server.store.retention import Retention
+from arena.server.store.pruning import Retention
 from tests.hurried_clock import HurriedClock
 from tests.server.databases import Postgresql
 from tests.server.played import MAXIE_WINS, day, events, keep

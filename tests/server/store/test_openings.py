@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.server.store.finished import OPENING_PLIES, opening_key
+from arena.server.store.finished_matches import OPENING_PLIES, opening_key
 
 MOVES = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)).map(list), max_size=12)
 

@@ -20,7 +20,7 @@ from arena.protocol.values import Players
 from arena.server.core.bot import hash_secret
 from arena.server.core.effects import SaveSession
 from arena.server.store import people, tokens
-from arena.server.store.addresses import AddressUse, store_address_uses
+from arena.server.store.address_uses import AddressUse, store_address_uses
 from arena.server.store.aggregates.counting import count_new_matches
 from arena.server.store.aggregates.recompute import recompute_ratings
 from arena.server.store.archive import export_lines

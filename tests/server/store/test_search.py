@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from arena.protocol.codes import EndReason
 from arena.server.store.database import Engine, open_store
-from arena.server.store.finished import MatchSummary
+from arena.server.store.finished_matches import MatchSummary
 from arena.server.store.schema import crosses, matches
 from arena.server.store.search import SearchFilter, find_opening_key, load_scores, search_matches
 

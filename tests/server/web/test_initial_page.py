@@ -19,8 +19,8 @@ from arena.protocol.messages import Played, Ready, Start, View
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Clocks, Data, Players
 from arena.server.host import Host
-from arena.server.web.frames import LiveRequest, LiveResponse
 from arena.server.web.initial_page import PLAIN, HeroMatch, InitialPage, load_demo, render_hero
+from arena.server.web.page_messages import LiveRequest, LiveResponse
 from tests.server.matches import game_of, spec
 from tests.server.peer import enter
 from tests.server.web.test_pages import get

@@ -17,7 +17,7 @@ from arena.protocol.messages import EnterEvent, Error, Hello, Welcome
 from arena.server.core.calendar import format_utc
 from arena.server.core.inputs import AnnounceEvent, ControlEvent, HostCommand
 from arena.server.host import Host
-from arena.server.shell import requests
+from arena.server.shell import host_requests
 from arena.server.store import invitations, tokens
 from arena.server.store.database import current_timestamp, open_store, transaction_writer
 from arena.server.store.events import (
@@ -167,7 +167,7 @@ async def test_an_entry_reaches_its_event_at_once(host: Host, monkeypatch: pytes
     async def pending_requests(*_: object) -> list[HostCommand]:
         return []
 
-    monkeypatch.setattr(requests, "load_pending_requests", pending_requests)
+    monkeypatch.setattr(host_requests, "load_pending_requests", pending_requests)
     tiger = basic("tiger", await tokens.create_token(host.engine, "tiger", "bot", "ada"))
     cup = {"event": "cup", "state": "open", "begins": format_utc(TOMORROW)}
     for action, bots in (("enter", ["tiger"]), ("withdraw", []), ("enter", ["tiger"])):

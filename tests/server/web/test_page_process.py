@@ -35,7 +35,7 @@ from arena.server.store.database import close_engine, make_engine, open_readonly
 from arena.server.store.events import make_change_maker
 from arena.server.web import page_process
 from arena.server.web.__main__ import MIN_CACHED, RequestHandler
-from arena.server.web.frames import LiveRequest, LiveResponse, PageRequest
+from arena.server.web.page_messages import LiveRequest, LiveResponse, PageRequest
 from arena.server.web.pages import Pages, ServerInfo
 from arena.server.web.routes import ROUTES, parse_target
 from tests.server.edge.rig import settled

@@ -29,7 +29,7 @@ from arena.server.settings import private_settings
 from arena.server.store import lease as lease_module
 from arena.server.store.aggregates.counting import count_new_matches
 from arena.server.web import request_queue
-from arena.server.web.frames import LiveRequest, LiveResponse
+from arena.server.web.page_messages import LiveRequest, LiveResponse
 from arena.server.web.page_process import MAX_PARALLEL_ANSWERS
 from arena.server.web.pages import AnswerCache, Pages
 from arena.server.web.routes import ROUTES, parse_target

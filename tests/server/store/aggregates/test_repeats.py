@@ -12,7 +12,7 @@ from arena.protocol.values import Players
 from arena.server.store.aggregates.counting import count_new_matches
 from arena.server.store.aggregates.standings import load_standings
 from arena.server.store.database import open_store
-from arena.server.store.finished import match_digest
+from arena.server.store.finished_matches import match_digest
 from arena.server.store.schema import matches
 from tests.server.matches import record
 from tests.server.played import MAXIE_WINS, MINNIE_WINS, day, events, keep

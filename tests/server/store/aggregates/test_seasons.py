@@ -24,9 +24,9 @@ from arena.server.store.aggregates.standings import (
     load_standings,
 )
 from arena.server.store.database import open_store, transaction_writer
-from arena.server.store.journal.load import load_accounts
+from arena.server.store.journal.restart_state import load_accounts
+from arena.server.store.pruning import Retention, prune
 from arena.server.store.queries import load_rating_tables
-from arena.server.store.retention import Retention, prune
 from arena.server.store.schema import matches
 from arena.server.store.schema import standings as standings_table
 from arena.server.store.search import load_scores

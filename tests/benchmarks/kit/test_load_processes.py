@@ -6,8 +6,8 @@ import os
 import time
 
 from benchmarks.kit.flat import serve_relay
-from benchmarks.kit.loads import RELAY, run_loads
-from benchmarks.kit.served import load_cores, server_cores
+from benchmarks.kit.load_processes import RELAY, run_loads
+from benchmarks.kit.running_server import load_cores, server_cores
 
 
 def test_counts_of_bots_in_several_processes_are_added() -> None:

@@ -24,7 +24,7 @@ from arena.server.store.journal import sqlite_writer
 from arena.server.store.journal.journal import Journal
 from arena.server.store.schema import servers
 from testkit.simulation.arena import SimulationPlan, SimulationResult, simulate
-from testkit.simulation.watch import WatchedCore
+from testkit.simulation.invariants import WatchedCore
 
 patch = mock.patch.object
 

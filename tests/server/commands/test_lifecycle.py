@@ -1,4 +1,4 @@
-"""server.commands.serving: no signal that tells a server to stop is lost."""
+"""server.commands.lifecycle: no signal that tells a server to stop is lost."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import closing
 import anyio
 import pytest
 
-from arena.server.commands.serving import StopSignals
+from arena.server.commands.lifecycle import StopSignals
 
 
 @pytest.fixture

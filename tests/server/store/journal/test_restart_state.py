@@ -14,7 +14,7 @@ from arena.server.store.aggregates.counting import count_new_matches
 from arena.server.store.aggregates.standings import load_standings
 from arena.server.store.database import open_store
 from arena.server.store.journal.journal import open_journal
-from arena.server.store.journal.load import StoredAccount, load_accounts, load_restart_state
+from arena.server.store.journal.restart_state import StoredAccount, load_accounts, load_restart_state
 from tests.server.journals import ends, happens, opens
 from tests.server.matches import record, terms
 from tests.server.played import MAXIE_WINS, day, events, keep

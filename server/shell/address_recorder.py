@@ -14,7 +14,7 @@ from arena.clock import Clock
 from arena.server.core.effects import MatchFinished
 from arena.server.failed_logins import address_key
 from arena.server.store import database
-from arena.server.store.addresses import AddressUse, store_address_uses
+from arena.server.store.address_uses import AddressUse, store_address_uses
 from arena.server.store.database import Engine, StoreError
 from arena.server.store.journal.journal import Journal
 

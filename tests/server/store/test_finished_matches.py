@@ -8,10 +8,10 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result, to_line
-from arena.server.store import finished, schema
+from arena.server.store import finished_matches, schema
 from arena.server.store.archive import import_lines
 from arena.server.store.database import open_store
-from arena.server.store.finished import MatchList, MatchSummary, load_record, make_summary_columns
+from arena.server.store.finished_matches import MatchList, MatchSummary, load_record, make_summary_columns
 from arena.server.store.search import SearchFilter, search_matches
 from tests.properties import seeds
 from tests.server.matches import record
@@ -98,9 +98,9 @@ def test_text_that_is_too_long_or_not_storable_is_cut() -> None:
         | {"setup": {"map": "m\0" * 200}, "result": Result(None, EndReason.BOARD_FULL, "x" * 5000)}
     )
     shown = make_summary_columns(long)
-    assert len(shown["map"]) == finished.MAX_LENGTHS["map"]
+    assert len(shown["map"]) == finished_matches.MAX_LENGTHS["map"]
     assert "\0" not in shown["map"]
-    assert len(shown["detail"]) == finished.MAX_LENGTHS["detail"]
+    assert len(shown["detail"]) == finished_matches.MAX_LENGTHS["detail"]
     assert (
         make_summary_columns(
             Record(**{**{n: getattr(plain_record, n) for n in Record.__struct_fields__}, "setup": {"map": 7}})

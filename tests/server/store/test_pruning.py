@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 
 from arena.protocol.record import from_line
-from arena.server.store import retention, schema
+from arena.server.store import pruning, schema
 from arena.server.store.aggregates.counting import count_new_matches
 from arena.server.store.aggregates.recompute import recompute_ratings
 from arena.server.store.aggregates.standings import load_standings
@@ -18,8 +18,8 @@ from arena.server.store.archive import ImportResult, import_lines
 from arena.server.store.compaction import pack_finished_matches
 from arena.server.store.database import current_timestamp, open_store
 from arena.server.store.ladders import claim_ladder, finish_ladder
+from arena.server.store.pruning import ArchiveFailed, BadRetention, Retention, prune
 from arena.server.store.queries import load_event_table, load_rating_tables
-from arena.server.store.retention import ArchiveFailed, BadRetention, Retention, prune
 from arena.server.store.search import SearchFilter, search_matches
 from tests.server.played import MAXIE_WINS, MINNIE_WINS, NOBODY_WINS, day, events, keep
 
@@ -122,7 +122,7 @@ async def test_nothing_is_removed_if_the_archive_cannot_be_written(database: str
 async def test_a_prune_that_was_cut_short_loses_nothing(database: str, tmp_path: Path) -> None:
     async with open_store(database) as engine:
         matches = [
-            await keep(engine, day(1 + number), events(MAXIE_WINS)) for number in range(retention.CHUNK + 5)
+            await keep(engine, day(1 + number), events(MAXIE_WINS)) for number in range(pruning.CHUNK + 5)
         ]
         await count_new_matches(engine)
 

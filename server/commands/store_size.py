@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from arena.console import DatabaseOption, JsonOption, UsageError, err, print_table, write_json
-from arena.server.commands.in_store import DATABASE, run_on_store
+from arena.server.commands.store_options import DATABASE, run_on_store
 from arena.server.store.aggregates.counting import count_new_matches
 from arena.server.store.database import Engine
-from arena.server.store.retention import BadRetention, Retention, prune
+from arena.server.store.pruning import BadRetention, Retention, prune
 from arena.server.store.stats import load_stats, vacuum
 
 

@@ -14,7 +14,7 @@ from arena.maps.cells import shipped_cells
 from arena.maps.loader import load_map_file
 from arena.maps.mapfile import MapFile
 from arena.maps.picture import picture_of
-from arena.server.web.pictures.boards import Rectangle, draw_position
+from arena.server.web.pictures.positions import Rectangle, draw_position
 from tests.games.own import EXAMPLES
 from tests.games.setups import random_match
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from arena.protocol.codes import Code, EndReason
 from arena.protocol.messages import End, Error, Ready
 from arena.protocol.values import Clocks
-from arena.server.shell.missed import LOOKUP_SECONDS, MAX_QUEUED, MissedResultSender
+from arena.server.shell.missed_results import LOOKUP_SECONDS, MAX_QUEUED, MissedResultSender
 from testkit.virtual_time import CLOCK
 from tests.server.matches import spec
 from tests.server.shell.shells import FakeClient, ListEdge, ListStore, running, until

@@ -33,7 +33,7 @@ from arena.protocol.timecontrol import TimeControl
 from arena.server.core import guests
 from arena.server.core.effects import StartHouseEngine
 from arena.server.core.guests import REQUEST_BURST, SLOTS_PER_ADDRESS, START_BURST, guest_refusal_reason
-from arena.server.core.house import MAX_BOT_TOTAL_MS
+from arena.server.core.house_engines import MAX_BOT_TOTAL_MS
 from arena.server.core.house_queue import MAX_QUEUED, HouseQueue, Requester
 from arena.server.core.inputs import BotCrashed, Drain, HouseEngineFailed
 from arena.server.core.settings import MATCHES_PER_HOUSE_ENGINE, HouseEngine, Pool, PoolGame

@@ -23,7 +23,7 @@ from arena.server.core.settings import OPEN_EVENT, HouseEngine
 from arena.server.host import Host, open_host
 from arena.server.processes.bot_process import RestartPolicy
 from arena.server.settings import Settings, private_settings
-from arena.server.shell.house import BadHouse, HousePlan, parse_engines
+from arena.server.shell.house_processes import BadHouse, HousePlan, parse_engines
 from testkit.parts import mark_requires
 from tests.games.own import forget_games, nim
 from tests.server.fleets import all_gone, processes_of

@@ -1,6 +1,6 @@
 """Load from several processes, since a single one would limit the server: bots that play at full speed.
 
-python -m benchmarks.kit.loads URL KIND NAMES PAUSE COUNTS SLOT NUMBER BOTS
+python -m benchmarks.kit.load_processes URL KIND NAMES PAUSE COUNTS SLOT NUMBER BOTS
 
 The program is one of NUMBER processes, and runs its share of the BOTS bots. KIND is `arena` to play in an arena, `idle`
 only to connect to one, `watch` to watch all of its matches, or `relay` to play through a relay. The bots' names are NAMES
@@ -24,7 +24,7 @@ from pathlib import Path
 import uvloop
 
 from benchmarks.kit.load import Load, run_arena_bot, run_relay_bot, run_spectator
-from benchmarks.kit.served import ROOT, load_cores, pin_to_cores, process_cpu_seconds
+from benchmarks.kit.running_server import ROOT, load_cores, pin_to_cores, process_cpu_seconds
 
 ARENA, IDLE, RELAY, WATCH = "arena", "idle", "relay", "watch"
 """Kinds of load."""
@@ -91,7 +91,7 @@ def run_loads(
             with pin_to_cores(cores):
                 for slot in range(number):
                     given = (url, kind, names, str(pause), str(file), str(slot), str(number), str(bots))
-                    command = [sys.executable, "-m", "benchmarks.kit.loads", *given]
+                    command = [sys.executable, "-m", "benchmarks.kit.load_processes", *given]
                     running.processes.append(subprocess.Popen(command, cwd=ROOT))
             yield running
         finally:

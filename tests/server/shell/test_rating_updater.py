@@ -11,7 +11,7 @@ import anyio
 from arena.clock import Clock
 from arena.rating.glicko import Rating
 from arena.server.core.inputs import Input, RatingChanged, SeasonClosed
-from arena.server.shell.ratings import RatingUpdater
+from arena.server.shell.rating_updater import RatingUpdater
 from arena.server.store.aggregates.closing import close_season
 from arena.server.store.aggregates.standings import load_standings
 from arena.server.store.database import open_store, transaction_writer

@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.server.store import addresses, tokens
-from arena.server.store.addresses import (
+from arena.server.store import address_uses, tokens
+from arena.server.store.address_uses import (
     MAX_OWNERS,
     RETENTION_DAYS,
     AddressUse,
@@ -57,7 +57,7 @@ async def test_rows_of_bots_with_a_token_are_kept_for_some_days(database: str) -
 
 @given(st.sets(st.tuples(st.sampled_from("123"), st.sampled_from("xy"), st.sampled_from(sorted(OWNERS)))))
 def test_pairs_are_those_of_an_address_with_few_owners(rows: set[tuple[str, str, str]]) -> None:
-    found = addresses._group_shared_days((*row, OWNERS[row[2]]) for row in rows)
+    found = address_uses._group_shared_days((*row, OWNERS[row[2]]) for row in rows)
     for one, other in combinations(sorted(OWNERS), 2):
         days = {
             day
