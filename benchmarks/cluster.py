@@ -97,18 +97,18 @@ async def run_members(
     """Run the processes of a configuration."""
     roles: list[Role] = ["core", *["edge"] * edges] if edges else ["all"]  # type: ignore[list-item]
     bus = (f"--set=bus.url={nats.url}",) if edges else ()
-    made: list[ClusterMember] = []
+    members: list[ClusterMember] = []
     try:
         for number, role in enumerate(roles):
             member = ClusterMember(
                 role, f"{role}-{number}", folder / f"{number}.log", (*bus, "--db", url, *SERVE)
             )
-            made.append(member)
+            members.append(member)
             member.start()
             await member.wait_ready()
-        yield made
+        yield members
     finally:
-        for each in made:
+        for each in members:
             await asyncio.to_thread(each.close)
 
 

@@ -72,7 +72,7 @@ def recovery_seconds(report: FailureReport, kinds: Sequence[str]) -> list[float]
 
 def make_section(report: FailureReport, arguments: argparse.Namespace, note: str) -> str:
     """Return the section of the report."""
-    outcome = report.result
+    result = report.result
     lines = [
         "## Failures during play",
         "",
@@ -93,8 +93,8 @@ def make_section(report: FailureReport, arguments: argparse.Namespace, note: str
         quantiles = [f"{percentile(seconds, share):.2f}" for share in (0.5, 0.99, 1)]
         rows.append([kind, len(of_kind), len(seconds) + stuck, *quantiles, stuck])
     head = ["failure", "times", "matches in progress", "continues p50 s", "p99 s", "maximum s", "never"]
-    endings = ", ".join(f"{reason} {count}" for reason, count in sorted(outcome.reasons.items()))
-    summary = f"{len(outcome.faults)} faults in {outcome.matches:,} matches with {outcome.acknowledged:,} acknowledged moves (end reasons: {endings})"
+    endings = ", ".join(f"{reason} {count}" for reason, count in sorted(result.reasons.items()))
+    summary = f"{len(result.faults)} faults in {result.matches:,} matches with {result.acknowledged:,} acknowledged moves (end reasons: {endings})"
     of_core = recovery_seconds(report, CORE_FAULTS)
     quickness = f"p50 {percentile(of_core, 0.5):.2f} s, p99 {percentile(of_core, 0.99):.2f} s"
     return "\n".join(

@@ -25,16 +25,16 @@ def main() -> int:
     arguments = parser.parse_args()
     logging.disable(logging.CRITICAL)  # a line for every frame that was refused says nothing
     began = time.monotonic()
-    outcome = asyncio.run(run_fuzzer(arguments.frames, seed=arguments.seed))
+    result = asyncio.run(run_fuzzer(arguments.frames, seed=arguments.seed))
     print(
-        f"{outcome.frames:,} frames in {time.monotonic() - began:.0f} s, {outcome.live:,} of them over sockets, beside "
-        f"{outcome.honest_end_reasons.total():,} matches: {outcome.decoded:,} were messages"
+        f"{result.frames:,} frames in {time.monotonic() - began:.0f} s, {result.live:,} of them over sockets, beside "
+        f"{result.honest_end_reasons.total():,} matches: {result.decoded:,} were messages"
     )
-    print("refused:", ", ".join(f"{code} {count:,}" for code, count in outcome.refused.most_common()))
+    print("refused:", ", ".join(f"{code} {count:,}" for code, count in result.refused.most_common()))
     print(
-        f"peak memory {outcome.warm_kib / 1024:.0f} MiB after a tenth, {outcome.peak_kib / 1024:.0f} MiB after all"
+        f"peak memory {result.warm_kib / 1024:.0f} MiB after a tenth, {result.peak_kib / 1024:.0f} MiB after all"
     )
-    return print_faults(outcome.faults)
+    return print_faults(result.faults)
 
 
 if __name__ == "__main__":

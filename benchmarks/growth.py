@@ -153,9 +153,9 @@ def make_section(beside: Sequence[CostBesideIdle], stores: Sequence[CostOnStore]
         text = f"at most {ratios[worst]:.2f} ×, with {worst:,} connections"
         lines += [format_claim(what, f"at most {MAX_RATIO:g} ×", text), ""]
     for store in dict.fromkeys(each.store for each in stores):
-        mine = [each for each in stores if each.store == store]
-        ratio = max(statistics.median(each.cpu) for each in mine) / statistics.median(mine[0].cpu)
-        what = f"CPU time of a move with {mine[0].matches:,} to {mine[-1].matches:,} finished matches on {store}, compared with {mine[0].matches:,} match"
+        costs = [each for each in stores if each.store == store]
+        ratio = max(statistics.median(each.cpu) for each in costs) / statistics.median(costs[0].cpu)
+        what = f"CPU time of a move with {costs[0].matches:,} to {costs[-1].matches:,} finished matches on {store}, compared with {costs[0].matches:,} match"
         lines += [format_claim(what, f"at most {MAX_RATIO:g} ×", f"at most {ratio:.2f} ×"), ""]
     if stores:
         largest = max(each.matches for each in stores)
@@ -184,9 +184,9 @@ def main() -> None:
         stores = []
         for store in arguments.stores.split(","):
             for count in (size for size in MATCHES if size <= arguments.most):
-                one = measure_on_store(store, count, arguments.seconds, arguments.rounds)
-                print(f"{store}, {count:,} matches: {format_spread(one.cpu)} µs a move", flush=True)
-                stores.append(one)
+                cost = measure_on_store(store, count, arguments.seconds, arguments.rounds)
+                print(f"{store}, {count:,} matches: {format_spread(cost.cpu)} µs a move", flush=True)
+                stores.append(cost)
     text = make_section(beside, stores, note())
     print(text)
     SERVER.replace_section("growth", text)

@@ -87,8 +87,8 @@ def kill_ladder(arguments: argparse.Namespace, folder: Path) -> list[str]:
         "the file has each match of the store once": sorted(lines) == ids["killed"],
         "the table is the same": killed["table"] == unbroken["table"],
     }
-    for what, right in checks.items():
-        print(f"{'yes' if right else 'NO'}: {what}")
+    for check, right in checks.items():
+        print(f"{'yes' if right else 'NO'}: {check}")
     return [f"not true: {what}" for what, right in checks.items() if not right]
 
 

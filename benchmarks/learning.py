@@ -43,10 +43,10 @@ Play = Callable[[], int]
 def measure_rate(play: Play, seconds: float) -> float:
     """Return the steps of `play` per second of this thread's CPU time. The first call is not counted."""
     play()
-    done, began = 0, time.thread_time()
+    moves, began = 0, time.thread_time()
     while (spent := time.thread_time() - began) < seconds:
-        done += play()
-    return done / spent
+        moves += play()
+    return moves / spent
 
 
 def play_by_rules(game: Game[Any, Any], dice: Random) -> int:

@@ -52,15 +52,15 @@ def _run_seeds(arguments: argparse.Namespace) -> list[SimulationResult]:
         else range(arguments.seed, arguments.seed + arguments.seeds)
     ):
         with plant_defect(arguments.fault):
-            outcome = simulate(SimulationPlan(seed, 3600 * arguments.hours, arguments.bots, only=only))
-        results.append(outcome)
-        if outcome.failure:
-            print(f"seed {seed} fails at {outcome.seconds:.3f} s: {outcome.failure}", flush=True)
+            result = simulate(SimulationPlan(seed, 3600 * arguments.hours, arguments.bots, only=only))
+        results.append(result)
+        if result.failure:
+            print(f"seed {seed} fails at {result.seconds:.3f} s: {result.failure}", flush=True)
             if only is None:
                 with plant_defect(arguments.fault):
-                    _print_failure(reduce_failure(outcome), arguments)
+                    _print_failure(reduce_failure(result), arguments)
         elif not arguments.minutes and arguments.seeds == 1:
-            print(f"seed {seed}: digest {outcome.digest}")
+            print(f"seed {seed}: digest {result.digest}")
         if arguments.minutes and time.perf_counter() >= until:
             break
     return results

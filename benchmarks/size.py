@@ -23,7 +23,7 @@ import sqlalchemy as sa
 from arena.server.store import tokens
 from arena.server.store.database import Engine, open_store
 from arena.server.store.schema import matches, records
-from arena.server.store.stats import Stats, load_stats
+from arena.server.store.stats import StoreStats, load_stats
 from arena.server.web.page_process import MAX_PARALLEL_ANSWERS as ANSWERS_AT_ONCE
 from arena.server.web.request_queue import SHARE
 from arena.server.web.routes import ROUTES, find_route
@@ -64,7 +64,7 @@ class StoreLatencies:
 
     store: str
     count: int
-    stats: Stats
+    stats: StoreStats
     piece: float
     """Average size of a packed match, in bytes."""
     milliseconds: dict[str, tuple[float, float, float]] = field(default_factory=dict)
@@ -200,21 +200,27 @@ def make_section(latencies: Sequence[StoreLatencies], note: str) -> str:
         ),
     ]
     for store in dict.fromkeys(each.store for each in latencies):
-        mine = [each for each in latencies if each.store == store]
+        latencies_of_store = [each for each in latencies if each.store == store]
         lines += [
             "",
             f"**{store}**",
             "",
             *make_table(
-                ["", *(f"{each.count:,}" for each in mine)],
+                ["", *(f"{each.count:,}" for each in latencies_of_store)],
                 [
-                    *([name, *(_format_cell(each.milliseconds[name]) for each in mine)] for name in names),
-                    ["bytes per match, compressed", *(f"{each.piece:,.0f}" for each in mine)],
+                    *(
+                        [name, *(_format_cell(each.milliseconds[name]) for each in latencies_of_store)]
+                        for name in names
+                    ),
+                    ["bytes per match, compressed", *(f"{each.piece:,.0f}" for each in latencies_of_store)],
                     [
                         "bytes per match with rows and indices",
-                        *(f"{each.stats.bytes_a_match:,.0f}" for each in mine),
+                        *(f"{each.stats.bytes_a_match:,.0f}" for each in latencies_of_store),
                     ],
-                    ["bytes of the store", *(f"{each.stats.bytes / 1e6:,.0f} MB" for each in mine)],
+                    [
+                        "bytes of the store",
+                        *(f"{each.stats.bytes / 1e6:,.0f} MB" for each in latencies_of_store),
+                    ],
                 ],
             ),
         ]

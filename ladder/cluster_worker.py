@@ -90,7 +90,7 @@ def _local_spec(spec: str) -> str:
 async def _play_job(
     job: PairJob, match_terms: Terms, games: Sequence[str], folder: Path | None
 ) -> PairResult:
-    answer, refused = PairResult(), None
+    answer, refusal = PairResult(), None
 
     def add_record(_pairing: Pairing, record: Record) -> None:
         answer.records.append(to_line(record))
@@ -118,9 +118,9 @@ async def _play_job(
                 _AssignedMatches(job.matches)
             )
         except BotRefused as error:
-            refused = error  # raised outside the task group of the processes, which would wrap it
-    if refused is not None:
-        raise refused
+            refusal = error  # raised outside the task group of the processes, which would wrap it
+    if refusal is not None:
+        raise refusal
     return answer
 
 

@@ -75,10 +75,10 @@ class Ladder:
         plan = self.plan
         format = make_format(plan.format, self.bots, plan.rounds, len(self.starts), plan.seed)
         self.schedule = Schedule(event.hex, format)
-        played, again = self.schedule.resume(finished or {})
+        played, unfinished = self.schedule.resume(finished or {})
         self.played = [(pairing, with_bot_names(pairing, record)) for pairing, record in played]
         self.resumed = len(self.played)
-        return again
+        return unfinished
 
     def add_match(self, pairing: Pairing, record: Record) -> None:
         """Add a finished match."""

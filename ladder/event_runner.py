@@ -74,7 +74,7 @@ class EventRunner:
         schedule = self._resume()
         if self._is_finished(schedule):
             return
-        refused = None
+        refusal = None
         async with open_bot_processes(
             self._host,
             ladder.plan.bots,
@@ -89,35 +89,35 @@ class EventRunner:
                 self._on_open(self._host.url)
                 await self._run(schedule, processes)
             except BotRefused as error:
-                refused = error  # raised outside the task group of the processes, which would wrap it
-        if refused is not None:
-            raise refused
+                refusal = error  # raised outside the task group of the processes, which would wrap it
+        if refusal is not None:
+            raise refusal
 
     async def play_external(self, external: ExternalBotSettings) -> None:
         """Wait for bots that connect by themselves, and play the schedule."""
-        host, stored = self._host, self._stored_ladder
+        host, stored_ladder = self._host, self._stored_ladder
         self._on_open(host.url)
-        before = list(stored.plan.get("bots", ()))
+        before = list(stored_ladder.plan.get("bots", ()))
         awaited = ", ".join(before) if before else f"{external.bots} bots or more"
         self._observer.show_notice(f"waiting for {awaited} at {host.url}")
-        host.set_event(stored.event, None)
+        host.set_event(stored_ladder.event, None)
         try:
             bots = await gather_bots(host, self._ladder.plan.game, external, before)
         except TooFewBots:
             host.announce_restart()  # connected bots keep trying, and reconnect when the command runs again
             raise
         self._ladder.set_bots(bots.names)
-        host.set_event(stored.event, bots.names)
+        host.set_event(stored_ladder.event, bots.names)
         if bots.missed:
             self._observer.show_notice(f"{bots.missed}: the others begin")
-        if stored.plan and not before:
-            await set_bots(host.engine, stored.event, bots.names)
+        if stored_ladder.plan and not before:
+            await set_bots(host.engine, stored_ladder.event, bots.names)
         schedule = self._resume()
         async with bots.track_presence():
             await self._run(schedule, bots)
         rows = self._ladder.table()
         host.send_ranks(
-            stored.event,
+            stored_ladder.event,
             [
                 EventPlace(row.bot, rank, row.points)
                 for rank, row in zip(compute_ranks(rows), rows, strict=True)
@@ -150,16 +150,16 @@ class EventRunner:
 
     def _resume(self) -> Schedule:
         """Return the schedule without the matches that the store has; add those missing in the record file to it."""
-        ladder, stored = self._ladder, self._stored_ladder
-        again = ladder.begin(stored.uid, stored.records)
+        ladder, stored_ladder = self._ladder, self._stored_ladder
+        voids = ladder.begin(stored_ladder.uid, stored_ladder.records)
         if ladder.schedule is None:
             raise ValueError("the ladder has begun, but has no schedule")
         # The process may have been killed between writing the store and the file.
-        self._file.append_missing([*again, *ladder.records])
+        self._file.append_missing([*voids, *ladder.records])
         if ladder.resumed:
             of = f" of {ladder.total_matches}" if ladder.total_matches is not None else ""
             self._observer.show_notice(
-                f"event {stored.event} goes on: {ladder.resumed}{of} matches were played before"
+                f"event {stored_ladder.event} goes on: {ladder.resumed}{of} matches were played before"
             )
         return ladder.schedule
 

@@ -85,6 +85,10 @@ def max_match_seconds(terms: Terms) -> float:
     clocks = plies * terms.margin_ms
     for control in (terms.time_control_of("maxie"), terms.time_control_of("minnie")):
         # Each player has half of the plies, or one more.
-        own = (plies + 1) // 2
-        clocks += own * control.base_ms if control.per_move else control.base_ms + own * control.increment_ms
+        moves_of_player = (plies + 1) // 2
+        clocks += (
+            moves_of_player * control.base_ms
+            if control.per_move
+            else control.base_ms + moves_of_player * control.increment_ms
+        )
     return (terms.ready_ms + clocks) / 1000

@@ -158,10 +158,10 @@ class ExternalBots:
 
     async def _watch_presence(self) -> None:
         while True:
-            here = _connected_bots(self._host, self._game)
+            connected = _connected_bots(self._host, self._game)
             now = self._clock.now()
             for name, bot in self._bots.items():
-                bot.record_presence(now, self._settings.away, is_connected=name in here)
+                bot.record_presence(now, self._settings.away, is_connected=name in connected)
             self._notify_changed()
             # There is no event when a bot leaves; its match, if it has one, ends by its own deadlines.
             with anyio.move_on_after(1):
@@ -175,32 +175,32 @@ async def gather_bots(
 
     If some bots are missing after the waiting time, return the others. Raises TooFewBots if fewer than two connected.
     """
-    here: set[str] = set()
+    connected: set[str] = set()
     with anyio.move_on_after(settings.wait):
-        while not (here >= set(names) if names else len(here) >= settings.bots):
-            here = await _wait_for_other_bots(host, game, here)
+        while not (connected >= set(names) if names else len(connected) >= settings.bots):
+            connected = await _wait_for_other_bots(host, game, connected)
     with anyio.move_on_after(settings.wait):
         while (
             not names
-            and len(here) >= settings.bots
-            and (more := await _new_bots(host, game, here, settings.settle))
+            and len(connected) >= settings.bots
+            and (more := await _new_bots(host, game, connected, settings.settle))
         ):
-            here |= more
-    here |= _connected_bots(host, game)
+            connected |= more
+    connected |= _connected_bots(host, game)
     missed = ""
     if names:
-        here &= set(names)
-        if away := set(names) - here:
+        connected &= set(names)
+        if away := set(names) - connected:
             missed = f"these bots of the event did not connect within {settings.wait:g} s: {', '.join(sorted(away))}"
-    elif len(here) < settings.bots:
-        missed = f"{len(here)} of {settings.bots} bots connected within {settings.wait:g} s"
-    if len(here) < MIN_BOTS:
+    elif len(connected) < settings.bots:
+        missed = f"{len(connected)} of {settings.bots} bots connected within {settings.wait:g} s"
+    if len(connected) < MIN_BOTS:
         if names:
             raise TooFewBots(f"{missed}; connect them, or name another event with --event; {ANOTHER_EVENT}")
-        raise TooFewBots(f"{missed}: {', '.join(sorted(here)) or 'none'}")
-    bots = {name: ExternalBot() for name in names or here}
+        raise TooFewBots(f"{missed}: {', '.join(sorted(connected)) or 'none'}")
+    bots = {name: ExternalBot() for name in names or connected}
     for name, bot in bots.items():
-        bot.record_presence(clock.now(), settings.away, is_connected=name in here)
+        bot.record_presence(clock.now(), settings.away, is_connected=name in connected)
     return ExternalBots(host, game, settings, bots, _clock=clock, missed=missed)
 
 
@@ -215,9 +215,9 @@ async def wait_without_playing(host: Host, game: str, settings: ExternalBotSetti
 
 async def _wait_for_other_bots(host: Host, game: str, before: set[str]) -> set[str]:
     """Wait until the connected bots differ from `before`, and return them."""
-    while (here := _connected_bots(host, game)) == before:
+    while (connected := _connected_bots(host, game)) == before:
         await host.wait_for_change()
-    return here
+    return connected
 
 
 async def _new_bots(host: Host, game: str, before: set[str], seconds: float) -> set[str]:

@@ -51,23 +51,23 @@ class Pinning:
         groups = [[name] for name in names] if self._separate_cores else [list(names)]
         pinned = [(group, self._assign_cores(threads)) for group in groups]
         try:
-            for group, mine in pinned:
+            for group, cores in pinned:
                 for name in group:
                     process = self._find_process(name)
                     if process is not None:
-                        pin_process(process, mine)
+                        pin_process(process, cores)
             yield
         finally:
-            for _, mine in pinned:
-                for core in mine:
+            for _, cores in pinned:
+                for core in cores:
                     self._load[core] -= 1
 
     def _assign_cores(self, threads: int) -> frozenset[int]:
         """Assign and return the least loaded `threads` cores; among equals, those with the lowest numbers."""
-        mine = frozenset(sorted(self._load, key=lambda core: (self._load[core], core))[:threads])
-        for core in mine:
+        cores = frozenset(sorted(self._load, key=lambda core: (self._load[core], core))[:threads])
+        for core in cores:
             self._load[core] += 1
-        return mine
+        return cores
 
 
 def pin_process(process: int, cores: frozenset[int]) -> None:

@@ -135,7 +135,7 @@ def _parse_bot(keys: _KeyReader, where: str) -> BotPlan:
     program = keys.read_text("exec", "", 'a program that speaks JSON Lines, as in "perl my_bot.pl"')
     image = keys.read_text("image", "", 'a container image, as in "NAME@sha256:DIGEST"')
     submission = keys.read_text("submit", "", 'a zip file with a bot, as in "bot.zip"')
-    own = keys.read_text("time_control", "", _TIME)
+    time_control_text = keys.read_text("time_control", "", _TIME)
     command = keys.read(
         "command", list[object](), 'a program and its arguments, as in ["python", "my_bot.py"]'
     )
@@ -159,7 +159,7 @@ def _parse_bot(keys: _KeyReader, where: str) -> BotPlan:
         plan,
         name=name or plan.name,
         threads=threads or plan.threads,
-        time_control=parse_time_control(own, "time_control") if own else None,
+        time_control=parse_time_control(time_control_text, "time_control") if time_control_text else None,
     )
 
 

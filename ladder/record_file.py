@@ -38,14 +38,14 @@ class RecordFile:
 
     def append_missing(self, records: Iterable[Record]) -> None:
         """Append those of `records` that are not in the file."""
-        missing = {record.match: record for record in records}
-        if not missing:
+        missing_records = {record.match: record for record in records}
+        if not missing_records:
             return
         self._file.seek(0)
         for line in self._file.read().splitlines():
             with contextlib.suppress(BadRecord):  # other lines stay in the file
-                missing.pop(from_line(line).match, None)
-        for record in missing.values():
+                missing_records.pop(from_line(line).match, None)
+        for record in missing_records.values():
             self.write(record)
 
     def close(self) -> None:
@@ -63,5 +63,5 @@ class RecordFile:
         if self._file.read(1) == b"\n":
             return
         self._file.seek(0)
-        whole = self._file.read().rfind(b"\n") + 1
-        self._file.truncate(whole)
+        complete_bytes = self._file.read().rfind(b"\n") + 1
+        self._file.truncate(complete_bytes)

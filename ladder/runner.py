@@ -114,7 +114,7 @@ class Runner:
 
         Cancellation drops the matches in play. Raises bots.BotRefused.
         """
-        refused = None
+        refusal = None
         async with anyio.create_task_group() as tasks:
             while not should_stop():
                 seconds = self._seconds_left()
@@ -123,7 +123,7 @@ class Runner:
                 try:
                     self._bots.check()
                 except BotRefused as error:
-                    refused = error  # raised outside the group, which would wrap it
+                    refusal = error  # raised outside the group, which would wrap it
                     break
                 if seconds > 0 and await self._start_matches(schedule, tasks):
                     await checkpoint()
@@ -131,8 +131,8 @@ class Runner:
                     with anyio.move_on_after(seconds if seconds > 0 else math.inf):
                         await self._bots.wait_changed()
             tasks.cancel_scope.cancel()
-        if refused is not None:
-            raise refused
+        if refusal is not None:
+            raise refusal
 
     async def _start_matches(self, schedule: MatchQueue, tasks: anyio.abc.TaskGroup) -> bool:
         """Start the matches whose bots and threads are free. Return True if any was started."""

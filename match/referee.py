@@ -249,10 +249,10 @@ class Referee:
         self._moves.append(event.move)
         clocks = self._clock.to_clocks()
         clock_ms = clocks.maxie_ms if player is MAXIE else clocks.minnie_ms
-        accepted = Accepted(self.terms.match, event.ply, ms, clock_ms, credited_ms)
-        self._accepted_messages.append(accepted)
+        message = Accepted(self.terms.match, event.ply, ms, clock_ms, credited_ms)
+        self._accepted_messages.append(message)
         self.revision += 1
-        effects: list[Effect] = [NotifyPlayer(player, accepted)]
+        effects: list[Effect] = [NotifyPlayer(player, message)]
         outcome = game.outcome(position)
         if outcome is not None:
             reason = EndReason.parse(outcome.word)
@@ -377,9 +377,9 @@ class Referee:
         return self._lose_on_time(player, "no move came", now)
 
     def _judge_no_show(self, now: int) -> list[Effect]:
-        missing = self.readiness.unready_players
-        winner = missing[0].opponent if len(missing) == 1 else None
-        names = " and ".join(self._name_of(player) for player in missing)
+        absent_players = self.readiness.unready_players
+        winner = absent_players[0].opponent if len(absent_players) == 1 else None
+        names = " and ".join(self._name_of(player) for player in absent_players)
         detail = f"{names} not ready within {self.terms.ready_ms} ms"
         return self._finish(winner, EndReason.NO_SHOW, detail, now)
 
@@ -436,6 +436,8 @@ class Referee:
 
     def _turn_message(self, clocks: Clocks) -> NotifyPlayer:
         mover, clock = self.mover, self._clock
-        own = clock.maxie_control if mover is MAXIE else clock.minnie_control
+        control = clock.maxie_control if mover is MAXIE else clock.minnie_control
         so_far = MovesSoFar(self._moves)
-        return NotifyPlayer(mover, Turn(self.terms.match, len(self.moves), so_far, clocks, own.increment_ms))
+        return NotifyPlayer(
+            mover, Turn(self.terms.match, len(self.moves), so_far, clocks, control.increment_ms)
+        )

@@ -122,9 +122,9 @@ def summarize_record(record: Record) -> str:
     result = record.result
     winner = f"{result.winner} wins" if result.winner else "no winner"
     setup = f" on {record.setup['map']}" if "map" in record.setup else ""
-    who = f"{record.players.maxie} (maxie) - {record.players.minnie} (minnie)"
+    players = f"{record.players.maxie} (maxie) - {record.players.minnie} (minnie)"
     reason = REPETITION if result.by_repetition else result.reason.value.replace("_", " ")
-    return f"{who}, {record.game}{setup}, {record.time_odds.describe(record.time_control)}: {winner}, {reason}, {len(record.moves)} plies"
+    return f"{players}, {record.game}{setup}, {record.time_odds.describe(record.time_control)}: {winner}, {reason}, {len(record.moves)} plies"
 
 
 def verify_record(record: Record) -> Replay:
@@ -206,21 +206,24 @@ def _opening_positions(terms: Terms) -> list[object]:
 
 
 def _check_result(record: Record, referee: Referee) -> None:
-    result, outcome = record.result, referee.result
+    result, replayed_result = record.result, referee.result
     if result.reason is EndReason.SERVER_FAULT:
         if result.winner is not None:
             raise BadRecord(f"a void match must have no winner, but the record names {result.winner}")
         return
-    if outcome is not None:
-        winner = SEATS[outcome.winner] if outcome.winner else None
-        if (winner, outcome.reason) != (result.winner, result.reason):
+    if replayed_result is not None:
+        winner = SEATS[replayed_result.winner] if replayed_result.winner else None
+        if (winner, replayed_result.reason) != (result.winner, result.reason):
             raise BadRecord(
                 f"the record says {_result_text(result.winner, result.reason)}, "
-                f"but its moves say {_result_text(winner, outcome.reason)}"
+                f"but its moves say {_result_text(winner, replayed_result.reason)}"
             )
-        if result.by_repetition and not Result(winner, outcome.reason, outcome.detail).by_repetition:
+        if (
+            result.by_repetition
+            and not Result(winner, replayed_result.reason, replayed_result.detail).by_repetition
+        ):
             raise BadRecord(
-                f"the record says that a position was repeated, but its moves say: {outcome.detail}"
+                f"the record says that a position was repeated, but its moves say: {replayed_result.detail}"
             )
         return
     if result.reason is EndReason.ADJUDICATED:

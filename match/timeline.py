@@ -69,7 +69,7 @@ def build_timeline(
 
 def _replay_entries(referee: Referee, events: Sequence[tuple[int, Event]]) -> Iterator[TimelineEntry]:
     start = events[0][0] if events else 0
-    had: int | None = None
+    clock_ms: int | None = None
     turned: int | None = None
     last = start
     for at, event in events:
@@ -80,22 +80,24 @@ def _replay_entries(referee: Referee, events: Sequence[tuple[int, Event]]) -> It
         effects = referee.handle(event, at)
         if isinstance(event, TurnStarted):
             turned = at - event.ran
-            had = _mover_clock_ms(referee, turned)
+            clock_ms = _mover_clock_ms(referee, turned)
         elif isinstance(event, Moved):
-            yield _move_entry(referee, event, effects, (at - start) / MS, had, turned, at)
+            yield _move_entry(referee, event, effects, (at - start) / MS, clock_ms, turned, at)
         else:
             player = getattr(event, "player", None)
             seat = SEATS[player] if isinstance(player, Player) else None
             if isinstance(event, DeadlinePassed) and mover is not None:
                 seat = SEATS[mover]
-            took = round((at - turned) / MS, 1) if isinstance(event, DeadlinePassed) and turned else None
+            elapsed_ms = (
+                round((at - turned) / MS, 1) if isinstance(event, DeadlinePassed) and turned else None
+            )
             yield TimelineEntry(
                 at=round((at - start) / MS, 1),
                 player=seat,
                 what=_event_text(event),
-                ply=referee.ply if took is not None else None,
-                had=had if took is not None else None,
-                took=took,
+                ply=referee.ply if elapsed_ms is not None else None,
+                had=clock_ms if elapsed_ms is not None else None,
+                took=elapsed_ms,
                 wrong=_fault_text(effects),
             )
 
@@ -139,9 +141,9 @@ def _notifications(effects: Sequence[Effect]) -> list[NotifyPlayer]:
 
 def _fault_text(effects: Sequence[Effect]) -> str:
     """Return why an event was refused or ended the match; empty if neither."""
-    refused = [each.message for each in _notifications(effects) if isinstance(each.message, Error)]
-    if refused:
-        return f"{refused[0].code.value}: {refused[0].detail}"
+    errors = [each.message for each in _notifications(effects) if isinstance(each.message, Error)]
+    if errors:
+        return f"{errors[0].code.value}: {errors[0].detail}"
     return next((each.detail for each in effects if isinstance(each, Finish)), "")
 
 

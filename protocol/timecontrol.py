@@ -68,8 +68,8 @@ class TimeOdds(Struct, frozen=True, omit_defaults=True):
 
     def time_control_of(self, seat: Literal["maxie", "minnie"], control: TimeControl) -> TimeControl:
         """Return the time control of the player in `seat`; `control` is that of the match. Raises BadTimeControl."""
-        own: str = getattr(self, seat)
-        return TimeControl.parse(own) if own else control
+        odds: str = getattr(self, seat)
+        return TimeControl.parse(odds) if odds else control
 
     def describe(self, control: str) -> str:
         """Return the time controls of both players as text, such as `10+0.1 (maxie) against 5+0.1 (minnie)`.
@@ -115,9 +115,9 @@ def format_duration(seconds: float) -> str:
     """Return a duration as text, such as `0.3 s`, `3 s`, `3 min 2 s` or `2 h 5 min`."""
     if seconds < 1:
         return f"{seconds:.1f} s"
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
+    whole_seconds = round(seconds)
+    if whole_seconds < 60:
+        return f"{whole_seconds} s"
+    if whole_seconds < 3600:
+        return f"{whole_seconds // 60} min {whole_seconds % 60} s"
+    return f"{whole_seconds // 3600} h {whole_seconds % 3600 // 60} min"

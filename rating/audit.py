@@ -30,7 +30,7 @@ MIN_PLIES = 20
 """Minimum number of moves after the opening for a comparison: shorter matches can be alike by chance."""
 MIN_COPIES = 2
 
-Pair = tuple[str, str]
+BotPair = tuple[str, str]
 
 
 class Finding(Struct, frozen=True):
@@ -60,16 +60,16 @@ class Audit:
     """Counter of matches that reports suspicious cases."""
 
     def __init__(self) -> None:
-        self._tallies: defaultdict[str, defaultdict[Pair, Counter[str]]] = defaultdict(
+        self._tallies: defaultdict[str, defaultdict[BotPair, Counter[str]]] = defaultdict(
             lambda: defaultdict(Counter)
         )
         """Wins, draws and losses of the first of two bots against the second, by game and by their sorted names."""
-        self._losses: defaultdict[str, Counter[Pair]] = defaultdict(Counter)
+        self._losses: defaultdict[str, Counter[BotPair]] = defaultdict(Counter)
         """Number of losses by game, and by loser and winner."""
-        self._resigned: defaultdict[str, Counter[Pair]] = defaultdict(Counter)
+        self._resigned: defaultdict[str, Counter[BotPair]] = defaultdict(Counter)
         """Number of losses by resignation, by game, and by loser and winner."""
         self._logs: defaultdict[str, list[_AuditedMatch]] = defaultdict(list)
-        self._days: dict[Pair, list[str]] = {}
+        self._days: dict[BotPair, list[str]] = {}
 
     def add_address(self, bot: str, opponent: str, days: list[str]) -> None:
         """Add two bots of different owners, and the days on which they played from the same address."""
@@ -174,11 +174,11 @@ class Audit:
                 for pair in combinations(sorted(bots), 2)
                 if not same_owner(*pair)
             )
-            for (bot, other), count in sorted(copies.items()):
+            for (bot, opponent), count in sorted(copies.items()):
                 if count >= MIN_COPIES:
                     detail = f"{count} matches move by move alike, against the same opponents"
                     yield Finding(
-                        "identical", game, bot, other, min(matches[bot], matches[other]), detail, None
+                        "identical", game, bot, opponent, min(matches[bot], matches[opponent]), detail, None
                     )
 
     def _same_address(self) -> Iterator[Finding]:
@@ -186,12 +186,12 @@ class Audit:
         all_matches = [each for logs in self._logs.values() for each in logs]
         bots = {name for each in all_matches for name in (each.maxie, each.minnie)}
         met = Counter((min(each.maxie, each.minnie), max(each.maxie, each.minnie)) for each in all_matches)
-        for (bot, other), days in sorted(self._days.items()):
-            if bot in bots and other in bots:
+        for (bot, opponent), days in sorted(self._days.items()):
+            if bot in bots and opponent in bots:
                 before = len(days) - 1
                 more = f" and {before} day{'s' if before > 1 else ''} before it" if before else ""
                 detail = f"played from the same address on {days[-1]}{more}"
-                yield Finding("address", "", bot, other, met[bot, other], detail, None)
+                yield Finding("address", "", bot, opponent, met[bot, opponent], detail, None)
 
 
 def _score_tail(n: int, scored: float, difference: float, error: float) -> float:

@@ -27,7 +27,7 @@ _STEPS = 100
 _CLOSE = 1e-9
 """Step in log-odds below which the iteration has converged."""
 
-Floats = NDArray[np.float64]
+FloatArray = NDArray[np.float64]
 
 
 def elo_ratings(players: Sequence[str], results: Mapping[tuple[str, str], PairTally]) -> dict[str, EloRating]:
@@ -62,12 +62,12 @@ class _Edges(NamedTuple):
 
     a: NDArray[np.intp]
     b: NDArray[np.intp]
-    games: Floats
-    score: Floats
-    draws: Floats
+    games: FloatArray
+    score: FloatArray
+    draws: FloatArray
 
 
-def _fit_ratings(n: int, edges: _Edges) -> Floats:
+def _fit_ratings(n: int, edges: _Edges) -> FloatArray:
     """Return the log-odds ratings of maximum likelihood, by Newton's method with halved steps."""
     theta = np.zeros(n)
     value = _log_likelihood(theta, edges)
@@ -89,13 +89,13 @@ def _fit_ratings(n: int, edges: _Edges) -> Floats:
     return theta
 
 
-def _log_likelihood(theta: Floats, edges: _Edges) -> float:
+def _log_likelihood(theta: FloatArray, edges: _Edges) -> float:
     d = theta[edges.a] - theta[edges.b]
     matches = edges.score * _log_logistic(d) + (edges.games - edges.score) * _log_logistic(-d)
     return float(matches.sum() + PRIOR / 2 * (_log_logistic(theta) + _log_logistic(-theta)).sum())
 
 
-def _information_matrix(theta: Floats, edges: _Edges) -> Floats:
+def _information_matrix(theta: FloatArray, edges: _Edges) -> FloatArray:
     """Return minus the second derivatives of the log-likelihood, a players × players matrix."""
     matrix = np.diag(PRIOR * _decisive_variance(theta))
     weight = edges.games * _decisive_variance(theta[edges.a] - theta[edges.b])
@@ -109,7 +109,7 @@ def _information_matrix(theta: Floats, edges: _Edges) -> Floats:
     return matrix
 
 
-def _standard_errors(theta: Floats, edges: _Edges) -> Floats:
+def _standard_errors(theta: FloatArray, edges: _Edges) -> FloatArray:
     """Return the standard errors of the ratings less their mean: A⁻¹ B A⁻¹, A the information, B the scores' variance."""
     inverse = np.linalg.inv(_information_matrix(theta, edges))
     # Rows of P A⁻¹, where P subtracts the mean, since matches do not determine the mean rating.
@@ -117,11 +117,11 @@ def _standard_errors(theta: Floats, edges: _Edges) -> Floats:
     through = np.square(centred) @ (PRIOR * _decisive_variance(theta))
     # B is a sum over edges, so multiplying a row by it costs one step per edge instead of n².
     through += np.square(centred[:, edges.a] - centred[:, edges.b]) @ _variances(theta, edges)
-    errors: Floats = np.sqrt(through)
+    errors: FloatArray = np.sqrt(through)
     return errors
 
 
-def _variances(theta: Floats, edges: _Edges) -> Floats:
+def _variances(theta: FloatArray, edges: _Edges) -> FloatArray:
     """Return the variance of each edge's score: E (1 - E) for each match, less a quarter for each draw.
 
     It is computed as if two more matches had been played and decided, so that a few draws do not have a variance of 0.
@@ -131,14 +131,14 @@ def _variances(theta: Floats, edges: _Edges) -> Floats:
     return more * np.maximum((edges.games + 2) * spread - edges.draws / 4, 2 * spread)
 
 
-def _logistic(x: Floats) -> Floats:
+def _logistic(x: FloatArray) -> FloatArray:
     return np.exp(_log_logistic(x))
 
 
-def _log_logistic(x: Floats) -> Floats:
+def _log_logistic(x: FloatArray) -> FloatArray:
     return -np.logaddexp(0, -x)
 
 
-def _decisive_variance(x: Floats) -> Floats:
+def _decisive_variance(x: FloatArray) -> FloatArray:
     """Return E (1 - E), the variance of a match that cannot be drawn."""
     return _logistic(x) * _logistic(-x)

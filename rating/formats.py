@@ -113,8 +113,8 @@ class Absences:
 
         absent   bots that appeared for neither match
         """
-        for bot, other in ((pair.first, pair.second), (pair.second, pair.first)):
-            encounter = pair.round, other
+        for bot, opponent in ((pair.first, pair.second), (pair.second, pair.first)):
+            encounter = pair.round, opponent
             if bot not in absent:
                 self._returns[bot] = encounter
                 self.forget(bot)
@@ -193,8 +193,8 @@ class RoundRobinFormat:
         number = round * (n - 1) * self.starts
         pairs: list[Pair] = []
         for start in range(self.starts):
-            for other in shuffle_bots(others, f"{self.seed}/{round}/{start}"):
-                pairs.append(Pair(number + len(pairs), round, start, champion, other))
+            for opponent in shuffle_bots(others, f"{self.seed}/{round}/{start}"):
+                pairs.append(Pair(number + len(pairs), round, start, champion, opponent))
         return pairs
 
     def record_pair(
@@ -371,18 +371,18 @@ class Knockout:
 
     def _add_encounters(self, seeds: list[int], parent: int | None, slot: int, depth: int) -> None:
         """Create the encounter of the bots with these seeds, and all encounters that lead to it."""
-        here = len(self._nodes)
+        index = len(self._nodes)
         node = _EncounterNode([None, None], parent, slot, depth)
         self._nodes.append(node)
         half = len(seeds) // 2
         for side, part in enumerate((seeds[:half], seeds[half:])):
-            there = [seed for seed in part if seed < len(self.bots)]
-            if len(there) > 1:
-                self._add_encounters(part, here, side, depth + 1)
+            seeds_present = [seed for seed in part if seed < len(self.bots)]
+            if len(seeds_present) > 1:
+                self._add_encounters(part, index, side, depth + 1)
             else:  # a bot alone in its part advances without playing
-                node.bots[side] = self.bots[there[0]]
+                node.bots[side] = self.bots[seeds_present[0]]
         if None not in node.bots:
-            self._new.append(here)
+            self._new.append(index)
 
     @property
     def total_matches(self) -> int | None:

@@ -49,16 +49,16 @@ class _AlternatingTree:
         """Return the last vertex of an augmenting path from the root; -1 if there is no such path."""
         while self.queue:
             vertex = self.queue.popleft()
-            for other in neighbours[vertex]:
-                if self.base[vertex] == self.base[other] or self.mate[vertex] == other:
+            for neighbour in neighbours[vertex]:
+                if self.base[vertex] == self.base[neighbour] or self.mate[vertex] == neighbour:
                     continue
-                partner = self.mate[other]
-                if other == self.root or (partner >= 0 and self.parent[partner] >= 0):
-                    self._shrink_blossom(vertex, other)
-                elif self.parent[other] < 0:
-                    self.parent[other] = vertex
+                partner = self.mate[neighbour]
+                if neighbour == self.root or (partner >= 0 and self.parent[partner] >= 0):
+                    self._shrink_blossom(vertex, neighbour)
+                elif self.parent[neighbour] < 0:
+                    self.parent[neighbour] = vertex
                     if partner < 0:
-                        return other
+                        return neighbour
                     self._add_outer_vertex(partner)
         return -1
 

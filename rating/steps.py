@@ -177,14 +177,14 @@ class Rater:
         bot_rating: tuple[Rating, float],
         opponent_rating: tuple[Rating, float],
     ) -> RatingStep:
-        what, forfeit = rated_outcome(record.result, seat)
+        outcome, forfeit = rated_outcome(record.result, seat)
         rating, passed = bot_rating
-        if what is RatedOutcome.NONE:
+        if outcome is RatedOutcome.NONE:
             # Time without a result still increases the deviation.
             rating = rating.aged(passed)
         else:
             rating = update_rating(
-                rating, [(opponent_rating[0].aged(opponent_rating[1]), SCORES[what])], periods=passed
+                rating, [(opponent_rating[0].aged(opponent_rating[1]), SCORES[outcome])], periods=passed
             )
         bot = record.players.maxie if seat == "maxie" else record.players.minnie
         step = RatingStep(
@@ -196,9 +196,10 @@ class Rater:
             season=category.season,
             bot=bot,
             finished=end_time,
-            outcome=what,
+            outcome=outcome,
             forfeit=forfeit,
-            crash=what is RatedOutcome.LOSS and rating_effect(record.result.reason) is RatingEffect.CRASHED,
+            crash=outcome is RatedOutcome.LOSS
+            and rating_effect(record.result.reason) is RatingEffect.CRASHED,
             rating=rating.rating,
             deviation=rating.deviation,
             volatility=rating.volatility,

@@ -82,9 +82,9 @@ class _RoundPairing:
         groups = [list(group) for _, group in groupby(bots, key=points.__getitem__)]
         came_down: list[str] = []
         for number, group in enumerate(groups):
-            here = came_down + group
-            going = self._floaters(here, *groups[number + 1 :])
-            stays = [bot for bot in here if bot not in going]
+            bots_of_group = came_down + group
+            going = self._floaters(bots_of_group, *groups[number + 1 :])
+            stays = [bot for bot in bots_of_group if bot not in going]
             pairs += self._pair_group(stays, sum(bot in came_down for bot in stays))
             came_down = going
         return pairs
@@ -121,14 +121,14 @@ class _RoundPairing:
             floater_count -= 1
             # Bots that moved down meet the first bots of this group; the others meet the bot half a group below.
             start = floater_count if floater_count >= 0 else len(unpaired) // 2
-            for other in unpaired[start:] + unpaired[:start][::-1]:
-                others = [bot for bot in unpaired if bot != other]
-                if self.may_meet(first, other) and self.can_pair_all(others):
+            for opponent in unpaired[start:] + unpaired[:start][::-1]:
+                others = [bot for bot in unpaired if bot != opponent]
+                if self.may_meet(first, opponent) and self.can_pair_all(others):
                     break
             else:
                 raise AssertionError(f"no opponent is left for {first}")
-            if other in unpaired[: max(0, floater_count)]:
+            if opponent in unpaired[: max(0, floater_count)]:
                 floater_count -= 1
-            pairs.append((first, other))
+            pairs.append((first, opponent))
             unpaired = others
         return pairs

@@ -69,7 +69,7 @@ from arena.server.store.finished_matches import load_record
 from arena.server.store.journal.journal import Journal, open_journal
 from arena.server.store.lease import LEASE_SECONDS, LeaseLost
 from arena.server.store.maintenance import Maintenance
-from arena.server.web.live import Progress, report_no_event
+from arena.server.web.live import FindProgress, report_no_event
 from arena.server.web.pages import Pages, ServerInfo
 
 __all__ = [
@@ -156,11 +156,11 @@ class CoreHost:
         for each in house.engines:
             # No other client can use the name of a house engine.
             self.authenticator.issue_token(each.name)
-        stored = partial(load_record, engine)
+        find_record = partial(load_record, engine)
         self.shell = Shell(
             make_core_settings(settings, pool, house, clock),
             journal,
-            stored,
+            find_record,
             self.authenticator,
             metrics,
             clock=clock,
@@ -169,7 +169,7 @@ class CoreHost:
             patience_s=settings.matches.grace_seconds,
             event=event,
         )
-        self.missed_results = MissedResultSender(stored, self.shell, clock)
+        self.missed_results = MissedResultSender(find_record, self.shell, clock)
         self.rating_updater = RatingUpdater(engine, journal, self.shell, clock)
         self.address_recorder = AddressRecorder(engine, journal, self.shell, clock)
         self.request_handler = HostRequestHandler(engine, settings.server.name, self.shell, clock, journal)
@@ -300,8 +300,8 @@ class Host:
         for each in places:
             bot = self._shell.core.find_bot(each.bot)
             if bot is not None and bot.client is not None:
-                over = EventStatus(event, "over", entered=True, detail="")
-                self._shell.send(Send(bot.client, add_result(over, each.rank, each.points, len(places))))
+                status = EventStatus(event, "over", entered=True, detail="")
+                self._shell.send(Send(bot.client, add_result(status, each.rank, each.points, len(places))))
 
     async def wait_for_change(self) -> None:
         """Wait until a bot connects or disconnects, or a match begins or ends."""
@@ -446,7 +446,7 @@ async def open_host(
     resumed_event: str | None = None,
     lasting: bool = True,
     on_record: Callable[[Record], Awaitable[None]] | None = None,
-    progress: Progress = report_no_event,
+    progress: FindProgress = report_no_event,
     clock: Clock = MONOTONIC,
 ) -> AsyncIterator[Host]:
     """Listen, play matches and store them, as the settings say. Without settings, use `settings.private_settings`.
@@ -523,7 +523,7 @@ async def make_edge(
     uses_tls: bool,
     outage_reason: Callable[[], str],
     make_change: MakeChange | None = None,
-    progress: Progress = report_no_event,
+    progress: FindProgress = report_no_event,
     lag: LoopLag | None = None,
     is_storing: Callable[[], bool] = lambda: False,
     foreign_version: Callable[[], Awaitable[int]] | None = None,
@@ -556,9 +556,9 @@ async def make_edge(
             clock=clock,
         )
     )
-    about = ServerInfo(PROGRAM, anyone=settings.server.anyone, guests=house.allows_guests, secure=uses_tls)
+    info = ServerInfo(PROGRAM, anyone=settings.server.anyone, guests=house.allows_guests, secure=uses_tls)
     edge.pages = pages = Pages(
-        about,
+        info,
         store,
         edge.live,
         metrics,

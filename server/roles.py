@@ -84,8 +84,8 @@ async def open_edge(
         bus = await stack.enter_async_context(_open_bus(settings))
         tasks = await stack.enter_async_context(open_background_tasks())
         number = LOCAL_EDGE_NUMBER + 1 + secrets.randbelow(MAX_EDGE_NUMBER - LOCAL_EDGE_NUMBER - 1)
-        soon = asyncio.get_running_loop().call_soon
-        link = EdgeLink(bus, settings.server.name, number, clock=clock, call_soon=soon)
+        call_soon = asyncio.get_running_loop().call_soon
+        link = EdgeLink(bus, settings.server.name, number, clock=clock, call_soon=call_soon)
         engine = make_engine(settings.store.url)
         stack.push_async_callback(close_engine, engine)
         metrics = Metrics()

@@ -198,10 +198,10 @@ class BrowserArena:
 
     def run_command(self, *arguments: str) -> str:
         """Run a command of the host on the server's store, and return its output."""
-        told = self._folder / "told"
+        output = self._folder / "told"
         command = (*arguments, "--db", f"sqlite:///{self._folder / 'arena.db'}")
-        assert ForkedCommand(*command, cwd=self._folder, stdout=told).wait(PATIENCE) == 0
-        return told.read_text(encoding="utf-8")
+        assert ForkedCommand(*command, cwd=self._folder, stdout=output).wait(PATIENCE) == 0
+        return output.read_text(encoding="utf-8")
 
     def describe_state(self) -> str:
         """Return the state of each process and the end of each log, for the report of a failed test."""

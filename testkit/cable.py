@@ -114,10 +114,10 @@ class Cable:
     def _read_response(self) -> str:
         if self.line is None or self.line.stdout is None:
             raise ValueError("this cable has no line between")
-        said = self.line.stdout.readline().decode()
-        if not said:
+        line = self.line.stdout.readline().decode()
+        if not line:
             raise RuntimeError(f"the line has ended: {(self.folder / 'm.log').read_text()[-2000:]}")
-        return said
+        return line
 
     def cut_line(self) -> None:
         """Drop every packet from now on. Neither end is notified."""
@@ -143,11 +143,11 @@ class Cable:
     def wait_for_matches(self, count: int, seconds: float = 300) -> list[Record]:
         """Wait until `count` matches are finished, and return them. Raises RuntimeError."""
         end = time.monotonic() + seconds
-        while len(played := self.list_records()) < count:
+        while len(records := self.list_records()) < count:
             if time.monotonic() > end:
-                raise RuntimeError(f"{len(played)} of {count} matches are over: {self.server_log[-2000:]}")
+                raise RuntimeError(f"{len(records)} of {count} matches are over: {self.server_log[-2000:]}")
             time.sleep(0.05)
-        return played
+        return records
 
     def wait_for_log(self, text: str, count: int, seconds: float = 150) -> bool:
         """Return True if the server's log contains the text `count` times within `seconds`."""

@@ -144,8 +144,8 @@ class ClusterMember:
         """Return True if this edge has a core, or this core leads or stands by."""
         if self.role != "core":
             return self.get("/readyz")[0] == 200
-        told = self.log.read_bytes()[self._last_exit_report :]
-        return b" leads, " in told or b"waiting to take over" in told
+        response = self.log.read_bytes()[self._last_exit_report :]
+        return b" leads, " in response or b"waiting to take over" in response
 
     async def wait_ready(self, seconds: float = START_SECONDS) -> None:
         """Wait until the process is ready. Raises RuntimeError."""
@@ -221,9 +221,9 @@ class Cluster:
     ) -> ClusterMember:
         """Wait until a core other than `other_than` leads. Raises TimeoutError."""
         async with asyncio.timeout(seconds):
-            while (found := await self.find_leader()) is None or found is other_than:  # noqa: ASYNC110  the store tells nobody
+            while (leader := await self.find_leader()) is None or leader is other_than:  # noqa: ASYNC110  the store tells nobody
                 await asyncio.sleep(POLL_SECONDS)
-        return found
+        return leader
 
     def list_logs(self) -> list[Path]:
         return [each.log for each in self.members]

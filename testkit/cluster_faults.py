@@ -71,12 +71,14 @@ def make_players(
     keepalive: seconds of silence after which a bot sends a ping, and for which it waits for the answer
     """
     urls = [each.url for each in edges]
-    made = []
+    players = []
     for number in range(count):
         first = number % len(urls)
         others = (*urls[first + 1 :], *urls[:first])
-        made.append(RandomPlayer(urls[first], f"bot {number}", think, other_urls=others, keepalive=keepalive))
-    return made
+        players.append(
+            RandomPlayer(urls[first], f"bot {number}", think, other_urls=others, keepalive=keepalive)
+        )
+    return players
 
 
 @dataclass

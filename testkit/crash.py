@@ -111,7 +111,7 @@ async def kill_repeatedly(
         RandomPlayer(server.url, f"bot {number}", lambda: random.uniform(0.005, 0.15))
         for number in range(2 * matches)
     ]
-    outcome, interrupted = CrashResult(kills), set[str]()
+    result, interrupted = CrashResult(kills), set[str]()
     try:
         async with asyncio.TaskGroup() as tasks:
             playing = [tasks.create_task(player.run()) for player in players]
@@ -127,13 +127,13 @@ async def kill_repeatedly(
             for task in playing:
                 task.cancel()
         if code != 0:
-            outcome.faults.append(
+            result.faults.append(
                 f"after SIGTERM the server ended with {code}: {server.log.read_text()[-2000:]}"
             )
-        await compare_with_store(server.database, players, interrupted, outcome)
+        await compare_with_store(server.database, players, interrupted, result)
     finally:
         server.close()
-    return outcome
+    return result
 
 
 async def _wait_until_back(players: list[RandomPlayer], connections: int) -> None:

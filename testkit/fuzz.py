@@ -138,9 +138,9 @@ def _decode_frame(frame: bytes, result: FuzzResult) -> None:
 
 async def _send_frames(host: Host, source: Iterator[bytes], count: int) -> None:
     """Send frames as a bot that reconnects whenever it is expelled."""
-    sent = 0
+    frame_count = 0
     name = f"fuzz {uuid.uuid4().hex}"
-    while sent < count:
+    while frame_count < count:
         with suppress(OSError, TimeoutError, ConnectionClosed, InvalidHandshake):
             async with connect(
                 host.url,
@@ -151,8 +151,8 @@ async def _send_frames(host: Host, source: Iterator[bytes], count: int) -> None:
             ) as connection:
                 if random.random() < 0.9:
                     await connection.send(encode(Hello(name)))
-                while sent < count:
-                    sent += 1
+                while frame_count < count:
+                    frame_count += 1
                     await connection.send(next(source))
                     with suppress(TimeoutError):
                         await asyncio.wait_for(connection.recv(), 0.002)
@@ -160,7 +160,7 @@ async def _send_frames(host: Host, source: Iterator[bytes], count: int) -> None:
 
 async def run_fuzzer(count: int, *, live_share: int = 20, seed: int = 1) -> FuzzResult:
     """Send `count` frames to the codec, and one in `live_share` to a host."""
-    outcome = FuzzResult(count, count // live_share)
+    result = FuzzResult(count, count // live_share)
     source, live = generate_frames(seed), generate_frames(seed + 1)
     async with open_host(private_settings(anyone=True)) as host, anyio.create_task_group() as tasks:
         players = [RandomPlayer(host.url, name) for name in ("anna", "bert")]
@@ -176,7 +176,7 @@ async def run_fuzzer(count: int, *, live_share: int = 20, seed: int = 1) -> Fuzz
             while not last:
                 last = over
                 record = await host.play(_make_terms())
-                outcome.honest_end_reasons[record.result.reason] += 1
+                result.honest_end_reasons[record.result.reason] += 1
                 for player in players:
                     player.clear_received()
 
@@ -184,27 +184,27 @@ async def run_fuzzer(count: int, *, live_share: int = 20, seed: int = 1) -> Fuzz
             work.start_soon(play_honest_match)
             async with anyio.create_task_group() as attackers:
                 for _ in range(4):
-                    attackers.start_soon(_send_frames, host, live, outcome.live // 4)
+                    attackers.start_soon(_send_frames, host, live, result.live // 4)
                 for number in range(count):
-                    _decode_frame(next(source), outcome)
+                    _decode_frame(next(source), result)
                     if number % 50 == 0:
                         await asyncio.sleep(0)
                     if number == int(count * WARM):
-                        outcome.warm_kib = _peak_kib()
-            outcome.peak_kib = _peak_kib()
+                        result.warm_kib = _peak_kib()
+            result.peak_kib = _peak_kib()
             over = True
-        await _check_freed_state(outcome, len(players))
+        await _check_freed_state(result, len(players))
         tasks.cancel_scope.cancel()
-    if outcome.peak_kib - outcome.warm_kib > GROWTH_KIB:
-        outcome.faults.append(
-            f"peak memory grew from {outcome.warm_kib} KiB after the first tenth to {outcome.peak_kib} KiB"
+    if result.peak_kib - result.warm_kib > GROWTH_KIB:
+        result.faults.append(
+            f"peak memory grew from {result.warm_kib} KiB after the first tenth to {result.peak_kib} KiB"
         )
-    outcome.faults += [
+    result.faults += [
         f"{count} matches beside ended as {reason}"
-        for reason, count in outcome.honest_end_reasons.items()
+        for reason, count in result.honest_end_reasons.items()
         if reason in FORFEITS | {EndReason.SERVER_FAULT}
     ]
-    return outcome
+    return result
 
 
 async def _check_freed_state(result: FuzzResult, players: int) -> None:

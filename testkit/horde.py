@@ -24,7 +24,7 @@ import msgpack
 
 from testkit.bare import make_handshake_request, make_masked_frame
 
-BLOCK = 50
+BLOCK_BYTES = 50
 """Number of frames that a flood sends in one write."""
 BROWSE_SECONDS = 1 / 40
 """Time between two requests for a listing, in seconds: just within the limit."""
@@ -118,16 +118,16 @@ async def attack_never_reading(connection: AttackerConnection, host: str) -> Non
 async def attack_messages(connection: AttackerConnection, host: str) -> None:
     """Send small messages as fast as possible."""
     await connection.open_and_say_hello(host)
-    await send_repeatedly(connection, make_message_frame(type="ready", match="no such match") * BLOCK)
+    await send_repeatedly(connection, make_message_frame(type="ready", match="no such match") * BLOCK_BYTES)
 
 
 async def attack_frames(connection: AttackerConnection, host: str) -> None:
     """Send tiny fragments or pings as fast as possible."""
     await connection.open_and_say_hello(host)
     if next(numbers) % 2:
-        await send_repeatedly(connection, make_masked_frame(b"", 9) * BLOCK)
+        await send_repeatedly(connection, make_masked_frame(b"", 9) * BLOCK_BYTES)
     await connection.send(make_masked_frame(b"", 2, 0))
-    await send_repeatedly(connection, make_masked_frame(b"", 0, 0) * BLOCK)
+    await send_repeatedly(connection, make_masked_frame(b"", 0, 0) * BLOCK_BYTES)
 
 
 async def send_repeatedly(connection: AttackerConnection, block: bytes) -> None:

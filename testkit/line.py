@@ -20,11 +20,11 @@ class ForwarderProcess:
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT
         )
-        said = self._read_response()
-        if not said:
+        response = self._read_response()
+        if not response:
             self.close()
             raise RuntimeError("the line does not listen")
-        self.port = int(said)
+        self.port = int(response)
 
     def send_order(self, *arguments: str) -> int:
         """Send the forwarder an order. Return the number of affected connections."""

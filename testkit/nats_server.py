@@ -67,13 +67,13 @@ class NatsServer:
         end = time.monotonic() + START_SECONDS
         while True:
             try:
-                (told,) = json.loads(file.read_text())["nats"]
+                (output,) = json.loads(file.read_text())["nats"]
             except (OSError, ValueError):
                 if self._process.poll() is not None or time.monotonic() > end:
                     raise RuntimeError(f"no NATS: {self.log[-2000:]}") from None
                 time.sleep(0.01)
             else:
-                self.port = int(told.rpartition(":")[2])
+                self.port = int(output.rpartition(":")[2])
                 return
 
     def stop(self) -> None:

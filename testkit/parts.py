@@ -139,9 +139,9 @@ def skip_without(part: str, why: str | None = None) -> None:
 
     why: problem found when the part was tried; None to check if the machine has it
     """
-    found = f"needs {part}: {why}" if why else missing_reason(part)
-    if found:
-        pytest.skip(found, allow_module_level=True)
+    reason = f"needs {part}: {why}" if why else missing_reason(part)
+    if reason:
+        pytest.skip(reason, allow_module_level=True)
 
 
 def describe_missing_parts(reasons: Iterable[str]) -> Iterator[str]:

@@ -16,7 +16,7 @@ def list_files() -> list[str]:
     The function needs no git, so an archive of the project gives the same files as a checkout. A link counts as a file.
     """
     ignored = GitIgnoreSpec.from_lines((ROOT / ".gitignore").read_text(encoding="utf-8").splitlines())
-    found: list[str] = []
+    files: list[str] = []
     for folder, below, names in os.walk(ROOT):
         place = Path(folder).relative_to(ROOT)
         links = [name for name in below if (Path(folder) / name).is_symlink()]
@@ -25,5 +25,5 @@ def list_files() -> list[str]:
             for name in below
             if name not in links and name != ".git" and not ignored.match_file(f"{place / name}/")
         ]
-        found += [str(place / name) for name in [*names, *links] if not ignored.match_file(place / name)]
-    return sorted(name for name in found if name != ".git")
+        files += [str(place / name) for name in [*names, *links] if not ignored.match_file(place / name)]
+    return sorted(name for name in files if name != ".git")

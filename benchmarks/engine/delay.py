@@ -81,20 +81,21 @@ def measure() -> dict[str, Any]:
     searcher = Searcher(board, weights_for(board, "features"), Settings(threads=THREADS))
     searcher.warm_up()
     quiet = asyncio.run(_measure_sleep_delays(SECONDS / 4))
-    over = threading.Event()
-    thinker = threading.Thread(target=_search_until_stopped, args=(searcher, middle_games, over))
+    stop = threading.Event()
+    thinker = threading.Thread(target=_search_until_stopped, args=(searcher, middle_games, stop))
     thinker.start()
     busy = asyncio.run(_measure_sleep_delays(SECONDS))
-    over.set()
+    stop.set()
     thinker.join()
     two = _measure_stop_delays(searcher, middle_games)
     searcher.close()
     alone = Searcher(board, weights_for(board, "features"), Settings())
-    one = _measure_stop_delays(alone, middle_games)
+    single_delays = _measure_stop_delays(alone, middle_games)
     alone.close()
     return {
         "ms": {
-            name: _format_quantiles(late) for name, late in zip(ROWS, (quiet, busy, one, two), strict=True)
+            name: _format_quantiles(late)
+            for name, late in zip(ROWS, (quiet, busy, single_delays, two), strict=True)
         }
     }
 

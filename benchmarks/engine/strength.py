@@ -123,11 +123,11 @@ def main() -> None:
     )
     arguments = parser.parse_args()
     arguments.tc = arguments.tc or ["0.1/move"]
-    one, other = arguments.one, arguments.other
+    first, second = arguments.one, arguments.other
     if arguments.checkout is not None:
-        one, other = checkout_engine_spec(ROOT, one), checkout_engine_spec(arguments.checkout, other)
+        first, second = checkout_engine_spec(ROOT, first), checkout_engine_spec(arguments.checkout, second)
     print("| map | time control | pairs | Elo (95 %) | forfeits |\n| --- | --- | --- | --- | --- |")
-    for row in measure_rows(arguments, one, other):
+    for row in measure_rows(arguments, first, second):
         print(row, flush=True)
 
 

@@ -68,8 +68,8 @@ async def fill_store(engine: AsyncEngine, count: int) -> None:
     pieces = []
     for seed in range(SAMPLES):
         match = make_sample_match(PLIES, seed)
-        whole = MatchData(to_line(match.record), make_terms_json(match), match.rows)
-        pieces.append({"place": seed, "packed": pack_match(whole)})
+        match_data = MatchData(to_line(match.record), make_terms_json(match), match.rows)
+        pieces.append({"place": seed, "packed": pack_match(match_data)})
     async with engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
         if kind == "sqlite":
             # Nothing of it need survive anything.
@@ -99,8 +99,8 @@ async def replace_sample_records(engine: AsyncEngine, names: Sequence[str]) -> N
     async with engine.begin() as connection:
         for row in (await connection.execute(query.where(columns.match.in_(names)))).all():
             sample, players = make_sample_match(PLIES, row.number % SAMPLES), Players(row.maxie, row.minnie)
-            own = {"match": row.match, "event": row.event, "players": players}
-            terms, record = replace(sample.terms, **own), replace(sample.record, **own)
+            fields = {"match": row.match, "event": row.event, "players": players}
+            terms, record = replace(sample.terms, **fields), replace(sample.record, **fields)
             packed = pack_match(MatchData(to_line(record), to_json(terms), sample.rows))
             change = sa.update(schema.records).where(schema.records.c.number == row.number)
             await connection.execute(change.values(packed=packed))

@@ -134,8 +134,8 @@ def make_claims(ratios: Mapping[int, Sequence[float]]) -> list[str]:
     """Return the promised and measured ratios of CPU per move, server to relay, by number of bots."""
     lines = []
     for bots, each in ratios.items():
-        what = f"CPU time of a move, divided by that on a relay that stores nothing, with {bots:,} bots"
-        lines += [format_claim(what, f"at most {MAX_RATIO[bots]:g} ×", f"{format_spread(each, 1)} ×"), ""]
+        subject = f"CPU time of a move, divided by that on a relay that stores nothing, with {bots:,} bots"
+        lines += [format_claim(subject, f"at most {MAX_RATIO[bots]:g} ×", f"{format_spread(each, 1)} ×"), ""]
     return lines[:-1]
 
 

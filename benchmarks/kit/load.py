@@ -168,13 +168,13 @@ class _Bot:
                 self.load.errors.append(message.code)
 
     async def _challenge(self) -> None:
-        asked = Challenge(self.opponent, GAME, MAP, CLOCK, "maxie", rated=False)
-        await self.connection.send(encode(asked))
+        challenge = Challenge(self.opponent, GAME, MAP, CLOCK, "maxie", rated=False)
+        await self.connection.send(encode(challenge))
 
 
 async def run_spectator(url: str, name: str, load: Load) -> None:
     """Watch every match until cancelled, and read all messages about it."""
-    seen: set[str] = set()
+    watched_matches: set[str] = set()
     try:
         async with AsyncExitStack() as stack:
             async with load.connecting:
@@ -185,8 +185,8 @@ async def run_spectator(url: str, name: str, load: Load) -> None:
             await connection.send(encode(Browse()))
             async for frame in connection:
                 for live in _decoder.decode(frame).matches:
-                    if live["match"] not in seen:
-                        seen.add(live["match"])
+                    if live["match"] not in watched_matches:
+                        watched_matches.add(live["match"])
                         await connection.send(encode(Watch(live["match"])))
     except (OSError, ConnectionClosed, InvalidHandshake) as error:
         load.errors.append(str(error))
@@ -194,7 +194,7 @@ async def run_spectator(url: str, name: str, load: Load) -> None:
 
 async def run_relay_bot(url: str, load: Load, pause: float = 0.0) -> None:
     """Send a frame as large as a move, an average of `pause` seconds after each turn frame."""
-    sent = 0.0
+    sent_at = 0.0
     try:
         async with AsyncExitStack() as stack:
             async with load.connecting:
@@ -202,12 +202,12 @@ async def run_relay_bot(url: str, load: Load, pause: float = 0.0) -> None:
             load.connected += 1
             async for frame in connection:
                 if frame[0] == ANSWER:
-                    load.seconds.append(time.perf_counter() - sent)
+                    load.seconds.append(time.perf_counter() - sent_at)
                     continue
                 if wait := load.draw_pause(pause):
                     await asyncio.sleep(wait)
                 load.moves += 1
-                sent = time.perf_counter()
+                sent_at = time.perf_counter()
                 await connection.send(MOVE)
     except (OSError, ConnectionClosed, InvalidHandshake) as error:
         load.errors.append(str(error))

@@ -90,8 +90,8 @@ def run_loads(
         try:
             with pin_to_cores(cores):
                 for slot in range(number):
-                    given = (url, kind, names, str(pause), str(file), str(slot), str(number), str(bots))
-                    command = [sys.executable, "-m", "benchmarks.kit.load_processes", *given]
+                    arguments = (url, kind, names, str(pause), str(file), str(slot), str(number), str(bots))
+                    command = [sys.executable, "-m", "benchmarks.kit.load_processes", *arguments]
                     running.processes.append(subprocess.Popen(command, cwd=ROOT))
             yield running
         finally:
@@ -105,8 +105,8 @@ def run_loads(
 def _map_counters(file: Path) -> Iterator[memoryview]:
     """Map the counters in a file into memory that several processes share."""
     with (
-        file.open("r+b") as opened,
-        mmap.mmap(opened.fileno(), 0) as mapped,
+        file.open("r+b") as counter_file,
+        mmap.mmap(counter_file.fileno(), 0) as mapped,
         memoryview(mapped) as raw,
         raw.cast("q") as numbers,
     ):

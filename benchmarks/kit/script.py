@@ -48,8 +48,8 @@ def make_longest_match() -> list[Data]:
 def measure_frame_sizes() -> tuple[int, int]:
     """Return the mean frame sizes of the server's messages about a move, in bytes: to its mover, and to the opponent."""
     moves = make_script()
-    accepted = [len(encode(Accepted(ID, ply, 0.2, 60_000))) for ply in range(len(moves))]
-    turns = [
+    accepted_sizes = [len(encode(Accepted(ID, ply, 0.2, 60_000))) for ply in range(len(moves))]
+    turn_sizes = [
         len(encode(Turn(ID, ply, moves[:ply], Clocks(60_000, 60_000), 1000))) for ply in range(len(moves))
     ]
-    return sum(accepted) // len(moves), sum(turns) // len(moves)
+    return sum(accepted_sizes) // len(moves), sum(turn_sizes) // len(moves)

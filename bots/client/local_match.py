@@ -91,12 +91,12 @@ class LocalMatch:
             arrived=MONOTONIC.now(),
         )
         move = request_move(self._bot, self.position, clock, Event())
-        took = MONOTONIC.now() - clock.arrived
+        seconds = MONOTONIC.now() - clock.arrived
         thinking = self._bot.thinking
         message, _ = make_move_message(self.match, len(self.moves), self.position, move, thinking)
-        self._add_move(move, None if message.thinking is UNSET else message.thinking, took)
+        self._add_move(move, None if message.thinking is UNSET else message.thinking, seconds)
         if not control.per_move:
-            self._clock_seconds = max(0.0, self._clock_seconds - took) + clock.increment
+            self._clock_seconds = max(0.0, self._clock_seconds - seconds) + clock.increment
         return move, thinking
 
     def undo(self) -> bool:

@@ -63,14 +63,14 @@ class SessionFile:
 
         A write error is ignored: then a restarted bot cannot resume.
         """
-        stored = StoredSession(session, sorted(matches))
-        if stored == self._entry:
+        session_entry = StoredSession(session, sorted(matches))
+        if session_entry == self._entry:
             return
-        self._entry = stored
-        if not stored.matches:
+        self._entry = session_entry
+        if not session_entry.matches:
             self._remove()
             return
-        data = msgspec.json.encode(stored) + b"\n"
+        data = msgspec.json.encode(session_entry) + b"\n"
         with suppress(OSError):
             if self._file is None:
                 self._file = _open_locked(self._path)

@@ -192,8 +192,12 @@ def _cores_per_match(settings: BotSettings) -> int:
     A bot that only plays challenges uses all cores in each match, because it mostly waits for people, who think
     longer than it does.
     """
-    here = len(usable_cores())
-    return here if settings.challenges_only or settings.challenge else max(1, here // settings.matches)
+    core_count = len(usable_cores())
+    return (
+        core_count
+        if settings.challenges_only or settings.challenge
+        else max(1, core_count // settings.matches)
+    )
 
 
 class Console:

@@ -85,14 +85,16 @@ def play(
         _check_writable(record)
     match = _open_match(opponent, rules, Player(seat), control, adjudication)
     try:
-        finished = _play_moves(match, rules, Player(seat), lambda: print_position(rules, match.position, out))
+        is_finished = _play_moves(
+            match, rules, Player(seat), lambda: print_position(rules, match.position, out)
+        )
     except KeyboardInterrupt:
         typer.echo("\nStopped: the match is unfinished.")
         raise
     finally:
         match.close()
     if record is not None:
-        _save_record(match, record, ended=finished)
+        _save_record(match, record, ended=is_finished)
 
 
 def _open_match(

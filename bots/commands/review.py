@@ -129,9 +129,9 @@ def _print_solved_moves(solved: list[SolvedMove]) -> None:
         table.add_row(str(each.ply), each.player, each.move, each.kind.value, each.before, each.after, best)
     out.print(table)
     for player in Player:
-        mine = [each for each in solved if each.player == player.value]
-        mistakes = sum(each.kind is not MoveQuality.KEPT for each in mine)
-        out.print(f"{player}: gave something away in {mistakes} of {len(mine)} moves")
+        player_moves = [each for each in solved if each.player == player.value]
+        mistakes = sum(each.kind is not MoveQuality.KEPT for each in player_moves)
+        out.print(f"{player}: gave something away in {mistakes} of {len(player_moves)} moves")
 
 
 def _print_reviews(replay: Replay, reviews: list[ReviewedMove], engine: str) -> None:
@@ -155,10 +155,10 @@ def _print_reviews(replay: Replay, reviews: list[ReviewedMove], engine: str) -> 
             better,
         )
     out.print(table)
-    for player, whole in player_reviews(reviews).items():
+    for player, player_review in player_reviews(reviews).items():
         line = (
-            f"{player}: {whole.marked} of {whole.moves} moves marked, "
-            f"{100 * whole.chance_lost:.1f} % of chance lost a move, accuracy {whole.accuracy:.0f} %"
+            f"{player}: {player_review.marked} of {player_review.moves} moves marked, "
+            f"{100 * player_review.chance_lost:.1f} % of chance lost a move, accuracy {player_review.accuracy:.0f} %"
         )
         out.print(line)
 

@@ -238,9 +238,9 @@ def _core_options() -> list[str]:
     """Return the option that keeps a container on the cores of this process; an empty list if these are all cores."""
     if not hasattr(os, "sched_getaffinity"):  # macOS, where nothing is pinned
         return []
-    mine = os.sched_getaffinity(0)
-    everything = len(mine) == os.cpu_count()
-    return [] if everything else [f"--cpuset-cpus={','.join(map(str, sorted(mine)))}"]
+    allowed_cores = os.sched_getaffinity(0)
+    everything = len(allowed_cores) == os.cpu_count()
+    return [] if everything else [f"--cpuset-cpus={','.join(map(str, sorted(allowed_cores)))}"]
 
 
 def _first_line(text: str) -> str:

@@ -75,11 +75,13 @@ def reported_options(spec: Spec) -> dict[str, str]:
 
     `truth` and `nodes` are included only if given, because without them all engines search alike.
     """
-    own = {"nodes", "truth"} | ({"exact", "form", *COURSE_OPTIONS} if spec.name in FORMS else set())
+    unreported = {"nodes", "truth"} | ({"exact", "form", *COURSE_OPTIONS} if spec.name in FORMS else set())
     if "form" in spec.explicit and spec.get_text("form") == "course":
-        own.discard("prune")
+        unreported.discard("prune")
     return {
-        name: str(value) for name, value in spec.values.items() if name in spec.explicit or name not in own
+        name: str(value)
+        for name, value in spec.values.items()
+        if name in spec.explicit or name not in unreported
     }
 
 

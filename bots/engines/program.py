@@ -96,8 +96,8 @@ class Program:
                 line = self._in.get(timeout=POLL_SECONDS)
             except Empty:
                 if stopped():
-                    took = time.monotonic() - began
-                    raise RequestCancelled(f"the program had not answered after {took:.2f} s") from None
+                    seconds = time.monotonic() - began
+                    raise RequestCancelled(f"the program had not answered after {seconds:.2f} s") from None
                 continue
             if line is None:
                 raise ProgramFault(self._exit_reason())
@@ -132,12 +132,12 @@ class Program:
         try:
             code = self._process.wait(EXIT_SECONDS)
         except subprocess.TimeoutExpired:
-            what = "the program closed its standard output"
+            reason = "the program closed its standard output"
         else:
             self._threads[2].join(DRAIN_SECONDS)
-            how = f"exit code {code}" if code >= 0 else f"killed by {signal.Signals(-code).name}"
-            what = f"the program ended ({how})"
-        return f"{what}; last on its standard error: {self._last_line[-1]}" if self._last_line else what
+            status = f"exit code {code}" if code >= 0 else f"killed by {signal.Signals(-code).name}"
+            reason = f"the program ended ({status})"
+        return f"{reason}; last on its standard error: {self._last_line[-1]}" if self._last_line else reason
 
     def _kill(self) -> None:
         # Kill the whole group, including a shell's children. It may no longer exist.

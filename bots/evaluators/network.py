@@ -47,7 +47,7 @@ MAX_UNIT = 30_000
 SHIFT = 20
 """Number of fractional bits of the output."""
 
-Numbers = npt.NDArray[np.floating[Any]]
+FloatArray = npt.NDArray[np.floating[Any]]
 Rows = npt.NDArray[np.int64]
 
 
@@ -55,8 +55,8 @@ Rows = npt.NDArray[np.int64]
 class Network:
     """Arrays of a network file."""
 
-    hidden: Numbers
-    output: Numbers
+    hidden: FloatArray
+    output: FloatArray
 
 
 def load_network(path: Path) -> Network:
@@ -94,7 +94,7 @@ def encode_inputs(map: RisklessMap, signed: npt.ArrayLike) -> npt.NDArray[np.flo
     return np.asarray(np.concatenate(parts, 1).reshape(count, INPUTS), np.float32)
 
 
-def _territory_kinds(levels: Numbers) -> Rows:
+def _territory_kinds(levels: FloatArray) -> Rows:
     """Return the kind of each territory from its armies, given in steps of the cap.
 
     Fractions of a step are rounded away from empty.
@@ -102,7 +102,7 @@ def _territory_kinds(levels: Numbers) -> Rows:
     return LEVELS + (np.sign(levels) * np.ceil(np.abs(levels) - 1e-9)).astype(np.int64)
 
 
-def _step_shares(values: Numbers | Rows, steps: int) -> Numbers:
+def _step_shares(values: FloatArray | Rows, steps: int) -> FloatArray:
     """Return the share of each step in each row of `values`. A value between two steps is split between them."""
     below = np.minimum(np.floor(values).astype(np.int64), steps - 2)
     above = values - below

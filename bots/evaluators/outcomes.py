@@ -54,8 +54,12 @@ def category_function(game: Game[Any, Any]) -> CategoryFunction | None:
 
         def tictactoe_category(position: Any) -> Category:
             sign = game.player(position).sign
-            opened, _, twos, center = (sign * n for n in lines(position))
-            return (max(-MAX_COUNT, min(opened, MAX_COUNT)), max(-MAX_COUNT, min(twos, MAX_COUNT)), center)
+            open_lines, _, twos, center = (sign * n for n in lines(position))
+            return (
+                max(-MAX_COUNT, min(open_lines, MAX_COUNT)),
+                max(-MAX_COUNT, min(twos, MAX_COUNT)),
+                center,
+            )
 
         return tictactoe_category
     return None

@@ -128,9 +128,9 @@ def race_feature(
     goal: int, own_armies: int, own_territories: int, other_armies: int, other_territories: int
 ) -> int:
     """Return the feature `race` (see NAMES) for the player with `own_armies`: from -goal to goal, rounded towards 0."""
-    mine = (goal - other_armies) * own_territories
-    theirs = (goal - own_armies) * other_territories
-    if mine + theirs <= 0:
+    own_lead = (goal - other_armies) * own_territories
+    other_lead = (goal - own_armies) * other_territories
+    if own_lead + other_lead <= 0:
         return 0  # neither has a territory, or both have won
-    whole = goal * (mine - theirs)
-    return abs(whole) // (mine + theirs) * (1 if whole > 0 else -1)
+    numerator = goal * (own_lead - other_lead)
+    return abs(numerator) // (own_lead + other_lead) * (1 if numerator > 0 else -1)

@@ -119,8 +119,10 @@ class Environment:
         if isinstance(game, Riskless):
             return [max(-127, min(sign * armies, 127)) for armies in position.armies]
         if isinstance(game, TicTacToe):
-            own = MARKS[game.player(position)]
-            return [0 if mark not in MARKS.values() else 1 if mark == own else -1 for mark in position.cells]
+            own_mark = MARKS[game.player(position)]
+            return [
+                0 if mark not in MARKS.values() else 1 if mark == own_mark else -1 for mark in position.cells
+            ]
         raise ValueError(f"{game.name} has no observations: only riskless and tictactoe do")
 
     def network_inputs(self, observations: Any) -> Any:

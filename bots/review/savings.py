@@ -42,13 +42,17 @@ class Saving:
 
     def describe(self) -> str:
         """Return the comparison as one line."""
-        mine = f"{self.what}: {self.nodes:,} nodes, {self.leaves:,} estimates, {value_text(self.value)}"
+        smaller_text = (
+            f"{self.what}: {self.nodes:,} nodes, {self.leaves:,} estimates, {value_text(self.value)}"
+        )
         if self.whole_nodes is None or self.whole_leaves is None or self.whole_value is None:
-            return f"{mine}. {self.whole}: more than {self.max_nodes:,} nodes"
+            return f"{smaller_text}. {self.whole}: more than {self.max_nodes:,} nodes"
         share = self.nodes / self.whole_nodes
-        other = f"{self.whole_nodes:,} nodes, {self.whole_leaves:,} estimates, {value_text(self.whole_value)}"
+        larger_text = (
+            f"{self.whole_nodes:,} nodes, {self.whole_leaves:,} estimates, {value_text(self.whole_value)}"
+        )
         times = f"{share:.0%} of" if share < 1 else f"{share:.1f} ×"
-        return f"{mine}. {self.whole}: {other}. That is {times} the nodes"
+        return f"{smaller_text}. {self.whole}: {larger_text}. That is {times} the nodes"
 
 
 def measure_savings(
@@ -101,8 +105,12 @@ def _compare_searches(
         return polled > max_nodes
 
     try:
-        other, counts = run_reference(game, position, deeper, whole, tracing=False, stop=is_over_limit)
+        larger_result, counts = run_reference(
+            game, position, deeper, whole, tracing=False, stop=is_over_limit
+        )
     except Stopped:
         return Saving(what, monitor.nodes, monitor.leaves, result.value, words, None, None, None, max_nodes)
     saving = Saving(what, monitor.nodes, monitor.leaves, result.value, words, None, None, None, max_nodes)
-    return replace(saving, whole_nodes=counts.nodes, whole_leaves=counts.leaves, whole_value=other.value)
+    return replace(
+        saving, whole_nodes=counts.nodes, whole_leaves=counts.leaves, whole_value=larger_result.value
+    )

@@ -41,11 +41,11 @@ def alphabeta(
 
     def f(depth: int, position: P, alpha: Edge, beta: Edge, path: Path) -> Edge:
         monitor.enter(path, position, depth, alpha, beta)
-        opened = problem.expand(position, depth, len(path))
-        if not opened.moves:
-            monitor.record_leaf(path, position, opened.value, horizon=opened.horizon)
-            return leaf(opened.value)
-        later = Seq(enumerate(opened.moves))
+        expansion = problem.expand(position, depth, len(path))
+        if not expansion.moves:
+            monitor.record_leaf(path, position, expansion.value, horizon=expansion.horizon)
+            return leaf(expansion.value)
+        later = Seq(enumerate(expansion.moves))
         while True:
             match showl(later):
                 case Nil():
@@ -62,11 +62,11 @@ def alphabeta(
 
     def g(depth: int, position: P, alpha: Edge, beta: Edge, path: Path) -> Edge:
         monitor.enter(path, position, depth, alpha, beta)
-        opened = problem.expand(position, depth, len(path))
-        if not opened.moves:
-            monitor.record_leaf(path, position, opened.value, horizon=opened.horizon)
-            return leaf(opened.value)
-        later = Seq(enumerate(opened.moves))
+        expansion = problem.expand(position, depth, len(path))
+        if not expansion.moves:
+            monitor.record_leaf(path, position, expansion.value, horizon=expansion.horizon)
+            return leaf(expansion.value)
+        later = Seq(enumerate(expansion.moves))
         while True:
             match showl(later):
                 case Nil():
@@ -103,12 +103,12 @@ def holden_alphabeta(
 
     def maxie(alpha: int, beta: int, position: P, depth: int, path: Path) -> tuple[int, Line[M]]:
         monitor.enter(path, position, depth, alpha, beta)
-        opened = problem.expand(position, depth, len(path))
-        if not opened.moves:
-            monitor.record_leaf(path, position, opened.value, horizon=opened.horizon)
-            return opened.value, ()
+        expansion = problem.expand(position, depth, len(path))
+        if not expansion.moves:
+            monitor.record_leaf(path, position, expansion.value, horizon=expansion.horizon)
+            return expansion.value, ()
         line: Line[M] = ()
-        for index, move in enumerate(opened.moves):
+        for index, move in enumerate(expansion.moves):
             value, rest = search_child(alpha, beta, game.successor(position, move), depth - 1, (*path, index))
             if value > alpha:
                 alpha, line = value, (move, *rest)
@@ -120,12 +120,12 @@ def holden_alphabeta(
 
     def minnie(alpha: int, beta: int, position: P, depth: int, path: Path) -> tuple[int, Line[M]]:
         monitor.enter(path, position, depth, alpha, beta)
-        opened = problem.expand(position, depth, len(path))
-        if not opened.moves:
-            monitor.record_leaf(path, position, opened.value, horizon=opened.horizon)
-            return opened.value, ()
+        expansion = problem.expand(position, depth, len(path))
+        if not expansion.moves:
+            monitor.record_leaf(path, position, expansion.value, horizon=expansion.horizon)
+            return expansion.value, ()
         line: Line[M] = ()
-        for index, move in enumerate(opened.moves):
+        for index, move in enumerate(expansion.moves):
             value, rest = search_child(alpha, beta, game.successor(position, move), depth - 1, (*path, index))
             if value < beta:
                 beta, line = value, (move, *rest)
@@ -163,13 +163,13 @@ def failsoft(
     def search_node(alpha: int, beta: int, position: P, depth: int, path: Path) -> tuple[int, Line[M]]:
         sign = game.player(position).sign
         monitor.enter(path, position, depth, *((alpha, beta) if sign > 0 else (-beta, -alpha)))
-        opened = problem.expand(position, depth, len(path))
-        if not opened.moves:
-            monitor.record_leaf(path, position, opened.value, horizon=opened.horizon)
-            return sign * opened.value, ()
+        expansion = problem.expand(position, depth, len(path))
+        if not expansion.moves:
+            monitor.record_leaf(path, position, expansion.value, horizon=expansion.horizon)
+            return sign * expansion.value, ()
         top: int = -INFINITY
         line: Line[M] = ()
-        for index, move in enumerate(opened.moves):
+        for index, move in enumerate(expansion.moves):
             child, low = game.successor(position, move), max(alpha, top)
             if game.player(child).sign == sign:
                 value, rest = search_node(low, beta, child, depth - 1, (*path, index))

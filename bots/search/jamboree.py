@@ -39,11 +39,11 @@ def jamboree(
 
     def f(depth: int, position: P, alpha: Edge, beta: Edge, path: Path, monitor: SearchMonitor) -> Edge:
         monitor.enter(path, position, depth, alpha, beta)
-        opened = problem.expand(position, depth, len(path))
-        if not opened.moves:
-            monitor.record_leaf(path, position, opened.value, horizon=opened.horizon)
-            return leaf(opened.value)
-        abmoves, mmmoves = split_moves(list(enumerate(opened.moves)), prune_percentage)
+        expansion = problem.expand(position, depth, len(path))
+        if not expansion.moves:
+            monitor.record_leaf(path, position, expansion.value, horizon=expansion.horizon)
+            return leaf(expansion.value)
+        abmoves, mmmoves = split_moves(list(enumerate(expansion.moves)), prune_percentage)
         for index, move in abmoves:
             child = search_child(
                 depth - 1, game.successor(position, move), alpha, beta, (*path, index), monitor
@@ -59,11 +59,11 @@ def jamboree(
 
     def g(depth: int, position: P, alpha: Edge, beta: Edge, path: Path, monitor: SearchMonitor) -> Edge:
         monitor.enter(path, position, depth, alpha, beta)
-        opened = problem.expand(position, depth, len(path))
-        if not opened.moves:
-            monitor.record_leaf(path, position, opened.value, horizon=opened.horizon)
-            return leaf(opened.value)
-        abmoves, mmmoves = split_moves(list(enumerate(opened.moves)), prune_percentage)
+        expansion = problem.expand(position, depth, len(path))
+        if not expansion.moves:
+            monitor.record_leaf(path, position, expansion.value, horizon=expansion.horizon)
+            return leaf(expansion.value)
+        abmoves, mmmoves = split_moves(list(enumerate(expansion.moves)), prune_percentage)
         for index, move in abmoves:
             child = search_child(
                 depth - 1, game.successor(position, move), alpha, beta, (*path, index), monitor

@@ -203,9 +203,9 @@ def lazy(
     maxie = game.player(position) is Player.MAXIE
 
     def estimate(node: TreePosition[P]) -> int:
-        opened = problem.expand(node.position, 0, len(node.path))
-        monitor.record_leaf(node.path, node.position, opened.value, horizon=opened.horizon)
-        return opened.value
+        expansion = problem.expand(node.position, 0, len(node.path))
+        monitor.record_leaf(node.path, node.position, expansion.value, horizon=expansion.horizon)
+        return expansion.value
 
     def estimated(node: TreePosition[P]) -> EstimatedPosition[P]:
         return EstimatedPosition(node, game.player(node.position) is Player.MAXIE, estimate)

@@ -30,13 +30,13 @@ def minimax(
 
     def maxie(position: P, depth: int, path: Path) -> tuple[int, Line[M]]:
         monitor.enter(path, position, depth)
-        opened = problem.expand(position, depth, len(path))
-        if not opened.moves:
-            monitor.record_leaf(path, position, opened.value, horizon=opened.horizon)
-            return opened.value, ()
+        expansion = problem.expand(position, depth, len(path))
+        if not expansion.moves:
+            monitor.record_leaf(path, position, expansion.value, horizon=expansion.horizon)
+            return expansion.value, ()
         best: int = -INFINITY
         line: Line[M] = ()
-        for index, move in enumerate(opened.moves):
+        for index, move in enumerate(expansion.moves):
             value, rest = search_child(game.successor(position, move), depth - 1, (*path, index))
             if value > best:
                 best, line = value, (move, *rest)
@@ -45,13 +45,13 @@ def minimax(
 
     def minnie(position: P, depth: int, path: Path) -> tuple[int, Line[M]]:
         monitor.enter(path, position, depth)
-        opened = problem.expand(position, depth, len(path))
-        if not opened.moves:
-            monitor.record_leaf(path, position, opened.value, horizon=opened.horizon)
-            return opened.value, ()
+        expansion = problem.expand(position, depth, len(path))
+        if not expansion.moves:
+            monitor.record_leaf(path, position, expansion.value, horizon=expansion.horizon)
+            return expansion.value, ()
         best: int = INFINITY
         line: Line[M] = ()
-        for index, move in enumerate(opened.moves):
+        for index, move in enumerate(expansion.moves):
             value, rest = search_child(game.successor(position, move), depth - 1, (*path, index))
             if value < best:
                 best, line = value, (move, *rest)
@@ -167,13 +167,13 @@ def negamax(
     def search_node(position: P, depth: int, path: Path) -> tuple[int, Line[M]]:
         monitor.enter(path, position, depth)
         sign = game.player(position).sign
-        opened = problem.expand(position, depth, len(path))
-        if not opened.moves:
-            monitor.record_leaf(path, position, opened.value, horizon=opened.horizon)
-            return sign * opened.value, ()
+        expansion = problem.expand(position, depth, len(path))
+        if not expansion.moves:
+            monitor.record_leaf(path, position, expansion.value, horizon=expansion.horizon)
+            return sign * expansion.value, ()
         top: int = -INFINITY
         line: Line[M] = ()
-        for index, move in enumerate(opened.moves):
+        for index, move in enumerate(expansion.moves):
             child = game.successor(position, move)
             value, rest = search_node(child, depth - 1, (*path, index))
             value *= sign * game.player(child).sign

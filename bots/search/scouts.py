@@ -52,11 +52,11 @@ def search(
     alpha, beta = window
     sign = problem.game.player(position).sign
     monitor.enter(path, position, depth, *((alpha, beta) if sign > 0 else (-beta, -alpha)))
-    opened = problem.expand(position, depth, len(path))
-    if not opened.moves:
-        monitor.record_leaf(path, position, opened.value, horizon=opened.horizon)
-        return sign * opened.value, ()
-    node = _InnerNode(problem, pool, monitor, window, position, depth, path, opened.moves)
+    expansion = problem.expand(position, depth, len(path))
+    if not expansion.moves:
+        monitor.record_leaf(path, position, expansion.value, horizon=expansion.horizon)
+        return sign * expansion.value, ()
+    node = _InnerNode(problem, pool, monitor, window, position, depth, path, expansion.moves)
     value, line = node.search()
     monitor.leave(path, position, Edge(sign * value, line[0]), pruned=value >= beta)
     return value, line

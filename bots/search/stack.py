@@ -123,11 +123,11 @@ class _StackSearch(Generic[P, M]):
             if entry is not None:
                 monitor.record_table_hit(path, position, sign * entry[0], horizon=False)
                 return sign * entry[0]
-        opened = self._problem.expand(position, depth, len(stack))
-        if not opened.moves:
-            monitor.record_leaf(path, position, opened.value, horizon=opened.horizon)
-            return opened.value
-        stack.append(StackFrame(position, depth, sign, opened.moves, alpha, beta))
+        expansion = self._problem.expand(position, depth, len(stack))
+        if not expansion.moves:
+            monitor.record_leaf(path, position, expansion.value, horizon=expansion.horizon)
+            return expansion.value
+        stack.append(StackFrame(position, depth, sign, expansion.moves, alpha, beta))
         return None
 
     def _update_best(self, frame: StackFrame[P, M], value: int) -> None:

@@ -73,21 +73,21 @@ def climb_weights(
     names = list(weights)
     at = np.array([float(weights[name]) for name in names])
     steps = _first_steps(games, at, rng)
-    whole, tail_rounds = np.zeros(len(names)), 0
+    total, tail_rounds = np.zeros(len(names)), 0
     stages = []
     for number in range(rounds):
         lot = np.array([rng.choice((-1.0, 1.0)) for _ in names])
         step = steps * lot / (number + 1) ** 0.101
-        one, other = _rounded_weights(names, at + step), _rounded_weights(names, at - step)
-        won = sum(_score_round(game, one, other, nodes, rng) for game in games) / len(games)
+        weights_a, weights_b = _rounded_weights(names, at + step), _rounded_weights(names, at - step)
+        won = sum(_score_round(game, weights_a, weights_b, nodes, rng) for game in games) / len(games)
         pace = PACE * ((1 + SETTLING * rounds) / (1 + number + SETTLING * rounds)) ** 0.602
         at += pace * won * steps * lot
         if 2 * number >= rounds:
-            whole, tail_rounds = whole + at, tail_rounds + 1
+            total, tail_rounds = total + at, tail_rounds + 1
         if (number + 1) * 10 // rounds > number * 10 // rounds:
             stages.append(_rounded_weights(names, at))
         progress()
-    return Climb(_rounded_weights(names, whole / tail_rounds), stages, rounds, PAIRS * rounds * len(games))
+    return Climb(_rounded_weights(names, total / tail_rounds), stages, rounds, PAIRS * rounds * len(games))
 
 
 def _first_steps(

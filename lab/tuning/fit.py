@@ -26,7 +26,7 @@ from arena.games.core import Game, Player
 from arena.games.riskless import Riskless
 from arena.lab.selfplay import PlayedMatch, play_match, random_position, random_start
 
-Numbers = npt.NDArray[np.float64]
+FloatArray = npt.NDArray[np.float64]
 
 HELD_OUT = 5
 """Interval of held-out matches: every HELD_OUT-th match is left out of the fit and used to measure its quality."""
@@ -66,8 +66,8 @@ class Fit:
 class Samples:
     """Positions of self-play matches: a row of features, the result, the match's number and the game's index of each."""
 
-    features: Numbers
-    ends: Numbers
+    features: FloatArray
+    ends: FloatArray
     matches: npt.NDArray[np.int64]
     games: npt.NDArray[np.int64]
 
@@ -197,7 +197,7 @@ def fit_weights(
     whole = {name: round(unit * value) for name, value in zip(names, new, strict=True)}
     shipped = np.array([float(whole[name]) for name in names])
 
-    def losses(vector: Numbers) -> list[float]:
+    def losses(vector: FloatArray) -> list[float]:
         values = samples.features @ vector * _fit_slopes(samples, share, ~held_out, vector)[samples.games]
         return [_mean_loss(values[part], samples.ends[part], share[part]) for part in (~held_out, held_out)]
 
@@ -207,8 +207,8 @@ def fit_weights(
 
 
 def _fit_slopes(
-    samples: Samples, sample_weights: Numbers, part: npt.NDArray[np.bool_], weights: Numbers
-) -> Numbers:
+    samples: Samples, sample_weights: FloatArray, part: npt.NDArray[np.bool_], weights: FloatArray
+) -> FloatArray:
     """Return each game's slope of the logistic curve, in log-odds of winning per unit of the weighted sum."""
     values = (samples.features @ weights)[:, None]
     slopes = []
@@ -220,8 +220,8 @@ def _fit_slopes(
 
 
 def _fit_logistic(
-    features: Numbers, results: Numbers, sample_weights: Numbers, prior: Numbers, ridge: float
-) -> Numbers:
+    features: FloatArray, results: FloatArray, sample_weights: FloatArray, prior: FloatArray, ridge: float
+) -> FloatArray:
     """Return the weights of a logistic regression with a ridge penalty towards `prior`, by Newton's method."""
     spread = np.maximum(np.sqrt(np.average(features**2, axis=0, weights=sample_weights)), 1e-9)
     scaled = features / spread
@@ -240,7 +240,7 @@ def _fit_logistic(
     return np.asarray(weights / spread, float)
 
 
-def _mean_loss(values: Numbers, results: Numbers, sample_weights: Numbers) -> float:
+def _mean_loss(values: FloatArray, results: FloatArray, sample_weights: FloatArray) -> float:
     predicted = np.clip(1 / (1 + np.exp(-np.clip(values, -30, 30))), 1e-9, 1 - 1e-9)
     bits = -(results * np.log2(predicted) + (1 - results) * np.log2(1 - predicted))
     return float(np.average(bits, weights=sample_weights)) if len(bits) else 0.0

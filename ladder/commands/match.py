@@ -108,15 +108,15 @@ def match(
     def is_decided(finished: Ladder) -> bool:
         return test is not None and test.verdict(finished.pairs()) is not Verdict.OPEN
 
-    finished = play_plan(
+    ladder_run = play_plan(
         plan, "match", record, db, is_decided, status=lambda ladder: _progress_line(ladder, test), test=test
     )
-    pairs = finished.pairs()
+    pairs = ladder_run.pairs()
     elo = elo_difference(pairs)
-    crashes = crashes_in_words(finished)
+    crashes = crashes_in_words(ladder_run)
     report = {"pairs": pairs, "difference": elo, "sprt": _sprt_report(test, pairs, crashes)}
     report_results(
-        finished,
+        ladder_run,
         _finding_lines(first, second, pairs, elo, test, crashes),
         report,
         reports,
@@ -131,12 +131,12 @@ def _name_bots(bots: tuple[BotPlan, ...], name_a: str, name_b: str, tc_b: str) -
                 f"{option}: {name!r:.80} is not a valid name: 1 to {NAME_LENGTH} printable characters without #"
             )
     try:
-        own = parse_time_control(tc_b, "--tc-b") if tc_b else None
+        time_control_b = parse_time_control(tc_b, "--tc-b") if tc_b else None
     except BadLadder as error:
         raise UsageError(str(error)) from None
     first, second = bots
     first = dataclasses.replace(first, name=name_a or first.name)
-    second = dataclasses.replace(second, name=name_b or second.name, time_control=own)
+    second = dataclasses.replace(second, name=name_b or second.name, time_control=time_control_b)
     if first.name == second.name:
         raise UsageError(
             f"--name-a, --name-b: both would be called {first.name!r:.60}; give them different names"

@@ -105,8 +105,10 @@ def render_report(ladder: Ladder, findings: Sequence[str] = ()) -> str:
 
 def time_controls_text(ladder: Ladder) -> str:
     """Return the ladder's time control, followed by those of bots that have their own."""
-    own = "".join(f", {bot} {time}" for bot, time in own_time_controls(ladder.plan.bots).items())
-    return f"{ladder.plan.time_control}{own}"
+    bot_time_controls = "".join(
+        f", {bot} {time}" for bot, time in own_time_controls(ladder.plan.bots).items()
+    )
+    return f"{ladder.plan.time_control}{bot_time_controls}"
 
 
 def _bracket_html(ladder: Ladder) -> list[str]:

@@ -63,11 +63,13 @@ def ratings_plot(rows: Sequence[StandingsRow], colour: Mapping[str, str]) -> str
     elements = [line_element(area.x(mark), 0, area.x(mark), bottom, GRID) for mark in marks]
     elements += [text_element(area.x(mark), bottom + 15, f"{mark:+z.0f}", INK, "middle") for mark in marks]
     for index, row in enumerate(rated):
-        y, own = 34 * index + 24, colour[row.bot]
+        y, bot_colour = 34 * index + 24, colour[row.bot]
         elements += [
             text_element(2, y - 10, row.bot[:MAX_NAME_LENGTH], INK),
-            line_element(area.x(row.elo - row.elo_error), y, area.x(row.elo + row.elo_error), y, own, 3),
-            dot_element(area.x(row.elo), y, 5, own),
+            line_element(
+                area.x(row.elo - row.elo_error), y, area.x(row.elo + row.elo_error), y, bot_colour, 3
+            ),
+            dot_element(area.x(row.elo), y, 5, bot_colour),
         ]
     elements.append(
         text_element(WIDTH - RIGHT, bottom + 32, "Elo, relative to the average of the bots", INK, "end")

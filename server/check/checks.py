@@ -23,8 +23,8 @@ from arena.server.check.peer import BotConnection, ProtocolFault
 from arena.server.check.scene import ScriptedMatch
 from arena.server.check.stage import ScriptedServer
 
-QUICK = TimeControl(100, per_move=True)
-SLOW = TimeControl(2000, per_move=True)
+QUICK_CONTROL = TimeControl(100, per_move=True)
+SLOW_CONTROL = TimeControl(2000, per_move=True)
 GENEROUS_MARGIN_MS = 5000
 """Margin of the checks that do not test time, in ms. Only a bot that hangs exceeds it."""
 SMALL_MAP, LONG_MAP = "path4", "ring:30"
@@ -73,7 +73,7 @@ class CheckContext:
         self, peer: BotConnection, game: AnyGame | None = None, seat: Player = Player.MAXIE
     ) -> ScriptedMatch:
         """Return a scripted match with a generous clock."""
-        return ScriptedMatch(peer, game or self.make_game(), seat, QUICK, GENEROUS_MARGIN_MS)
+        return ScriptedMatch(peer, game or self.make_game(), seat, QUICK_CONTROL, GENEROUS_MARGIN_MS)
 
 
 Check = Callable[[CheckContext], Awaitable[None]]
@@ -257,7 +257,9 @@ async def check_alive(context: CheckContext) -> None:
     game = (
         context.make_game("riskless", "m1") if "riskless" in context.supported_games else context.make_game()
     )
-    scene = ScriptedMatch(await context.stage.connect_bot(), game, Player.MAXIE, SLOW, GENEROUS_MARGIN_MS)
+    scene = ScriptedMatch(
+        await context.stage.connect_bot(), game, Player.MAXIE, SLOW_CONTROL, GENEROUS_MARGIN_MS
+    )
     await scene.begin()
     await scene.send_turn()
     # Wait before the ping, because a bot may read it together with the turn.

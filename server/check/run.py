@@ -19,7 +19,7 @@ BAD_USAGE = 2
 """Exit code of a program that rejects its arguments."""
 EXIT_SECONDS = 1.0
 """Time for the bot's process to end after a failed check, in seconds, so that all its output is read."""
-UNREACHED = "the bot could not be reached"
+UNREACHED_TEXT = "the bot could not be reached"
 """Reason shown for checks skipped after a failed handshake."""
 
 
@@ -79,7 +79,7 @@ async def check_bot(
                 continue
             stage.frames.clear()
             if not usable:
-                finding = CheckResult(name, "skipped", question, UNREACHED)
+                finding = CheckResult(name, "skipped", question, UNREACHED_TEXT)
             elif check is None:
                 finding = CheckResult(
                     name, "skipped", question, "does not apply to this bot, according to its hello"

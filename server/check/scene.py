@@ -111,12 +111,14 @@ class ScriptedMatch:
         self._reject_repeat(message)
         if message.ply != len(self.moves):
             raise ProtocolFault(f"the move must be for ply {len(self.moves)}, not {message.ply}")
-        took = max(0.0, at - self._turned)
-        if took > allowed:
+        seconds_used = max(0.0, at - self._turned)
+        if seconds_used > allowed:
             where = f"{self.control.base_ms} ms and a margin of {self.margin_ms} ms"
-            raise ProtocolFault(f"the move at ply {message.ply} took {1000 * took:.0f} ms, of {where}")
+            raise ProtocolFault(
+                f"the move at ply {message.ply} took {1000 * seconds_used:.0f} ms, of {where}"
+            )
         self.play_bot_move(message.move)
-        accepted = Accepted(self.match, message.ply, round(1000 * took, 3), self.control.base_ms)
+        accepted = Accepted(self.match, message.ply, round(1000 * seconds_used, 3), self.control.base_ms)
         await self.peer.send(accepted, **unknown)
 
     def play_bot_move(self, data: Data) -> None:

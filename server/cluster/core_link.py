@@ -13,8 +13,8 @@ from arena.server.cluster.frames import (
     MAX_SILENCE_NS,
     REQUEST_STREAM,
     UPWARD_DECODER,
-    BadFrame,
-    Frame,
+    BadBusFrame,
+    BusFrame,
     IncomingStream,
     core_subject,
     decode_frame,
@@ -74,21 +74,21 @@ class RemoteEdge:
 
     def deliver(self, messages: Sequence[Downward]) -> None:
         for more, body in split_list(messages):
-            self._publish(Frame(self.number, self._fence, self.stream, self._sent_count, more, body))
+            self._publish(BusFrame(self.number, self._fence, self.stream, self._sent_count, more, body))
             self._sent_count += 1
 
     def heartbeat(self) -> None:
         """Send a heartbeat with the number of frames sent."""
-        self._publish(Frame(self.number, self._fence, self.stream, self._sent_count))
+        self._publish(BusFrame(self.number, self._fence, self.stream, self._sent_count))
         self._requested_stream = -1
 
     def request_stream(self, stream: int) -> None:
         """Ask the edge for a new stream in place of `stream`, at most once between two heartbeats."""
         if self._requested_stream != stream:
             self._requested_stream = stream
-            self._publish(Frame(self.number, self._fence, stream, REQUEST_STREAM))
+            self._publish(BusFrame(self.number, self._fence, stream, REQUEST_STREAM))
 
-    def _publish(self, frame: Frame) -> None:
+    def _publish(self, frame: BusFrame) -> None:
         self._bus.publish(self._subject, encode_frame(frame))
 
 
@@ -120,7 +120,7 @@ class CoreLink:
         """Handle a frame from an edge, or from a core on the same subject."""
         try:
             frame = decode_frame(payload)
-        except BadFrame as error:
+        except BadBusFrame as error:
             log.warning("core %d: %s", self._fence, error)
             return
         if frame.fence > self._fence:
@@ -131,7 +131,7 @@ class CoreLink:
         else:
             self._handle_frame(frame)
 
-    def _handle_frame(self, frame: Frame) -> None:
+    def _handle_frame(self, frame: BusFrame) -> None:
         edge = self._find_or_add_edge(frame.edge)
         edge.last_frame_ns = self._now_ns()
         new = frame.stream > edge.stream
@@ -145,7 +145,7 @@ class CoreLink:
             return
         try:
             messages = edge.incoming.receive(frame)
-        except BadFrame as error:
+        except BadBusFrame as error:
             log.info("edge %d: %s; requesting its clients", edge.number, error)
             edge.request_stream(frame.stream)
             return
@@ -194,7 +194,7 @@ class CoreLink:
                 edge.last_frame_ns = max(edge.last_frame_ns, now - MAX_SILENCE_NS // 2)
         self._last_heartbeat_ns = now
         # The core receives its own heartbeat. If it does not, the bus is unavailable, and the edges are not lost.
-        self._bus.publish(self.subject, encode_frame(Frame(0, self._fence, 0, 0)))
+        self._bus.publish(self.subject, encode_frame(BusFrame(0, self._fence, 0, 0)))
         if now - self._last_core_frame_ns > MAX_SILENCE_NS:
             self.loss_reason = self.loss_reason or "the bus is unavailable"
             return

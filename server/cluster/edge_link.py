@@ -14,8 +14,8 @@ from arena.server.cluster.frames import (
     HEARTBEAT_NS,
     MAX_SILENCE_NS,
     REQUEST_STREAM,
-    BadFrame,
-    Frame,
+    BadBusFrame,
+    BusFrame,
     IncomingStream,
     core_subject,
     decode_frame,
@@ -137,10 +137,10 @@ class EdgeLink:
         if not pending or not self.is_synced:
             return
         for more, body in split_list(pending):
-            self._publish(Frame(self.number, self.fence, self._stream, self._sent_count, more, body))
+            self._publish(BusFrame(self.number, self.fence, self._stream, self._sent_count, more, body))
             self._sent_count += 1
 
-    def _publish(self, frame: Frame) -> None:
+    def _publish(self, frame: BusFrame) -> None:
         self._bus.publish(self._core_subject, encode_frame(frame))
 
     def _store_for_resend(self, message: MessageReceived) -> None:
@@ -157,7 +157,7 @@ class EdgeLink:
         """Handle a frame from a core."""
         try:
             frame = decode_frame(payload)
-        except BadFrame as error:
+        except BadBusFrame as error:
             log.warning("edge %d: %s", self.number, error)
             return
         if frame.fence < self.fence:
@@ -171,13 +171,13 @@ class EdgeLink:
             # Updated after `_handle_frame`, because a resync in it counts back from the previous frame.
             self._last_frame_ns = self._now_ns()
 
-    def _handle_frame(self, frame: Frame) -> None:
+    def _handle_frame(self, frame: BusFrame) -> None:
         if frame.number == REQUEST_STREAM:
             self._resync("the core asks who is connected", frame.fence, RESEND_NS)
             return
         try:
             messages = self._incoming.receive(frame)
-        except BadFrame as error:
+        except BadBusFrame as error:
             self._resync(str(error), frame.fence, None)
             return
         if not messages:
@@ -220,5 +220,5 @@ class EdgeLink:
         if self.is_synced and now - self._last_frame_ns > MAX_SILENCE_NS:
             log.warning("edge %d: the core is silent; holding messages", self.number)
             self.is_synced = False
-        self._publish(Frame(self.number, self.fence, self._stream, self._sent_count))
+        self._publish(BusFrame(self.number, self.fence, self._stream, self._sent_count))
         return HEARTBEAT_NS if self.is_synced else SEARCH_INTERVAL_NS

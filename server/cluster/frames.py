@@ -26,7 +26,7 @@ MAX_LIST_BYTES = 64 << 20
 M = TypeVar("M")
 
 
-class Frame(Struct, frozen=True, array_like=True, gc=False):
+class BusFrame(Struct, frozen=True, array_like=True, gc=False):
     """Numbered part of a stream of messages between an edge and a core."""
 
     edge: int
@@ -47,7 +47,7 @@ class Frame(Struct, frozen=True, array_like=True, gc=False):
     """Encoded list of messages, or a piece of it. Empty in a heartbeat."""
 
 
-class BadFrame(ValueError):
+class BadBusFrame(ValueError):
     """Raised for bytes that are not a valid frame; the message is a one-line reason."""
 
 
@@ -67,22 +67,22 @@ def _subject_part(shard: str) -> str:
 
 
 _encoder = msgspec.msgpack.Encoder(enc_hook=MovesSoFar.to_raw)
-_frame = msgspec.msgpack.Decoder(Frame)
+_frame = msgspec.msgpack.Decoder(BusFrame)
 UPWARD_DECODER: msgspec.msgpack.Decoder[list[Upward]] = msgspec.msgpack.Decoder(list[Upward])
 DOWNWARD_DECODER: msgspec.msgpack.Decoder[list[Downward]] = msgspec.msgpack.Decoder(list[Downward])
 
 
-def encode_frame(frame: Frame) -> bytes:
+def encode_frame(frame: BusFrame) -> bytes:
     """Encode a frame."""
     return _encoder.encode(frame)
 
 
-def decode_frame(payload: bytes) -> Frame:
-    """Decode a frame. Raises BadFrame for bytes that are not a frame."""
+def decode_frame(payload: bytes) -> BusFrame:
+    """Decode a frame. Raises BadBusFrame for bytes that are not a frame."""
     try:
         return _frame.decode(payload)
     except (msgspec.MsgspecError, ValueError) as error:
-        raise BadFrame(f"not a frame: {error}") from None
+        raise BadBusFrame(f"not a frame: {error}") from None
 
 
 def split_list(messages: Sequence[Upward] | Sequence[Downward]) -> Iterator[tuple[bool, bytes]]:
@@ -105,26 +105,26 @@ class IncomingStream(Generic[M]):
         self._decoder = decoder
         self._pieces = b""
 
-    def receive(self, frame: Frame) -> list[M]:
+    def receive(self, frame: BusFrame) -> list[M]:
         """Return the messages that a frame completes, in order; an empty list for a heartbeat or a repeated frame.
 
-        Raises BadFrame if frames are missing or the messages are invalid.
+        Raises BadBusFrame if frames are missing or the messages are invalid.
         """
         if frame.number < self.number:
             return []
         if frame.number > self.number:
-            raise BadFrame(f"{frame.number - self.number} frames are missing")
+            raise BadBusFrame(f"{frame.number - self.number} frames are missing")
         if not frame.body:
             return []
         self.number += 1
-        whole = self._pieces + frame.body if self._pieces else frame.body
+        body = self._pieces + frame.body if self._pieces else frame.body
         if frame.more:
-            if len(whole) > MAX_LIST_BYTES:
-                raise BadFrame(f"the list of messages has more than {MAX_LIST_BYTES} bytes")
-            self._pieces = whole
+            if len(body) > MAX_LIST_BYTES:
+                raise BadBusFrame(f"the list of messages has more than {MAX_LIST_BYTES} bytes")
+            self._pieces = body
             return []
         self._pieces = b""
         try:
-            return self._decoder.decode(whole)
+            return self._decoder.decode(body)
         except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-            raise BadFrame(f"not a list of messages: {error}") from None
+            raise BadBusFrame(f"not a list of messages: {error}") from None

@@ -26,7 +26,7 @@ from arena.console import (
 )
 from arena.games.catalogue import KNOWN
 from arena.protocol.timecontrol import BadTimeControl, TimeControl
-from arena.server.check.run import UNREACHED, BadCommand, CheckResult, UnknownCheck, check_bot
+from arena.server.check.run import UNREACHED_TEXT, BadCommand, CheckResult, UnknownCheck, check_bot
 from arena.server.commands.check_games import check_games
 
 
@@ -111,7 +111,7 @@ def check(
     if game and not any((bot, program, command, dial_in)):
         check_games(game, matches, seed, json)
         return
-    own = [word for spec in register_games(game) for word in ("--game", KNOWN.spec(spec))]
+    game_options = [word for spec in register_games(game) for word in ("--game", KNOWN.spec(spec))]
     if sum(map(bool, (bot, program, command, dial_in))) != 1:
         raise UsageError(
             "give exactly one bot: FILE or ENGINE, --exec COMMAND, --command COMMAND, or --dial-in"
@@ -123,9 +123,9 @@ def check(
     arena = [sys.executable, "-P", "-m", "arena", "bot"]
     words: Sequence[str] | None = None
     if bot:
-        words = [*arena, bot, "--matches", "2", *own]
+        words = [*arena, bot, "--matches", "2", *game_options]
     elif program:
-        words = [*arena, "--exec", program, "--matches", "2", *own]
+        words = [*arena, "--exec", program, "--matches", "2", *game_options]
     elif command:
         words = _split_command(command)
 
@@ -140,7 +140,7 @@ def check(
             port=port,
             on_listening=lambda url: err.print(f"connect the bot to {url}") if dial_in else None,
             on_result=lambda finding: (
-                None if finding.why == UNREACHED else err.print(f"{finding.verdict}: {finding.check}")
+                None if finding.why == UNREACHED_TEXT else err.print(f"{finding.verdict}: {finding.check}")
             ),
         )
 
@@ -172,11 +172,11 @@ def _split_command(command: str) -> list[str]:
 
 
 def _print_findings(findings: Sequence[CheckResult]) -> None:
-    reached = [each for each in findings if each.why != UNREACHED]
+    reached = [each for each in findings if each.why != UNREACHED_TEXT]
     rows = [(each.check, each.verdict, each.why or each.asked) for each in reached]
     print_table({"check": "left", "verdict": "left", "what": "left"}, rows)
     if len(reached) < len(findings):
-        err.print(f"{len(findings) - len(reached)} more checks are skipped: {UNREACHED}")
+        err.print(f"{len(findings) - len(reached)} more checks are skipped: {UNREACHED_TEXT}")
     for each in findings:
         if each.verdict != "failed":
             continue

@@ -59,10 +59,10 @@ def kick(
     async def issue_kick(engine: Engine) -> bool | None:
         connected = await is_connected(engine, name)
         if connected is False:
-            known = await load_known_names(engine)
-            if name in known:
+            known_names = await load_known_names(engine)
+            if name in known_names:
                 raise CommandError(f"{name} is not connected")
-            raise CommandError(f"no client is called {name!r:.80}{did_you_mean(name, known)}")
+            raise CommandError(f"no client is called {name!r:.80}{did_you_mean(name, known_names)}")
         await issue_directive(engine, "name", name, text, KICK_SECONDS)
         return connected
 

@@ -153,11 +153,11 @@ def new(
         raise UsageError(f"{option}: {error}") from None
     if begins <= now:
         raise UsageError(f"--at: {at} is in the past; give a later time")
-    again = Recurrence(at, closes, zone, INTERVAL_DAYS[every]) if every else None
+    recurrence = Recurrence(at, closes, zone, INTERVAL_DAYS[every]) if every else None
     plan = EventPlan(
-        event=make_event_name(name, again, begins) if again else name,
+        event=make_event_name(name, recurrence, begins) if recurrence else name,
         uid=secrets.token_hex(16),
-        series=name if again else "",
+        series=name if recurrence else "",
         begins=begins,
         closes=shut,
         format=format,
@@ -169,7 +169,7 @@ def new(
         hold_pool=hold_pool,
         invited=tuple(each.strip() for each in invite.split(",") if each.strip()),
         ratings=_parse_ratings(rating),
-        again=again,
+        again=recurrence,
     )
 
     async def announce_event(engine: Engine) -> RequestAnswer | None:
@@ -234,8 +234,8 @@ def show(name: NameArgument, db: DatabaseOption = DATABASE, json: JsonOption = N
         ]
         for rank, row in zip(compute_ranks(rows), rows, strict=True)
     ]
-    waiting = [bot for bot in state.bots if bot not in {row.bot for row in rows}]
-    cells += [["-", bot, "0", "-", "0", "-"] for bot in waiting]
+    unlisted_bots = [bot for bot in state.bots if bot not in {row.bot for row in rows}]
+    cells += [["-", bot, "0", "-", "0", "-"] for bot in unlisted_bots]
     columns: dict[str, Any] = dict.fromkeys(("#", "bot", "points", "Buchholz", "games", "reached"), "right")
     print_table({**columns, "bot": "left", "reached": "left"}, cells)
 

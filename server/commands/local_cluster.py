@@ -157,9 +157,9 @@ async def _run_children(settings: Settings, port: int, forward_sighup: bool) -> 
                 async with open_background_tasks() as tasks:
 
                     async def forward_signals() -> None:
-                        async for again in signals:
+                        async for signal_number in signals:
                             for each in children:
-                                each.send_signal(again)
+                                each.send_signal(signal_number)
 
                     tasks.start_soon(forward_signals)
                     for each in children:

@@ -126,9 +126,9 @@ def forget_command(
 
     async def forget(engine: Engine) -> tuple[str, int]:
         if not await people.is_name_stored(engine, name):
-            known = did_you_mean(name, await people.load_known_names(engine))
-            raise CommandError(f"nothing is stored about {name!r:.80}{known}")
+            suggestion = did_you_mean(name, await people.load_known_names(engine))
+            raise CommandError(f"nothing is stored about {name!r:.80}{suggestion}")
         return await renaming.forget_bot(engine, name)
 
-    other, count = run_on_store(db, forget)
-    err.print(f"{name} is deleted; its {count} matches now belong to {other}")
+    replacement, count = run_on_store(db, forget)
+    err.print(f"{name} is deleted; its {count} matches now belong to {replacement}")

@@ -101,10 +101,10 @@ def example_file() -> str:
         table = getattr(settings, section.name)
         lines += ["", f"# {type(table).__doc__}", f"[{section.name}]"]
         for each in fields(table):
-            _, about = get_args(each.type)
+            _, meta = get_args(each.type)
             reload = " (reload)" if f"{section.name}.{each.name}" in RELOADED else ""
             lines += [
-                f"# {about.description}{reload}",
+                f"# {meta.description}{reload}",
                 f"{each.name} = {_toml_text(getattr(table, each.name))}",
             ]
     return "\n".join(lines) + "\n"
@@ -124,9 +124,9 @@ def _read_entries(tables: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     sections = Settings.__struct_fields__
     for section, table in tables.items():
         if not isinstance(table, dict):
-            known = section in sections
+            is_known = section in sections
             raise BadSetting(
-                section, f"expected a section, as [{section}]" if known else _unknown_key_text(section, ())
+                section, f"expected a section, as [{section}]" if is_known else _unknown_key_text(section, ())
             )
         if section not in sections:
             raise BadSetting(section, f"unknown section; {suggest_name(section, sections)}")

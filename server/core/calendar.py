@@ -79,13 +79,13 @@ def plan_next_event(plan: EventPlan, after: int) -> EventPlan | None:
     """Return the plan of the next event of a series after Unix time `after`; None if `plan` does not repeat."""
     if plan.again is None:
         return None
-    again, begins = plan.again, plan.begins
+    recurrence, begins = plan.again, plan.begins
     while begins <= max(after, plan.begins):
-        begins = next_start_time(again.at, again.zone, begins + (again.days - 1) * 24 * 3600)
-    closes = last_time_before(again.closes, again.zone, begins) if again.closes else begins
+        begins = next_start_time(recurrence.at, recurrence.zone, begins + (recurrence.days - 1) * 24 * 3600)
+    closes = last_time_before(recurrence.closes, recurrence.zone, begins) if recurrence.closes else begins
     return replace(
         plan,
-        event=make_event_name(plan.series, again, begins),
+        event=make_event_name(plan.series, recurrence, begins),
         uid=sha256(f"{plan.uid} {begins}".encode()).hexdigest()[:32],
         begins=begins,
         closes=closes,

@@ -153,14 +153,14 @@ class ChallengeHandler:
             if challenge.rated and bot.shares_owner(target):
                 raise RequestRefused(Code.BAD_CHALLENGE, _SAME_OWNER_REASON)
         expires = lobby.now + (MAX_WAIT_MS if in_house else settings.challenge_ms) * MS
-        opened = self._open_challenges.add(bot.name, challenge, game, expires)
-        lobby.deadlines.schedule(("challenge", opened.id), expires)
+        open_challenge = self._open_challenges.add(bot.name, challenge, game, expires)
+        lobby.deadlines.schedule(("challenge", open_challenge.id), expires)
         lobby.mark_changed(target)  # a challenged bot may have to leave the pool for a while
-        lobby.send(bot, opened.to_message(lobby.now))
+        lobby.send(bot, open_challenge.to_message(lobby.now))
         if in_house:
-            self._queue_for_house(opened, bot)
+            self._queue_for_house(open_challenge, bot)
         elif target is not None:
-            lobby.send(target, opened.to_message(lobby.now))
+            lobby.send(target, open_challenge.to_message(lobby.now))
             if target.is_free:
                 target.open_answer_period(lobby.now)
 

@@ -416,8 +416,8 @@ class Core:
                 Code.NO_SUCH_MATCH, f"the match {watch.match!r:.70} is over or does not exist"
             )
         if watch.match not in client.watched_matches:
-            for over in [match for match in client.watched_matches if match not in self._matches.rooms]:
-                del client.watched_matches[over]
+            for match in [match for match in client.watched_matches if match not in self._matches.rooms]:
+                del client.watched_matches[match]
             most = self._lobby.settings.watched
             if len(client.watched_matches) >= most:
                 raise RequestRefused(

@@ -63,8 +63,8 @@ class Event:
         open_rounds = [
             each.pair.round + 1 for each in (*self.matches_in_progress.values(), *self.list_due_matches())
         ]
-        if open_rounds and (known := self._known_rounds):
-            return len(known)
+        if open_rounds and (rounds := self._known_rounds):
+            return len(rounds)
         return max(open_rounds, default=0)
 
     @property
@@ -82,8 +82,8 @@ class Event:
     @property
     def pairs_of_round(self) -> tuple[tuple[str, str], ...]:
         """Pairs of bots that meet in the current round, each pair once."""
-        if known := self._known_rounds:
-            return tuple(known[-1])
+        if rounds := self._known_rounds:
+            return tuple(rounds[-1])
         pairs = [each.pair for each in (*self.matches_in_progress.values(), *self.list_due_matches())]
         return tuple(
             dict.fromkeys((each.first, each.second) for each in pairs if each.round + 1 == self.current_round)
@@ -238,18 +238,18 @@ class Event:
             self.schedule = Schedule(plan.uid, format)
 
     def _replay_results(self, stored_event: StoredEvent) -> None:
-        done = {
+        matches = {
             match: FinishedMatch(match, "", Players(maxie, minnie), Result(winner, EndReason.parse(reason)))  # type: ignore[arg-type]
             for match, maxie, minnie, winner, reason in stored_event.done
         }
-        self._match_count = len(done)
-        for ended in done.values():
+        self._match_count = len(matches)
+        for ended in matches.values():
             self._points.update(points_by_bot(ended.players, ended.result))
         if self.schedule is None:
-            for ended in done.values():
+            for ended in matches.values():
                 self._record_meeting(ended.players.maxie, ended.players.minnie)
             return
-        self.schedule.resume(done)
+        self.schedule.resume(matches)
 
     # matches
 
@@ -281,12 +281,12 @@ class Event:
         )
         started = self._match_count + len(self.matches_in_progress)
         starts = len(self.plan.starts)
-        found = []
+        chosen_matches = []
         for number, (maxie, minnie) in enumerate(chosen, started):
             self._record_meeting(maxie, minnie)
             pair = Pair(number, 0, number % starts, maxie, minnie)
-            found.append(Pairing(pair, 0, maxie, minnie))
-        return found
+            chosen_matches.append(Pairing(pair, 0, maxie, minnie))
+        return chosen_matches
 
     def start_match(self, pairing: Pairing) -> str:
         """Record that a match begins, and return its id."""
@@ -301,10 +301,12 @@ class Event:
     def adopt_matches(self, matches: dict[str, Players]) -> None:
         """Record the matches in progress, by id, when a restarted server resumes the event."""
         while self.schedule is not None:
-            known = [each for each in self.list_due_matches() if self.schedule.next_match_id(each) in matches]
-            for pairing in known:
+            due_matches = [
+                each for each in self.list_due_matches() if self.schedule.next_match_id(each) in matches
+            ]
+            for pairing in due_matches:
                 self.start_match(pairing)
-            if not known:
+            if not due_matches:
                 return
         for match, players in matches.items():
             pair = Pair(

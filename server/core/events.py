@@ -185,21 +185,23 @@ class Events:
             case "enter":
                 rating = self._find_rating(event, command.bot, command.ratings.get(event.plan.game, UNRATED))
                 event.enter(command.bot, rating, by_host=True)
-                done = f"{command.bot} is in {event.name}"
+                confirmation = f"{command.bot} is in {event.name}"
             case "withdraw":
                 event.leave(command.bot, by_host=True)
-                done = f"{command.bot} is withdrawn from {event.name}"
+                confirmation = f"{command.bot} is withdrawn from {event.name}"
             case "stop":
                 event.change_phase("cancel")
-                done = f"{event.name} is cancelled, and {event.plan.series or event.name} is not repeated"
+                confirmation = (
+                    f"{event.name} is cancelled, and {event.plan.series or event.name} is not repeated"
+                )
             case _:
-                begun = event.state.has_begun
+                has_begun = event.state.has_begun
                 event.change_phase(command.to)
-                if event.state.has_ended and not begun:  # else the next one was announced at the start
+                if event.state.has_ended and not has_begun:  # else the next one was announced at the start
                     self._announce_next(event)
-                done = f"{event.name} is {event.state.phase}"
+                confirmation = f"{event.name} is {event.state.phase}"
         self._save(event)
-        return done
+        return confirmation
 
     def enter(self, bot: LobbyBot, name: str) -> None:
         """Enter a bot in an event.
@@ -347,10 +349,10 @@ class Events:
     def _reserve_waiting_bots(self, event: Event, pairings: list[Pairing]) -> None:
         """Keep bots with a due match out of the pool, so that pool matches do not delay the due match."""
         before = self._waiting_bots.pop(event.name, frozenset())
-        waiting = frozenset(name for each in pairings for name in (each.maxie, each.minnie))
-        if waiting:
-            self._waiting_bots[event.name] = waiting
-        for name in before ^ waiting:
+        bots = frozenset(name for each in pairings for name in (each.maxie, each.minnie))
+        if bots:
+            self._waiting_bots[event.name] = bots
+        for name in before ^ bots:
             if (bot := self._lobby.bots.get(name)) is not None:
                 self._lobby.mark_changed(bot)
 
@@ -377,8 +379,10 @@ class Events:
         if lobby.now < self._earliest_start:
             self._schedule_check_at(self._earliest_start)
             return
-        here = [name for name in event.state.bots if name in self._house or self._is_available(name)]
-        if len(here) < 2:
+        available_bots = [
+            name for name in event.state.bots if name in self._house or self._is_available(name)
+        ]
+        if len(available_bots) < 2:
             event.change_phase("cancel")
             self._announce_next(event)
             lobby.effects.append(
@@ -388,8 +392,10 @@ class Events:
             )
         else:
             self._announce_next(event)
-            event.begin(sorted(here, key=lambda name: (-self._find_rating(event, name), name)))
-            lobby.effects.append(LogLine("info", f"event {event.name} begins with {len(here)} bots"))
+            event.begin(sorted(available_bots, key=lambda name: (-self._find_rating(event, name), name)))
+            lobby.effects.append(
+                LogLine("info", f"event {event.name} begins with {len(available_bots)} bots")
+            )
         self._save(event)
 
     def _announce_next(self, event: Event) -> None:
@@ -500,8 +506,8 @@ class Events:
         )
 
     def _share_owner(self, a: str, b: str) -> bool:
-        one, other = self._lobby.bots.get(a), self._lobby.bots.get(b)
-        return one is not None and other is not None and one.shares_owner(other)
+        bot_a, bot_b = self._lobby.bots.get(a), self._lobby.bots.get(b)
+        return bot_a is not None and bot_b is not None and bot_a.shares_owner(bot_b)
 
     def record_result(self, record: Record) -> None:
         """Record the result of a match if it belongs to an event; ignore other matches."""
@@ -510,19 +516,19 @@ class Events:
             return
         before = event.state
         event.record_result(record.match, record.result)
-        over = EventMatchFinished(record.match, record.players, record.result)
-        self._lobby.effects.append(EventNews(event.name, over))
+        news = EventMatchFinished(record.match, record.players, record.result)
+        self._lobby.effects.append(EventNews(event.name, news))
         if event.state != before:
             self._save(event)
         self._lobby.mark_changed()
 
     def _end_if_finished(self, event: Event) -> None:
-        over = event.is_finished
+        is_finished = event.is_finished
         if event.plan.is_arena:
-            over = (
+            is_finished = (
                 self._lobby.unix_ns() >= self._end_unix_s(event) * SECOND_NS and not event.matches_in_progress
             )
-        if over:
+        if is_finished:
             event.end()
             self._lobby.effects.append(LogLine("info", f"event {event.name} is over"))
             self._save(event)
@@ -530,14 +536,14 @@ class Events:
     def _notify_phase(self, event: Event) -> None:
         """Notify the bots of an event when it enters another phase or round."""
         news = event.state.phase, event.current_round
-        known = self._last_status.get(event.name)
-        if news == known or (known is not None and known[0] == news[0] and not news[1]):
+        last_status = self._last_status.get(event.name)
+        if news == last_status or (last_status is not None and last_status[0] == news[0] and not news[1]):
             return
-        if known is not None or event.state.has_begun:
+        if last_status is not None or event.state.has_begun:
             for name in event.state.bots:
                 if (bot := self._lobby.bots.get(name)) is not None:
                     self.send_status(event, bot)
-        self._report_to_webhook(event, known)
+        self._report_to_webhook(event, last_status)
         self._last_status[event.name] = news
         if event.state.has_ended:
             del self._last_status[event.name]

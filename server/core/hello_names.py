@@ -25,10 +25,12 @@ def check_hello_names(hello: Hello, list_offered_games: Callable[[], Collection[
         game = hello.games[0]
         raise _unknown_name_refusal(f"this server has no game {game!r}", suggest_name(game, KNOWN.names()))
     if hello.maps:
-        own = {name for each in list_offered_games() if isinstance(name := each.game.setup().get("map"), str)}
+        offered_maps = {
+            name for each in list_offered_games() if isinstance(name := each.game.setup().get("map"), str)
+        }
         for name in hello.maps:
-            if name not in own:
-                _check_map(name, sorted(own.union(map_names())))
+            if name not in offered_maps:
+                _check_map(name, sorted(offered_maps.union(map_names())))
     for text in hello.time_controls:
         try:
             canonical = str(TimeControl.parse(text))

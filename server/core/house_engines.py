@@ -110,10 +110,10 @@ class HouseEngines:
         engines = [name for name in names if name in self]
         for name in engines:
             self.start(name)
-        other = next((name for name in names if name not in self), None)
-        if engines and other is not None:
+        opponent = next((name for name in names if name not in self), None)
+        if engines and opponent is not None:
             # Only guests' matches have this time limit, so it shows that the opponent was a guest.
-            self._queue.resume(terms.match, Requester(other, terms.total_ms == MAX_GUEST_TOTAL_MS))
+            self._queue.resume(terms.match, Requester(opponent, terms.total_ms == MAX_GUEST_TOTAL_MS))
 
     def count_slots(self, terms: Terms) -> int:
         """Return the number of slots that a resumed match occupies on the server's own machine."""
@@ -160,8 +160,8 @@ class HouseEngines:
             lobby.send(lobby.bots[engine], renewed.to_message(lobby.now))
 
     def _find_challenger(self, challenge: str) -> LobbyBot | None:
-        opened = self._challenges.find(challenge)
-        return None if opened is None else self._lobby.bots.get(opened.challenger)
+        open_challenge = self._challenges.find(challenge)
+        return None if open_challenge is None else self._lobby.bots.get(open_challenge.challenger)
 
     def _may_begin(self, challenge: str) -> bool:
         bot = self._find_challenger(challenge)

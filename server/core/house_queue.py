@@ -134,10 +134,10 @@ class HouseQueue:
         return sorted(self._waiting_challenges, key=ranks.__getitem__)
 
     def _has_full_share(self, requester: Requester, total_slots: int) -> bool:
-        own = SLOTS_PER_ADDRESS if requester.guest else max(1, int(total_slots * OWNER_SHARE))
+        max_slots = SLOTS_PER_ADDRESS if requester.guest else max(1, int(total_slots * OWNER_SHARE))
         group = max(1, int(total_slots * GROUP_SHARE))
         requesters = list(self._used_slots.values())
         return (
-            requesters.count(requester) >= own
+            requesters.count(requester) >= max_slots
             or sum(each.guest == requester.guest for each in requesters) >= group
         )

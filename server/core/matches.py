@@ -73,8 +73,8 @@ class Matches:
 
         A disconnected bot has until the match's `ready` deadline to connect.
         """
-        waiting, self._pending_terms = self._pending_terms, []
-        for terms in waiting:
+        requests, self._pending_terms = self._pending_terms, []
+        for terms in requests:
             names = (terms.players.maxie, terms.players.minnie)
             bots = [bot for name in names if (bot := self._lobby.bots.get(name)) is not None]
             unwilling = next((bot.name for bot in bots if bot.client is not None and bot.quota == 0), None)
@@ -87,8 +87,8 @@ class Matches:
 
     def drain(self) -> None:
         """Refuse all requested event matches that have not started."""
-        waiting, self._pending_terms = self._pending_terms, []
-        for terms in waiting:
+        requests, self._pending_terms = self._pending_terms, []
+        for terms in requests:
             self._lobby.effects.append(MatchRefused(terms.match, DRAINING_REASON))
 
     # start

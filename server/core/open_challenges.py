@@ -78,11 +78,11 @@ class OpenChallenges:
     def add(self, challenger: str, challenge: Challenge, game: AnyGame, expires: int) -> OpenChallenge:
         """Open a challenge that expires at `expires` (ns), and return it."""
         self._count += 1
-        opened = OpenChallenge(f"{self._prefix}{self._count}", challenger, challenge, game, expires)
-        self._challenges[opened.id] = opened
-        self._ids_by_challenger.setdefault(challenger, {})[opened.id] = None
-        self._ids_by_opponent.setdefault(challenge.opponent, {})[opened.id] = None
-        return opened
+        open_challenge = OpenChallenge(f"{self._prefix}{self._count}", challenger, challenge, game, expires)
+        self._challenges[open_challenge.id] = open_challenge
+        self._ids_by_challenger.setdefault(challenger, {})[open_challenge.id] = None
+        self._ids_by_opponent.setdefault(challenge.opponent, {})[open_challenge.id] = None
+        return open_challenge
 
     def extend(self, id: str, expires: int) -> OpenChallenge:
         """Change the time at which an open challenge expires, and return the challenge."""

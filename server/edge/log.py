@@ -21,11 +21,11 @@ class TextFormatter(logging.Formatter):
     """Formatter for text: time, level, logger and message, then `key=value` for each field."""
 
     def format(self, record: logging.LogRecord) -> str:
-        about = "".join(
+        fields = "".join(
             f" {field}={value!r}" for field in FIELDS if (value := getattr(record, field, None)) is not None
         )
         line = (
-            f"{_format_time(record)} {record.levelname.lower()} {record.name}: {record.getMessage()}{about}"
+            f"{_format_time(record)} {record.levelname.lower()} {record.name}: {record.getMessage()}{fields}"
         )
         return line + (f"\n{self.formatException(record.exc_info)}" if record.exc_info else "")
 

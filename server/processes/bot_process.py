@@ -218,13 +218,13 @@ class BotProcess:
 
     def _make_exit_report(self, code: int, *, lost: bool) -> str:
         """Return one line about the end of the process, followed by the bot's last output."""
-        how = (
+        description = (
             f"hung: {self._hang_report}"
             if self._hang_report
             else f"ended unexpectedly ({_describe_exit(code)})"
         )
         then = "it is lost, and so are its matches" if lost else "it is started again"
-        return "\n    ".join([f"bot {self.name} {how}; {then}", *self._output_tail])
+        return "\n    ".join([f"bot {self.name} {description}; {then}", *self._output_tail])
 
 
 def _describe_exit(code: int) -> str:
@@ -243,6 +243,6 @@ def make_engine_command(engine: str, url: str, name: str, games: Sequence[str] =
 
     games  values of `--game`: additional games; empty for the built-in ones only
     """
-    own = tuple(word for game in games for word in ("--game", game))
+    game_options = tuple(word for game in games for word in ("--game", game))
     # -P: a file in the working folder must not replace a module of this project.
-    return (sys.executable, "-P", "-m", "arena", "bot", engine, "--url", url, "--name", name, *own)
+    return (sys.executable, "-P", "-m", "arena", "bot", engine, "--url", url, "--name", name, *game_options)

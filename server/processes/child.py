@@ -101,8 +101,8 @@ class Child:
         line = b""
         with suppress(anyio.ClosedResourceError):  # it was stopped
             async for chunk in output:
-                *whole, line = (line + chunk).split(b"\n")
-                for each in whole:
+                *complete_lines, line = (line + chunk).split(b"\n")
+                for each in complete_lines:
                     self._keep_line(each)
                 line = line[:LINE_LENGTH]
         self._keep_line(line)

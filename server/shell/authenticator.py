@@ -159,16 +159,16 @@ class Authenticator:
             # A spectator without a token has no account.
             hellos = [each.hello for each in crowd if each.hello.role != "spectator" or each.hello.token]
             names = {hello.name for hello in hellos if tokens.is_valid_name(hello.name)}.union(unrated)
-            stored: dict[str, StoredAccount] | None = None
+            accounts: dict[str, StoredAccount] | None = None
             try:
-                stored = await load_accounts(self._engine, self._server, names) if names else {}
+                accounts = await load_accounts(self._engine, self._server, names) if names else {}
             except Exception as error:
                 why = describe_database_error(error)
                 if why is None:
                     raise
                 log.error("the store does not answer: %s", why)  # noqa: TRY400  one line for all of them, no stack
             for name in unrated:
-                account = (stored or {}).get(name, StoredAccount())
+                account = (accounts or {}).get(name, StoredAccount())
                 if account.owner:
                     shell.submit(OwnerResolved(name, account.owner))
                 for game, rating in account.ratings.items():
@@ -178,7 +178,7 @@ class Authenticator:
                     self._requests.get(request.client) is request
                 ):  # an edge may have repeated the hello meanwhile
                     del self._requests[request.client]
-                    self._admit_or_refuse(shell, request, stored)
+                    self._admit_or_refuse(shell, request, accounts)
             if names:
                 await self._clock.sleep(GATHER_SECONDS)
 

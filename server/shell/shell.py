@@ -318,14 +318,14 @@ class Shell:
     async def _restore(self) -> list[Effect | ExternalEffects]:
         """Build a core from the store, and return its first effects. Raises StoreFailed if the store is unavailable."""
         try:
-            stored = await self._journal.load(self._event)
+            restore = await self._journal.load(self._event)
         except StoreUnavailable as away:
             raise StoreFailed(
                 f"the store is unavailable, and matches wait until it is back: {away}"
             ) from None
         now = self._now_ns()
         self._core = Core(self.settings, self._seed(), now)
-        effects: list[Effect | ExternalEffects] = [*self._core.handle(stored, now)]
+        effects: list[Effect | ExternalEffects] = [*self._core.handle(restore, now)]
         if self.draining:
             effects += self._core.handle(Drain(), now)
         self.resumed = self._core.match_count

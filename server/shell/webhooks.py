@@ -150,12 +150,12 @@ class WebhookSender:
             return
         fields = msgspec.to_builtins(news.content)
         kind = fields.pop("type")
-        whole = {
+        message = {
             "type": kind,
             "timestamp": format_utc(int(self._unix())),
             "data": {"event": news.event, **fields},
         }
-        self._queue.append(_WebhookMessage(msgspec.json.encode(whole)))
+        self._queue.append(_WebhookMessage(msgspec.json.encode(message)))
         self._queued.set()
 
     async def run(self) -> None:
@@ -171,10 +171,10 @@ class WebhookSender:
         """Send a message repeatedly, until it is received or refused, or the attempts are used up."""
         pause, longest = RETRY_PAUSES
         for number in range(1, MAX_ATTEMPTS + 1):
-            why, again = await self._send_once(message)
+            why, should_retry = await self._send_once(message)
             if not why:
                 return
-            if not again or number == MAX_ATTEMPTS:
+            if not should_retry or number == MAX_ATTEMPTS:
                 log.warning("webhook %s dropped after %d tries: %s", message.identity, number, why)
                 return
             await self._clock.sleep(pause)

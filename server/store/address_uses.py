@@ -40,9 +40,11 @@ def store_address_uses(connection: sa.Connection, rows: Iterable[AddressUse]) ->
     for some in database.split_into_chunks(rows):
         names = {each.name for each in some}
         query = sa.select(tokens.c.name).where(tokens.c.name.in_(names), tokens.c.revoked.is_(None))
-        known = set(connection.execute(query).scalars())
+        known_owners = set(connection.execute(query).scalars())
         values = [
-            {"name": each.name, "day": each.day, "hash": each.hash} for each in some if each.name in known
+            {"name": each.name, "day": each.day, "hash": each.hash}
+            for each in some
+            if each.name in known_owners
         ]
         if values:
             connection.execute(insert, values)
@@ -76,7 +78,7 @@ def _group_shared_days(rows: Iterable[tuple[str, str, str, str]]) -> dict[tuple[
     days: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     for (day, _), bots in owners.items():
         if len(set(bots.values())) <= MAX_OWNERS:
-            for one, other in combinations(sorted(bots), 2):
-                if bots[one] != bots[other]:
-                    days[one, other].add(day)
+            for bot_a, bot_b in combinations(sorted(bots), 2):
+                if bots[bot_a] != bots[bot_b]:
+                    days[bot_a, bot_b].add(day)
     return {pair: sorted(found) for pair, found in sorted(days.items())}

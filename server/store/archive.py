@@ -203,15 +203,15 @@ async def _add_chunk(
         record = Record(**{name: getattr(archived, name) for name in Record.__struct_fields__})
         if archived.match not in stored_records:
             rows.append(_match_row(archived, record, trust=trust))
-            whole = pack_match(MatchData(to_line(record), _terms_json(record), []))
-            packed.append({"which": record.match, "packed": whole, "whole": True})
+            packed_match = pack_match(MatchData(to_line(record), _terms_json(record), []))
+            packed.append({"which": record.match, "packed": packed_match, "whole": True})
             stored_records[archived.match] = record
             counts.added += 1
             continue
-        stored = stored_records[archived.match]
-        if stored is None:
+        stored_record = stored_records[archived.match]
+        if stored_record is None:
             counts.rejected[number] = f"match {archived.match} is in progress in this store"
-        elif stored != record:
+        elif stored_record != record:
             counts.rejected[number] = (
                 f"match {archived.match} is already in the store, with a different record"
             )

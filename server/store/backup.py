@@ -102,21 +102,21 @@ async def restore(engine: AsyncEngine, path: Path) -> StoreCounts:
     with tempfile.TemporaryDirectory(prefix="arena-restore-") as folder:
         copied = Path(folder) / path.name
         shutil.copyfile(path, copied)
-        opened = make_engine(f"sqlite:///{copied}")
+        source_engine = make_engine(f"sqlite:///{copied}")
         try:
-            await _require_store(opened, path)
-            await database.prepare_store(opened)
+            await _require_store(source_engine, path)
+            await database.prepare_store(source_engine)
             async with (
-                database.open_snapshot(opened) as source,
+                database.open_snapshot(source_engine) as source,
                 database.exclusive_transaction(engine) as target,
             ):
                 await _require_empty(target)
                 await _copy_rows(source, target)
                 return await _count(target)
         except StoreError as error:  # the user knows the backup, not its copy
-            raise StoreError(str(error).replace(opened.url.render_as_string(), str(path))) from None
+            raise StoreError(str(error).replace(source_engine.url.render_as_string(), str(path))) from None
         finally:
-            await database.close_engine(opened)
+            await database.close_engine(source_engine)
 
 
 async def _require_store(engine: AsyncEngine, path: Path) -> None:
@@ -131,8 +131,8 @@ async def _require_empty(target: AsyncConnection) -> None:
         raise StoreError(f"{lease.describe_server(names[0])} is running on the store: stop it first")
     contents = await _count(target)
     if contents.matches or contents.tokens:
-        there = f"{contents.matches} matches and {contents.tokens} tokens"
-        raise StoreError(f"the store already has {there}: restore into an empty one")
+        contents_text = f"{contents.matches} matches and {contents.tokens} tokens"
+        raise StoreError(f"the store already has {contents_text}: restore into an empty one")
 
 
 async def _copy_rows(source: AsyncConnection, target: AsyncConnection) -> None:

@@ -73,8 +73,10 @@ def parse_state(plan: str) -> EventState:
 
 async def load_events(connection: AsyncConnection, server: str) -> list[StoredEvent]:
     """Return the unfinished events of a server, with their results."""
-    mine = (ladders.c.kind == EVENT) & (ladders.c.server == server) & ladders.c.finished.is_(None)
-    rows = (await connection.execute(sa.select(ladders).where(mine).order_by(ladders.c.started))).all()
+    is_open_event = (ladders.c.kind == EVENT) & (ladders.c.server == server) & ladders.c.finished.is_(None)
+    rows = (
+        await connection.execute(sa.select(ladders).where(is_open_event).order_by(ladders.c.started))
+    ).all()
     return [StoredEvent(parse_state(row.plan), await _load_results(connection, row.event)) for row in rows]
 
 

@@ -70,11 +70,11 @@ def make_summary_columns(record: Record) -> dict[str, Any]:
     }
     # PostgreSQL cannot store NUL in a text.
     short = {column: text[: MAX_LENGTHS[column]].replace("\0", "\ufffd") for column, text in texts.items()}
-    opened = sum(each.opening for each in record.moves)
-    first = [each.move for each in record.moves[: opened or OPENING_PLIES]]
-    opening = opening_key(record.game, record.setup, first, opened)
-    outcome = {"plies": len(record.moves), "winner": result.winner, "reason": result.reason.value}
-    return short | outcome | {"opening": opening}
+    book_moves = sum(each.opening for each in record.moves)
+    first = [each.move for each in record.moves[: book_moves or OPENING_PLIES]]
+    opening = opening_key(record.game, record.setup, first, book_moves)
+    result_columns = {"plies": len(record.moves), "winner": result.winner, "reason": result.reason.value}
+    return short | result_columns | {"opening": opening}
 
 
 def opening_key(game: str, setup: Mapping[str, Any], moves: Sequence[Any], book_moves: int) -> str | None:
@@ -112,8 +112,10 @@ def next_arrival_number(dialect: str) -> sa.ColumnElement[Any]:
     if dialect == "postgresql":
         return ARRIVAL.next_value()
     latest = matches.alias("latest")
-    over = latest.c.finished.is_not(None)
-    return sa.select(sa.func.coalesce(sa.func.max(latest.c.arrival), 0) + 1).where(over).scalar_subquery()
+    is_finished = latest.c.finished.is_not(None)
+    return (
+        sa.select(sa.func.coalesce(sa.func.max(latest.c.arrival), 0) + 1).where(is_finished).scalar_subquery()
+    )
 
 
 @lru_cache(maxsize=2)
@@ -124,8 +126,8 @@ def make_insert_record_statement(dialect: str) -> sa.Insert:
     the journal.
     """
     values = sa.bindparam("packed", type_=sa.LargeBinary), sa.bindparam("whole", type_=sa.Boolean)
-    over = (matches.c.match == sa.bindparam("which")) & matches.c.finished.is_not(None)
-    row = sa.select(matches.c.number, *values).where(over)
+    is_finished = (matches.c.match == sa.bindparam("which")) & matches.c.finished.is_not(None)
+    row = sa.select(matches.c.number, *values).where(is_finished)
     return (
         make_insert(dialect, records).from_select(["number", "packed", "whole"], row).on_conflict_do_nothing()
     )

@@ -100,20 +100,21 @@ async def check_new_name(engine: Engine, owner: str, name: str) -> tuple[NewName
         raise TokenError(f"{name!r:.80} is not a valid name: write 1 to {MAX_NAME} printable characters")
     async with database.open_query_connection(engine) as connection:
         # The names are read first: one that the owner registers after that is not among them, and `apply` refuses.
-        known = set((await connection.execute(_NAMES)).scalars())
-        stored = await _load_owner(connection, owner)
-    if not stored.until:
+        known_names = set((await connection.execute(_NAMES)).scalars())
+        account = await _load_owner(connection, owner)
+    if not account.until:
         raise TokenError("this invitation is no longer open: ask the host for a new one")
-    if not stored.left:
+    if not account.left:
         raise TokenError("all names of this invitation are taken: retire a bot, or ask the host for more")
-    why = names.unavailability_reason(name, known)
+    why = names.unavailability_reason(name, known_names)
     if why is not None:
         raise TokenError(why)
-    if name in known:
+    if name in known_names:
         raise TokenError(f"{name!r:.80} is taken: choose another name")
     token = generate_token()
     return NewName(
-        Token(name, "bot", owner, database.current_timestamp(), None, None, hash_token(token)), _digest(known)
+        Token(name, "bot", owner, database.current_timestamp(), None, None, hash_token(token)),
+        _digest(known_names),
     ), token
 
 

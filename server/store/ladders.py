@@ -108,8 +108,8 @@ async def load_ladder(engine: AsyncEngine, event: str) -> StoredLadder | None:
         row = (await connection.execute(query)).one_or_none()
         if row is None:
             return None
-        mine = (matches.c.event == row.event) & matches.c.finished.is_not(None)
-        finished = sa.select(matches.c.match, records.c.packed, matches.c.finished).where(mine)
+        is_finished_match = (matches.c.event == row.event) & matches.c.finished.is_not(None)
+        finished = sa.select(matches.c.match, records.c.packed, matches.c.finished).where(is_finished_match)
         finished = finished.join(records, records.c.number == matches.c.number)
         rows = (await connection.execute(finished.order_by(matches.c.finished, matches.c.number))).all()
     by_match = {each.match: from_line(unpack_record(each.packed)) for each in rows}
@@ -175,10 +175,10 @@ def _total_covered_seconds(spans: list[tuple[float, float]]) -> float:
 async def _find_row(engine: AsyncEngine, kind: str, event: str | None) -> sa.Row[Any] | None:
     table = schema.ladders
     if event is not None:
-        mine = table.c.event == event
+        is_wanted = table.c.event == event
     else:
-        mine = (table.c.kind == kind) & ~table.c.named & table.c.finished.is_(None)
-    query = sa.select(table).where(mine).order_by(table.c.started.desc()).limit(1)
+        is_wanted = (table.c.kind == kind) & ~table.c.named & table.c.finished.is_(None)
+    query = sa.select(table).where(is_wanted).order_by(table.c.started.desc()).limit(1)
     async with database.open_query_connection(engine) as connection:
         return (await connection.execute(query)).one_or_none()
 

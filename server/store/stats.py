@@ -12,7 +12,7 @@ from arena.server.store.database import StoreError, close_engine, make_unlimited
 from arena.server.store.schema import matches, metadata, records
 
 
-class Stats(Struct, frozen=True):
+class StoreStats(Struct, frozen=True):
     """Size and contents of a store."""
 
     matches: int
@@ -34,7 +34,7 @@ class Stats(Struct, frozen=True):
     """Bytes by table, including its indices; None if this build of SQLite does not report them."""
 
 
-async def load_stats(engine: AsyncEngine) -> Stats:
+async def load_stats(engine: AsyncEngine) -> StoreStats:
     """Return the size and contents of a store. This takes long, because it reads the whole store."""
     finished = matches.c.finished.is_not(None)
     query = sa.select(
@@ -47,7 +47,7 @@ async def load_stats(engine: AsyncEngine) -> Stats:
         sqlite = engine.dialect.name == "sqlite"
         size, free = await (_sqlite_size if sqlite else _postgresql_size)(connection)
         tables = await (_sqlite_table_sizes if sqlite else _postgresql_table_sizes)(connection)
-    return Stats(
+    return StoreStats(
         matches=count,
         in_progress=in_progress or 0,
         packed=packed or 0,

@@ -102,8 +102,8 @@ class LinkPreviews:
             path, at = f"{path}/{ply}", f" · move {ply}"
         summary = await load_summary(self._engine, match)
         if summary is not None:
-            about = titles.make_match_title(summary.game, summary.map, summary.time_control)
-            line = f"{about} · {titles.make_result_title(summary.players, summary.result)} · {summary.plies} moves{at}"
+            conditions = titles.make_match_title(summary.game, summary.map, summary.time_control)
+            line = f"{conditions} · {titles.make_result_title(summary.players, summary.result)} · {summary.plies} moves{at}"
             return LinkPreview(" v ".join(titles.make_bot_titles(summary.players)), line, f"{path}.png")
         view = await self._find_live_view(match)
         if view is None:
@@ -150,17 +150,19 @@ class LinkPreviews:
                 partial(drawing.draw_arena, DEMO.read_text(encoding="utf-8")), is_permanent=True
             )
         if parts := _FILM.fullmatch(path):
-            line, whole = await find_record(self._engine, parts[1])
+            line, is_finished = await find_record(self._engine, parts[1])
             if line is None:
                 return responses.not_found(f"no finished match is called {parts[1]!r:.80}")
             return await _answer_with_picture(
-                partial(drawing.draw_film, line), is_permanent=whole, kind="image/gif"
+                partial(drawing.draw_film, line), is_permanent=is_finished, kind="image/gif"
             )
         if parts := _MATCH.fullmatch(path):
             at = None if parts[2] is None else int(parts[2])
-            line, whole = await find_record(self._engine, parts[1])
+            line, is_finished = await find_record(self._engine, parts[1])
             if line is not None:
-                return await _answer_with_picture(partial(drawing.draw_record, line, at), is_permanent=whole)
+                return await _answer_with_picture(
+                    partial(drawing.draw_record, line, at), is_permanent=is_finished
+                )
             view = await self._find_live_view(parts[1])
             if view is None:
                 return responses.not_found(f"no match is called {parts[1]!r:.80}")

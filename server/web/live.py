@@ -85,7 +85,7 @@ class EventProgress(Struct, frozen=True):
     sprt: SprtProgress | None = None
 
 
-Progress = Callable[[str], EventProgress | None]
+FindProgress = Callable[[str], EventProgress | None]
 """Function that returns the progress of an event; None for an event that this server does not play."""
 
 

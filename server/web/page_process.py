@@ -23,7 +23,7 @@ import msgspec
 from arena.clock import Clock
 from arena.protocol.messages import Listing
 from arena.server.web import page_messages
-from arena.server.web.live import LiveData, Progress
+from arena.server.web.live import FindProgress, LiveData
 from arena.server.web.page_messages import (
     FromPageProcess,
     LiveRequest,
@@ -60,7 +60,7 @@ class PageProcess:
         self,
         setup: Callable[[], PageSetup],
         live: LiveData,
-        progress: Progress,
+        progress: FindProgress,
         renames: Callable[[], list[Rename]],
         clock: Clock,
     ) -> None:
@@ -123,10 +123,10 @@ class PageProcess:
 
     async def _start(self) -> _PageChild:
         try:
-            ours, theirs = socket.socketpair()
-            with theirs:
+            ours, child_socket = socket.socketpair()
+            with child_socket:
                 # In a thread, because starting a process may take some milliseconds.
-                process = await anyio.to_thread.run_sync(partial(_start_process, theirs))
+                process = await anyio.to_thread.run_sync(partial(_start_process, child_socket))
             reader, writer = await asyncio.open_connection(sock=ours)
             self._child = child = _PageChild(process, writer)
             child.write(self._setup())

@@ -33,7 +33,7 @@ from arena.server.metrics import Metrics
 from arena.server.store.database import Engine, describe_database_error
 from arena.server.store.events import MakeChange, NewRequest, RequestAnswer
 from arena.server.web import link_previews
-from arena.server.web.live import LiveData, Progress, report_no_event
+from arena.server.web.live import FindProgress, LiveData, report_no_event
 from arena.server.web.page_messages import PageRequest, PageResponse, PageSetup
 from arena.server.web.page_process import PageProcess
 from arena.server.web.renames import NameChanges, RenameJobs
@@ -87,7 +87,7 @@ class Pages:
         outage_reason: Callable[[], str],
         *,
         make_change: MakeChange,
-        progress: Progress = report_no_event,
+        progress: FindProgress = report_no_event,
         origins: Collection[str] = (),
         clock: Clock = MONOTONIC,
     ) -> None:
@@ -294,10 +294,10 @@ class Pages:
                 return self._to_response(reply, route_match)
             # A change of the store is waited for; a request to the core need not be.
             with anyio.CancelScope(shield=not isinstance(reply.change, NewRequest)):
-                done = await self._apply_change(reply.change)
-            if isinstance(done, RequestAnswer) and not done.done:
-                return responses.conflict(done.text)
-            if done:
+                result = await self._apply_change(reply.change)
+            if isinstance(result, RequestAnswer) and not result.done:
+                return responses.conflict(result.text)
+            if result:
                 return self._to_response(reply, route_match)
 
     async def _make_answer(

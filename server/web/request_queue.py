@@ -63,17 +63,17 @@ class RequestQueue:
         waiting = self._queue.get(key, ())
         if self._waiting_count >= MAX_WAITING or len(waiting) >= self._per_address:
             raise ServerBusy("too many requests: try again")
-        mine = anyio.Event()
-        self._queue.setdefault(key, deque()).append(mine)
+        turn = anyio.Event()
+        self._queue.setdefault(key, deque()).append(turn)
         self._waiting_count += 1
         try:
-            await mine.wait()
+            await turn.wait()
         except BaseException:
-            if mine.is_set():  # its turn came at the same moment
+            if turn.is_set():  # its turn came at the same moment
                 self._pass_turn()
             else:
                 self._waiting_count -= 1
-                self._queue[key].remove(mine)
+                self._queue[key].remove(turn)
                 if not self._queue[key]:
                     del self._queue[key]
             raise

@@ -168,8 +168,10 @@ def _parse_query(query: str, parameters: list[str]) -> dict[str, str]:
             raise BadRequest(f"a parameter must have at most {MAX_VALUE} characters")
         if name not in parameters and f"{name}!" not in parameters:
             # With unknown parameters, one question could be sent under any number of cache keys.
-            known = ", ".join(each.rstrip("!") for each in parameters) or "none"
-            raise BadRequest(f"unknown parameter {name!r:.40}; the parameters of this path are: {known}")
+            parameters_by_name = ", ".join(each.rstrip("!") for each in parameters) or "none"
+            raise BadRequest(
+                f"unknown parameter {name!r:.40}; the parameters of this path are: {parameters_by_name}"
+            )
     return values
 
 

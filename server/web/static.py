@@ -136,10 +136,10 @@ class StaticFiles:
         }
         for paths in PAGES.values():
             files |= make_bundles(files, *paths)
-        whole = sha256()
+        digest = sha256()
         for name, body in files.items():
-            whole.update(f"{name}\0{len(body)}\0".encode() + body)
-        self.digest = whole.hexdigest()[:16]
+            digest.update(f"{name}\0{len(body)}\0".encode() + body)
+        self.digest = digest.hexdigest()[:16]
         style = b"".join(files[name] for name in STYLE_FILES).replace(DIGEST, self.digest.encode())
         seal = base64.b64encode(sha256(style).digest()).decode()
         pages = {page: files.pop(page).replace(STYLES, b"<style>%b</style>" % style) for page in PAGES}

@@ -249,8 +249,8 @@ class StorePages:
             plan = structs.replace(_progress_from_plan(event, ladder), due=due)
         if plan is not None and len(plan.bots) > MAX_BOTS:
             plan = structs.replace(plan, bots=dict(list(plan.bots.items())[:MAX_BOTS]))
-        over = ladder is not None and ladder.finished is not None and not live.playing
-        return responses.json_response(EventPage(event, plan, matches or 0, live.playing, over))
+        is_over = ladder is not None and ladder.finished is not None and not live.playing
+        return responses.json_response(EventPage(event, plan, matches or 0, live.playing, is_over))
 
     async def _load_bot(self, name: str) -> Response:
         """Return the summary of a bot."""

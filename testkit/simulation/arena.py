@@ -15,7 +15,7 @@ from arena.server.store import migrations
 from arena.server.store.journal.journal import Journal
 from testkit.simulation.bots import HABITS, ClientBot, ScriptedBot, SimulatedBot
 from testkit.simulation.bus import SimulatedExchange
-from testkit.simulation.faults import Fault, draw_faults, inject_fault
+from testkit.simulation.faults import SimulatedFault, draw_faults, inject_fault
 from testkit.simulation.invariants import InvariantMonitor, WatchedCore
 from testkit.simulation.network import SimulatedNetwork
 from testkit.simulation.servers import RestartedServer, make_settings, replace_machine
@@ -59,7 +59,7 @@ class SimulationResult:
     plan: SimulationPlan
     failure: str = ""
     """Violated invariant; empty if none was violated."""
-    faults: list[Fault] = field(default_factory=list)
+    faults: list[SimulatedFault] = field(default_factory=list)
     """Faults injected before the failure or the end."""
     story: list[str] = field(default_factory=list)
     fault_counts: Counter[str] = field(default_factory=Counter)
@@ -144,7 +144,7 @@ class SimulatedArena:
 
     # the run
 
-    def run(self, seconds: float, faults: Sequence[Fault]) -> None:
+    def run(self, seconds: float, faults: Sequence[SimulatedFault]) -> None:
         """Run the simulation until everything has ended. Raises InvariantViolated."""
         world = self.world
         with self.store.make_writing_engine(self.store.engine).begin() as connection:
@@ -189,7 +189,7 @@ class SimulatedArena:
 
 def simulate(plan: SimulationPlan) -> SimulationResult:
     """Run a simulation, and return its results, with the violated invariant if there is one."""
-    outcome = SimulationResult(plan)
+    result = SimulationResult(plan)
     arena = SimulatedArena(plan)
     drawn = draw_faults(arena.world.random_generator("faults"), round(plan.seconds * SECOND))
     if not arena.cluster:
@@ -209,20 +209,20 @@ def simulate(plan: SimulationPlan) -> SimulationResult:
             try:
                 arena.run(plan.seconds, faults)
             except InvariantViolated as failed:
-                outcome.failure = str(failed)
+                result.failure = str(failed)
             finally:
                 arena.close()
     finally:
-        outcome.faults = [each for each in faults if each.at <= arena.world.now]
-        outcome.story, outcome.fault_counts = arena.world.story, arena.fault_counts
-        outcome.matches, outcome.reasons = len(arena.monitor.finished), arena.monitor.reasons
-        outcome.moves, outcome.seconds = arena.monitor.acknowledged, arena.world.seconds
-        outcome.digest, outcome.steps = arena.world.digest, arena.world.steps
+        result.faults = [each for each in faults if each.at <= arena.world.now]
+        result.story, result.fault_counts = arena.world.story, arena.fault_counts
+        result.matches, result.reasons = len(arena.monitor.finished), arena.monitor.reasons
+        result.moves, result.seconds = arena.monitor.acknowledged, arena.world.seconds
+        result.digest, result.steps = arena.world.digest, arena.world.steps
         del arena
         gc.collect()
         gc.enable()
         sys.unraisablehook = hook
-    return outcome
+    return result
 
 
 __all__ = ["Any", "SimulatedArena", "SimulationPlan", "SimulationResult", "simulate"]

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from testkit.simulation.arena import SimulatedArena
 
 URL = f"ws://127.0.0.1:{PUBLIC}"
-HONEST = frozenset({"client", "plain", "quota", "watcher"})
+HONEST_HABITS = frozenset({"client", "plain", "quota", "watcher"})
 """Habits with which a bot never forfeits a match."""
 HABITS = (
     "late",

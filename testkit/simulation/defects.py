@@ -11,7 +11,7 @@ from unittest import mock
 import sqlalchemy as sa
 
 from arena.server import loop_lag
-from arena.server.cluster.frames import BadFrame, IncomingStream
+from arena.server.cluster.frames import BadBusFrame, IncomingStream
 from arena.server.core.bot import LobbyBot
 from arena.server.core.effects import SaveSession, SendMissedResult
 from arena.server.core.inputs import Tick, TurnSent
@@ -56,8 +56,8 @@ def judge_deadlines_first() -> AbstractContextManager[Any]:
 
     def replacement(core: WatchedCore, given: Any, now: int) -> Any:
         due = core.next_deadline
-        judged = due is None or due > now or type(given) in (Tick, TurnSent)
-        early = [] if judged else handle(core, Tick(), now)
+        is_exempt = due is None or due > now or type(given) in (Tick, TurnSent)
+        early = [] if is_exempt else handle(core, Tick(), now)
         return [*early, *handle(core, given, now)]
 
     return patch(WatchedCore, "handle", replacement)
@@ -71,7 +71,7 @@ def ignore_lost_frames() -> AbstractContextManager[Any]:
         incoming.number = max(incoming.number, frame.number) if frame.body else incoming.number
         try:
             return take(incoming, frame)
-        except BadFrame:
+        except BadBusFrame:
             return []
 
     return patch(IncomingStream, "receive", replacement)

@@ -30,7 +30,7 @@ PAUSE_SECONDS = (1.0, 20.0)
 
 
 @dataclass(frozen=True)
-class Fault:
+class SimulatedFault:
     """Fault to inject into a simulation, with the time until its repair."""
 
     number: int
@@ -45,9 +45,9 @@ class Fault:
         return f"at {self.at / SECOND:.3f} s {self.kind} for {self.duration_ns / SECOND:.3f} s"
 
 
-def draw_faults(rng: random.Random, until: int, *, first: int = 10 * SECOND) -> list[Fault]:
+def draw_faults(rng: random.Random, until: int, *, first: int = 10 * SECOND) -> list[SimulatedFault]:
     """Draw the faults of a run."""
-    faults: list[Fault] = []
+    faults: list[SimulatedFault] = []
     at = first
     while True:
         at += round(rng.uniform(*PAUSE_SECONDS) * SECOND * (0.05 if rng.random() < 0.2 else 1))
@@ -55,10 +55,12 @@ def draw_faults(rng: random.Random, until: int, *, first: int = 10 * SECOND) -> 
             return faults
         seconds = rng.uniform(0.05, 1.5) if rng.random() < 0.4 else rng.uniform(0.5, 7.0)
         kind = rng.choice(KINDS)
-        faults.append(Fault(len(faults) + 1, at, kind, rng.randrange(1 << 16), round(seconds * SECOND)))
+        faults.append(
+            SimulatedFault(len(faults) + 1, at, kind, rng.randrange(1 << 16), round(seconds * SECOND))
+        )
 
 
-def inject_fault(arena: SimulatedArena, fault: Fault) -> None:
+def inject_fault(arena: SimulatedArena, fault: SimulatedFault) -> None:
     """Inject a fault now, and schedule its repair."""
     what, _, kind = fault.kind.partition(" ")
     mend: Callable[[], None] | None = None
@@ -81,7 +83,7 @@ def inject_fault(arena: SimulatedArena, fault: Fault) -> None:
     arena.fault_counts[fault.kind] += 1
 
 
-def _choose_server(arena: SimulatedArena, fault: Fault) -> RestartedServer:
+def _choose_server(arena: SimulatedArena, fault: SimulatedFault) -> RestartedServer:
     """Return the server that a fault hits: the leader as often as all others together."""
     leaders = [each for each in arena.servers if arena.is_leader(each)]
     if leaders and fault.target % 2:
@@ -151,7 +153,7 @@ def _fail_bus(arena: SimulatedArena, kind: str) -> Callable[[], None]:
     return restore_bus
 
 
-def _fail_connection(arena: SimulatedArena, fault: Fault, kind: str) -> Callable[[], None] | None:
+def _fail_connection(arena: SimulatedArena, fault: SimulatedFault, kind: str) -> Callable[[], None] | None:
     network = arena.world.network
     if not network.open:
         return None
@@ -180,4 +182,4 @@ def _fail_connection(arena: SimulatedArena, fault: Fault, kind: str) -> Callable
     return None
 
 
-__all__ = ["KINDS", "MS", "Fault", "draw_faults", "inject_fault"]
+__all__ = ["KINDS", "MS", "SimulatedFault", "draw_faults", "inject_fault"]

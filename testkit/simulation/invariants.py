@@ -32,17 +32,17 @@ from arena.server.core.effects import CloseMatch, Effect, OpenMatch, SaveSession
 from arena.server.core.inputs import Input, MessageReceived, TurnSent
 from arena.server.edge.edge import Edge
 from arena.server.ports import CorePort, Downward, Upward
-from arena.server.store.journal.changes import Changes
+from arena.server.store.journal.changes import JournalChanges
 from arena.server.store.lease import Lease
 from arena.server.store.packing import unpack_record
-from testkit.simulation.bots import HONEST
+from testkit.simulation.bots import HONEST_HABITS
 from testkit.simulation.models import SuspensionModel, TableModel
 from testkit.simulation.world import MS, SECOND, InvariantViolated, OrderedSet, SimulatedProcess
 
 if TYPE_CHECKING:
     from testkit.simulation.arena import SimulatedArena
 
-ALLOWED: dict[str, frozenset[EndReason]] = {
+ALLOWED_REASONS: dict[str, frozenset[EndReason]] = {
     # A flag that falls while its bot is away is told as a disconnect.
     "late": frozenset({EndReason.TIMEOUT, EndReason.DISCONNECT}),
     "never": frozenset({EndReason.TIMEOUT, EndReason.DISCONNECT}),
@@ -121,7 +121,7 @@ class InvariantMonitor:
 
     # the store
 
-    def record_commit(self, process: SimulatedProcess, changes: Changes, lease: Lease) -> None:
+    def record_commit(self, process: SimulatedProcess, changes: JournalChanges, lease: Lease) -> None:
         """Record the changes of a durable commit."""
         self._check_fence(process, lease.number - self.arena.journals[process].lease.number)
         for row in changes.opened_matches:
@@ -152,9 +152,11 @@ class InvariantMonitor:
         if match is None:
             self.raise_failure(f"an event of match {name:.8} is kept before the match has begun")
             return
-        known = match.events.get(seq)
-        if known is not None:
-            self.require_true(known == text, f"event {seq} of match {name:.8} was written twice, and differs")
+        stored_text = match.events.get(seq)
+        if stored_text is not None:
+            self.require_true(
+                stored_text == text, f"event {seq} of match {name:.8} was written twice, and differs"
+            )
             return
         self.require_true(match.record is None, f"event {seq} of match {name:.8} is kept after its end")
         match.events[seq] = text
@@ -215,7 +217,7 @@ class InvariantMonitor:
         self.require_true(reason in FORFEITS, f"{name} goes on by the rules, and ended {told}")
         for bot in losers:
             habit = self.arena.find_habit(bot)
-            self.require_true(reason in ALLOWED.get(habit, ()), f"{name} was lost by {bot} {told}")
+            self.require_true(reason in ALLOWED_REASONS.get(habit, ()), f"{name} was lost by {bot} {told}")
         if reason is EndReason.TIMEOUT:
             self._check_timeout(record, f"{name} was lost by {losers[0]} {told}")
 
@@ -245,11 +247,11 @@ class InvariantMonitor:
             return
         ply, at, stood, ran = self._turns.get((answer.client, answer.message.match), (-1, 0, 0, 0))
         if ply == answer.message.ply:
-            took = self.arena.world.now - at - (process.stalled_ns - stood) + ran
-            most = took + took // 100 + CHARGED_NS
+            elapsed_ns = self.arena.world.now - at - (process.stalled_ns - stood) + ran
+            most = elapsed_ns + elapsed_ns // 100 + CHARGED_NS
             self.require_true(
                 answer.spent <= most,
-                f"an answer of ply {ply} of match {answer.message.match:.8} took {took / MS:.1f} ms without the"
+                f"an answer of ply {ply} of match {answer.message.match:.8} took {elapsed_ns / MS:.1f} ms without the"
                 f" standstills of its edge, which counts {answer.spent / MS:.1f} ms",
             )
         allowed = match.terms.time_control_of("maxie").base_ms + match.terms.margin_ms
@@ -297,7 +299,7 @@ class InvariantMonitor:
                 self._set_allowance(name, quota)
             case End():
                 self._check_received_end(name, message)
-            case Error() if self.arena.find_habit(name) in HONEST and message.code not in REFUSED:
+            case Error() if self.arena.find_habit(name) in HONEST_HABITS and message.code not in REFUSED:
                 self.raise_failure(f"{name} is told {message.code.value}: {message.detail}")
 
     def _set_allowance(self, name: str, quota: int | None) -> None:

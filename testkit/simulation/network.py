@@ -63,10 +63,10 @@ class SimulatedNetwork:
         dice = self.world.random_generator("connection", process.name, self.world.now)
         way = dice.randrange(200_000, 20 * MS)
         await asyncio.sleep(2 * way / 1e9)
-        found = self.listeners(port)
-        if not found:
+        listeners = self.listeners(port)
+        if not listeners:
             raise ConnectionRefusedError(111, "Connection refused")
-        listener = dice.choice(found)
+        listener = dice.choice(listeners)
         client = ConnectionEnd(self, number, process, dice, way, (listener.process.address, port))
         server = ConnectionEnd(
             self, number, listener.process, dice, way, (process.address, RECONNECTED + number % 20_000)

@@ -313,7 +313,7 @@ class Week(NamedTuple):
 
 def play_week(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Week:
     """Play the week, check it, and leave its store as arena.db in the folder."""
-    monkeypatch.setitem(invariants.ALLOWED, "quitter", frozenset({EndReason.NO_SHOW}))
+    monkeypatch.setitem(invariants.ALLOWED_REASONS, "quitter", frozenset({EndReason.NO_SHOW}))
     monkeypatch.setattr(sys, "unraisablehook", lambda _given: None)  # processes are killed amid their tasks
     arena = Semester()
     with replace_machine(arena):

@@ -234,8 +234,8 @@ class Machine:
         if state is None:
             if isinstance(message, End) and message.match in self._previous_matches:
                 self._previous_matches.discard(message.match)
-                how = f"{message.winner or 'nobody'} won by {message.reason.value}"
-                return [Warn(f"match {message.match} ended while nobody played it here: {how}")]
+                result_text = f"{message.winner or 'nobody'} won by {message.reason.value}"
+                return [Warn(f"match {message.match} ended while nobody played it here: {result_text}")]
             # An end or a receipt of an abandoned match needs no report, but a turn means that a clock is running.
             is_late = not isinstance(message, Turn)
             return (
@@ -287,8 +287,8 @@ class Machine:
             return []
         state.phase = Phase.RESIGNED
         state.resign = Resign(match, "crash" if crash else "resignation", why[:MAX_REASON])
-        how = "lost by a crash" if crash else "resigned"
-        return [Warn(f"match {match}: {why}; the match is {how}"), SendMessage(state.resign)]
+        loss_text = "lost by a crash" if crash else "resigned"
+        return [Warn(f"match {match}: {why}; the match is {loss_text}"), SendMessage(state.resign)]
 
     def _handle_welcome(self, welcome: Welcome) -> list[Action]:
         self.welcomed = self._ever_welcomed = True

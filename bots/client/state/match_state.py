@@ -81,5 +81,5 @@ class MatchState:
     def update_lag(self, accepted: Accepted) -> None:
         """Update the lag from the time that the server counted for the last answer."""
         if self.answer is not None and self.answer.ply == accepted.ply:
-            took = self.clock.elapsed(self.answered_at)
-            self.lags.append(max(0.0, accepted.spent_ms / 1000 - took))
+            measured_seconds = self.clock.elapsed(self.answered_at)
+            self.lags.append(max(0.0, accepted.spent_ms / 1000 - measured_seconds))

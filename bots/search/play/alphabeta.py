@@ -96,9 +96,9 @@ class AlphaBeta(Generic[P, M]):
                 return sign * mover * value, ()
         moves = problem.game.moves(position) if depth > 0 else ()
         if not moves:
-            opened = problem.expand(position, 0, len(path))
-            monitor.record_leaf(path, position, opened.value, horizon=opened.horizon)
-            return mover * opened.value, ()
+            expansion = problem.expand(position, 0, len(path))
+            monitor.record_leaf(path, position, expansion.value, horizon=expansion.horizon)
+            return mover * expansion.value, ()
         if depth == 1 and monitor.events is None:
             value, line = self._search_leaves(problem, monitor, position, moves, len(path) + 1, beta)
         else:

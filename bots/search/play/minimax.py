@@ -47,13 +47,13 @@ class Minimax(Generic[P, M]):
         """Return the value of a node for Maxie, and the line that leads to it."""
         monitor.enter(path, position, depth)
         sign = problem.game.player(position).sign
-        opened = problem.expand(position, depth, len(path))
-        if not opened.moves:
-            monitor.record_leaf(path, position, opened.value, horizon=opened.horizon)
-            return opened.value, ()
+        expansion = problem.expand(position, depth, len(path))
+        if not expansion.moves:
+            monitor.record_leaf(path, position, expansion.value, horizon=expansion.horizon)
+            return expansion.value, ()
         best: int = -INFINITY
         best_line: Line[M] = ()
-        for index, move in enumerate(opened.moves):
+        for index, move in enumerate(expansion.moves):
             child = problem.game.successor(position, move)
             value, line = self._search_node(problem, monitor, child, depth - 1, (*path, index))
             if sign * value > best:

@@ -90,12 +90,16 @@ async def _compare_standings(connection: AsyncConnection, rater: Rater) -> None:
         for row in (await connection.execute(sa.select(standings_table))).all()
     }
     for key in sorted(stored_standings.keys() | rater.last.keys()):
-        recomputed, stored = rater.last.get(key), stored_standings.get(key)
-        if recomputed is None or stored is None or not _are_equal_ratings(recomputed.after(), stored.after()):
+        recomputed, stored_rating = rater.last.get(key), stored_standings.get(key)
+        if (
+            recomputed is None
+            or stored_rating is None
+            or not _are_equal_ratings(recomputed.after(), stored_rating.after())
+        ):
             category, bot = key
             where = " ".join(filter(None, category[:3]))
             raise RatingsDiffer(
-                f"{bot} has {_current_rating_text(recomputed)} in {where}, but the table says {_current_rating_text(stored)}"
+                f"{bot} has {_current_rating_text(recomputed)} in {where}, but the table says {_current_rating_text(stored_rating)}"
             )
 
 

@@ -212,7 +212,7 @@ def add_steps(connection: sa.Connection, steps: Iterable[RatingStep]) -> None:
     pairs: dict[tuple[Category, str, str], dict[str, Any]] = {}
     both = iter(steps)
     for maxie, minnie in zip(both, both, strict=True):
-        for step, other in ((maxie, minnie), (minnie, maxie)):
+        for step, opponent_step in ((maxie, minnie), (minnie, maxie)):
             scored = {name: int(step.outcome is outcome) for name, outcome in _SCORES.items()}
             line = lines.setdefault((step.category, step.bot), dict.fromkeys(_COUNTS, 0))
             for name, count in scored.items():
@@ -223,8 +223,8 @@ def add_steps(connection: sa.Connection, steps: Iterable[RatingStep]) -> None:
             after = {"rating": step.rating, "deviation": step.deviation, "volatility": step.volatility}
             row = step.category._asdict() | {"bot": step.bot}
             line |= {**row, **after, "last": step.finished}
-            key = (step.category, step.bot, other.bot)
-            pair = pairs.setdefault(key, {**row, "opponent": other.bot} | dict.fromkeys(_SCORES, 0))
+            key = (step.category, step.bot, opponent_step.bot)
+            pair = pairs.setdefault(key, {**row, "opponent": opponent_step.bot} | dict.fromkeys(_SCORES, 0))
             for name, count in scored.items():
                 pair[name] += count
     if lines:

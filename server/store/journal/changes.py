@@ -36,15 +36,15 @@ log = logging.getLogger("arena.journal")
 Durable = OpenMatch | AppendEvent | CloseMatch | SaveSession | DeleteSession | SaveEvent | CommandAnswered
 """Effects of the core that must be durable before any other effect is released."""
 
-Row = tuple[str, int, str]
+EventRow = tuple[str, int, str]
 """Row of the journal: match id, number of the row's last event, and the row's events as JSON."""
 
 
 @dataclass(slots=True)
-class Changes:
+class JournalChanges:
     """Database rows to write in one transaction."""
 
-    events: list[Row] = field(default_factory=list)
+    events: list[EventRow] = field(default_factory=list)
     opened_matches: list[dict[str, Any]] = field(default_factory=list)
     closed_matches: list[dict[str, Any]] = field(default_factory=list)
     sessions: dict[str, str | None] = field(default_factory=dict)
@@ -57,9 +57,9 @@ class Changes:
     """True if there are only events of matches to write, for which one statement suffices."""
 
 
-def collect_changes(effects: Iterable[Durable]) -> Changes:
+def collect_changes(effects: Iterable[Durable]) -> JournalChanges:
     """Return the rows whose writing makes the effects durable."""
-    changes = Changes()
+    changes = JournalChanges()
     for effect in effects:
         if type(effect) is AppendEvent:
             text = to_journal(effect.at, effect.event, effect.turn)

@@ -26,7 +26,7 @@ from arena.clock import MONOTONIC, Clock
 from arena.server.core.inputs import Restore
 from arena.server.store import database, lease
 from arena.server.store.database import StoreError
-from arena.server.store.journal.changes import Changes, Durable, collect_changes
+from arena.server.store.journal.changes import Durable, JournalChanges, collect_changes
 from arena.server.store.journal.postgresql_writer import open_postgresql_writer
 from arena.server.store.journal.restart_state import load_restart_state
 from arena.server.store.journal.sqlite_writer import open_sqlite_writer
@@ -50,7 +50,7 @@ class StoreUnavailable(StoreError):
 class JournalWriter(Protocol):
     """Connection through which a journal writes to its store."""
 
-    def commit(self, changes: Changes, lease: Lease) -> Awaitable[None]:
+    def commit(self, changes: JournalChanges, lease: Lease) -> Awaitable[None]:
         """Make the changes durable in one transaction. Raises LeaseLost and any database error."""
         ...
 

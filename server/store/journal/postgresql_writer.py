@@ -28,7 +28,7 @@ from arena.server.store.journal.changes import (
     SAVE_EVENT,
     SAVE_SESSION,
     SELECT_RECORD,
-    Changes,
+    JournalChanges,
     NumberedStatement,
     log_if_record_differs,
 )
@@ -133,7 +133,7 @@ class PostgresqlWriter:
         self._commits, self._others = (WriteConnection(engine, answer_seconds, clock) for _ in range(2))
         self._versions = count(1)
 
-    async def commit(self, changes: Changes, lease: Lease) -> None:
+    async def commit(self, changes: JournalChanges, lease: Lease) -> None:
         """Make the changes durable in one transaction. Raises LeaseLost. Database errors are passed on."""
         async with self._commits.open_for_transaction() as (_, raw):
             if not changes.only_journal_events:
@@ -169,13 +169,13 @@ async def _require_lease(raw: Any, lease: Lease) -> None:
         raise LeaseLost(lease)
 
 
-async def _append_events(raw: Any, changes: Changes, lease: Lease) -> int:
+async def _append_events(raw: Any, changes: JournalChanges, lease: Lease) -> int:
     matches, numbers, events = zip(*changes.events, strict=True)
     status = await raw.execute(APPEND, lease.name, lease.number, matches, numbers, events)
     return _row_count(status)
 
 
-async def _write_changes(raw: Any, changes: Changes, lease: Lease) -> None:
+async def _write_changes(raw: Any, changes: JournalChanges, lease: Lease) -> None:
     server = {"server": lease.name}
     # A fixed order prevents deadlocks between servers that change the same rows.
     sessions = [{"name": name, "hash": secret, **server} for name, secret in sorted(changes.sessions.items())]

@@ -41,29 +41,29 @@ async def load_restart_state(engine: AsyncEngine, server: str, event: str | None
         happened = await load_events_by_match(connection, [row.match for row in rows])
         session_rows = await connection.execute(sa.select(sessions).where(sessions.c.server == server))
         hashes = {row.name: bytes.fromhex(row.hash) for row in session_rows}
-        finished = await _finished_matches(connection, server, hashes)
+        recent_matches = await _finished_matches(connection, server, hashes)
     try:
         unfinished = [
             UnfinishedMatch(from_json(row.terms), row.started, happened.get(row.match, [])) for row in rows
         ]
     except GameError as error:
         raise database.StoreError(f"a match in progress cannot be resumed: {error}") from None
-    return Restore(unfinished, hashes, finished, events)
+    return Restore(unfinished, hashes, recent_matches, events)
 
 
 async def _finished_matches(
     connection: AsyncConnection, server: str, names: Container[str]
 ) -> dict[str, list[str]]:
     """Return the ids of the most recently finished matches of each bot in `names`, on a server."""
-    own = matches.c.server == server
-    last = (await connection.execute(sa.select(sa.func.max(matches.c.finished)).where(own))).scalar()
+    is_of_server = matches.c.server == server
+    last = (await connection.execute(sa.select(sa.func.max(matches.c.finished)).where(is_of_server))).scalar()
     if last is None:
         return {}
     since = database.format_timestamp(datetime.fromisoformat(last) - timedelta(seconds=RECENT_SECONDS))
     query = sa.select(matches.c.match, matches.c.maxie, matches.c.minnie)
     matches_of: dict[str, list[str]] = {}
     for row in await connection.execute(
-        query.where(own, matches.c.finished >= since).order_by(matches.c.finished)
+        query.where(is_of_server, matches.c.finished >= since).order_by(matches.c.finished)
     ):
         for name in (row.maxie, row.minnie):
             if name in names:

@@ -33,7 +33,7 @@ from arena.server.store.journal.changes import (
     SAVE_RECORD,
     SAVE_SESSION,
     SELECT_RECORD,
-    Changes,
+    JournalChanges,
     log_if_record_differs,
 )
 from arena.server.store.lease import Lease, LeaseLost
@@ -132,7 +132,7 @@ class SqliteWriter:
         if not lasting:
             self._raw.execute(sqlite.NO_BUSY_WAIT)
 
-    def commit(self, changes: Changes, lease: Lease) -> Awaitable[None]:
+    def commit(self, changes: JournalChanges, lease: Lease) -> Awaitable[None]:
         """Make the changes durable in one transaction. Raises LeaseLost and sqlite3.Error."""
         work = partial(self._commit, changes, lease)
         if self._lasting:
@@ -173,7 +173,7 @@ class SqliteWriter:
         finally:
             self._raw.execute(sqlite.NO_BUSY_WAIT)
 
-    def _commit(self, changes: Changes, lease: Lease) -> None:
+    def _commit(self, changes: JournalChanges, lease: Lease) -> None:
         events, fence = changes.events, (lease.name, lease.name, lease.number)
         if changes.only_journal_events and 0 < len(events) <= MAX_ROWS:
             values = (*chain.from_iterable(events), *fence)
@@ -197,7 +197,7 @@ class SqliteWriter:
             raise LeaseLost(lease)
 
     def _write_changes(
-        self, changes: Changes, parameters: dict[str, Any], fence: tuple[str, str, int]
+        self, changes: JournalChanges, parameters: dict[str, Any], fence: tuple[str, str, int]
     ) -> None:
         execute = self._raw.executemany
         for name, secret in sorted(changes.sessions.items()):
@@ -217,8 +217,8 @@ class SqliteWriter:
             execute(_CLOSE, [row | parameters for row in changes.closed_matches])
             if execute(SAVE_RECORD, changes.closed_matches).rowcount < len(changes.closed_matches):
                 for row in changes.closed_matches:
-                    (stored,) = self._raw.execute(SELECT_RECORD, row).fetchone() or (None,)
-                    log_if_record_differs(row, stored)
+                    (stored_record,) = self._raw.execute(SELECT_RECORD, row).fetchone() or (None,)
+                    log_if_record_differs(row, stored_record)
 
     def _write(self, operation: Callable[[sa.Connection], T]) -> T:
         with self._connection.begin():
