@@ -12,7 +12,7 @@ def make_section(data: dict[str, Any]) -> Section:
     return Section(
         "Finished experiments",
         "These experiments are finished, and no program of the project measures them again. The scripts of those up to 2026-11-23 "
-        "were removed after commit c0f4c8c, which still contains them and the full tables. The scripts of 2026-11-26 were never "
+        "were removed after commit c0f4c8c, which still contains them and the full tables. The scripts of later ones were never "
         "part of the project. Elo is given with its 95 % interval.",
         ["measured on", "condition", "found"],
         data["rows"],
