@@ -10,18 +10,18 @@ from contextlib import contextmanager
 from arena.clock import MONOTONIC
 from arena.server.metrics import COLLECTOR_SECONDS
 
-YOUNG_THRESHOLD = 2_000
+YOUNG_THRESHOLD = 500
 """Number of new objects, created and not freed since the collector's last run, that starts a run over the new objects.
 
-Python's default of 700 leads to a run every few moves. A run takes about a microsecond per object and stalls all
-clients meanwhile: with a limit of 50,000, for 25 ms and more.
+A run takes about a microsecond per object and stalls all clients meanwhile: with a limit of 2,000 for 1 to 6 ms, and
+with 50,000 for 25 ms and more. Clients that reconnect all the time cause several runs per second.
 """
 MIDDLE_THRESHOLD = 5
 """Number of runs over new objects before a run also examines objects that survived earlier ones.
 
 A closed connection leaves behind cycles of tens of objects.
 """
-OLD_THRESHOLD = 100
+OLD_THRESHOLD = 400
 """Number of runs over survivors before a run examines all objects."""
 SWITCH_SECONDS = 0.0005
 """Time after which the event loop must yield to the journal's writer thread, and vice versa, in seconds.
@@ -33,7 +33,7 @@ The writer may wait that long several times per commit, and all moves of the com
 
 @contextmanager
 def tune_interpreter() -> Iterator[None]:
-    """Run the garbage collector rarely during the block, and never on objects that already exist, such as modules.
+    """Keep runs of the garbage collector short during the block, and exempt existing objects, such as modules.
 
     The garbage of a move contains no cycles. With Python's defaults, a tenth of a busy server's CPU time goes into runs
     that find nothing, and with thousands of connections a full run stalls the event loop for tens of milliseconds. Threads
