@@ -33,7 +33,7 @@ from arena.protocol.codes import Code
 from arena.protocol.messages import EventStatus, Notice
 from arena.protocol.record import Record
 from arena.server.cluster.frames import HEARTBEAT_NS, MAX_SILENCE_NS
-from arena.server.core.effects import CloseMatch, EventPlace, MatchFinished, OpenMatch, Send
+from arena.server.core.effects import CloseMatch, EventPlace, MatchFinished, OpenMatch, SendToClient
 from arena.server.core.events import add_result
 from arena.server.core.inputs import BotCrashed
 from arena.server.core.settings import CoreSettings, Pool
@@ -301,7 +301,9 @@ class Host:
             bot = self._shell.core.find_bot(each.bot)
             if bot is not None and bot.client is not None:
                 status = EventStatus(event, "over", entered=True, detail="")
-                self._shell.send(Send(bot.client, add_result(status, each.rank, each.points, len(places))))
+                self._shell.send(
+                    SendToClient(bot.client, add_result(status, each.rank, each.points, len(places)))
+                )
 
     async def wait_for_change(self) -> None:
         """Wait until a bot connects or disconnects, or a match begins or ends."""

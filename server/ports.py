@@ -1,7 +1,7 @@
 """Messages between an edge, which holds connections, and the core, which holds the arena.
 
     edge -> core    AdmissionRequest, MessageReceived, ClientDisconnected, TurnSent, EdgeResynced
-    core -> edge    Send, Close, Publish, Resync
+    core -> edge    SendToClient, CloseClient, Publish, Resync
 
 In one process, both sides call each other directly. Between processes, `server.cluster` carries the same messages.
 """
@@ -14,7 +14,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from arena.protocol.messages import Hello
-from arena.server.core.effects import Close, Publish, Send
+from arena.server.core.effects import CloseClient, Publish, SendToClient
 from arena.server.core.inputs import ClientDisconnected, EdgeResynced, MessageReceived, TurnSent
 
 
@@ -31,7 +31,7 @@ class Resync(Struct, frozen=True, tag="resync"):
 
 
 Upward = AdmissionRequest | MessageReceived | ClientDisconnected | TurnSent | EdgeResynced
-Downward = Send | Close | Publish | Resync
+Downward = SendToClient | CloseClient | Publish | Resync
 
 
 class CorePort(Protocol):

@@ -45,10 +45,10 @@ from arena.protocol.messages import (
 from arena.server.core.bot import LobbyBot
 from arena.server.core.challenges import ChallengeHandler
 from arena.server.core.effects import (
-    Close,
+    CloseClient,
     Effect,
-    Send,
     SendMissedResult,
+    SendToClient,
 )
 from arena.server.core.event_state import EventState
 from arena.server.core.events import Events
@@ -141,7 +141,7 @@ class Core:
             Watch: self._handle_watch,
             Unwatch: self._handle_unwatch,
             Browse: lambda client, _: self._listings.browse(client),
-            Ping: lambda client, _: lobby.effects.append(Send(client.id, Pong())),
+            Ping: lambda client, _: lobby.effects.append(SendToClient(client.id, Pong())),
             Hello: self._refuse_second_hello,
         }
 
@@ -243,7 +243,7 @@ class Core:
             if admission.hello.role == "bot" and not returns and not self._lobby.settings.event:
                 check_hello_names(admission.hello, self._pool_games)
         except RequestRefused as refused:
-            self._lobby.effects.append(Close(admission.client, refused.code, refused.detail))
+            self._lobby.effects.append(CloseClient(admission.client, refused.code, refused.detail))
             return
         if admission.hello.role != "bot":
             self._lobby.add_spectator(admission)
@@ -325,12 +325,12 @@ class Core:
         bot = self._lobby.bots.get(admission.hello.name) or LobbyBot(admission.hello.name)
         if not bot.is_session_secret(admission.hello.session, admission.stored_session):
             why = "this server no longer knows the session: reconnect"
-            self._lobby.effects.append(Close(admission.client, Code.SHUTTING_DOWN, why))
+            self._lobby.effects.append(CloseClient(admission.client, Code.SHUTTING_DOWN, why))
             return
         if bot.client is not None:
             # It has since connected through another edge, or this edge missed its replacement.
             why = "the bot has another connection: reconnect"
-            self._lobby.effects.append(Close(admission.client, Code.SHUTTING_DOWN, why))
+            self._lobby.effects.append(CloseClient(admission.client, Code.SHUTTING_DOWN, why))
             return
         self._resend_state(self._lobby.add_bot(admission, returns=True))
 
@@ -370,7 +370,7 @@ class Core:
 
     def _refuse(self, client: LobbyClient, refusal: RequestRefused, message: ClientMessage) -> None:
         where = getattr(message, "match", None), getattr(message, "ply", None)
-        self._lobby.effects.append(Send(client.id, Error(refusal.code, refusal.detail, *where)))
+        self._lobby.effects.append(SendToClient(client.id, Error(refusal.code, refusal.detail, *where)))
 
     def _handle_room_message(self, client: LobbyClient, message: Ready | Resign, at: int) -> None:
         bot = client.bot or _refuse_non_player()
@@ -425,7 +425,7 @@ class Core:
                 )
             client.watched_matches[watch.match] = room.followers
             room.followers.add(client.id)
-        self._lobby.effects.append(Send(client.id, room.public_view.make_view(self._lobby.now)))
+        self._lobby.effects.append(SendToClient(client.id, room.public_view.make_view(self._lobby.now)))
 
     def _handle_unwatch(self, client: LobbyClient, unwatch: Unwatch) -> None:
         followers = client.watched_matches.pop(unwatch.match, None)

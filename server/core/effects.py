@@ -18,7 +18,7 @@ LISTING = "listing"
 """Topic of the listing, which all browsing clients follow. Any other topic is the id of a match."""
 
 
-class Send(Struct, frozen=True, gc=False, tag="send"):
+class SendToClient(Struct, frozen=True, gc=False, tag="send"):
     """Message to a client."""
 
     client: int
@@ -27,7 +27,7 @@ class Send(Struct, frozen=True, gc=False, tag="send"):
     """Time for which the clock of a `Turn` has already run, in ns. The edge adds the time that it measures itself."""
 
 
-class Close(Struct, frozen=True, tag="close"):
+class CloseClient(Struct, frozen=True, tag="close"):
     """Fatal `error` message to a client, whose connection is then closed."""
 
     client: int
@@ -196,8 +196,8 @@ class IncrementMetric(Struct, frozen=True, tag="count"):
 
 
 Effect = (
-    Send
-    | Close
+    SendToClient
+    | CloseClient
     | Publish
     | SendMissedResult
     | OpenMatch

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from arena.protocol.messages import ListedEvent, Listing
 from arena.server.core.deadlines import DeadlineKey
-from arena.server.core.effects import LISTING, Publish, Send
+from arena.server.core.effects import LISTING, Publish, SendToClient
 from arena.server.core.house_engines import HouseEngines
 from arena.server.core.lobby import FollowerCounts, Lobby, LobbyClient
 from arena.server.core.open_challenges import OpenChallenges
@@ -103,7 +103,7 @@ class Listings:
 
     def _send_listing(self, client: int) -> None:
         self._browsers[client] = self._lobby.now
-        self._lobby.effects.append(Send(client, self._latest_listing()))
+        self._lobby.effects.append(SendToClient(client, self._latest_listing()))
 
     def _latest_listing(self) -> Listing:
         """Return the latest listing, and build it first if it has changed or is older than `LISTING_NS`."""

@@ -14,7 +14,7 @@ from arena.protocol.messages import ServerMessage, Welcome
 from arena.protocol.values import Limits
 from arena.server.core.bot import LobbyBot, hash_secret
 from arena.server.core.deadlines import Deadlines
-from arena.server.core.effects import Close, DeleteSession, Effect, SaveSession, Send
+from arena.server.core.effects import CloseClient, DeleteSession, Effect, SaveSession, SendToClient
 from arena.server.core.inputs import ClientAdmitted, edge_number
 from arena.server.core.settings import CoreSettings
 
@@ -117,7 +117,7 @@ class Lobby:
     def send(self, bot: LobbyBot | None, message: ServerMessage) -> None:
         """Send a message to a bot if it is known and connected."""
         if bot is not None and bot.client is not None:
-            self.effects.append(Send(bot.client, message))
+            self.effects.append(SendToClient(bot.client, message))
 
     def mark_changed(self, bot: LobbyBot | None = None) -> None:
         """Record a change; with `bot`, a change of that bot."""
@@ -184,7 +184,7 @@ class Lobby:
         """Admit a checked bot, and close its earlier connection if it has one."""
         bot = self.find_or_add_bot(admitted.hello.name)
         if bot.client is not None:
-            self.effects.append(Close(bot.client, Code.REPLACED, Code.REPLACED.meaning))
+            self.effects.append(CloseClient(bot.client, Code.REPLACED, Code.REPLACED.meaning))
             self.drop_client(bot.client)
         if returns:
             bot.restore_session(hash_secret(admitted.hello.session), self.now)
@@ -200,7 +200,9 @@ class Lobby:
         """Send a client the `welcome` message."""
         matches = 0 if client.bot is None else client.bot.capacity
         limits = Limits(self.settings.message_bytes, matches, self.settings.grace_ms)
-        self.effects.append(Send(client.id, Welcome(self.settings.program, client.name, session, limits)))
+        self.effects.append(
+            SendToClient(client.id, Welcome(self.settings.program, client.name, session, limits))
+        )
 
     # departure
 

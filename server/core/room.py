@@ -32,7 +32,7 @@ from arena.protocol.messages import End, Move, ServerMessage, Turn
 from arena.protocol.record import Record, Result
 from arena.server.core.bot import LobbyBot
 from arena.server.core.deadlines import DeadlineKey
-from arena.server.core.effects import AppendEvent, IncrementMetric, LogLine, Publish, Send
+from arena.server.core.effects import AppendEvent, IncrementMetric, LogLine, Publish, SendToClient
 from arena.server.core.inputs import UnfinishedMatch
 from arena.server.core.lobby import FollowerCounts, Lobby
 from arena.server.core.public_view import PublicView
@@ -201,7 +201,7 @@ class Room:
                     self.sending_until = lobby.now + lobby.settings.turn_report_ns
                     lobby.deadlines.schedule(self.key, self.sending_until)
             if client is not None:
-                lobby.effects.append(Send(client, message, ran))
+                lobby.effects.append(SendToClient(client, message, ran))
 
     def publish(self, message: ServerMessage) -> None:
         """Publish a message to the spectators."""

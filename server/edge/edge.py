@@ -17,7 +17,7 @@ import anyio.abc
 from arena.clock import MONOTONIC, Clock
 from arena.protocol.codes import Code
 from arena.protocol.messages import End, ServerMessage
-from arena.server.core.effects import Close, Publish, Send
+from arena.server.core.effects import CloseClient, Publish, SendToClient
 from arena.server.core.inputs import EDGE_BITS, ClientAdmitted, EdgeResynced
 from arena.server.edge.addresses import listen_error_text
 from arena.server.edge.admission import Admission
@@ -63,10 +63,10 @@ class CannotListen(Exception):
 class EdgeClient(Protocol):
     """Client of an edge: the session of a websocket, or the internal client of the page."""
 
-    def send(self, send: Send) -> None:
+    def send(self, send: SendToClient) -> None:
         """Send the client a message."""
 
-    def close(self, close: Close) -> None:
+    def close(self, close: CloseClient) -> None:
         """Send the core's last message to the client, and close its connection."""
 
     def resync_entry(self) -> ClientAdmitted | None:
@@ -238,13 +238,13 @@ class Edge:
         clients = self._clients
         for message in messages:
             kind = type(message)
-            if kind is Send:
+            if kind is SendToClient:
                 client = clients.get(message.client)  # type: ignore[union-attr]
                 if client is not None:
                     client.send(message)  # type: ignore[arg-type]
             elif kind is Publish:
                 self._publish(message)  # type: ignore[arg-type]
-            elif kind is Close:
+            elif kind is CloseClient:
                 client = clients.get(message.client)  # type: ignore[union-attr]
                 if client is not None:
                     client.close(message)  # type: ignore[arg-type]

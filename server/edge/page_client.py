@@ -22,7 +22,7 @@ from arena.protocol.messages import (
     Watch,
     Welcome,
 )
-from arena.server.core.effects import Close, Send
+from arena.server.core.effects import CloseClient, SendToClient
 from arena.server.core.inputs import ClientAdmitted, ClientDisconnected, MessageReceived
 from arena.server.edge.session import ADMITTED, BACKLOGGED
 from arena.server.ports import AdmissionRequest
@@ -137,7 +137,7 @@ class PageClient:
 
     # as a client of the edge
 
-    def send(self, send: Send) -> None:
+    def send(self, send: SendToClient) -> None:
         """Receive a message from the core."""
         message = send.message
         if isinstance(message, Welcome):
@@ -157,7 +157,7 @@ class PageClient:
         if future is not None and not future.done():
             future.set_result(answer)
 
-    def close(self, _close: Close) -> None:
+    def close(self, _close: CloseClient) -> None:
         """Disconnect, because the core closes this client. The next request connects it again."""
         self.disconnect()
 

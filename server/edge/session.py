@@ -1,6 +1,6 @@
 """Session of one websocket as a client of the core, from its hello to its end.
 
-    frame -> message -> limits -> core.submit(MessageReceived)       Send -> frame -> connection
+    frame -> message -> limits -> core.submit(MessageReceived)       SendToClient -> frame -> connection
 
 An answer to a turn goes to the core immediately, with the time that it took. All other messages with a cost use the
 budget of their address and wait for a turn in the fair queue.
@@ -40,7 +40,7 @@ from arena.protocol.messages import (
     without_secrets,
 )
 from arena.server import loop_lag
-from arena.server.core.effects import LISTING, Close, Send
+from arena.server.core.effects import LISTING, CloseClient, SendToClient
 from arena.server.core.inputs import ClientAdmitted, ClientDisconnected, MessageReceived, TurnSent
 from arena.server.edge.costs import MESSAGE_COSTS, OUT_OF_PLACE_COSTS
 from arena.server.edge.token_bucket import TokenBucket
@@ -351,7 +351,7 @@ class Session:
         detail = f"too many messages: at most {self._edge.limits.messages_per_second:g} a second are allowed"
         self._end_session(Code.RATE_LIMITED, detail, detail)
 
-    def close(self, close: Close) -> None:
+    def close(self, close: CloseClient) -> None:
         """Send the core's last message to the client, and close its connection."""
         self._end_session(close.code, close.detail)
 
@@ -430,7 +430,7 @@ class Session:
             wire_log.debug("< %s %s", self.name, data.hex())
         self._connection.write(data)
 
-    def send(self, send: Send) -> None:
+    def send(self, send: SendToClient) -> None:
         """Send the client a message from the core."""
         message = send.message
         kind = type(message)

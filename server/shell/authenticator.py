@@ -20,7 +20,7 @@ from arena.clock import Clock
 from arena.protocol.codes import Code
 from arena.protocol.values import Role
 from arena.server.core.bot import hash_secret
-from arena.server.core.effects import Close
+from arena.server.core.effects import CloseClient
 from arena.server.core.guests import is_guest_name
 from arena.server.core.inputs import (
     EDGE_BITS,
@@ -187,13 +187,13 @@ class Authenticator:
     ) -> None:
         if accounts is None:
             shell.send(
-                Close(request.client, Code.SERVER_FULL, "the server cannot reach its store: try again")
+                CloseClient(request.client, Code.SERVER_FULL, "the server cannot reach its store: try again")
             )
             return
         try:
             enter = self.authenticate(request, accounts.get(request.hello.name, StoredAccount()))
         except RequestRefused as refused:
-            shell.send(Close(request.client, refused.code, refused.detail))
+            shell.send(CloseClient(request.client, refused.code, refused.detail))
         else:
             shell.submit(enter)
 

@@ -13,7 +13,7 @@ from arena.protocol.codes import Code
 from arena.protocol.messages import End, Error, ServerMessage
 from arena.protocol.record import from_line
 from arena.protocol.values import Clocks
-from arena.server.core.effects import Send, SendMissedResult
+from arena.server.core.effects import SendMissedResult, SendToClient
 from arena.server.store.database import describe_database_error
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class MissedResultSender:
                 while (answer := await self._look_up(request)) is None:
                     await self._clock.sleep(RETRY_SECONDS)
                 self._requests.discard(request)
-                self._shell.send(Send(request.client, answer))
+                self._shell.send(SendToClient(request.client, answer))
 
     async def _look_up(self, request: SendMissedResult) -> ServerMessage | None:
         """Return the answer to a request; None if the store cannot answer now."""

@@ -28,14 +28,14 @@ from arena.protocol.record import Record, from_line
 from arena.server.core.core import Core
 from arena.server.core.effects import (
     DURABLE_EFFECTS,
-    Close,
+    CloseClient,
     Effect,
     IncrementMetric,
     LogLine,
     MatchFinished,
     MatchRefused,
     Publish,
-    Send,
+    SendToClient,
 )
 from arena.server.core.inputs import (
     EDGE_BITS,
@@ -207,7 +207,7 @@ class Shell:
             self._authenticator.drop_edge(edge)
             self.submit(EdgeDisconnected(edge))
 
-    def send(self, message: Send | Close) -> None:
+    def send(self, message: SendToClient | CloseClient) -> None:
         """Send a client a message that did not come from the core."""
         port = self._edges.get(message.client >> EDGE_BITS)
         if port is not None:
@@ -408,7 +408,7 @@ class Shell:
         outboxes: dict[int, list[Downward]] = {}
         for effect in effects:
             kind = type(effect)
-            if kind is Send or kind is Close:
+            if kind is SendToClient or kind is CloseClient:
                 edge = effect.client >> EDGE_BITS  # type: ignore[union-attr]
                 if edge in outboxes:
                     outboxes[edge].append(effect)  # type: ignore[arg-type]

@@ -28,7 +28,7 @@ from arena.protocol.messages import (
 )
 from arena.protocol.record import Record, from_line
 from arena.server.core.core import Core
-from arena.server.core.effects import CloseMatch, Effect, OpenMatch, SaveSession, Send
+from arena.server.core.effects import CloseMatch, Effect, OpenMatch, SaveSession, SendToClient
 from arena.server.core.inputs import Input, MessageReceived, TurnSent
 from arena.server.edge.edge import Edge
 from arena.server.ports import CorePort, Downward, Upward
@@ -467,7 +467,7 @@ class WatchedEdge(Edge):
 
     def deliver(self, messages: Sequence[Downward]) -> None:
         for each in messages:
-            if type(each) is Send and type(each.message) is Turn:
+            if type(each) is SendToClient and type(each.message) is Turn:
                 self.ran[each.client, each.message.match] = each.ran
         super().deliver(messages)
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 from arena.protocol.messages import Accepted, Hello, Status
 from arena.server.cluster.core_link import CoreLink, Superseded
 from arena.server.cluster.edge_link import EdgeLink
-from arena.server.core.effects import Send
+from arena.server.core.effects import SendToClient
 from arena.server.core.inputs import (
     EDGE_BITS,
     ClientAdmitted,
@@ -63,7 +63,7 @@ class NotingEdge:
                     self.link.submit(AdmissionRequest(client, hello, "192.0.2.1"))
                 continue
             self.told.append(each)
-            if isinstance(each, Send) and each.client in self.pending:
+            if isinstance(each, SendToClient) and each.client in self.pending:
                 self.connected[each.client] = self.pending.pop(each.client)
 
     def request(self, name: str) -> int:
@@ -82,7 +82,7 @@ class NotingEdge:
 
     def heard(self) -> list[int]:
         """Return the plies of the accepted moves that it was told, in order."""
-        sent = [each.message for each in self.told if isinstance(each, Send)]
+        sent = [each.message for each in self.told if isinstance(each, SendToClient)]
         return [each.ply for each in sent if isinstance(each, Accepted) and each.ply]
 
     def leave(self, client: int) -> None:
@@ -129,7 +129,7 @@ class NotingCore:
 
     def send(self, client: int, number: int) -> None:
         """Send a client something that can be told apart from all else."""
-        self.ports[client >> EDGE_BITS].deliver([Send(client, Accepted("m", number, 0.0, 0))])
+        self.ports[client >> EDGE_BITS].deliver([SendToClient(client, Accepted("m", number, 0.0, 0))])
 
     def of(self, kind: type[T]) -> list[T]:
         return [each for each in self.given if isinstance(each, kind)]

@@ -28,14 +28,14 @@ from arena.protocol.timecontrol import TimeControl
 from arena.server.core.core import Core
 from arena.server.core.effects import (
     AppendEvent,
-    Close,
+    CloseClient,
     CloseMatch,
     Effect,
     MatchFinished,
     OpenMatch,
     Publish,
     SaveSession,
-    Send,
+    SendToClient,
 )
 from arena.server.core.inputs import (
     EDGE_BITS,
@@ -81,7 +81,7 @@ class Peer:
         self.client = client
         self.hello = hello
         self.heard: list[ServerMessage] = []
-        self.closed: Close | None = None
+        self.closed: CloseClient | None = None
         self.read = 0
 
     @property
@@ -146,9 +146,9 @@ class Arena:
         self.effects += effects
         for effect in effects:
             match effect:
-                case Send(client, message) if client in self.peers:
+                case SendToClient(client, message) if client in self.peers:
                     self.peers[client].heard.append(message)
-                case Close(client) if client in self.peers:
+                case CloseClient(client) if client in self.peers:
                     self.peers[client].closed = effect
                 case Publish(_, message, edges):
                     for peer in self.peers.values():
@@ -156,7 +156,7 @@ class Arena:
                             peer.heard.append(message)
         if self.reports:
             for effect in effects:
-                if isinstance(effect, Send) and isinstance(effect.message, Turn):
+                if isinstance(effect, SendToClient) and isinstance(effect.message, Turn):
                     turn = effect.message
                     self.give(TurnSent(effect.client, turn.match, turn.ply, self.now))
         return effects

@@ -37,8 +37,8 @@ from arena.server.core.effects import (
     OpenMatch,
     Publish,
     SaveSession,
-    Send,
     SendMissedResult,
+    SendToClient,
 )
 from arena.server.core.inputs import (
     BotCrashed,
@@ -90,8 +90,8 @@ def test_a_move_is_given_to_the_journal_before_anybody_is_told() -> None:
     append, accepted, turn = arena.core.handle(MessageReceived(anna.client, Move(match, 0, 4), 5), 5)
     assert isinstance(append, DURABLE_EFFECTS)
     assert append == AppendEvent(match, 5, 5, Moved(Player.MAXIE, 0, 4), (0, TurnStarted(0)))
-    assert isinstance(accepted, Send)
-    assert isinstance(turn, Send)
+    assert isinstance(accepted, SendToClient)
+    assert isinstance(turn, SendToClient)
 
 
 def test_a_player_who_is_too_late_is_flagged_at_the_deadline_and_not_before() -> None:

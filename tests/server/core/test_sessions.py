@@ -31,7 +31,7 @@ from arena.protocol.messages import (
 )
 from arena.protocol.values import Role
 from arena.server.core.bot import hash_secret
-from arena.server.core.effects import Close, DeleteSession, SaveSession, Send, SendMissedResult
+from arena.server.core.effects import CloseClient, DeleteSession, SaveSession, SendMissedResult, SendToClient
 from arena.server.core.inputs import (
     EDGE_BITS,
     ClientAdmitted,
@@ -56,10 +56,12 @@ def test_a_name_is_taken_once_and_the_session_takes_it_over() -> None:
     arena = Arena()
     anna = arena.enter("anna")
     other = arena.enter("anna")
-    assert other.closed == Close(other.client, Code.NAME_TAKEN, "a bot called 'anna' is already connected")
+    assert other.closed == CloseClient(
+        other.client, Code.NAME_TAKEN, "a bot called 'anna' is already connected"
+    )
     assert not other.heard
     again = anna.back()
-    assert anna.closed == Close(anna.client, Code.REPLACED, Code.REPLACED.meaning)
+    assert anna.closed == CloseClient(anna.client, Code.REPLACED, Code.REPLACED.meaning)
     assert again.session == anna.session
     anna.leave()  # as its edge tells it a moment later
     anna.say(Ping())
@@ -164,7 +166,9 @@ def test_a_bot_that_drops_returns_to_its_matches_and_its_clock_has_run() -> None
     again = anna.back()
     assert [type(each) for each in again.heard] == [Welcome, Start, Turn]
     assert again.all(Turn)[0].clocks.maxie_ms == 1600
-    messages = [each for each in arena.effects if isinstance(each, Send) and isinstance(each.message, Turn)]
+    messages = [
+        each for each in arena.effects if isinstance(each, SendToClient) and isinstance(each.message, Turn)
+    ]
     assert messages[-1].ran == 400 * MS, "its edge measures on from there"
     again.say(Move(match, 0, 4), 500 * MS)
     assert bert.hear(Turn).moves == [4]

@@ -32,7 +32,7 @@ from arena.protocol.messages import (
     Withdraw,
 )
 from arena.protocol.values import Thinking
-from arena.server.core.effects import LISTING, Publish, Send
+from arena.server.core.effects import LISTING, Publish, SendToClient
 from arena.server.core.inputs import Tick
 from arena.server.core.listing import LISTING_NS, REPLIES_PER_INPUT
 from arena.server.core.public_view import first_hidden_ply
@@ -254,7 +254,7 @@ def test_a_crowd_that_asks_all_the_time_is_told_a_few_at_a_time_and_four_times_a
         ticks = arena.inputs[before:]
         assert len(ticks) < 10
     listings = [
-        each for each in arena.effects if isinstance(each, Send) and isinstance(each.message, Listing)
+        each for each in arena.effects if isinstance(each, SendToClient) and isinstance(each.message, Listing)
     ]
     assert len(arena.of(Publish)) <= 2_000 * MS // LISTING_NS
     for eve in crowd:

@@ -25,7 +25,7 @@ from arena.protocol.messages import (
     Welcome,
 )
 from arena.protocol.values import Clocks, Limits
-from arena.server.core.effects import Close, Publish, Send
+from arena.server.core.effects import CloseClient, Publish, SendToClient
 from arena.server.edge.connection import Connection
 from arena.server.edge.edge import Edge
 from arena.server.edge.limits import HostLimits
@@ -53,7 +53,7 @@ class ScriptedCore:
     def submit(self, message: Upward) -> None:
         self.given.append(message)
         if isinstance(message, AdmissionRequest) and self.welcomes:
-            self.soon(Send(message.client, welcome(message.hello)))
+            self.soon(SendToClient(message.client, welcome(message.hello)))
 
     def soon(self, *messages: Downward) -> None:
         """Deliver in a later turn of the loop, as a shell does after its commit."""
@@ -353,12 +353,12 @@ class Rig:
         return peer, self.core.last(AdmissionRequest).client
 
     def send(self, client: int, *messages: ServerMessage) -> None:
-        self.core.deliver(*(Send(client, each) for each in messages))
+        self.core.deliver(*(SendToClient(client, each) for each in messages))
 
     def publish(self, topic: str, *messages: ServerMessage) -> None:
         self.core.deliver(*(Publish(topic, each, (self.edge.number,)) for each in messages))
 
-    def close(self, client: int, close: Close) -> None:
+    def close(self, client: int, close: CloseClient) -> None:
         self.core.deliver(close)
 
 

@@ -14,7 +14,7 @@ from websockets.protocol import State
 from arena.protocol.codec import encode
 from arena.protocol.codes import Code
 from arena.protocol.messages import Error, Hello, Move, Ping, Pong, Ready, Turn, Watch, Welcome
-from arena.server.core.effects import Close
+from arena.server.core.effects import CloseClient
 from arena.server.core.inputs import ClientDisconnected, MessageReceived
 from arena.server.edge.connection import AFTER_CLOSE_BYTES, CLOSE_SECONDS, OUTBOX_BYTES, TURN_BYTES
 from arena.server.edge.edge import READ_BYTES
@@ -480,7 +480,7 @@ async def test_disconnections_of_honest_bots_do_not_count_as_cut_off() -> None:
     async with rig(HostLimits(cut_offs=1)) as arena:
         for code in (Code.REPLACED, Code.NAME_TAKEN, Code.SHUTTING_DOWN):
             peer, client = await arena.enter()
-            arena.core.deliver(Close(client, code, code.meaning))
+            arena.core.deliver(CloseClient(client, code, code.meaning))
             await peer.refused()
         peer, _ = await arena.enter()
         peer.wire.reset()

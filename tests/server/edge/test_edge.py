@@ -23,7 +23,7 @@ from arena.protocol.messages import (
 )
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players
-from arena.server.core.effects import Close, Publish, Send
+from arena.server.core.effects import CloseClient, Publish, SendToClient
 from arena.server.core.inputs import ClientDisconnected, EdgeResynced, MessageReceived
 from arena.server.edge.connection import CLOSE_SECONDS
 from arena.server.edge.page_client import ANSWER_SECONDS, IDLE_SECONDS
@@ -96,9 +96,9 @@ async def test_a_hello_without_an_answer_is_said_again() -> None:
         first, second = arena.core.all(AdmissionRequest)
         assert first == second
         assert arena.core.last(EdgeResynced).clients == []
-        arena.core.deliver(Send(first.client, welcome(first.hello)))
+        arena.core.deliver(SendToClient(first.client, welcome(first.hello)))
         await peer.hear(Welcome)
-        arena.core.deliver(Send(first.client, welcome(first.hello)))
+        arena.core.deliver(SendToClient(first.client, welcome(first.hello)))
         arena.edge.resync()
         assert len(arena.core.last(EdgeResynced).clients) == 1
 
@@ -124,7 +124,9 @@ async def test_messages_for_who_is_gone_are_dropped() -> None:
         anna, client = await arena.enter()
         anna.wire.reset()
         await asyncio.sleep(0.1)
-        arena.core.deliver(Send(client, Pong()), Close(client, Code.REPLACED, ""), Publish("m", Pong(), (1,)))
+        arena.core.deliver(
+            SendToClient(client, Pong()), CloseClient(client, Code.REPLACED, ""), Publish("m", Pong(), (1,))
+        )
         assert len(arena.core.all(ClientDisconnected)) == 1
 
 
@@ -144,10 +146,10 @@ class Answering:
             if isinstance(message, MessageReceived) and not self.is_away:
                 asked = message.message
                 if isinstance(asked, Browse):
-                    arena.core.soon(Send(message.client, NOTHING))
+                    arena.core.soon(SendToClient(message.client, NOTHING))
                 elif isinstance(asked, Watch):
                     told = VIEW if asked.match == "m" else Error(Code.NO_SUCH_MATCH, "", asked.match)
-                    arena.core.soon(Send(message.client, told))
+                    arena.core.soon(SendToClient(message.client, told))
 
         arena.core.submit = answer  # type: ignore[method-assign]
 
@@ -221,7 +223,7 @@ async def test_the_pages_client_comes_in_anew_after_a_refusal() -> None:
         arena.core.welcomes = False
         asked = asyncio.create_task(arena.edge.live.request_view("m"))
         await asyncio.sleep(0.1)
-        arena.core.deliver(Close(arena.core.last(AdmissionRequest).client, Code.SERVER_FULL, ""))
+        arena.core.deliver(CloseClient(arena.core.last(AdmissionRequest).client, Code.SERVER_FULL, ""))
         assert await asked is None
         arena.core.welcomes = True
         assert await arena.edge.live.request_view("m") == VIEW

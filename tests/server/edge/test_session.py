@@ -32,7 +32,7 @@ from arena.protocol.messages import (
 )
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players
-from arena.server.core.effects import Close, Send
+from arena.server.core.effects import CloseClient, SendToClient
 from arena.server.core.inputs import EDGE_BITS, ClientDisconnected, EdgeResynced, MessageReceived, TurnSent
 from arena.server.edge.costs import MESSAGE_COSTS, OUT_OF_PLACE_COSTS
 from arena.server.edge.limits import HostLimits
@@ -115,7 +115,7 @@ async def test_messages_after_a_hello_wait_for_the_welcome() -> None:
         await asyncio.sleep(5)
         assert not arena.core.all(MessageReceived)
         client = arena.core.last(AdmissionRequest).client
-        arena.core.deliver(Send(client, welcome(Hello("anna"))))
+        arena.core.deliver(SendToClient(client, welcome(Hello("anna"))))
         await asyncio.sleep(1)
         assert messages(arena) == [Ready("a"), Ready("b")]
 
@@ -128,7 +128,7 @@ async def test_a_client_refused_by_the_core_gets_the_reason_and_leaves_once() ->
         peer.say(Hello("anna"))
         await settle()
         client = arena.core.last(AdmissionRequest).client
-        arena.core.deliver(Close(client, Code.BAD_TOKEN, "this is not the token of 'anna'"))
+        arena.core.deliver(CloseClient(client, Code.BAD_TOKEN, "this is not the token of 'anna'"))
         error, code = await peer.refused()
         assert (error.code, error.fatal, code) == (Code.BAD_TOKEN, True, 1008)
         await settle()
@@ -157,7 +157,7 @@ async def test_a_client_that_goes_before_its_welcome_is_gone() -> None:
         peer.wire.reset()
         await settle()
         assert len(arena.core.all(ClientDisconnected)) == 1
-        arena.core.deliver(Close(arena.core.last(AdmissionRequest).client, Code.BAD_TOKEN, ""))
+        arena.core.deliver(CloseClient(arena.core.last(AdmissionRequest).client, Code.BAD_TOKEN, ""))
         assert len(arena.core.all(ClientDisconnected)) == 1
 
 
@@ -192,7 +192,7 @@ async def test_the_log_tells_of_bots_that_come_and_go(caplog: pytest.LogCaptureF
 async def test_the_core_closes_a_client(code: Code, close_code: int) -> None:
     async with rig() as arena:
         anna, client = await arena.enter()
-        arena.core.deliver(Close(client, code, code.meaning))
+        arena.core.deliver(CloseClient(client, code, code.meaning))
         error, found = await anna.refused()
         assert (error.code, error.detail, error.fatal, found) == (code, code.meaning, True, close_code)
         assert arena.core.all(ClientDisconnected) == [ClientDisconnected(client)]
@@ -206,7 +206,7 @@ async def test_the_core_closes_a_client(code: Code, close_code: int) -> None:
 async def test_a_close_gives_the_reason_however_long_it_is_in_bytes() -> None:
     async with rig() as arena:
         anna, client = await arena.enter()
-        arena.core.deliver(Close(client, Code.NAME_TAKEN, 100 * "𝕬"))
+        arena.core.deliver(CloseClient(client, Code.NAME_TAKEN, 100 * "𝕬"))
         await anna.hear(Error)
         anna.finish()
         code, reason = await anna.closed()
@@ -270,7 +270,7 @@ async def test_an_unknown_type_is_told_and_ignored() -> None:
 async def test_a_move_is_timed_from_the_writing_of_its_turn_to_its_arrival() -> None:
     async with rig() as arena:
         anna, client = await arena.enter()
-        arena.core.deliver(Send(client, turn(), ran=30 * MS))
+        arena.core.deliver(SendToClient(client, turn(), ran=30 * MS))
         assert (await anna.hear(Turn)).ply == 0
         sent = arena.core.last(TurnSent)
         assert (sent.client, sent.match, sent.ply) == (client, "m", 0)
@@ -369,7 +369,7 @@ async def test_a_turn_that_is_sent_again_without_an_answer_is_timed_anew() -> No
         anna, client = await arena.enter()
         arena.send(client, turn())
         await asyncio.sleep(0.25)
-        arena.core.deliver(Send(client, turn(), ran=100 * MS))
+        arena.core.deliver(SendToClient(client, turn(), ran=100 * MS))
         await asyncio.sleep(0.25)
         anna.say(Move("m", 0, 4))
         await settle()

@@ -28,7 +28,7 @@ from arena.protocol.messages import (
     Turn,
     Welcome,
 )
-from arena.server.core.effects import Send
+from arena.server.core.effects import SendToClient
 from arena.server.core.inputs import ClientDisconnected, MessageReceived, TurnSent
 from arena.server.edge.edge import CannotListen, Edge
 from arena.server.edge.limits import HostLimits
@@ -47,11 +47,12 @@ class Playing(ScriptedCore):
     def submit(self, message: Any) -> None:
         super().submit(message)
         if isinstance(message, AdmissionRequest):
-            self.soon(Send(message.client, turn()))
+            self.soon(SendToClient(message.client, turn()))
         elif isinstance(message, MessageReceived) and isinstance(message.message, Move):
             ply = message.message.ply
             self.soon(
-                Send(message.client, Accepted("m", ply, 1.0, 1000)), Send(message.client, turn(ply + 2))
+                SendToClient(message.client, Accepted("m", ply, 1.0, 1000)),
+                SendToClient(message.client, turn(ply + 2)),
             )
 
 
@@ -191,7 +192,9 @@ def test_a_client_that_never_reads_fills_the_kernel_and_is_cut_off(run: Any) -> 
                     client.transport.pause_reading()
                     sent = 0
                     while not core.all(ClientDisconnected):
-                        edge.deliver([Send(core.last(AdmissionRequest).client, turn(1000, f"{sent}"))])
+                        edge.deliver(
+                            [SendToClient(core.last(AdmissionRequest).client, turn(1000, f"{sent}"))]
+                        )
                         sent += 1
                         assert sent < 10_000
                         await asyncio.sleep(0)
@@ -265,7 +268,7 @@ async def test_a_peer_that_is_gone_before_the_loop_knows_ends_its_own_connection
         number = core.last(AdmissionRequest).client
         client.transport.abort()
         for _ in range(10):
-            edge.deliver([Send(number, turn(100))])
+            edge.deliver([SendToClient(number, turn(100))])
         await until(lambda: core.all(ClientDisconnected))
         await play_on(other)
 

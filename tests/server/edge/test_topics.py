@@ -25,7 +25,7 @@ from arena.protocol.messages import (
 )
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players
-from arena.server.core.effects import LISTING, Publish, Send
+from arena.server.core.effects import LISTING, Publish, SendToClient
 from arena.server.core.inputs import MessageReceived
 from arena.server.edge.frames import encode_frame
 from arena.server.edge.limits import HostLimits
@@ -53,7 +53,7 @@ class Match:
             if isinstance(message, MessageReceived) and isinstance(message.message, Watch):
                 self.asked += 1
                 if self.is_over:
-                    arena.core.soon(Send(message.client, Error(Code.NO_SUCH_MATCH, "", "m")))
+                    arena.core.soon(SendToClient(message.client, Error(Code.NO_SUCH_MATCH, "", "m")))
                 else:
                     asyncio.get_running_loop().call_soon(self._show, message.client)
 

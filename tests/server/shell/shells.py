@@ -11,7 +11,7 @@ import anyio
 
 from arena.protocol.messages import ClientMessage, Hello, Move, Ready, Start, Turn, Welcome
 from arena.protocol.record import to_line
-from arena.server.core.effects import Close, CloseMatch, DeleteSession, SaveSession, Send
+from arena.server.core.effects import CloseClient, CloseMatch, DeleteSession, SaveSession, SendToClient
 from arena.server.core.inputs import (
     EDGE_BITS,
     ClientAdmitted,
@@ -133,7 +133,7 @@ class ListEdge:
                 self.shell.submit(
                     EdgeResynced(EDGE, [client.resync_entry() for client in self.clients.values()])
                 )
-            elif isinstance(each, (Send, Close)) and each.client in self.clients:
+            elif isinstance(each, (SendToClient, CloseClient)) and each.client in self.clients:
                 self.clients[each.client].hear(each)
 
     def connect(self, name: str) -> FakeClient:
@@ -152,7 +152,7 @@ class FakeClient:
         self.hello = hello
         self.heard: list[Any] = []
         self.session = ""
-        self.closed: Close | None = None
+        self.closed: CloseClient | None = None
         self.plays = True
 
     def resync_entry(self) -> ClientAdmitted:
@@ -162,8 +162,8 @@ class FakeClient:
     def say(self, message: ClientMessage) -> None:
         self.edge.shell.submit(MessageReceived(self.number, message, now_ns()))
 
-    def hear(self, sent: Send | Close) -> None:
-        if isinstance(sent, Close):
+    def hear(self, sent: SendToClient | CloseClient) -> None:
+        if isinstance(sent, CloseClient):
             self.closed = sent
             return
         message = sent.message

@@ -15,7 +15,7 @@ from arena.protocol.messages import Hello
 from arena.protocol.values import Role
 from arena.rating.glicko import Rating
 from arena.server.core.bot import hash_secret
-from arena.server.core.effects import Close
+from arena.server.core.effects import CloseClient
 from arena.server.core.inputs import ClientAdmitted, ClientDisconnected, EdgeResynced, RatingChanged
 from arena.server.core.lobby import RequestRefused
 from arena.server.failed_logins import FailedLogins
@@ -303,7 +303,7 @@ async def test_while_the_store_is_away_nobody_comes_in_and_a_crowd_costs_one_lin
         await anyio.wait_all_tasks_blocked()
         tasks.cancel_scope.cancel()
     assert shell.inputs == []
-    assert {(type(each), each.code) for each in shell.sent} == {(Close, Code.SERVER_FULL)}
+    assert {(type(each), each.code) for each in shell.sent} == {(CloseClient, Code.SERVER_FULL)}
     assert len(shell.sent) == 40
     assert [each.getMessage() for each in caplog.records] == [
         "the store does not answer: the database is away"
