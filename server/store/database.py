@@ -381,8 +381,12 @@ async def open_query_connection(engine: AsyncEngine) -> AsyncIterator[AsyncConne
     end = MONOTONIC.now() + seconds
     with anyio.CancelScope(shield=True):
         try:
-            async with engine.connect() as connection, _query_deadline(connection, end):
-                yield connection
+            async with engine.connect() as connection:
+                if end == math.inf:
+                    yield connection
+                    return
+                async with _query_deadline(connection, end):
+                    yield connection
         except sa.exc.DBAPIError:
             if MONOTONIC.now() >= end:
                 raise TimeoutError("the store took too long, and its query was cancelled") from None
@@ -391,9 +395,6 @@ async def open_query_connection(engine: AsyncEngine) -> AsyncIterator[AsyncConne
 
 @asynccontextmanager
 async def _query_deadline(connection: AsyncConnection, end: float) -> AsyncIterator[None]:
-    if end == math.inf:
-        yield
-        return
     if connection.dialect.name == "postgresql":
         milliseconds = max(1, math.ceil(1000 * (end - MONOTONIC.now())))
         await connection.exec_driver_sql(f"SET LOCAL statement_timeout = {milliseconds}")
