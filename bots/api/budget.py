@@ -22,7 +22,7 @@ from arena.bots.api.bot import Clock
 
 M = TypeVar("M")
 
-OWN_OVERHEAD = 0.005
+OWN_OVERHEAD = 0.010
 """Minimum reserve in seconds: the engine notices a stop late, and the move must be encoded and sent."""
 RESERVE_WITHOUT_GRACE = 0.050
 """Reserve in seconds if there is no network grace: with two busy cores a process is sometimes delayed this long."""
