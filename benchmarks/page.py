@@ -181,6 +181,7 @@ def measure_slow_network(browser: Browser, folder: Path, loads: int) -> None:
     """Measure the first view on a slow network."""
     painted, still, complete = [], [], []
     with run_arena(folder, "--tc", "1/move", bots=("random", "greedy")) as running:
+        wait_until(lambda: running.fetch_json("records")["matches"])  # the first request starts a process
         for _ in range(loads):
             context = browser.new_context()
             page = context.new_page()

@@ -62,6 +62,15 @@ def play_out(page: Page) -> None:
     wait_until(is_over, 3 * PATIENCE)
 
 
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (768, 1024), (360, 640)])
+def test_the_button_that_starts_a_match_is_in_sight_at_once(
+    fresh: BrowserArena, page: Page, width: int, height: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    page.goto(f"{fresh.url}play")
+    expect(page.get_by_role("button", name="Start the match")).to_be_in_viewport(ratio=1)
+
+
 @pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 780)])
 def test_whoever_plays_has_all_that_is_needed_in_sight(
     idle: BrowserArena, page: Page, width: int, height: int

@@ -96,19 +96,21 @@ export function placeNames(widths, layout, size) {
   });
 }
 
-const BESIDE = [[0, -1], [0, 1], [1, 0], [-1, 0], [1, -1], [-1, -1], [1, 1], [-1, 1]];
+const BESIDE = [[0, -1], [0, 1], [1, 0], [-1, 0], ...[1, 0.5].flatMap((x) => [1, 0.5].flatMap((y) => [[x, -y], [-x, -y], [x, y], [-x, y]]))];
+const DISTANCES = [1, 1.7, 2.4, 3.1, 3.8, 4.5, 5.2]; // of a badge from its place, in gaps
 
-// Return the centre of a badge of this width and height near the place `v`, with the least overlap of marks, of
-// the boxes of `names`, and of the line to it.
-export function placeBadge(v, [width, height], names, layout, size, [from, to]) {
+// Return the centre of a badge of this width and height near the place `v`, with the least overlap of the marks, whose radii
+// are `radii`, of the boxes of `names`, and of the line to it.
+export function placeBadge(v, [width, height], radii, names, layout, size, [from, to]) {
   const [x, y] = layout.at[v];
   const gap = RADIUS * size + 5 * size;
-  const spots = [1, 1.7, 2.4].flatMap((far) => BESIDE.map(([dx, dy]) => (
+  const spots = DISTANCES.flatMap((far) => BESIDE.map(([dx, dy]) => (
     box(x + dx * (far * gap + width / 2), y + dy * (far * gap + height / 2), width, height))));
-  const hidden = [...layout.at.map(([a, b]) => box(a, b, 2 * RADIUS * size, 2 * RADIUS * size)), ...names];
+  const hidden = [...layout.at.map(([a, b], w) => box(a, b, 2 * radii[w] * size, 2 * radii[w] * size)), ...names];
   const costs = spots.map((spot) => {
     const outside = spot.x1 < 0 || spot.x2 > layout.width || spot.y1 < 0 || spot.y2 > layout.height;
-    return (outside ? 1000 : 0) + 2 * hidden.filter((each) => overlap(spot, each)).length + (touches([from, to], spot) ? 1 : 0);
+    return (outside ? 1000 : 0) + 2 * hidden.filter((each) => overlap(spot, each)).reduce((sum, each) => sum + 1 + covered(spot, each), 0)
+      + (touches([from, to], spot) ? 1 : 0);
   });
   const best = spots[costs.indexOf(Math.min(...costs))];
   return [(best.x1 + best.x2) / 2, (best.y1 + best.y2) / 2];
@@ -116,6 +118,9 @@ export function placeBadge(v, [width, height], names, layout, size, [from, to]) 
 
 const box = (x, y, w, h) => ({ x1: x - w / 2, x2: x + w / 2, y1: y - h / 2, y2: y + h / 2 });
 const overlap = (a, b) => a.x1 < b.x2 && b.x1 < a.x2 && a.y1 < b.y2 && b.y1 < a.y2;
+
+// Return the share of `b` that lies below `a`, which overlaps it.
+const covered = (a, b) => ((Math.min(a.x2, b.x2) - Math.max(a.x1, b.x1)) * (Math.min(a.y2, b.y2) - Math.max(a.y1, b.y1))) / ((b.x2 - b.x1) * (b.y2 - b.y1));
 
 // Return true if the line touches the box: clip the line to each of the box's two spans.
 function touches([[x1, y1], [x2, y2]], { x1: left, x2: right, y1: top, y2: bottom }) {

@@ -12,10 +12,14 @@ import { Zoom } from "./zoom.js";
 
 const MIN_SCALE = 0.52; // pixels per unit: two territories are then at least 32 pixels apart
 const READABLE = 0.95; // minimum scale of names and figures in pixels per unit, if the picture is smaller
-const FONT = "11px Arena, system-ui, \"DejaVu Sans\", sans-serif"; // as in the style
+const FAMILY = "Arena, system-ui, \"DejaVu Sans\", sans-serif";
+const FONT = `11px ${FAMILY}`; // as in the style
+const BADGE_FONT = `700 12px ${FAMILY}`;
+const EMPTY = 0.5; // radius of the mark of an empty territory, relative to the others
 const OUTLINE = 3; // width of the outline of each name
 const FIGHT_HIGH = 18;
 const SMALL = 1.3; // from this scale of marks on there is no room for text beside them
+const LEAD = 2.5 * RADIUS; // distance of a badge from its place from which on a line joins them
 const CLASH_MS = 320;
 
 const pen = h("canvas").getContext("2d");
@@ -133,7 +137,7 @@ export class MapBoard {
       svg("circle", { class: "focus", r: RADIUS + 10 }),
       svg("circle", { class: "halo", r: RADIUS + 5 }),
       svg("circle", { class: "ring", r: RADIUS + 5 }),
-      svg("circle", { class: "empty", r: 0.5 * RADIUS }),
+      svg("circle", { class: "empty", r: EMPTY * RADIUS }),
       svg("circle", { class: "maxie", r: RADIUS }),
       svg("rect", { class: "minnie", x: -side / 2, y: -side / 2, width: side, height: side, rx: 3 }),
       number);
@@ -228,10 +232,15 @@ export class MapBoard {
   // Write a few words beside the territory `v`, connected by `line`, with the least overlap; `below`: number of lines further down.
   badge(text, v, line, below = 0) {
     const { size, layout } = this;
-    const width = 10 + text.length * 7;
-    const [x, y] = placeBadge(v, [width * size, FIGHT_HIGH * size], this.boxes, layout, size, line);
+    pen.font = BADGE_FONT;
+    const width = 12 + pen.measureText(text).width;
+    const radii = this.shown[0].armies.map((n) => (n ? 1 : EMPTY) * RADIUS);
+    const [x, y] = placeBadge(v, [width * size, FIGHT_HIGH * size], radii, this.boxes, layout, size, line);
+    const [dx, dy] = [(layout.at[v][0] - x) / size, (layout.at[v][1] - y) / size];
+    const apart = Math.hypot(Math.max(0, Math.abs(dx) - width / 2), Math.max(0, Math.abs(dy) - FIGHT_HIGH / 2));
+    const lead = apart > LEAD && svg("path", { class: "lead", d: arrow([[0, 0], [dx, dy]], 0, 0) });
     return svg("g", { transform: `translate(${x.toFixed(1)} ${(y + below * (FIGHT_HIGH + 2) * size).toFixed(1)}) scale(${size.toFixed(2)})` },
-      svg("rect", { x: -width / 2, y: -FIGHT_HIGH / 2, width, height: FIGHT_HIGH, rx: FIGHT_HIGH / 2 }), svg("text", { y: 4 }, text));
+      lead, svg("rect", { x: -width / 2, y: -FIGHT_HIGH / 2, width, height: FIGHT_HIGH, rx: FIGHT_HIGH / 2 }), svg("text", { y: 4 }, text));
   }
 
   // Show the result of a move: a ring after a battle, and "+1" on each territory that trains.

@@ -26,8 +26,8 @@ export function showSettings() {
   called.checked = preferences().notify;
   dialog.replaceChildren(
     h("h2", { id: "comfort-title" }, "Settings"),
-    h("p", null, h("label", null, "Theme ", select(THEMES, theme, (value) => setPreferences({ theme: value })))),
-    h("p", null, h("label", null, "Pace ", select(PACES, pace, (value) => setPreferences({ pace: Number(value) })))),
+    h("p", null, h("label", { class: "row" }, "Theme", select(THEMES, theme, (value) => setPreferences({ theme: value })))),
+    h("p", null, h("label", { class: "row" }, "Pace", select(PACES, pace, (value) => setPreferences({ pace: Number(value) })))),
     h("p", null, h("label", { class: "tick" }, noise, " Sounds")),
     "Notification" in window ? h("p", null, h("label", { class: "tick" }, called, " Notify me when it is my turn")) : "",
     h("p", { class: "quiet" }, "If your system asks for reduced motion, nothing moves by itself."),

@@ -8,10 +8,11 @@ import { ratingBar, ratingScale } from "./ratingbar.js";
 const MAX_CROSS_TABLE = 40;
 // Deviation above which a rating is provisional.
 const PROVISIONAL = 75;
+const PROVISIONAL_TEXT = " (provisional)";
 
 // Return a Glicko-2 rating as table columns, and as text.
 export const rated = (each) => ({ ...each, middle: each.rating, error: 2 * each.deviation, provisional: each.deviation > PROVISIONAL });
-const errorText = ({ error, provisional }) => `${error.toFixed(0)}${provisional ? " (provisional)" : ""}`;
+const errorText = ({ error, provisional }) => `${error.toFixed(0)}${provisional ? PROVISIONAL_TEXT : ""}`;
 export const ratingText = (each) => `${each.rating.toFixed(0)} ± ${errorText(rated(each))}`;
 
 export function standing(rows, what) {
@@ -22,7 +23,7 @@ export function standing(rows, what) {
     h("thead", null, h("tr", null, head.map((each) => (each ? h("th", { scope: "col" }, each) : h("td"))))),
     h("tbody", null, rows.map((row, n) => h("tr", null,
       h("td", null, row.rank ?? n + 1),
-      h("td", null, h("strong", null, whole(row.middle))), h("td", { class: "quiet" }, errorText(row)),
+      h("td", null, h("strong", null, whole(row.middle))), h("td", { class: "quiet" }, row.error.toFixed(0), row.provisional && h("span", { class: "provisional" }, PROVISIONAL_TEXT)),
       h("th", { scope: "row", title: row.bot }, h("a", { href: addressOf("bot", row.bot) }, botTitle(row.bot))), h("td", null, ratingBar(row, at)),
       [...more.map(({ value }) => value(row)), row.matches, row.won, row.drawn, row.lost, row.forfeits, row.crash].map((each) => h("td", null, each)))))));
 }

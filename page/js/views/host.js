@@ -12,7 +12,7 @@ const RENAMING_MS = 1000;
 
 export class HostView {
   constructor(main) {
-    this.place = h("div");
+    this.place = h("div", { class: "words" });
     this.bots = h("div");
     this.bans = h("div");
     this.renames = h("div");
