@@ -238,7 +238,7 @@ export class MapBoard {
     const [x, y] = placeBadge(v, [width * size, FIGHT_HIGH * size], radii, this.boxes, layout, size, line);
     const [dx, dy] = [(layout.at[v][0] - x) / size, (layout.at[v][1] - y) / size];
     const apart = Math.hypot(Math.max(0, Math.abs(dx) - width / 2), Math.max(0, Math.abs(dy) - FIGHT_HIGH / 2));
-    const lead = apart > LEAD && svg("path", { class: "lead", d: arrow([[0, 0], [dx, dy]], 0, 0) });
+    const lead = apart > LEAD && !below && svg("path", { class: "lead", d: arrow([[0, 0], [dx, dy]], 0, 0) });
     return svg("g", { transform: `translate(${x.toFixed(1)} ${(y + below * (FIGHT_HIGH + 2) * size).toFixed(1)}) scale(${size.toFixed(2)})` },
       lead, svg("rect", { x: -width / 2, y: -FIGHT_HIGH / 2, width, height: FIGHT_HIGH, rx: FIGHT_HIGH / 2 }), svg("text", { y: 4 }, text));
   }

@@ -8,8 +8,7 @@ export const matchLink = (match) => addressOf("match", match);
 
 export const against = (players) => h("span", { class: "pairing" },
   h("span", { class: "side-name", "data-owner": "maxie" }, h("span", { class: "shape", role: "img", "aria-label": "Maxie:" }), botTitle(players.maxie)),
-  h("span", { class: "versus" }, "v"),
-  h("span", { class: "side-name", "data-owner": "minnie" }, h("span", { class: "shape", role: "img", "aria-label": "Minnie:" }), botTitle(players.minnie)));
+  h("span", { class: "side-name", "data-owner": "minnie" }, h("span", { class: "versus" }, "v"), h("span", { class: "shape", role: "img", "aria-label": "Minnie:" }), botTitle(players.minnie)));
 
 // A finished match, with its event unless it is the open pool; `event` is empty on the page of the event.
 export function pastItem({ match, event, game, map, players, finished, plies, result }) {
