@@ -97,7 +97,7 @@ export function placeNames(widths, layout, size) {
 }
 
 const BESIDE = [[0, -1], [0, 1], [1, 0], [-1, 0], ...[1, 0.5].flatMap((x) => [1, 0.5].flatMap((y) => [[x, -y], [-x, -y], [x, y], [-x, y]]))];
-const DISTANCES = [1, 1.7, 2.4, 3.1, 3.8, 4.5, 5.2]; // of a badge from its place, in gaps
+const DISTANCES = Array.from({ length: 10 }, (_, n) => 1 + 0.7 * n); // of a badge from its place, in gaps
 
 // Return the centre of a badge of this width and height near the place `v`, with the least overlap of the marks, whose radii
 // are `radii`, of the boxes of `names`, and of the line to it.
