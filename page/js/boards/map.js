@@ -43,6 +43,7 @@ export class MapBoard {
     this.widths = /** @type {number[]} */ ([]); // widths of the names at their drawn size
     this.boxes = /** @type {any[]} */ ([]); // boxes of the visible names
     this.move = /** @type {any} */ (null);
+    this.lead = /** @type {any} */ (null); // from a battle to its numbers, where these are far off
     this.moveGround = /** @type {any} */ (null);
     this.fight = /** @type {any} */ (null);
     this.training = /** @type {any} */ (null);
@@ -70,6 +71,7 @@ export class MapBoard {
     this.widths = setup.territories.map((name) => pen.measureText(name).width + OUTLINE);
     this.moveGround = svg("path", { class: "move-ground" });
     this.move = svg("path", { class: "move" });
+    this.lead = svg("path", { class: "lead" });
     this.fight = svg("g", { class: "fight" });
     this.preview = svg("g", { class: "fight preview" });
     this.training = svg("g", { class: "training", "aria-hidden": "true" });
@@ -78,6 +80,7 @@ export class MapBoard {
       ...layout.roads.flatMap(([v, w]) => layout.lines(v, w).map(([[x1, y1], [x2, y2]]) => svg("line", {
         class: ferries.has(`${v} ${w}`) ? "road ferry" : "road", x1: x1.toFixed(1), y1: y1.toFixed(1), x2: x2.toFixed(1), y2: y2.toFixed(1),
       }))),
+      this.lead,
       this.moveGround,
       this.move,
       ...inReadingOrder(layout.at).map((v) => this.spots[v].group),
@@ -124,7 +127,7 @@ export class MapBoard {
     if (!pointed || selected === null || ahead || !targets.has(v) || !this.shown) return;
     const [short, threats = ""] = this.game.foretell(this.shown[0], [selected, v]).split(" · ");
     this.preview.append(this.badge(short, v, this.layout.lines(selected, v).at(-1)));
-    if (threats) this.preview.append(this.badge(threats, v, this.layout.lines(selected, v).at(-1), 1));
+    if (threats) this.preview.append(this.badge(threats, v, this.layout.lines(selected, v).at(-1), { below: 1 }));
   }
 
   spot(v) {
@@ -215,6 +218,7 @@ export class MapBoard {
   drawMove(d) {
     set(this.move, { d });
     set(this.moveGround, { d });
+    set(this.lead, { d: null });
   }
 
   showMove(move, before) {
@@ -226,21 +230,21 @@ export class MapBoard {
     this.drawMove(parts.map((line, n) => arrow(line, n ? 0 : RADIUS * size, n === parts.length - 1 ? (RADIUS + 4) * size : 0)).join(""));
     const told = this.game.told(before, move);
     if (told.what !== "won" && told.what !== "lost") return;
-    this.fight.append(this.badge(`${told.came} vs ${told.stood} → ${Math.abs(told.came - told.stood)}`, move[1], parts[parts.length - 1]));
+    this.fight.append(this.badge(`${told.came} vs ${told.stood} → ${Math.abs(told.came - told.stood)}`, move[1], parts[parts.length - 1], { lead: this.lead }));
   }
 
-  // Write a few words beside the territory `v`, connected by `line`, with the least overlap; `below`: number of lines further down.
-  badge(text, v, line, below = 0) {
+  // Write a few words beside the territory `v`, connected by `line`, with the least overlap; `below`: number of lines
+  // further down; `lead`: path that joins them if they are far from each other.
+  badge(text, v, line, { below = 0, lead = /** @type {any} */ (null) } = {}) {
     const { size, layout } = this;
     pen.font = BADGE_FONT;
     const width = 12 + pen.measureText(text).width;
     const radii = this.shown[0].armies.map((n) => (n ? 1 : EMPTY) * RADIUS);
     const [x, y] = placeBadge(v, [width * size, FIGHT_HIGH * size], radii, this.boxes, layout, size, line);
-    const [dx, dy] = [(layout.at[v][0] - x) / size, (layout.at[v][1] - y) / size];
-    const apart = Math.hypot(Math.max(0, Math.abs(dx) - width / 2), Math.max(0, Math.abs(dy) - FIGHT_HIGH / 2));
-    const lead = apart > LEAD && !below && svg("path", { class: "lead", d: arrow([[0, 0], [dx, dy]], 0, 0) });
+    const [dx, dy] = [Math.abs(layout.at[v][0] - x) / size - width / 2, Math.abs(layout.at[v][1] - y) / size - FIGHT_HIGH / 2];
+    if (lead && Math.hypot(Math.max(0, dx), Math.max(0, dy)) > LEAD) set(lead, { d: arrow([[x, y], layout.at[v]], 0, 0) });
     return svg("g", { transform: `translate(${x.toFixed(1)} ${(y + below * (FIGHT_HIGH + 2) * size).toFixed(1)}) scale(${size.toFixed(2)})` },
-      lead, svg("rect", { x: -width / 2, y: -FIGHT_HIGH / 2, width, height: FIGHT_HIGH, rx: FIGHT_HIGH / 2 }), svg("text", { y: 4 }, text));
+      svg("rect", { x: -width / 2, y: -FIGHT_HIGH / 2, width, height: FIGHT_HIGH, rx: FIGHT_HIGH / 2 }), svg("text", { y: 4 }, text));
   }
 
   // Show the result of a move: a ring after a battle, and "+1" on each territory that trains.
