@@ -145,9 +145,9 @@ async def main():
         for _ in range(3):
             await anyio.sleep(0.6)
             time.sleep(1.6)
-            assert bus.connected
+            assert bus.is_connected
         await anyio.sleep(0.6)
-        print(bus.connected)
+        print(bus.is_connected)
 
 anyio.run(main, backend_options={{"use_uvloop": True}})
 """
