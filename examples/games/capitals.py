@@ -33,7 +33,7 @@ class Capitals(Riskless):
     def successor(self, position, move):
         after = super().successor(position, move)
         armies, cap = list(after.armies), self.map.territory_cap
-        lead = sum((n > 0) - (n < 0) for n in armies)
+        lead = _territory_lead(armies)
         for player, capital in self.capitals.items():
             own = armies[capital] * player.sign
             if own > 0:
@@ -57,8 +57,12 @@ class Capitals(Riskless):
         for v, n in enumerate(armies):
             if any(n * armies[w] < 0 for w in self.map.neighbours[v]):
                 border[1 if n > 0 else -1] += abs(n)
-        lead = sum((n > 0) - (n < 0) for n in armies)
-        return sum(armies) + border[1] // 2 - border[-1] // 2 + TERRITORY * lead
+        return sum(armies) + border[1] // 2 - border[-1] // 2 + TERRITORY * _territory_lead(armies)
+
+
+def _territory_lead(armies) -> int:
+    """Return the number of territories that Maxie holds more than Minnie."""
+    return sum((n > 0) - (n < 0) for n in armies)
 
 
 def _choose_capitals(map) -> dict[Player, int]:

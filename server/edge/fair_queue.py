@@ -1,9 +1,10 @@
 """Fair queue for all work except players' answers, in which addresses take turns.
 
-The queue holds handshakes, plain requests, messages with a cost, and the input of addresses that send much. Each turn
-is one small piece of work, followed by a pause several times as long. All turns together therefore take at most `SHARE`
-of the process's time, however many clients wait, and a player's move is rarely delayed by them. No turn begins while
-moves are being stored, because until its end the journal's thread would have to wait for the interpreter lock.
+The queue holds handshakes, plain requests, messages with a cost, the input of clients that play no match, and that of
+addresses that send much. Each turn is one small piece of work, followed by a pause several times as long. All turns
+together therefore take at most `SHARE` of the process's time, however many clients wait, and a player's move is rarely
+delayed by them. While moves are being stored, a turn is put off for at most `MAX_DELAY_NS`, because until its end the
+journal's thread would have to wait for the interpreter lock.
 """
 
 from __future__ import annotations

@@ -107,12 +107,14 @@ export function placeBadge(v, [width, height], radii, names, layout, size, [from
   const spots = DISTANCES.flatMap((far) => BESIDE.map(([dx, dy]) => (
     box(x + dx * (far * gap + width / 2), y + dy * (far * gap + height / 2), width, height))));
   const hidden = [...layout.at.map(([a, b], w) => box(a, b, 2 * radii[w] * size, 2 * radii[w] * size)), ...names];
-  const costs = spots.map((spot) => {
+  let [best, least] = [spots[0], Infinity];
+  for (const spot of spots) {
     const outside = spot.x1 < 0 || spot.x2 > layout.width || spot.y1 < 0 || spot.y2 > layout.height;
-    return (outside ? 1000 : 0) + 2 * hidden.filter((each) => overlap(spot, each)).reduce((sum, each) => sum + 1 + covered(spot, each), 0)
+    const cost = (outside ? 1000 : 0) + 2 * hidden.filter((each) => overlap(spot, each)).reduce((sum, each) => sum + 1 + covered(spot, each), 0)
       + (touches([from, to], spot) ? 1 : 0);
-  });
-  const best = spots[costs.indexOf(Math.min(...costs))];
+    if (cost < least) [best, least] = [spot, cost];
+    if (!cost) break; // the first spot that covers nothing
+  }
   return [(best.x1 + best.x2) / 2, (best.y1 + best.y2) / 2];
 }
 
