@@ -149,7 +149,9 @@ async def measure_once(
             for job in jobs:
                 job.cancel()
     if load.forfeits:
-        raise RuntimeError(f"{edges} edges: {len(load.forfeits)} matches ended as {load.forfeits[0]}")
+        raise RuntimeError(
+            f"with {edges} edges, {len(load.forfeits)} matches were forfeited, the first by {load.forfeits[0]}"
+        )
     share = arguments.seconds / IDLE_SECONDS
     core, of_edges, of_postgresql, of_nats = [
         1e6 * (b - a - rest * share) / moves for a, b, rest in zip(before, after, idle, strict=True)

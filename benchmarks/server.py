@@ -43,7 +43,7 @@ ROW = "x" * 200
 MAX_MS = 0.5
 """Largest allowed latency of the answer beyond the disk's, in ms."""
 MEASUREMENTS = 3
-"""Number of measurements of each latency."""
+"""Number of times that each latency is measured."""
 
 
 @dataclass

@@ -123,7 +123,7 @@ async def measure_latency(url: str, path: str, credentials: str) -> float:
     counts, began = TrafficCounts(), time.perf_counter()
     body = await send_get(url, "127.0.0.1", path, counts, credentials)
     if "200" not in counts.codes:
-        raise RuntimeError(f"{path} is answered {body[:200]!r}")
+        raise RuntimeError(f"GET {path} was answered with {body[:200]!r}")
     return time.perf_counter() - began
 
 

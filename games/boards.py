@@ -89,7 +89,7 @@ class Points:
         if any(not 0 <= end < self.cells for line in self.lines for end in line):
             raise ValueError(f"a line must join two of the points 0 to {self.cells - 1}")
         if self.names and (len(self.names) != self.cells or len(set(self.names)) != self.cells):
-            raise ValueError("either all points must have different names, or none a name")
+            raise ValueError("all points must have different names, or none may have a name")
 
     @property
     def cells(self) -> int:
@@ -112,7 +112,7 @@ class Points:
     def draw_text(self, marks: Sequence[str]) -> str:
         """Return the board as lines of text, with a mark or + at each point.
 
-        A board that is too wide is listed by its marks.
+        If the board has more than MAX_TEXT_SIDE columns or rows, list its marked points instead, one per line.
         """
         columns, rows = (sorted({place[axis] for place in self.places}) for axis in (0, 1))
         if len(columns) > MAX_TEXT_SIDE or len(rows) > MAX_TEXT_SIDE:

@@ -62,7 +62,7 @@ class Explicit(Game[NodePosition, int]):
                     )
                 parents[child] = number
         if len(parents) != len(self.nodes) - 1:
-            raise BadData("every node but the root must be the child of a node")
+            raise BadData("every node except the root must be a child of another node")
         plies = [0] * len(self.nodes)
         for child, parent in sorted(parents.items()):
             plies[child] = plies[parent] + 1
@@ -92,7 +92,7 @@ class Explicit(Game[NodePosition, int]):
     def from_setup(cls, setup: Mapping[str, object]) -> Self:
         unknown = set(setup) - {"tree", "player"}
         if "tree" not in setup or unknown:
-            raise BadData("the setup of explicit must be a tree and the player who moves first in it")
+            raise BadData("the setup of explicit must have the keys `tree` and `player` (who moves first)")
         player = setup.get("player", "maxie")
         if player not in ("maxie", "minnie"):
             raise BadData(f"player must be maxie or minnie, not {player!r:.40}")
@@ -213,7 +213,7 @@ def _parse_node(data: object, fallback: str) -> tuple[str, int | None, Sequence[
     if isinstance(below, str) or not isinstance(below, Sequence):
         raise BadData(f"node {name}: children must be a list, not {below!r:.40}")
     if not below and "value" not in data:
-        raise BadData(f"node {name}: a leaf needs a value (null for a part that must not be searched)")
+        raise BadData(f"node {name}: a leaf needs a value (null if a search must never reach it)")
     value = data.get("value")
     if value is not None:
         value = require_integer(value, f"the value of node {name}", -MAX_VALUE, MAX_VALUE)

@@ -148,7 +148,9 @@ class Hexapawn(Game[Pawns, Move]):
         if max(squares.count("W"), squares.count("B")) > self.width:
             raise BadData(f"a side must have at most {self.width} pawns")
         if "W" in squares[-self.width :] and "B" in squares[: self.width]:
-            raise BadData("both sides have broken through, but the first of them had won")
+            raise BadData(
+                "pawns of both sides are on the last row, but the match ends when the first gets there"
+            )
         if player not in ("maxie", "minnie"):
             raise BadData(f"player must be maxie or minnie, not {player!r:.40}")
         ply = require_integer(data["ply"], "ply", 0, 2 * size * size)

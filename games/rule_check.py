@@ -150,13 +150,14 @@ def _check_start(game: Game[Any, Any]) -> None:
     player, ply = _call_game("start", game.player, start), _call_game("start", game.ply, start)
     if player is not MAXIE or ply != 0:
         raise _RuleViolation(
-            "start", f"at the start it is {player}'s turn at ply {ply!r}: it must be Maxie's, at ply 0"
+            "start", f"the start position is {player}'s turn at ply {ply!r}: it must be Maxie's turn at ply 0"
         )
     setup = _call_game("start", game.setup)
     again = _call_game("start", type(game).from_setup, json.loads(_to_json("start", setup)))
     if again.start() != start or again.setup() != setup:
         raise _RuleViolation(
-            "start", f"from_setup({_excerpt(setup)}) makes another game than the one whose setup that is"
+            "start",
+            f"from_setup({_excerpt(setup)}) returns a different game than the one that returned this setup",
         )
 
 
@@ -164,7 +165,7 @@ def _check_digest(game: Game[Any, Any]) -> None:
     if _call_game("digest", compute_rules_digest, game) != compute_rules_digest(game):
         raise _RuleViolation(
             "digest",
-            "the rules gave another result the second time: they must not depend on chance or on earlier calls",
+            "the rules gave two results for the same calls: they must not depend on chance or on earlier calls",
         )
 
 
@@ -173,7 +174,10 @@ def _check_turn(game: Game[Any, Any], position: Any, ply: int) -> None:
     if not isinstance(player, Player):
         raise _RuleViolation("turns", f"player(position) is {_excerpt(player)}: it must be MAXIE or MINNIE")
     if reported != ply or isinstance(reported, bool) or not isinstance(reported, int):
-        raise _RuleViolation("turns", f"ply(position) is {_excerpt(reported)} after {ply} moves")
+        raise _RuleViolation(
+            "turns",
+            f"ply(position) is {_excerpt(reported)} after {ply} moves: it must be the number of moves",
+        )
 
 
 def _check_estimate(game: Game[Any, Any], position: Any, _: int) -> None:
@@ -241,16 +245,18 @@ def _check_moves(game: Game[Any, Any], position: Any) -> Sequence[Any]:
     if outcome is not None and moves:
         raise _RuleViolation(
             "end",
-            f"the position is over ({outcome}) and yet has {len(moves)} moves: moves must be empty then",
+            f"outcome(position) is {outcome}, but moves(position) has {len(moves)} moves: it must be empty when the match is over",
         )
     if outcome is None and not moves:
-        raise _RuleViolation("end", "there is no move and yet no outcome: say who wins, or that it is a draw")
+        raise _RuleViolation(
+            "end", "moves(position) is empty, but outcome(position) is None: return who wins, or a draw"
+        )
     if list(_call_game("moves", game.moves, position)) != moves:
         raise _RuleViolation(
-            "moves", "moves(position) has other moves, or another order, when it is asked again"
+            "moves", "moves(position) returned other moves, or another order, the second time"
         )
     if len(_call_game("moves", set, moves)) != len(moves):
-        raise _RuleViolation("moves", "moves(position) contains a move twice")
+        raise _RuleViolation("moves", "moves(position) contains the same move twice")
     return moves
 
 
@@ -265,17 +271,21 @@ def _check_successor(game: Game[Any, Any], position: Any, move: Any, ply: int) -
     again = _call_game("successor", game.successor, position, move)
     if again != after:
         raise _RuleViolation(
-            "successor", f"the same move led to {_excerpt(after)} and then to {_excerpt(again)}"
+            "successor", f"the same move led first to {_excerpt(after)}, then to {_excerpt(again)}"
         )
     if _call_game("turns", game.ply, after) != ply + 1:
-        raise _RuleViolation("turns", f"ply(position) is {_excerpt(game.ply(after))} after {ply + 1} moves")
+        raise _RuleViolation(
+            "turns",
+            f"ply(position) is {_excerpt(game.ply(after))} after {ply + 1} moves: it must be the number of moves",
+        )
     again = (
         _call_game("turns", game.player, after) is game.player(position)
         and _call_game("outcome", game.outcome, after) is None
     )
     if again and _call_game("turns", game.compiled) is not None:
         raise _RuleViolation(
-            "turns", f"after {ply + 1} moves the same player moves again, and a kernel's players take turns"
+            "turns",
+            f"the same player moves twice after {ply + 1} moves: with a compiled kernel, players must take turns",
         )
     return after
 
@@ -287,12 +297,12 @@ def _check_legality(
         why = _call_game("legality", game.why_illegal, position, move)
         if why is not None:
             raise _RuleViolation(
-                "legality", f"{_move_text(game, move)} is among the moves, and is refused: {why}"
+                "legality", f"{_move_text(game, move)} is in moves(position), but the game refuses it: {why}"
             )
     for move in list(known_moves)[:50]:
         if move not in moves and _call_game("legality", game.why_illegal, position, move) is None:
             raise _RuleViolation(
-                "legality", f"{_move_text(game, move)} is not among the moves, and is not refused"
+                "legality", f"{_move_text(game, move)} is not in moves(position), but the game accepts it"
             )
     if len(known_moves) < 500:
         known_moves.update(dict.fromkeys(moves))
@@ -322,7 +332,7 @@ def _check_move_text(
             )
         if text in texts:
             raise _RuleViolation(
-                "move text", f"{_excerpt(move)} and {_excerpt(texts[text])} both read {text!r:.40}"
+                "move text", f"{_excerpt(move)} and {_excerpt(texts[text])} both have the text {text!r:.40}"
             )
         texts[text] = move
     for text, move in texts.items():

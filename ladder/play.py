@@ -28,7 +28,7 @@ from arena.rating.sprt import Sprt
 from arena.server.edge.addresses import LOOPBACK
 from arena.server.host import CannotListen, Host, open_host
 from arena.server.processes.bot_process import RestartPolicy
-from arena.server.settings import private_settings
+from arena.server.settings import private_host_settings
 from arena.server.store.database import StoreError, current_timestamp
 from arena.server.store.ladder_lock import CannotResume
 from arena.server.store.ladders import StoredLadder, claim_ladder, finish_ladder
@@ -115,7 +115,7 @@ def _open_server(
     def progress(event: str) -> EventProgress | None:
         return ladder_progress(ladder, test) if event == ladder.plan.event else None
 
-    settings = private_settings(
+    settings = private_host_settings(
         host=LOOPBACK if external is None else external.host,
         port=port if external is None else external.port,
         anyone=external is not None,

@@ -180,4 +180,4 @@ def _event_text(event: Event) -> str:
         case ServerFailed():
             return "the server failed"
         case TurnStarted() | Moved():
-            raise AssertionError("the caller handles TurnStarted and Moved")
+            raise AssertionError("TurnStarted and Moved must be handled by the caller")

@@ -46,7 +46,7 @@ from arena.server.metrics import Metrics
 from arena.server.ports import CorePort
 from arena.server.processes.identity import PROGRAM
 from arena.server.processes.tasks import open_background_tasks
-from arena.server.settings import ProcessRole, ServerSettings, Settings, private_settings
+from arena.server.settings import ProcessRole, ServerSettings, Settings, private_host_settings
 from arena.server.shell.address_recorder import AddressRecorder
 from arena.server.shell.authenticator import Authenticator
 from arena.server.shell.host_requests import HostRequestHandler
@@ -451,7 +451,7 @@ async def open_host(
     progress: FindProgress = report_no_event,
     clock: Clock = MONOTONIC,
 ) -> AsyncIterator[Host]:
-    """Listen, play matches and store them, as the settings say. Without settings, use `settings.private_settings`.
+    """Listen, play matches and store them, as the settings say. Without settings, use `settings.private_host_settings`.
 
     pool           matches of the matchmaker; None if bots play only by challenge
     house          engines that the server runs itself, in `Host.open_house`; they connect to `Host.loopback_url`
@@ -466,7 +466,7 @@ async def open_host(
     cancelling the block, if another process has taken it. On exit, clients are notified and disconnected; matches in
     progress stay in the journal.
     """
-    settings = settings or private_settings()
+    settings = settings or private_host_settings()
     async with AsyncExitStack() as stack:
         # Listing the installed games reads files of every installed package, once: this would stall the event loop.
         await anyio.to_thread.run_sync(installed_games)

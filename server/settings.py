@@ -258,7 +258,7 @@ RELOADED = frozenset(
 """Keys that take effect on SIGHUP; the others need a restart."""
 
 
-def private_settings(
+def private_host_settings(
     *,
     host: str = "127.0.0.1",
     port: int = 0,

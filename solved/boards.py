@@ -113,7 +113,7 @@ def automorphisms(neighbours: Sequence[Sequence[int]]) -> tuple[Permutation, ...
         permutations = tuple(islice(_extensions(ends, (), fixed), MAX_SYMMETRIES + 1))
         if len(permutations) <= MAX_SYMMETRIES:
             return permutations
-    raise AssertionError("with every territory in its place there is the identity alone")
+    raise AssertionError("the identity must be the only automorphism that keeps every territory in place")
 
 
 def _extensions(ends: Sequence[frozenset[int]], prefix: Permutation, fixed: int) -> Iterator[Permutation]:

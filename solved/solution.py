@@ -30,7 +30,7 @@ class Solution:
             return SolvedValue(
                 SolvedResult.WIN if outcome.winner is position.player else SolvedResult.LOSS, 0
             )
-        return self.table.probe(seen_by_mover(position)).with_plies_left(
+        return self.table.probe(seen_by_mover(position)).with_ply_limit(
             self.game.map.ply_limit - position.ply
         )
 

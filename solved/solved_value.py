@@ -1,7 +1,7 @@
 """Solved value of a position: the result with best play, and the number of plies to the end.
 
 With best play the winner takes the shortest way to the end, and the loser makes it last as long as possible. Tables
-assume no ply limit: a position in which neither player can force a win is a draw. `with_plies_left` converts a value
+assume no ply limit: a position in which neither player can force a win is a draw. `with_ply_limit` converts a value
 exactly for a match with a ply limit: a win that takes more plies than are left becomes a draw.
 """
 
@@ -43,7 +43,7 @@ class SolvedValue(NamedTuple):
     result: SolvedResult
     plies: int | None = None
 
-    def with_plies_left(self, plies_left: int) -> SolvedValue:
+    def with_ply_limit(self, plies_left: int) -> SolvedValue:
         """Return the exact value in a match that is drawn after `plies_left` more plies."""
         return self if self.plies is None or self.plies <= plies_left else DRAW
 

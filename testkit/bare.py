@@ -53,7 +53,7 @@ def receive_exactly(connection: socket.socket, size: int) -> bytes:
     while len(data) < size:
         more = connection.recv(size - len(data))
         if not more:
-            raise EOFError(f"{len(data)} of {size} bytes came")
+            raise EOFError(f"the connection ended after {len(data)} of {size} bytes")
         data += more
     return data
 

@@ -106,17 +106,19 @@ class Cable:
     def send_command(self, *arguments: str) -> int:
         """Send the line a command of `testkit.forwarder`. Return the number of affected connections."""
         if self.line is None or self.line.stdin is None:
-            raise ValueError("this cable has no line between")
+            raise ValueError("the cable was made without a forwarder between its ends")
         self.line.stdin.write(" ".join(arguments).encode() + b"\n")
         self.line.stdin.flush()
         return int(self._read_response().split()[0])
 
     def _read_response(self) -> str:
         if self.line is None or self.line.stdout is None:
-            raise ValueError("this cable has no line between")
+            raise ValueError("the cable was made without a forwarder between its ends")
         line = self.line.stdout.readline().decode()
         if not line:
-            raise RuntimeError(f"the line has ended: {(self.folder / 'm.log').read_text()[-2000:]}")
+            raise RuntimeError(
+                f"the forwarder has ended; its log: {(self.folder / 'm.log').read_text()[-2000:]}"
+            )
         return line
 
     def cut_line(self) -> None:

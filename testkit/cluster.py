@@ -67,14 +67,18 @@ class ClusterMember:
     def bus_line(self) -> ForwarderProcess:
         """Line to NATS."""
         if self._forwarders is None:
-            raise ValueError(f"{self.name} has no lines")
+            raise ValueError(
+                f"{self.name} was made without forwarders, so its connections cannot be disturbed"
+            )
         return self._forwarders[0]
 
     @property
     def store_line(self) -> ForwarderProcess:
         """Line to PostgreSQL."""
         if self._forwarders is None:
-            raise ValueError(f"{self.name} has no lines")
+            raise ValueError(
+                f"{self.name} was made without forwarders, so its connections cannot be disturbed"
+            )
         return self._forwarders[1]
 
     @property
@@ -152,7 +156,9 @@ class ClusterMember:
         end = time.monotonic() + seconds
         while not await asyncio.to_thread(self.is_ready):
             if not self.is_running or time.monotonic() > end:
-                raise RuntimeError(f"{self.name} is not ready:\n{self.log.read_text()[-3000:]}")
+                raise RuntimeError(
+                    f"{self.name} did not become ready; end of its log:\n{self.log.read_text()[-3000:]}"
+                )
             await asyncio.sleep(POLL_SECONDS)
 
     async def stop(self) -> int:

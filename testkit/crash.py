@@ -86,7 +86,7 @@ class KillableServer:
             else:
                 writer.close()
                 return
-        raise RuntimeError(f"the server did not come up:\n{self.log.read_text()[-3000:]}")
+        raise RuntimeError(f"the server did not start; end of its log:\n{self.log.read_text()[-3000:]}")
 
     async def stop(self, signal_number: signal.Signals) -> int:
         """Stop the server by a signal, and return its exit code."""

@@ -57,7 +57,7 @@ class ForkedCommand:
         """Process id."""
         process = self._process.pid
         if process is None:
-            raise RuntimeError("it was not started")
+            raise RuntimeError("the forked process was not started")
         return process
 
     @property

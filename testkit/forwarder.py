@@ -170,7 +170,9 @@ def execute_order(faults: LineFaults, order: list[str]) -> int:
                 if what == "reset":
                     reset_connection(pair.server)
         case _:
-            raise ValueError(f"no order is {order}")
+            raise ValueError(
+                f"unknown order {order}: send reset, vanish, freeze, delay SECONDS SPREAD or drop SHARE RETRY"
+            )
     return len(passing)
 
 

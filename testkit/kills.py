@@ -54,7 +54,7 @@ class LadderEvent:
             self.make_command(name), capture_output=True, text=True, check=False, cwd=self.folder
         )
         if result.returncode:
-            raise RuntimeError(f"the ladder failed: {result.stderr[-2000:]}")
+            raise RuntimeError(f"`arena ladder` failed: {result.stderr[-2000:]}")
         data: dict[str, Any] = json.loads((self.folder / f"{name}.json").read_text(encoding="utf-8"))
         return data
 

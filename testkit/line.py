@@ -23,13 +23,13 @@ class ForwarderProcess:
         response = self._read_response()
         if not response:
             self.close()
-            raise RuntimeError("the line does not listen")
+            raise RuntimeError("the forwarder ended before it listened")
         self.port = int(response)
 
     def send_order(self, *arguments: str) -> int:
         """Send the forwarder an order. Return the number of affected connections."""
         if self._process.stdin is None:
-            raise RuntimeError("it takes no orders")
+            raise RuntimeError("the forwarder was started without a pipe for its orders")
         self._process.stdin.write(" ".join(arguments) + "\n")
         self._process.stdin.flush()
         return int(self._read_response().split()[0])
@@ -41,5 +41,5 @@ class ForwarderProcess:
 
     def _read_response(self) -> str:
         if self._process.stdout is None:
-            raise RuntimeError("it tells nothing")
+            raise RuntimeError("the forwarder was started without a pipe for its responses")
         return self._process.stdout.readline().strip()

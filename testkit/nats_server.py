@@ -36,7 +36,7 @@ class NatsServer:
     def pid(self) -> int:
         """Process id."""
         if self._process is None:
-            raise RuntimeError("it does not run")
+            raise RuntimeError("the NATS server is not running: call start() first")
         return self._process.pid
 
     @property
@@ -70,7 +70,9 @@ class NatsServer:
                 (output,) = json.loads(file.read_text())["nats"]
             except (OSError, ValueError):
                 if self._process.poll() is not None or time.monotonic() > end:
-                    raise RuntimeError(f"no NATS: {self.log[-2000:]}") from None
+                    raise RuntimeError(
+                        f"nats-server did not start; end of its log: {self.log[-2000:]}"
+                    ) from None
                 time.sleep(0.01)
             else:
                 self.port = int(output.rpartition(":")[2])

@@ -89,7 +89,7 @@ def _record_match(game: Any, moves: list[Any], loser: Player, rng: random.Random
     apply_event(Resigned(loser), MILLISECOND)
     result = referee.result
     if result is None:
-        raise AssertionError("a match in which somebody resigned is over")
+        raise AssertionError("the match is not over, although a player has resigned")
     record = Record(
         FORMAT,
         terms.match,

@@ -32,7 +32,7 @@ class _Selector(selectors.DefaultSelector):
         ready: list[tuple[selectors.SelectorKey, int]] = super().select(0)
         if not ready:
             if timeout is None:
-                raise NoTimerSet("all tasks wait, and no timer is set")
+                raise NoTimerSet("deadlock: all tasks wait, and no timer is set")
             self.loop.advance(timeout)
         return ready
 

@@ -78,7 +78,7 @@ class LoadClient:
     def connection(self) -> Stranger:
         """Client's connection. Raises EOFError if the server refused it."""
         if self.stranger is None:
-            raise EOFError("it was not let in")
+            raise EOFError("the server refused this client's connection")
         return self.stranger
 
     async def send_while_reading(self, send: Callable[[], Awaitable[None]]) -> None:
@@ -160,7 +160,7 @@ def connect_repeatedly(make_hello: Callable[[LoadClient], dict[str, object]]) ->
             hello = make_hello(client)
             async with connected(client.subjects.url, client.source, client.counts, **hello):
                 if hello["name"] in REVOKED:
-                    raise RuntimeError("a revoked token opens a name")
+                    raise RuntimeError("the server accepted a revoked token")
                 client.counts.answered += 1
 
         await repeat_until_cancelled(connect_once, client.counts)

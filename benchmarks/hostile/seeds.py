@@ -54,7 +54,7 @@ async def fill_store(database: str, names: Sequence[str]) -> dict[str, str]:
         await prepare_store(engine)
         counts = await import_lines(engine, make_long_records(LONG_MATCHES))
         if counts.rejected:
-            raise RuntimeError(f"invalid records: {counts.rejected}")
+            raise RuntimeError(f"the store rejected records of the benchmark: {counts.rejected}")
         for name in REVOKED:
             await tokens.create_token(engine, name, "bot")
             await tokens.revoke_token(engine, name)

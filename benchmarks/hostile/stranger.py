@@ -125,7 +125,7 @@ class Stranger:
                 raise EOFError("the server has ended the connection") from None
             match first & 0x0F:
                 case 8:
-                    raise EOFError("the server closes the connection")
+                    raise EOFError("the server sent a close frame")
                 case 9:
                     self._writer.write(make_masked_frame(payload, 10))
                 case 2:
@@ -142,7 +142,7 @@ async def open_websocket(url: str, source: str, counts: TrafficCounts) -> Strang
     except asyncio.IncompleteReadError:
         raise EOFError("the server has ended the connection") from None
     if b" 101 " not in head.partition(b"\r\n")[0]:
-        raise EOFError("no websocket was opened")
+        raise EOFError("the server refused the websocket handshake")
     return Stranger(reader, writer, counts)
 
 
@@ -153,7 +153,7 @@ async def connect(url: str, source: str, counts: TrafficCounts, **hello: Any) ->
     await stranger.send_answer(type="hello", **hello)
     message = await stranger.receive()
     if message.type != "welcome":
-        raise EOFError(f"not let in: {message.code}")
+        raise EOFError(f"the server refused the hello: {message.code}")
     stranger.session = message.session
     return stranger
 

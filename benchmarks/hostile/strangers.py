@@ -49,7 +49,7 @@ async def collect_subjects(subjects: RequestSubjects) -> None:
     page = (await send_get(subjects.url, LEARNER, "/", tally)).decode()
     hit = re.search(r"/web/\w+/js/main\.bundle\.js", page)
     if hit is None:
-        raise RuntimeError("the page has no module")
+        raise RuntimeError("the page / does not load main.bundle.js")
     subjects.file = hit[0]
     subjects.long = await load_finished_matches(subjects, f"limit=50&bot={THINKERS[0]}")
     await _play_own_match(subjects)
@@ -66,7 +66,7 @@ async def load_finished_matches(subjects: RequestSubjects, which: str) -> list[s
         if answer.startswith(b"{"):
             return [each["match"] for each in json.loads(answer)["matches"]]
         await asyncio.sleep(0.5)  # on a busy machine the page process starts slowly
-    raise RuntimeError(f"the server lists no matches: {answer!r:.100}")
+    raise RuntimeError(f"/api/records did not answer with JSON: {answer!r:.100}")
 
 
 async def _play_own_match(subjects: RequestSubjects) -> None:
@@ -87,7 +87,7 @@ async def _play_own_match(subjects: RequestSubjects) -> None:
         while tally.answered < len(make_script()):
             done, _ = await asyncio.wait(playing, timeout=0.05)
             if done:
-                raise RuntimeError("no match was played") from done.pop().exception()
+                raise RuntimeError("a client stopped before its match was over") from done.pop().exception()
         for each in playing:
             each.cancel()
         await asyncio.gather(*playing, return_exceptions=True)

@@ -240,4 +240,6 @@ async def wait_until_all_connected(load: Load, count: int) -> None:
     while load.connected < count and time.monotonic() < end:  # noqa: ASYNC110
         await asyncio.sleep(0.05)
     if load.connected < count:
-        raise RuntimeError(f"{load.connected} of {count} bots connected: {load.errors[:3]}")
+        raise RuntimeError(
+            f"only {load.connected} of {count} bots connected; first errors: {load.errors[:3]}"
+        )

@@ -68,7 +68,9 @@ class LoadProcesses:
         end = time.monotonic() + CONNECT_SECONDS
         while self.connected < bots:
             if time.monotonic() > end:
-                raise RuntimeError(f"{self.connected} of {bots} bots came in, with {self.errors} errors")
+                raise RuntimeError(
+                    f"only {self.connected} of {bots} bots connected, with {self.errors} errors"
+                )
             time.sleep(UPDATE_SECONDS)
 
 

@@ -111,7 +111,7 @@ def run_server(*command: str, cores: set[int] | None = None) -> Iterator[Running
                 break
             except OSError:
                 if process.poll() is not None or time.monotonic() > end:
-                    raise RuntimeError(f"{command[0]} did not come up") from None
+                    raise RuntimeError(f"{command[0]} did not listen within 60 s") from None
                 time.sleep(0.05)
         yield RunningServer(f"ws://127.0.0.1:{port}", process)
     finally:

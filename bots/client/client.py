@@ -412,7 +412,7 @@ class Client:
                 await self._clock.sleep(IDLE_SECONDS)
 
     def _open_challenges(self) -> None:
-        self._perform_actions(self._machine.open_challenges())
+        self._perform_actions(self._machine.send_challenges())
 
     def _report_status(self, state: str, detail: str) -> None:
         """Report the bot's state to its owner if it has changed."""

@@ -48,7 +48,9 @@ class Batch:
         """
         compiled = compile_game(game, weights_for(game, "plain"))
         if compiled is None or compiled.kernel.observe is None:
-            raise ValueError(f"{game.name} has no kernel that observes: a batch needs one (docs/learning.md)")
+            raise ValueError(
+                f"a batch needs a compiled kernel with `observe`, and {game.name} has none (docs/learning.md)"
+            )
         if size < 1 or opening < 0:
             raise ValueError(
                 f"a batch has at least 1 match, and an opening of 0 moves or more, not {size} and {opening}"

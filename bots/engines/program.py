@@ -172,7 +172,7 @@ class Program:
 
 def _require_pipe(pipe: IO[bytes] | None) -> IO[bytes]:
     if pipe is None:
-        raise AssertionError("the process was started with pipes")
+        raise AssertionError("the program was started without pipes")
     return pipe
 
 

@@ -244,7 +244,7 @@ class SearchingBot(Bot):
                 if rule.should_stop(report.move, time.monotonic() - start) or self.stopped:
                     break
         if best is None:
-            raise ValueError("a search reports at least once")
+            raise ValueError("the search ended without a report")
         deadline.read_clock()
         self._stalls.append(deadline.stall)
         return best

@@ -103,7 +103,7 @@ class _StackSearch(Generic[P, M]):
             window = (alpha, frame.beta) if frame.sign > 0 else (-frame.beta, -alpha)
             answer = self._enter_node(child, frame.depth - 1, *window)
         if answer is None:
-            raise AssertionError("the root always has an answer when the stack is empty")
+            raise AssertionError("the stack is empty, but the root has no value")
         return SearchResult(answer, last, () if last is None else (last,))
 
     def _enter_node(self, position: P, depth: int, low: int, high: int) -> int | None:

@@ -19,7 +19,7 @@ from arena.protocol.values import Limits
 MAX_FRAMES = 8
 """Number of recent frames that are shown with a fault."""
 MAX_FRAME_TEXT = 160
-"""Maximum number of characters shown of a frame."""
+"""Maximum length of a frame's text in a report, in characters. The rest is cut off."""
 EARLY_MESSAGE_SECONDS = 0.1
 """Delay before the welcome, in seconds, in which the bot must send nothing but its hello."""
 

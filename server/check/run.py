@@ -37,7 +37,7 @@ class CheckResult(Struct, frozen=True):
     check: str
     verdict: Verdict
     asked: str
-    """Requirement of the check."""
+    """Requirement that the check tests, as one sentence of the report."""
     why: str = ""
     frames: list[str] = []
     """Last frames before the fault: `>` from the bot, `<` to the bot."""

@@ -82,7 +82,7 @@ def ban(
     lift: LiftOption = False,
     db: DatabaseOption = DATABASE,
 ) -> None:
-    """Disconnect all bots of an owner now, and refuse them and new ones.
+    """Disconnect all bots of an owner now, and let neither them nor new bots of the owner connect.
 
     `arena ban` lists the bans in force.
 

@@ -72,7 +72,7 @@ class OpenChallenges:
         if len(self._ids_by_challenger.get(challenger, ())) >= max_open:
             raise RequestRefused(
                 Code.RATE_LIMITED,
-                f"you already have {max_open} open challenges, the maximum; withdraw one first",
+                f"you already have {max_open} open challenges, the maximum: withdraw one first",
             )
 
     def add(self, challenger: str, challenge: Challenge, game: AnyGame, expires: int) -> OpenChallenge:

@@ -87,7 +87,7 @@ def make_engine(url: str, *, lasting: bool = True, cluster: bool = False) -> Asy
     """Return an engine for `sqlite:///FILE` or `postgresql://…`. Raises StoreError for any other URL.
 
     lasting: False for a temporary database, which need not survive a power failure and so is faster
-    cluster: True if standbys wait to take over, which requires short time limits
+    cluster: True if standby servers wait to take over, so that each query needs a short timeout
     """
     try:
         parsed = sa.make_url(url)

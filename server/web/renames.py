@@ -116,7 +116,7 @@ class RenameJobs:
             return FAILED
         async with process:
             if process.stdout is None:
-                raise ValueError("the output of the child is a pipe")
+                raise ValueError("the rename process was started without a pipe for its output")
             output = b"".join([chunk async for chunk in process.stdout]).decode(errors="replace").strip()
             code = await process.wait()
         if code in (0, REFUSED_EXIT_CODE):

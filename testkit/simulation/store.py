@@ -122,7 +122,10 @@ class SimulatedStore:
 
 
 class SimulatedWriterThread:
-    """Replacement for a writer's thread: one call in its process does the work, and a second reports the result."""
+    """Replacement for the thread of a store writer, which runs its operations as events of the simulated process.
+
+    One event runs the operation, and a later event delivers the result.
+    """
 
     def __init__(self, store: SimulatedStore) -> None:
         process = store.world.process

@@ -10,7 +10,7 @@ import anyio
 from arena.protocol.messages import EnterEvent, EventStatus
 from arena.server.core.settings import OPEN_EVENT
 from arena.server.host import open_host
-from arena.server.settings import private_settings
+from arena.server.settings import private_host_settings
 from tests.bots.command_line import arena
 from tests.docs.pages import ROOT
 from tests.server.peer import enter
@@ -28,7 +28,7 @@ def commands() -> list[list[str]]:
 async def test_what_is_typed_works(database: str) -> None:
     told: dict[str, str] = {}
     async with (
-        open_host(private_settings(database=database, anyone=True), resumed_event=OPEN_EVENT) as host,
+        open_host(private_host_settings(database=database, anyone=True), resumed_event=OPEN_EVENT) as host,
         enter(host, "my_bot") as bot,
     ):
         for words in commands():

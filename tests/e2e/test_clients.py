@@ -26,7 +26,7 @@ from arena.protocol.codes import EndReason
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players
 from arena.server.host import Host, open_host
-from arena.server.settings import private_settings
+from arena.server.settings import private_host_settings
 
 
 def spec(game: AnyGame, maxie: str = "a", minnie: str = "b", tc: str = "300+0") -> Terms:
@@ -65,7 +65,7 @@ async def test_matches_at_once_on_every_kind_of_game() -> None:
         make_game_on_map(),
     ]
     async with (
-        open_host(private_settings(anyone=True)) as host,
+        open_host(private_host_settings(anyone=True)) as host,
         playing(host, a=make_engine("greedy").make, b=make_engine("random:seed=3").make) as clients,
     ):
         records = []
@@ -90,7 +90,7 @@ async def test_matches_at_once_on_every_kind_of_game() -> None:
 
 async def test_engines_that_search_win_at_a_tenth_of_a_second() -> None:
     async with (
-        open_host(private_settings(anyone=True)) as host,
+        open_host(private_host_settings(anyone=True)) as host,
         playing(host, a=make_engine("alphabeta").make, b=make_engine("random:seed=1").make),
     ):
         # with less of a margin, a busy machine would end it
@@ -163,7 +163,7 @@ async def test_a_connection_cut_in_mid_thought_costs_no_match(monkeypatch: pytes
     plies: list[int] = []
     cuts = 0
     async with (
-        open_host(private_settings(anyone=True)) as host,
+        open_host(private_host_settings(anyone=True)) as host,
         relayed(host) as (url, relay),
         playing(host, b=make_engine("random:seed=1").make),
         playing(host, url, a=Careful) as clients,

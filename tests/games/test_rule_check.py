@@ -45,7 +45,7 @@ BROKEN = {
     "a move twice": (
         [("return tuple(range(1,", "return (1,) * bool(position.left) + tuple(range(1,")],
         "moves",
-        "contains a move twice",
+        "contains the same move twice",
     ),
     "another order": (
         [
@@ -68,12 +68,12 @@ BROKEN = {
     "an end without an outcome": (
         [("return None if position.left else", "return None if position.ply >= 0 else")],
         "end",
-        "no outcome",
+        "outcome(position) is None",
     ),
     "an end with moves": (
         [("return None if position.left else", "return None if position.left > 2 else")],
         "end",
-        "moves must be empty",
+        "it must be empty when the match is over",
     ),
     "no end": (
         [("Heap(position.left - move,", "Heap(position.left,")],
@@ -111,7 +111,7 @@ BROKEN = {
             )
         ],
         "turns",
-        "a kernel's players take turns",
+        "players must take turns",
     ),
     "data that does not come back": (
         [("size = 9\n", "size = 9\n\n    def move_from_data(self, data):\n        return data + 1\n")],
@@ -131,24 +131,24 @@ BROKEN = {
     "texts alike": (
         [("size = 9\n", "size = 9\n\n    def move_to_text(self, move):\n        return 'take'\n")],
         "move text",
-        "both read 'take'",
+        "both have the text 'take'",
     ),
     "an illegal move allowed": (
         [("size = 9\n", "size = 9\n\n    def broken_rule(self, position, move):\n        return None\n")],
         "legality",
-        "is not refused",
+        "but the game accepts it",
     ),
     "a legal move refused": (
         [("size = 9\n", "size = 9\n\n    def broken_rule(self, position, move):\n        return 'no'\n")],
         "legality",
-        "is refused: no",
+        "the game refuses it: no",
     ),
     "half a point": (
         [("size = 9\n", "size = 9\n\n    def estimate(self, position):\n        return 0.5\n")],
         "estimate",
         "must be a whole number",
     ),
-    "chance": ([], "digest", "another result the second time"),
+    "chance": ([], "digest", "two results for the same calls"),
     "marks missing": (
         [
             (

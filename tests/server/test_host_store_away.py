@@ -18,7 +18,7 @@ from arena.protocol.codes import FORFEITS, EndReason
 from arena.protocol.messages import End, Move, Ready, Start, Turn
 from arena.protocol.record import Record
 from arena.server.host import Host, open_host
-from arena.server.settings import private_settings
+from arena.server.settings import private_host_settings
 from arena.server.store.database import open_store
 from arena.server.store.journal.restart_state import load_restart_state
 from testkit.stored import load_records
@@ -95,7 +95,7 @@ async def test_no_match_is_void_and_no_clock_runs_while_the_store_is_away(
 
     async with (
         AsyncExitStack() as stack,
-        open_host(private_settings(database=url, grace_seconds=300.0)) as host,
+        open_host(private_host_settings(database=url, grace_seconds=300.0)) as host,
         anyio.create_task_group() as tasks,
     ):
         for pair, here in zip(pairs, reached, strict=True):
@@ -136,7 +136,7 @@ async def test_matches_go_on_from_the_store_where_that_was_away_for_longer_than_
     url = await asyncio.to_thread(own_postgresql.new_database)
     game, reached, go = game_of("riskless"), anyio.Event(), anyio.Event()
     async with (
-        open_host(private_settings(database=url, grace_seconds=5.0)) as host,
+        open_host(private_host_settings(database=url, grace_seconds=5.0)) as host,
         enter(host, "anna") as anna,
         enter(host, "bert") as bert,
         anyio.create_task_group() as tasks,
@@ -166,7 +166,9 @@ async def test_a_server_that_is_stopped_while_its_store_is_away_goes_on_with_its
     url = await asyncio.to_thread(own_postgresql.new_database)
     game, reached, go = game_of("riskless"), anyio.Event(), anyio.Event()
     async with AsyncExitStack() as stack:
-        host = await stack.enter_async_context(open_host(private_settings(database=url, grace_seconds=600.0)))
+        host = await stack.enter_async_context(
+            open_host(private_host_settings(database=url, grace_seconds=600.0))
+        )
         anna, bert = [await stack.enter_async_context(enter(host, name)) for name in ("anna", "bert")]
         async with anyio.create_task_group() as tasks:
             for peer in (anna, bert):

@@ -21,7 +21,7 @@ def test_the_codes_are_as_the_format_tells() -> None:
 @given(truths, st.integers(0, 200))
 def test_a_ply_limit_turns_longer_wins_into_draws(truth: SolvedValue, left: int) -> None:
     assert truth.plies is not None
-    assert truth.with_plies_left(left) == (truth if truth.plies <= left else DRAW)
+    assert truth.with_ply_limit(left) == (truth if truth.plies <= left else DRAW)
 
 
 def test_before_the_move_the_other_player_sees_it_and_a_ply_more() -> None:

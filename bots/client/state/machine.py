@@ -188,7 +188,7 @@ class Machine:
             case _:
                 return []  # listings, views and open challenges are not requested here
 
-    def open_challenges(self) -> list[Action]:
+    def send_challenges(self) -> list[Action]:
         """Open as many challenges as there is room for, if the client is configured to challenge."""
         room = self._hello.matches - len(self._matches)
         room = room if self._quota is None else min(room, self._quota)
@@ -310,12 +310,12 @@ class Machine:
             else []
         )
         enter = [SendMessage(EnterEvent(self._event))] if self._event else []
-        return [*back, *actions, *enter, *self.open_challenges()]
+        return [*back, *actions, *enter, *self.send_challenges()]
 
     def _end_match(self, state: MatchState, ending: Ending) -> list[Action]:
         del self._matches[state.match.id]
         stop: list[Action] = [StopChoosing(state.match.id)] if state.phase is Phase.CHOOSING else []
-        return [*stop, EndMatch(state.match, ending), *self._accept_challenge(), *self.open_challenges()]
+        return [*stop, EndMatch(state.match, ending), *self._accept_challenge(), *self.send_challenges()]
 
     def _handle_start(self, start: Start) -> list[Action]:
         self._challenger.record_start(start.match)

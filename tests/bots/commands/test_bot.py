@@ -23,7 +23,7 @@ from arena.protocol.record import Record
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players
 from arena.server.host import Host, open_host
-from arena.server.settings import private_settings
+from arena.server.settings import private_host_settings
 from testkit.forked import ForkedCommand
 from tests.bots.command_line import ARENA, arena, environment, fails
 
@@ -99,7 +99,7 @@ async def connected_bot(host: Host, *arguments: str, name: str, **more: str) -> 
 
 async def test_two_bots_play_and_each_match_is_a_line() -> None:
     async with (
-        open_host(private_settings(anyone=True)) as host,
+        open_host(private_host_settings(anyone=True)) as host,
         connected_bot(host, "greedy", name="g") as greedy,
         connected_bot(host, "random:seed=1", name="r") as other,
     ):
@@ -129,7 +129,10 @@ async def test_two_bots_play_and_each_match_is_a_line() -> None:
 )
 async def test_the_hello_names_the_engine_and_its_threads(words: tuple[str, ...], engine: str) -> None:
     """Matches of the pool share the cores; challenges come from people, who think longer than it does."""
-    async with open_host(private_settings(anyone=True)) as host, connected_bot(host, *words, name="told"):
+    async with (
+        open_host(private_host_settings(anyone=True)) as host,
+        connected_bot(host, *words, name="told"),
+    ):
         known = host._shell.core.find_bot("told")
         assert known is not None
         assert engine in str(known.engine)
@@ -138,7 +141,7 @@ async def test_the_hello_names_the_engine_and_its_threads(words: tuple[str, ...]
 async def test_a_bot_file_without_threads_may_use_all_that_the_match_allows(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(BROKEN.format(choose="raise SystemExit(f'{self.threads} threads')"))
     async with (
-        open_host(private_settings(anyone=True)) as host,
+        open_host(private_host_settings(anyone=True)) as host,
         connected_bot(host, str(tmp_path / "own.py"), name="own") as program,
         connected_bot(host, "random", name="r"),
     ):
@@ -159,7 +162,7 @@ async def test_the_token_comes_from_the_environment_and_may_end_with_a_line_end_
 
 async def test_an_event_that_is_over_ends_the_bot_in_good_order() -> None:
     with ExitStack() as programs:
-        async with open_host(private_settings(anyone=True), lasting=False) as host:
+        async with open_host(private_host_settings(anyone=True), lasting=False) as host:
             program = programs.enter_context(running_bot("random", "--url", host.url))
             assert await host.wait_until_connected("random", PATIENCE_SECONDS)
         assert await program.ended() == 0
@@ -171,7 +174,7 @@ async def broken(tmp_path: Path, choose: str) -> tuple[Record, str]:
     file = tmp_path / "mine.py"
     file.write_text(BROKEN.format(choose=choose))
     async with (
-        open_host(private_settings(anyone=True)) as host,
+        open_host(private_host_settings(anyone=True)) as host,
         connected_bot(host, str(file), name="mine") as mine,
         connected_bot(host, "random", name="r"),
     ):
@@ -203,7 +206,7 @@ async def test_an_illegal_move_is_the_referees_to_judge(tmp_path: Path) -> None:
 async def test_a_closed_output_stops_the_bot() -> None:
     """The reader of its output closes the pipe, as `arena bot … | head` does."""
     unread, lines = os.pipe()
-    async with open_host(private_settings(anyone=True)) as host, connected_bot(host, "random", name="b"):
+    async with open_host(private_host_settings(anyone=True)) as host, connected_bot(host, "random", name="b"):
         words = [*ARENA, "bot", "random", "--url", host.url, "--name", "a"]
         process = await anyio.open_process(words, env=environment(), stdout=lines)
         os.close(lines)
@@ -272,7 +275,7 @@ async def test_it_waits_for_a_server_when_told_to() -> None:
             await tried.wait()
         hanging_up.close()
         await hanging_up.wait_closed()
-        async with open_host(private_settings(port=port, anyone=True), lasting=False) as host:
+        async with open_host(private_host_settings(port=port, anyone=True), lasting=False) as host:
             assert await host.wait_until_connected("random", PATIENCE_SECONDS)
         assert await program.ended() == 0
 

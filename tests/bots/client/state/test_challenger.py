@@ -28,11 +28,11 @@ def open_one(machine: Machine, id: str = "c1") -> None:
 def test_one_match_after_another_as_long_as_there_is_room() -> None:
     machine = challenging()
     open_one(machine)
-    assert machine.open_challenges() == []
+    assert machine.send_challenges() == []
     assert machine.handle_message(ChallengeOver("c1", "accepted", "", "m"), 0.0) == []
-    assert machine.open_challenges() == []  # its match is on its way
+    assert machine.send_challenges() == []  # its match is on its way
     machine.handle_message(start(), 0.0)
-    assert machine.open_challenges() == []
+    assert machine.send_challenges() == []
     assert machine.handle_message(end([]), 0.0)[-1] == SendMessage(ASK)
 
 
@@ -42,14 +42,14 @@ def test_a_challenge_that_came_to_nothing_is_tried_again(outcome: str) -> None:
     open_one(machine)
     over = ChallengeOver("c1", outcome, "not now")  # type: ignore[arg-type]
     assert machine.handle_message(over, 0.0) == [ScheduleChallenge(f"the challenge is {outcome}: not now")]
-    assert machine.open_challenges() == [SendMessage(ASK)]
+    assert machine.send_challenges() == [SendMessage(ASK)]
 
 
 def test_a_refusal_is_told_and_tried_again() -> None:
     machine = challenging()
     again = machine.handle_message(Error(Code.BAD_CHALLENGE, "no bot called 'x' is connected"), 0.0)
     assert again == [ScheduleChallenge("the challenge is refused: no bot called 'x' is connected")]
-    assert machine.open_challenges() == [SendMessage(ASK)]
+    assert machine.send_challenges() == [SendMessage(ASK)]
 
 
 def test_a_quota_bounds_the_challenges() -> None:
@@ -64,7 +64,7 @@ def test_a_new_connection_challenges_anew() -> None:
     machine = challenging()
     open_one(machine)
     machine.handle_disconnected()
-    assert machine.open_challenges() == []
+    assert machine.send_challenges() == []
     machine.handle_connected()
     assert machine.handle_message(welcome(), 0.0) == [SendMessage(ASK)]
 
