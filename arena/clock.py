@@ -1,6 +1,6 @@
 """The clock: the only module that reads the machine's time and waits.
 
-Classes receive a `Clock` in their constructor. Waits and time limits use the time of the running event loop. Tests use
+Classes receive a `TimeSource` in their constructor. Waits and time limits use the time of the running event loop. Tests use
 an event loop with virtual time and its clock (`testkit.virtual_time.CLOCK`), so that hours pass in milliseconds.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 
-class Clock:
+class TimeSource:
     """Monotonic time, and waiting on the running event loop."""
 
     def __init__(
@@ -37,7 +37,7 @@ class Clock:
         return asyncio.get_running_loop().call_later(seconds, call, *arguments)
 
 
-MONOTONIC = Clock()
+MONOTONIC = TimeSource()
 """The machine's clock, `time.monotonic_ns()`."""
 
 

@@ -10,10 +10,10 @@ from arena.clock import MONOTONIC
 from arena.games.catalogue import KNOWN
 from arena.ladder.bot_pool import BotPool, BotRefused
 from arena.ladder.bot_processes import BotProcesses, open_bot_processes
-from arena.ladder.cluster import ClusterRunner, open_cluster
-from arena.ladder.event import Ladder
+from arena.ladder.dask_runner import ClusterRunner, open_cluster
 from arena.ladder.event_terms import EventTerms
 from arena.ladder.external_bots import ExternalBotSettings, TooFewBots, gather_bots
+from arena.ladder.ladder import Ladder
 from arena.ladder.pinning import Pinning
 from arena.ladder.plan import own_time_controls
 from arena.ladder.record_file import RecordFile
@@ -48,7 +48,7 @@ class ProgressObserver(Protocol):
 
 
 class EventRunner:
-    """One run of a ladder on a server. Its methods raise the errors listed in `ladder.play.run_ladder`."""
+    """One run of a ladder on a server. Its methods raise the errors listed in `ladder.ladder_run.run_ladder`."""
 
     def __init__(
         self,

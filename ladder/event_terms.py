@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from arena.games.catalogue import KNOWN
 from arena.games.core import AnyGame
-from arena.ladder.openings import NoOpenings, Openings
+from arena.ladder.event_openings import NoOpenings, Openings
 from arena.match.terms import Terms, ThreadLimits
 from arena.protocol.adjudication import Adjudication
 from arena.protocol.record import FORMAT, Record, Result

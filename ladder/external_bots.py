@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import anyio
 
-from arena.clock import MONOTONIC, Clock
+from arena.clock import MONOTONIC, TimeSource
 from arena.server.host import Host
 
 ANOTHER_EVENT = "with Docker Compose, EVENT=NAME docker compose up begins another event"
@@ -92,7 +92,7 @@ class ExternalBots:
     _settings: ExternalBotSettings
     _bots: dict[str, ExternalBot] = field(default_factory=dict)
     _event: anyio.Event = field(default_factory=anyio.Event)
-    _clock: Clock = MONOTONIC
+    _clock: TimeSource = MONOTONIC
     missed: str = ""
     """Text that says which bots are missing; empty if none is."""
 
@@ -169,7 +169,11 @@ class ExternalBots:
 
 
 async def gather_bots(
-    host: Host, game: str, settings: ExternalBotSettings, names: Sequence[str] = (), clock: Clock = MONOTONIC
+    host: Host,
+    game: str,
+    settings: ExternalBotSettings,
+    names: Sequence[str] = (),
+    clock: TimeSource = MONOTONIC,
 ) -> ExternalBots:
     """Wait for bots that play `game`, and return them. Given `names`, wait only for these bots.
 

@@ -19,7 +19,7 @@ from arena.bots.api.options import (
     engine_threads,
     parse_spec,
 )
-from arena.ladder.openings import SHIPPED
+from arena.ladder.event_openings import SHIPPED
 from arena.maps.setup import DEFAULT_MAP
 from arena.protocol.adjudication import DEFAULT_RULES, Adjudication, BadAdjudication
 from arena.protocol.timecontrol import BadTimeControl, TimeControl, parse_duration

@@ -12,7 +12,7 @@ from typing import Literal, TypeVar
 from arena.bots.api.options import IMAGE, IMAGE_SEPARATOR, PROGRAM, SUBMISSION
 from arena.games.loading import is_file_spec
 from arena.games.name_hints import most_similar
-from arena.ladder.openings import SHIPPED
+from arena.ladder.event_openings import SHIPPED
 from arena.ladder.plan import (
     DEFAULT_TIME,
     MAX_THREADS,

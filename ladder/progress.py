@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena.ladder.event import Ladder
+from arena.ladder.ladder import Ladder
 from arena.maps.setup import has_maps
 from arena.rating.pentanomial import pair_counts
 from arena.rating.sprt import Sprt

@@ -19,7 +19,9 @@ from arena.games.catalogue import KNOWN
 from arena.games.core import MAXIE, BadData, GameError, IllegalMove, Player
 from arena.match.adjudication import Adjudicator
 from arena.match.clock import MS
-from arena.match.events import (
+from arena.match.lag import LagBudget
+from arena.match.readiness import Readiness
+from arena.match.referee_events import (
     DeadlinePassed,
     Effect,
     Event,
@@ -37,8 +39,6 @@ from arena.match.events import (
     SessionLost,
     TurnStarted,
 )
-from arena.match.lag import LagBudget
-from arena.match.readiness import Readiness
 from arena.match.terms import Terms
 from arena.protocol.codes import Code, EndReason
 from arena.protocol.messages import Accepted, End, Error, ServerMessage, Start, Turn

@@ -14,8 +14,8 @@ from typing import Any
 
 from arena.games.catalogue import KNOWN, make_game, why_rules_differ
 from arena.games.core import MAXIE, AnyGame, Game, GameError, Player, Reason
-from arena.match.events import MatchOpened, Moved, PlayerReady
 from arena.match.referee import SEATS, Referee
+from arena.match.referee_events import MatchOpened, Moved, PlayerReady
 from arena.match.terms import Terms
 from arena.protocol.adjudication import REPETITION, TABLE
 from arena.protocol.codes import EndReason

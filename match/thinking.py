@@ -12,7 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from arena.games.core import AnyGame, BadData, Player
-from arena.match.events import Moved
+from arena.match.referee_events import Moved
 from arena.protocol.record import RecordedMove
 from arena.protocol.values import Data, Thinking
 

@@ -11,7 +11,8 @@ from msgspec import Struct
 
 from arena.games.core import MAXIE, BadData, Player
 from arena.match.clock import MS
-from arena.match.events import (
+from arena.match.referee import SEATS, Referee
+from arena.match.referee_events import (
     DeadlinePassed,
     Effect,
     Event,
@@ -29,7 +30,6 @@ from arena.match.events import (
     SessionLost,
     TurnStarted,
 )
-from arena.match.referee import SEATS, Referee
 from arena.match.terms import Terms
 from arena.protocol.messages import Accepted, Error
 from arena.protocol.values import Data, Seat

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Sequence
 from msgspec import Struct
 
 from arena.protocol.record import Record
+from arena.rating.column_names import COLUMN_NAMES
 from arena.rating.pairing import Pairing
 from arena.rating.pentanomial import CLASSES, Counts, elo_difference
-from arena.rating.standings import is_empty, is_void, losers, pair_scores
-from arena.rating.words import WORDS
+from arena.rating.standings import is_double_forfeit, is_void, losers, pair_scores
 
 
-class GroupScore(Struct, frozen=True, rename=WORDS):
+class GroupScore(Struct, frozen=True, rename=COLUMN_NAMES):
     """Results of a bot in a group of its matches: those in one seat, on one map, or against one opponent."""
 
     bot: str
@@ -71,7 +71,7 @@ def make_breakdown(bots: Sequence[str], results: Sequence[tuple[Pairing, Record]
 
     Void matches, and matches for which neither bot appeared, do not count.
     """
-    records = [record for _, record in results if not is_void(record) and not is_empty(record)]
+    records = [record for _, record in results if not is_void(record) and not is_double_forfeit(record)]
     return Breakdown(
         by_seat=_count_groups(
             bots, records, lambda record, bot: "maxie" if record.players.maxie == bot else "minnie"

@@ -264,9 +264,9 @@ class Swiss:
             return []
         self.rounds_started += 1
         paired = pair_round(active, self._points, lambda a, b: self._opponents[a].count(b), self._idle)
-        if paired.out is not None:
-            self._byes[paired.out] += 1
-            self._points[paired.out] += 2 * self.starts
+        if paired.bye is not None:
+            self._byes[paired.bye] += 1
+            self._points[paired.bye] += 2 * self.starts
         playing = {bot for meeting in paired.meetings for bot in meeting}
         for bot in self.bots:
             self._idle[bot] += bot not in playing

@@ -16,14 +16,14 @@ from msgspec.structs import astuple, replace
 
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record
+from arena.rating.column_names import COLUMN_NAMES
 from arena.rating.elo import PairTally
 from arena.rating.pairing import Pairing
 from arena.rating.pentanomial import EloDifference
 from arena.rating.steps import FinishedMatch
-from arena.rating.words import WORDS
 
 
-class StandingsRow(Struct, frozen=True, rename=WORDS):
+class StandingsRow(Struct, frozen=True, rename=COLUMN_NAMES):
     """One bot's row of the table."""
 
     bot: str
@@ -73,7 +73,7 @@ def is_void(record: Finished) -> bool:
     return record.result.reason is EndReason.SERVER_FAULT
 
 
-def is_empty(record: Finished) -> bool:
+def is_double_forfeit(record: Finished) -> bool:
     """Return True if neither player appeared; both lose."""
     return record.result.reason is EndReason.NO_SHOW and record.result.winner is None
 
@@ -86,7 +86,7 @@ def is_walkover(record: Finished) -> bool:
 def losers(record: Finished) -> tuple[str, ...]:
     """Return the losers of the match: one bot, none in a draw or a void match, both if neither appeared."""
     maxie, minnie = record.players.maxie, record.players.minnie
-    if is_empty(record):
+    if is_double_forfeit(record):
         return (maxie, minnie)
     if record.result.winner is None:
         return ()

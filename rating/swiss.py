@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations, groupby, islice
 from typing import NamedTuple
 
-from arena.rating.matching import largest_matching
+from arena.rating.matching import maximum_matching
 
 MAX_ATTEMPTS = 500
 """Maximum number of choices of bots to move down; after them the whole group is joined with the next one."""
@@ -24,7 +24,7 @@ class SwissRound(NamedTuple):
 
     meetings: list[tuple[str, str]]
     """Pairs from the top; in each pair the bot with more points, or else the better seed, is first."""
-    out: str | None
+    bye: str | None
     """Bot that sits out; None for an even number of bots."""
 
 
@@ -74,7 +74,7 @@ class _RoundPairing:
         # If each bot may meet at least half of the others, at most one stays unpaired (Dirac 1952).
         if len(bots) > 2 * (self._most_barred + 1):
             return len(bots) % 2
-        return len(bots) - len(largest_matching(bots, self.may_meet))
+        return len(bots) - len(maximum_matching(bots, self.may_meet))
 
     def pair_all(self, bots: Sequence[str], points: Mapping[str, float]) -> list[tuple[str, str]]:
         """Return pairs of all bots. The bots must be in order of points, and it must be possible to pair them all."""

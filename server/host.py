@@ -25,7 +25,7 @@ import anyio.abc
 import anyio.to_thread
 import msgspec
 
-from arena.clock import MONOTONIC, Clock
+from arena.clock import MONOTONIC, TimeSource
 from arena.cores import usable_cores
 from arena.games.loading import installed_games
 from arena.match.terms import Terms
@@ -46,7 +46,7 @@ from arena.server.metrics import Metrics
 from arena.server.ports import CorePort
 from arena.server.processes.identity import PROGRAM
 from arena.server.processes.tasks import open_background_tasks
-from arena.server.settings import ProcessRole, ServerSettings, Settings, private_host_settings
+from arena.server.settings import ArenaSettings, ProcessRole, ServerSettings, private_host_settings
 from arena.server.shell.address_recorder import AddressRecorder
 from arena.server.shell.authenticator import Authenticator
 from arena.server.shell.host_requests import HostRequestHandler
@@ -93,7 +93,7 @@ STANDBY_LEASE_SECONDS = 2.0
 
 
 def make_core_settings(
-    settings: Settings, pool: Pool | None, house: HousePlan = NO_HOUSE, clock: Clock = MONOTONIC
+    settings: ArenaSettings, pool: Pool | None, house: HousePlan = NO_HOUSE, clock: TimeSource = MONOTONIC
 ) -> CoreSettings:
     """Return the settings of a core, from those of its host.
 
@@ -127,7 +127,7 @@ class CoreHost:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: ArenaSettings,
         engine: Engine,
         journal: Journal,
         pool: Pool | None,
@@ -137,7 +137,7 @@ class CoreHost:
         *,
         event: str | None,
         on_record: Callable[[Record], Awaitable[None]] | None,
-        clock: Clock,
+        clock: TimeSource,
     ) -> None:
         """Assemble the parts. `open_core` describes the arguments."""
         self.settings = settings
@@ -357,14 +357,14 @@ class Host:
 
 @asynccontextmanager
 async def open_core(
-    settings: Settings,
+    settings: ArenaSettings,
     engine: Engine,
     *,
     pool: Pool | None = None,
     house: HousePlan = NO_HOUSE,
     resumed_event: str | None = None,
     on_record: Callable[[Record], Awaitable[None]] | None = None,
-    clock: Clock = MONOTONIC,
+    clock: TimeSource = MONOTONIC,
 ) -> AsyncIterator[CoreHost]:
     """Run a core on a prepared store; `open_host` describes the arguments.
 
@@ -440,7 +440,7 @@ async def open_core(
 
 @asynccontextmanager
 async def open_host(
-    settings: Settings | None = None,
+    settings: ArenaSettings | None = None,
     *,
     pool: Pool | None = None,
     house: HousePlan = NO_HOUSE,
@@ -449,7 +449,7 @@ async def open_host(
     lasting: bool = True,
     on_record: Callable[[Record], Awaitable[None]] | None = None,
     progress: FindProgress = report_no_event,
-    clock: Clock = MONOTONIC,
+    clock: TimeSource = MONOTONIC,
 ) -> AsyncIterator[Host]:
     """Listen, play matches and store them, as the settings say. Without settings, use `settings.private_host_settings`.
 
@@ -517,7 +517,7 @@ async def make_edge(
     stack: AsyncExitStack,
     number: int,
     core: CorePort,
-    settings: Settings,
+    settings: ArenaSettings,
     metrics: Metrics,
     *,
     store: Engine,
@@ -529,7 +529,7 @@ async def make_edge(
     lag: LoopLag | None = None,
     is_storing: Callable[[], bool] = lambda: False,
     foreign_version: Callable[[], Awaitable[int]] | None = None,
-    clock: Clock = MONOTONIC,
+    clock: TimeSource = MONOTONIC,
 ) -> Edge:
     """Make an edge with its pages, which the stack closes. It does not listen yet.
 
@@ -628,7 +628,7 @@ async def listen(
     return outside, (inside or "") if house else ""
 
 
-async def open_store(stack: AsyncExitStack, settings: Settings) -> Engine:
+async def open_store(stack: AsyncExitStack, settings: ArenaSettings) -> Engine:
     """Open the store, which the stack closes.
 
     Without a URL, it is a temporary file. Raises StoreError if it cannot be used.

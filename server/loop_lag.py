@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from arena.clock import Clock
+from arena.clock import TimeSource
 
 INTERVAL_NS = 20_000_000
 """Time between two measurements, in ns."""
@@ -24,7 +24,7 @@ class LoopLag:
     It is measured only while a part of the server needs it, so that an idle server has no timer.
     """
 
-    def __init__(self, clock: Clock, observe: Callable[[float], None]) -> None:
+    def __init__(self, clock: TimeSource, observe: Callable[[float], None]) -> None:
         """`observe` is called with each measured lag, in seconds."""
         self._clock = clock
         self._observe = observe

@@ -17,7 +17,7 @@ from ssl import SSLContext
 import anyio
 from prometheus_client import Gauge
 
-from arena.clock import MONOTONIC, Clock
+from arena.clock import MONOTONIC, TimeSource
 from arena.protocol.codes import Code
 from arena.protocol.record import Record
 from arena.server.cluster.bus import Bus
@@ -27,7 +27,7 @@ from arena.server.core.settings import OPEN_EVENT, Pool
 from arena.server.host import LOCAL_EDGE_NUMBER, Host, listen, make_edge, open_host, open_store
 from arena.server.metrics import Metrics
 from arena.server.processes.tasks import open_background_tasks
-from arena.server.settings import Settings
+from arena.server.settings import ArenaSettings
 from arena.server.shell.house_processes import HousePlan
 from arena.server.store.database import close_engine, make_engine
 
@@ -43,7 +43,7 @@ POLL_SECONDS = 0.25
 """Time between two checks for a lost core, in seconds."""
 
 
-def _open_bus(settings: Settings) -> AbstractAsyncContextManager[Bus]:
+def _open_bus(settings: ArenaSettings) -> AbstractAsyncContextManager[Bus]:
     from arena.server.cluster.nats import open_nats  # noqa: PLC0415 - an extra
 
     name = f"arena {settings.server.role.value} {settings.server.name}".rstrip()
@@ -62,7 +62,7 @@ def add_core_metric(metrics: Metrics, link: CoreLink) -> None:
     gauge.set_function(lambda: len(link.edges))
 
 
-async def check_connections(settings: Settings) -> None:
+async def check_connections(settings: ArenaSettings) -> None:
     """Check that NATS and the store can be reached, and prepare the store. Raises BusError or StoreError if not."""
     async with _open_bus(settings), AsyncExitStack() as stack:
         await open_store(stack, settings)
@@ -70,7 +70,7 @@ async def check_connections(settings: Settings) -> None:
 
 @asynccontextmanager
 async def open_edge(
-    settings: Settings, *, house: HousePlan, tls: SSLContext | None, clock: Clock = MONOTONIC
+    settings: ArenaSettings, *, house: HousePlan, tls: SSLContext | None, clock: TimeSource = MONOTONIC
 ) -> AsyncIterator[tuple[EdgeLink, str]]:
     """Accept connections for the core that leads the shard `server.name`. Yield the link to the core and the URL for bots.
 
@@ -122,12 +122,12 @@ async def open_edge(
 
 @asynccontextmanager
 async def open_leader(
-    settings: Settings,
+    settings: ArenaSettings,
     *,
     pool: Pool | None,
     house: HousePlan,
     on_record: Callable[[Record], Awaitable[None]] | None = None,
-    clock: Clock = MONOTONIC,
+    clock: TimeSource = MONOTONIC,
 ) -> AsyncIterator[Host]:
     """Wait for the lease of the shard `server.name`, and lead the shard during the block.
 

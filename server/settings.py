@@ -210,7 +210,7 @@ class LogSettings(Struct, kw_only=True, forbid_unknown_fields=True):
     wire: Annotated[bool, Meta(description="Log every message, without secrets.")] = False
 
 
-class Settings(Struct, kw_only=True, forbid_unknown_fields=True):
+class ArenaSettings(Struct, kw_only=True, forbid_unknown_fields=True):
     """Settings of one host."""
 
     server: ServerSettings = field(default_factory=ServerSettings)
@@ -236,7 +236,9 @@ class Settings(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 TYPES: Mapping[str, Any] = {
-    f"{section.name}.{each.name}": each.type for section in fields(Settings) for each in fields(section.type)
+    f"{section.name}.{each.name}": each.type
+    for section in fields(ArenaSettings)
+    for each in fields(section.type)
 }
 """Type of each setting by its key, such as `server.port`, with range and description."""
 
@@ -269,12 +271,12 @@ def private_host_settings(
     grace_seconds: float = 5.0,
     adjudication: Adjudication | None = None,
     limits: HostLimits | None = None,
-) -> Settings:
+) -> ArenaSettings:
     """Return the settings of a host for its owner's own bots, such as a ladder's: without matchmaker and house engines.
 
     database: URL of the store; None for a temporary one
     """
-    return Settings(
+    return ArenaSettings(
         server=ServerSettings(host=host, port=port, name=name, anyone=anyone, proxies=tuple(proxies)),
         pool=PoolSettings(matchmaker=False, concurrency=1),
         matches=MatchSettings(grace_seconds=grace_seconds, adjudicate=_format_adjudication(adjudication)),

@@ -10,9 +10,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from arena.games.board import RisklessMap
-from arena.solved.boards import Boards
+from arena.solved.board_numbers import Boards
 from arena.solved.header import BadTable, boards_digest
-from arena.solved.table import SolvedTable
+from arena.solved.solved_table import SolvedTable
 
 SHIPPED = Path(__file__).parent / "tables"
 SUFFIX = ".solved"

@@ -23,7 +23,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from arena.games.board import MAX_CAP
-from arena.solved.boards import Boards
+from arena.solved.board_numbers import Boards
 
 MAGIC = b"\x89ARENA\r\n"
 """First bytes of a file. No text file begins with them, and a transfer that converts line ends would change them."""

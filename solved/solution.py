@@ -7,11 +7,11 @@ from typing import Any
 
 from arena.games.core import Game, Player
 from arena.games.riskless import Armies, Move, Riskless
-from arena.solved.boards import boards_of, seen_by_mover
+from arena.solved.board_numbers import boards_of, seen_by_mover
 from arena.solved.folders import open_table
 from arena.solved.header import BadTable
+from arena.solved.solved_table import SolvedTable
 from arena.solved.solved_value import DRAW, SolvedResult, SolvedValue
-from arena.solved.table import SolvedTable
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from arena.match.events import Moved
+from arena.match.referee_events import Moved
 from arena.match.replay import verify_record
 from arena.protocol.codes import FORFEITS, EndReason
 from arena.protocol.record import BadRecord, Record, from_line

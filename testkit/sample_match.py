@@ -7,8 +7,16 @@ from typing import Any, NamedTuple
 
 from arena.games.core import Player
 from arena.maps.setup import make_game_on_map
-from arena.match.events import Event, MatchOpened, Moved, PlayerReady, Resigned, TurnStarted, to_journal
 from arena.match.referee import SEATS, Referee
+from arena.match.referee_events import (
+    Event,
+    MatchOpened,
+    Moved,
+    PlayerReady,
+    Resigned,
+    TurnStarted,
+    to_journal,
+)
 from arena.match.terms import Terms, to_json
 from arena.protocol.record import FORMAT, Record, Result
 from arena.protocol.timecontrol import TimeControl

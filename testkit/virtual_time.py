@@ -11,7 +11,7 @@ import selectors
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-from arena.clock import Clock
+from arena.clock import TimeSource
 
 T = TypeVar("T")
 
@@ -71,5 +71,5 @@ def now_ns() -> int:
     return loop.now_ns()
 
 
-CLOCK = Clock(now_ns, now_ns)
-"""Clock of a running virtual loop."""
+CLOCK = TimeSource(now_ns, now_ns)
+"""Time source of a running virtual loop."""

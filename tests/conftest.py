@@ -32,15 +32,22 @@ os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="riskless-arena-state-")
 TESTS = Path(__file__).parent
 SLOW = (
     *("benchmarks", "bots/commands/test_play.py", "bots/compiled", "docker", "docs/test_games_guide.py"),
-    *("docs/test_ladders_guide.py", "e2e", "examples", "lab", "ladder/commands", "ladder/test_cluster.py"),
+    *(
+        "docs/test_ladders_guide.py",
+        "e2e",
+        "examples",
+        "lab",
+        "ladder/commands",
+        "ladder/test_dask_runner.py",
+    ),
     *(
         "ladder/test_bot_processes.py",
-        "ladder/test_play.py",
+        "ladder/test_ladder_run.py",
         "ladder/test_runner.py",
         "server/check/test_faulty.py",
     ),
     "server/web",
-    *("solved/test_solution.py", "solved/test_table.py", "test_wheel.py", "web"),
+    *("solved/test_solution.py", "solved/test_solved_table.py", "test_wheel.py", "web"),
 )
 """Folders and files of tests that `make test` leaves to `make test-all`, but for those marked as smoke tests."""
 TICK = 0.05

@@ -1,4 +1,4 @@
-"""Clock for tests with threads of a store, which have no virtual time: a sleep advances the clock and does not wait."""
+"""TimeSource for tests with threads of a store, which have no virtual time: a sleep advances the clock and does not wait."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable
 
 from anyio.lowlevel import checkpoint
 
-from arena.clock import Clock
+from arena.clock import TimeSource
 
 
-class HurriedClock(Clock):
+class HurriedClock(TimeSource):
     """A clock that goes on by as much as somebody sleeps, at once. `then` is called after each sleep."""
 
     def __init__(self, then: Callable[[], Awaitable[None]] = checkpoint) -> None:

@@ -24,9 +24,12 @@ SELVES = {"self", "cls"}
 SETTERS = {"setattr", "delattr"}
 
 SET_FROM_OUTSIDE = {
-    ("server/edge/log.py", "excepthook"): "Python's own way to be told of exceptions that nobody has caught",
     (
-        "server/edge/log.py",
+        "server/edge/server_log.py",
+        "excepthook",
+    ): "Python's own way to be told of exceptions that nobody has caught",
+    (
+        "server/edge/server_log.py",
         "unraisablehook",
     ): "Python's own way to be told of exceptions that nobody can catch",
     (

@@ -25,7 +25,7 @@ from pathlib import Path
 from arena.games.board import RisklessMap
 from arena.lab.variants import HELD_OUT, load_variant
 from arena.maps.loader import map_names
-from arena.maps.openings import shipped_openings_file
+from arena.maps.openings_file import shipped_openings_file
 from arena.rating.pentanomial import CLASSES, Counts, elo_difference
 from benchmarks.kit.measure import make_parser
 

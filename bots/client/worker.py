@@ -16,7 +16,7 @@ from typing import Any
 
 from arena.bots.api.bot import Bot, Crash, Ending, Match, Resign, Thinking, assign_match, request_move
 from arena.bots.client.state.actions import Choose
-from arena.clock import MONOTONIC, Clock
+from arena.clock import MONOTONIC, TimeSource
 
 log = logging.getLogger("arena.client")
 
@@ -85,7 +85,7 @@ class Worker:
         make_bot: BotFactory,
         match: Match,
         report: Callable[[Report], None],
-        clock: Clock = MONOTONIC,
+        clock: TimeSource = MONOTONIC,
     ) -> None:
         self._make_bot = make_bot
         self._match = match
@@ -165,12 +165,14 @@ class Worker:
             bot.ended(request)
 
 
-def schedule_hang_check(clock: Clock, match: str, worker: Worker, on_problem: Callable[[str], None]) -> None:
+def schedule_hang_check(
+    clock: TimeSource, match: str, worker: Worker, on_problem: Callable[[str], None]
+) -> None:
     """Schedule a check whether the bot of a finished match has ended after `HANG_SECONDS`; interrupt the bot if not."""
     clock.call_later(HANG_SECONDS, _interrupt_hung, clock, match, worker, on_problem)
 
 
-def _interrupt_hung(clock: Clock, match: str, worker: Worker, on_problem: Callable[[str], None]) -> None:
+def _interrupt_hung(clock: TimeSource, match: str, worker: Worker, on_problem: Callable[[str], None]) -> None:
     if worker.is_alive:
         on_problem(
             f"match {match}: {worker.current_method} has not returned {HANG_SECONDS:g} s after the end of the match,"

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from arena.bots.evaluators import evaluator_for
-from arena.bots.search.effort import TWICE, Comparison, ReachedDepths, compare_methods
+from arena.bots.search.leaf_counts import TWICE, Comparison, ReachedDepths, compare_methods
 from arena.bots.search.problem import Problem
 from arena.bots.search.reports.leaves_chart import POWERS, leaves_chart_svg
 from arena.console import CommandError, out, write_json, write_text

@@ -26,8 +26,8 @@ from arena.console import (
 )
 from arena.cores import usable_cores
 from arena.games.core import AnyGame, GameError, Player
-from arena.maps.board import print_position
 from arena.maps.setup import DEFAULT_MAP
+from arena.maps.terminal import print_position
 from arena.match.adjudication import unusable_table_reason
 from arena.protocol.adjudication import DEFAULT_RULES, Adjudication, BadAdjudication
 from arena.protocol.record import to_line

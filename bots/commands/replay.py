@@ -30,7 +30,7 @@ from arena.console import (
     write_json,
 )
 from arena.fetch import fetch
-from arena.maps.board import print_position
+from arena.maps.terminal import print_position
 from arena.match.replay import Replay, verify_record
 from arena.protocol.record import RECORD_BYTES, BadRecord, Record, from_line, read_numbered_records
 

@@ -17,8 +17,8 @@ from typing import Any, Protocol
 from arena.bots.api.bot import Bot, Clock, Ending, Match, Resign, Thinking
 from arena.bots.api.budget import Budget, DeepeningRule, plan
 from arena.bots.api.options import BadSpec, Spec
-from arena.bots.engines.collector import COLLECTOR
 from arena.bots.engines.forms import choose_form
+from arena.bots.engines.garbage_collector import COLLECTOR
 from arena.bots.engines.perfect import solution_for, to_search_value, why_no_table
 from arena.bots.engines.repetition import SeenPositions
 from arena.bots.evaluators.catalogue import evaluator_for

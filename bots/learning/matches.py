@@ -17,8 +17,8 @@ from arena.bots.learning.environment import Environment, make
 from arena.clock import MONOTONIC
 from arena.games.core import Player
 from arena.maps.setup import DEFAULT_MAP
-from arena.match.events import MatchOpened, Moved, PlayerReady, Resigned, TurnStarted
 from arena.match.referee import Referee
+from arena.match.referee_events import MatchOpened, Moved, PlayerReady, Resigned, TurnStarted
 from arena.match.terms import Terms
 from arena.protocol.adjudication import DEFAULT_RULES
 from arena.protocol.record import Record

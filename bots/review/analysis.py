@@ -32,8 +32,8 @@ from arena.bots.evaluators import dynamic_predicate, evaluator_for
 from arena.bots.search.algorithms import ALGORITHMS, AlgorithmSettings
 from arena.bots.search.deepening import MAX_DEPTH, NO_LIMIT, Report
 from arena.bots.search.monitor import SearchMonitor, Stop, never_stop
-from arena.bots.search.pool import ThreadPool
 from arena.bots.search.problem import Problem, SearchResult
+from arena.bots.search.thread_pool import ThreadPool
 from arena.bots.search.values import from_root
 from arena.clock import MONOTONIC
 from arena.cores import usable_cores

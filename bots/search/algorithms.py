@@ -15,10 +15,10 @@ from arena.bots.search.jamboree import jamboree
 from arena.bots.search.lazy import lazy
 from arena.bots.search.minimax import higher_order, minimax, negamax, one_line
 from arena.bots.search.monitor import SearchMonitor
-from arena.bots.search.pool import ThreadPool
 from arena.bots.search.problem import Problem, SearchResult
 from arena.bots.search.scouts import scouts
 from arena.bots.search.stack import stack_alphabeta, stack_minimax
+from arena.bots.search.thread_pool import ThreadPool
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,8 @@ to a minimum; its own trace, and this code, return 2 and take the maximum.
 
 from __future__ import annotations
 
-from arena.bots.search.edges import NO_ALPHA, NO_BETA, Edge, leaf, max_alpha, min_beta, step
 from arena.bots.search.monitor import Path, SearchMonitor
+from arena.bots.search.move_values import NO_ALPHA, NO_BETA, MoveValue, leaf, max_alpha, min_beta, step
 from arena.bots.search.problem import Line, Problem, SearchResult
 from arena.bots.search.values import INFINITY
 from arena.bots.search.views import Cons, Nil, Seq, showl
@@ -39,7 +39,7 @@ def alphabeta(
     monitor = monitor or SearchMonitor()
     game = problem.game
 
-    def f(depth: int, position: P, alpha: Edge, beta: Edge, path: Path) -> Edge:
+    def f(depth: int, position: P, alpha: MoveValue, beta: MoveValue, path: Path) -> MoveValue:
         monitor.enter(path, position, depth, alpha, beta)
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
@@ -60,7 +60,7 @@ def alphabeta(
                         monitor.leave(path, position, alpha, pruned=True)
                         return alpha
 
-    def g(depth: int, position: P, alpha: Edge, beta: Edge, path: Path) -> Edge:
+    def g(depth: int, position: P, alpha: MoveValue, beta: MoveValue, path: Path) -> MoveValue:
         monitor.enter(path, position, depth, alpha, beta)
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
@@ -81,7 +81,7 @@ def alphabeta(
                         monitor.leave(path, position, beta, pruned=True)
                         return beta
 
-    def search_child(depth: int, position: P, alpha: Edge, beta: Edge, path: Path) -> Edge:
+    def search_child(depth: int, position: P, alpha: MoveValue, beta: MoveValue, path: Path) -> MoveValue:
         # if the players take turns: the source's G below F, and F below G
         return (f if game.player(position) is Player.MAXIE else g)(depth, position, alpha, beta, path)
 
@@ -113,9 +113,9 @@ def holden_alphabeta(
             if value > alpha:
                 alpha, line = value, (move, *rest)
             if alpha >= beta:
-                monitor.leave(path, position, Edge(beta, line[0]), pruned=True)
+                monitor.leave(path, position, MoveValue(beta, line[0]), pruned=True)
                 return beta, line
-        monitor.leave(path, position, Edge(alpha, line[0] if line else None))
+        monitor.leave(path, position, MoveValue(alpha, line[0] if line else None))
         return alpha, line
 
     def minnie(alpha: int, beta: int, position: P, depth: int, path: Path) -> tuple[int, Line[M]]:
@@ -130,9 +130,9 @@ def holden_alphabeta(
             if value < beta:
                 beta, line = value, (move, *rest)
             if beta <= alpha:
-                monitor.leave(path, position, Edge(alpha, line[0]), pruned=True)
+                monitor.leave(path, position, MoveValue(alpha, line[0]), pruned=True)
                 return alpha, line
-        monitor.leave(path, position, Edge(beta, line[0] if line else None))
+        monitor.leave(path, position, MoveValue(beta, line[0] if line else None))
         return beta, line
 
     def search_child(alpha: int, beta: int, position: P, depth: int, path: Path) -> tuple[int, Line[M]]:
@@ -180,7 +180,7 @@ def failsoft(
                 top, line = value, (move, *rest)
             if top >= beta:
                 break
-        monitor.leave(path, position, Edge(sign * top, line[0]), pruned=top >= beta)
+        monitor.leave(path, position, MoveValue(sign * top, line[0]), pruned=top >= beta)
         return top, line
 
     value, line = search_node(-INFINITY, INFINITY, position, depth, ())

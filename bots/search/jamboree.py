@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from arena.bots.search.edges import NO_ALPHA, NO_BETA, Edge, leaf, max_alpha, min_beta, step
 from arena.bots.search.monitor import Path, SearchMonitor
+from arena.bots.search.move_values import NO_ALPHA, NO_BETA, MoveValue, leaf, max_alpha, min_beta, step
 from arena.bots.search.ordering import split_moves
-from arena.bots.search.pool import ThreadPool
 from arena.bots.search.problem import Problem, SearchResult
+from arena.bots.search.thread_pool import ThreadPool
 from arena.games.core import M, P, Player
 
 Numbered = tuple[int, M]
@@ -37,7 +37,9 @@ def jamboree(
     monitor = monitor or SearchMonitor()
     game = problem.game
 
-    def f(depth: int, position: P, alpha: Edge, beta: Edge, path: Path, monitor: SearchMonitor) -> Edge:
+    def f(
+        depth: int, position: P, alpha: MoveValue, beta: MoveValue, path: Path, monitor: SearchMonitor
+    ) -> MoveValue:
         monitor.enter(path, position, depth, alpha, beta)
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
@@ -57,7 +59,9 @@ def jamboree(
         monitor.leave(path, position, alpha)
         return alpha
 
-    def g(depth: int, position: P, alpha: Edge, beta: Edge, path: Path, monitor: SearchMonitor) -> Edge:
+    def g(
+        depth: int, position: P, alpha: MoveValue, beta: MoveValue, path: Path, monitor: SearchMonitor
+    ) -> MoveValue:
         monitor.enter(path, position, depth, alpha, beta)
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
@@ -81,14 +85,14 @@ def jamboree(
         mmmoves: Sequence[Numbered[M]],
         depth: int,
         position: P,
-        alpha: Edge,
-        beta: Edge,
+        alpha: MoveValue,
+        beta: MoveValue,
         path: Path,
         monitor: SearchMonitor,
-    ) -> list[Edge]:
+    ) -> list[MoveValue]:
         """Return a Step for each of the moves, in move order, all searched in parallel with the same bounds."""
 
-        def search(part: tuple[Numbered[M], SearchMonitor]) -> Edge:
+        def search(part: tuple[Numbered[M], SearchMonitor]) -> MoveValue:
             (index, move), fork = part
             after = game.successor(position, move)
             return step(move, search_child(depth - 1, after, alpha, beta, (*path, index), fork).value)
@@ -100,8 +104,8 @@ def jamboree(
             monitor.join(forks)
 
     def search_child(
-        depth: int, position: P, alpha: Edge, beta: Edge, path: Path, monitor: SearchMonitor
-    ) -> Edge:
+        depth: int, position: P, alpha: MoveValue, beta: MoveValue, path: Path, monitor: SearchMonitor
+    ) -> MoveValue:
         # if the players take turns: the source's g below f, and f below g
         return (f if game.player(position) is Player.MAXIE else g)(
             depth, position, alpha, beta, path, monitor

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from operator import itemgetter
 from typing import Generic
 
-from arena.bots.search.edges import Edge
 from arena.bots.search.monitor import Path, SearchMonitor
+from arena.bots.search.move_values import MoveValue
 from arena.bots.search.problem import Line, Problem, SearchResult
 from arena.bots.search.values import INFINITY
 from arena.games.core import M, P, Player
@@ -40,7 +40,7 @@ def minimax(
             value, rest = search_child(game.successor(position, move), depth - 1, (*path, index))
             if value > best:
                 best, line = value, (move, *rest)
-        monitor.leave(path, position, Edge(best, line[0]))
+        monitor.leave(path, position, MoveValue(best, line[0]))
         return best, line
 
     def minnie(position: P, depth: int, path: Path) -> tuple[int, Line[M]]:
@@ -55,7 +55,7 @@ def minimax(
             value, rest = search_child(game.successor(position, move), depth - 1, (*path, index))
             if value < best:
                 best, line = value, (move, *rest)
-        monitor.leave(path, position, Edge(best, line[0]))
+        monitor.leave(path, position, MoveValue(best, line[0]))
         return best, line
 
     def search_child(position: P, depth: int, path: Path) -> tuple[int, Line[M]]:
@@ -100,7 +100,7 @@ class _SearchState(Generic[P, M]):
 
     def report_score(self, score: int, move: M | None = None) -> int:
         """Return `score`, and report it to the monitor as this state's result for Maxie."""
-        self._monitor.leave(self._path, self._position, Edge(score, move))
+        self._monitor.leave(self._path, self._position, MoveValue(score, move))
         return score
 
 
@@ -179,7 +179,7 @@ def negamax(
             value *= sign * game.player(child).sign
             if value > top:
                 top, line = value, (move, *rest)
-        monitor.leave(path, position, Edge(sign * top, line[0]))
+        monitor.leave(path, position, MoveValue(sign * top, line[0]))
         return top, line
 
     value, line = search_node(position, depth, ())

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from arena.bots.search.edges import Edge
+from arena.bots.search.move_values import MoveValue
 
 Path = tuple[int, ...]
 """Path of a node: at each ply from the root, the index of the move in move order."""
@@ -38,8 +38,8 @@ class Entered:
     path: Path
     position: Any
     depth: int
-    alpha: Edge | None
-    beta: Edge | None
+    alpha: MoveValue | None
+    beta: MoveValue | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Exited:
 
     path: Path
     position: Any
-    result: Edge
+    result: MoveValue
     pruned: bool
 
 
@@ -105,15 +105,15 @@ class SearchMonitor:
         path: Path,
         position: object,
         depth: int,
-        alpha: Edge | int | None = None,
-        beta: Edge | int | None = None,
+        alpha: MoveValue | int | None = None,
+        beta: MoveValue | int | None = None,
     ) -> None:
         """Record that a node is entered. Raises Stopped if the search was stopped."""
         if self.stop():
             raise Stopped
         self.nodes += 1
         if self.events is not None:
-            self.events.append(Entered(path, position, depth, _to_edge(alpha), _to_edge(beta)))
+            self.events.append(Entered(path, position, depth, _to_move_value(alpha), _to_move_value(beta)))
 
     def count_held(self, node: object) -> None:
         """Count a tree node as held in memory, until it is garbage-collected."""
@@ -126,7 +126,7 @@ class SearchMonitor:
         self.horizon |= horizon
         if self.events is not None:
             self.events.append(Valued(path, position, value))
-            self.events.append(Exited(path, position, Edge(value), pruned=False))
+            self.events.append(Exited(path, position, MoveValue(value), pruned=False))
 
     def count_leaves(self, leaves: int, *, horizon: bool) -> None:
         """Count leaves without a trace. The caller must poll the stop itself."""
@@ -139,13 +139,13 @@ class SearchMonitor:
         self.horizon |= horizon
         if self.events is not None:
             self.events.append(TableHit(path, position, value))
-            self.events.append(Exited(path, position, Edge(value), pruned=False))
+            self.events.append(Exited(path, position, MoveValue(value), pruned=False))
 
-    def leave(self, path: Path, position: object, result: Edge | int, *, pruned: bool = False) -> None:
+    def leave(self, path: Path, position: object, result: MoveValue | int, *, pruned: bool = False) -> None:
         """Record the result of an inner node."""
         if self.events is not None:
-            edge = result if isinstance(result, Edge) else Edge(result)
-            self.events.append(Exited(path, position, edge, pruned))
+            move_value = result if isinstance(result, MoveValue) else MoveValue(result)
+            self.events.append(Exited(path, position, move_value, pruned))
 
     def fork(self, stop: Stop | None = None) -> SearchMonitor:
         """Return a monitor for a part that runs in parallel, with the given stop or this monitor's."""
@@ -171,5 +171,5 @@ class _NodeReference(weakref.ref[Any]):
     __hash__ = object.__hash__
 
 
-def _to_edge(bound: Edge | int | None) -> Edge | None:
-    return Edge(bound) if isinstance(bound, int) else bound
+def _to_move_value(bound: MoveValue | int | None) -> MoveValue | None:
+    return MoveValue(bound) if isinstance(bound, int) else bound

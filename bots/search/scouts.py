@@ -16,10 +16,10 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Generic
 
-from arena.bots.search.edges import Edge
 from arena.bots.search.monitor import Path, SearchMonitor, Stopped
-from arena.bots.search.pool import Task, ThreadPool
+from arena.bots.search.move_values import MoveValue
 from arena.bots.search.problem import Line, Problem, SearchResult
+from arena.bots.search.thread_pool import Task, ThreadPool
 from arena.bots.search.values import INFINITY
 from arena.games.core import M, P
 
@@ -58,7 +58,7 @@ def search(
         return sign * expansion.value, ()
     node = _InnerNode(problem, pool, monitor, window, position, depth, path, expansion.moves)
     value, line = node.search()
-    monitor.leave(path, position, Edge(sign * value, line[0]), pruned=value >= beta)
+    monitor.leave(path, position, MoveValue(sign * value, line[0]), pruned=value >= beta)
     return value, line
 
 

@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Generic
 
-from arena.bots.search.edges import Edge
 from arena.bots.search.monitor import Path, SearchMonitor
+from arena.bots.search.move_values import MoveValue
 from arena.bots.search.problem import Problem, SearchResult
 from arena.bots.search.table import Bound, Table
 from arena.bots.search.values import INFINITY
@@ -139,7 +139,7 @@ class _StackSearch(Generic[P, M]):
         frame = self._stack.pop()
         cut = self._cutting and frame.best >= frame.beta
         self._monitor.leave(
-            self._path(), frame.position, Edge(frame.sign * frame.best, frame.move), pruned=cut
+            self._path(), frame.position, MoveValue(frame.sign * frame.best, frame.move), pruned=cut
         )
         if self._table is not None and frame.move is not None:
             upper = self._cutting and frame.best <= frame.alpha

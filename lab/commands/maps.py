@@ -11,10 +11,10 @@ from rich.table import Table
 
 from arena.console import CommandError, JsonOption, err, out, write_json, write_text
 from arena.lab.commands.measure import measure_command
-from arena.maps.drawing import draw_map
 from arena.maps.layout import list_roads
 from arena.maps.loader import MapError, MapFile, load_map_file, map_names, read_file
 from arena.maps.svg import draw_svg
+from arena.maps.text_map import draw_map
 
 WIDTH = 100
 """Width of a picture that is not drawn on a terminal, and the maximum width on a terminal, in characters."""

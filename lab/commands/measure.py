@@ -31,7 +31,7 @@ from arena.games.core import AnyGame
 from arena.games.riskless import Riskless
 from arena.lab.commands.compiled_map import load_compiled_map
 from arena.maps.loader import map_names
-from arena.maps.openings import BadOpenings, Opening, read_openings, shipped_openings_file
+from arena.maps.openings_file import BadOpenings, Opening, read_openings, shipped_openings_file
 from arena.maps.setup import has_maps
 
 if TYPE_CHECKING:

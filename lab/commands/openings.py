@@ -21,7 +21,7 @@ from arena.cores import usable_cores
 from arena.games.board import RisklessMap
 from arena.games.riskless import Riskless
 from arena.lab.commands.compiled_map import load_compiled_map
-from arena.maps.openings import KEY, map_fingerprint
+from arena.maps.openings_file import KEY, map_fingerprint
 from arena.maps.setup import DEFAULT_MAP
 from arena.match.openings import Opening
 
@@ -128,7 +128,7 @@ def make(
     """
     judged_by = _parse_engine(engine)
     numbers = _parse_strengths(strengths)
-    from arena.lab.openings import Criteria, make_openings  # noqa: PLC0415 - an extra, and slow to load
+    from arena.lab.opening_search import Criteria, make_openings  # noqa: PLC0415 - an extra, and slow to load
 
     board = load_compiled_map(map)
     path = output or Path(f"{board.name.replace(':', '-')}-openings.txt")

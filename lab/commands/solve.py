@@ -19,11 +19,11 @@ from arena.cores import usable_cores
 from arena.games.board import RisklessMap
 from arena.lab.variants import load_variant
 from arena.maps.loader import MapError
-from arena.solved.boards import Boards
+from arena.solved.board_numbers import Boards
 from arena.solved.folders import check_table, find_table, local_folder, table_file_name
 from arena.solved.header import BadTable
+from arena.solved.solved_table import SolvedTable
 from arena.solved.solved_value import SolvedValue
-from arena.solved.table import SolvedTable
 
 if TYPE_CHECKING:
     from arena.lab.solving.solver import Progress as Step
@@ -107,8 +107,8 @@ def solve_command(
 def _solve(map: RisklessMap, path: Path, threads: int) -> float:
     """Solve a map, write the table to `path`, and return the duration in seconds. Raises CommandError."""
     from arena.lab.solving.checkpoint import BadCheckpoint  # noqa: PLC0415 - an extra, and slow to load
+    from arena.lab.solving.cost import CODE_BYTES, available_memory, estimate_cost, largest_cap  # noqa: PLC0415
     from arena.lab.solving.layers import WinTooLong  # noqa: PLC0415
-    from arena.lab.solving.plan import CODE_BYTES, available_memory, estimate_cost, largest_cap  # noqa: PLC0415
     from arena.lab.solving.solver import Solver  # noqa: PLC0415
 
     boards = Boards.of(map)

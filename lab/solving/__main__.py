@@ -11,8 +11,8 @@ from tempfile import TemporaryDirectory
 from arena.bots.compiled.__main__ import two_territory_game
 from arena.lab.solving.solver import Solver
 from arena.lab.solving.verify import verify_table
-from arena.solved.boards import Boards
-from arena.solved.table import SolvedTable
+from arena.solved.board_numbers import Boards
+from arena.solved.solved_table import SolvedTable
 
 
 def main() -> None:

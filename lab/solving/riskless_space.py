@@ -1,6 +1,6 @@
 """Riskless for the solver: the successors of a board, and passes over all boards.
 
-The number of a board is a sum of digits (solved.boards). So the number after a move is the number after training with two
+The number of a board is a sum of digits (solved.board_numbers). So the number after a move is the number after training with two
 digits changed. The opponent sees the board with all signs changed, whose number is a difference of two numbers.
 """
 
@@ -10,7 +10,9 @@ from functools import cache
 from typing import Any
 
 from arena.bots.compiled.cache import inlined
-from arena.lab.solving.boards import (
+from arena.lab.solving.kernels import solver_kernel
+from arena.lab.solving.layers import GameSpace
+from arena.lab.solving.rules_array import (
     CAP,
     GOAL,
     IMAGES,
@@ -21,8 +23,6 @@ from arena.lab.solving.boards import (
     TURNED,
     unpack,
 )
-from arena.lab.solving.kernels import solver_kernel
-from arena.lab.solving.layers import GameSpace
 
 PLAYING, DRAWN, LOST, WON = range(4)
 

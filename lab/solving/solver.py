@@ -16,14 +16,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from arena.lab.solving.boards import rules_array, scratch_words
 from arena.lab.solving.checkpoint import load_checkpoint, save_checkpoint
+from arena.lab.solving.cost import number_bytes
 from arena.lab.solving.layers import Layers
-from arena.lab.solving.plan import number_bytes
 from arena.lab.solving.riskless_space import RISKLESS, gather_kernel, restore_kernel, survey_kernel
-from arena.solved.boards import Boards
+from arena.lab.solving.rules_array import rules_array, scratch_words
+from arena.solved.board_numbers import Boards
 from arena.solved.header import BOARDS_IN_BLOCK, Header, Totals, boards_digest
-from arena.solved.table import compress_codes, write_table
+from arena.solved.solved_table import compress_codes, write_table
 
 PART = BOARDS_IN_BLOCK * 16
 """Number of boards that a thread handles at a time: a whole number of blocks."""

@@ -18,9 +18,9 @@ import numpy.typing as npt
 
 from arena.bots.compiled.cache import inlined
 from arena.lab.solving.kernels import solver_kernel
-from arena.solved.boards import Boards, Permutation
+from arena.solved.board_numbers import Boards, Permutation
 from arena.solved.header import Totals
-from arena.solved.table import SolvedTable
+from arena.solved.solved_table import SolvedTable
 
 PART = 1 << 20
 OPEN, WON, LOST, DRAWN, LONGEST_WIN = range(5)

@@ -35,10 +35,10 @@ from arena.ladder.commands.options import (
     apply_options,
     engine_bots,
 )
-from arena.ladder.commands.play import play_plan
+from arena.ladder.commands.play_plan import play_plan
 from arena.ladder.commands.results import ReportFiles, report_results
+from arena.ladder.event_openings import SHIPPED
 from arena.ladder.external_bots import ExternalBotSettings
-from arena.ladder.openings import SHIPPED
 from arena.ladder.plan import DEFAULT_ENGINES, DEFAULT_ROUNDS, DEFAULT_TIME, BadLadder, LadderPlan
 from arena.ladder.plan_file import read_ladder
 from arena.maps.setup import DEFAULT_MAP

@@ -30,10 +30,10 @@ from arena.ladder.commands.options import (
     apply_options,
     engine_bots,
 )
-from arena.ladder.commands.play import play_plan
+from arena.ladder.commands.play_plan import play_plan
 from arena.ladder.commands.results import ReportFiles, report_results
-from arena.ladder.event import Ladder
-from arena.ladder.openings import SHIPPED
+from arena.ladder.event_openings import SHIPPED
+from arena.ladder.ladder import Ladder
 from arena.ladder.plan import NAME_LENGTH, BadLadder, BotPlan, LadderPlan, allowed_name, parse_time_control
 from arena.maps.setup import DEFAULT_MAP
 from arena.protocol.adjudication import DEFAULT_RULES

@@ -9,7 +9,7 @@ from pathlib import Path
 import typer
 
 from arena.console import CommandError, err, out, write_json, write_text
-from arena.ladder.event import Ladder
+from arena.ladder.ladder import Ladder
 from arena.ladder.reports.blunders import count_blunders
 from arena.ladder.reports.lines import draws_in_words, warning_of_draws
 from arena.ladder.reports.page import render_report

@@ -29,7 +29,7 @@ from arena.console import (
     register_game,
     write_json,
 )
-from arena.ladder.commands.play import play_plan
+from arena.ladder.commands.play_plan import play_plan
 from arena.ladder.commands.results import ReportFiles, report_results
 from arena.ladder.plan import BadLadder, BotPlan, LadderPlan, parse_time_control
 from arena.maps.setup import DEFAULT_MAP

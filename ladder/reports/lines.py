@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena.ladder.event import Ladder
+from arena.ladder.ladder import Ladder
 from arena.maps.setup import DECIDING, has_maps
 from arena.protocol.adjudication import REPETITION
 from arena.protocol.codes import FORFEITS

@@ -8,7 +8,7 @@ from html import escape
 
 from arena.games.catalogue import make_game
 from arena.games.core import GameError
-from arena.ladder.event import Ladder
+from arena.ladder.ladder import Ladder
 from arena.ladder.plan import own_time_controls
 from arena.ladder.reports.blunders import Blunders, count_blunders
 from arena.ladder.reports.lines import draws_in_words, match_line

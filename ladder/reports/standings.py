@@ -14,14 +14,23 @@ from arena.console import print_plain
 from arena.ladder.reports.blunders import Blunders
 from arena.match.replay import mean_cpu_ms
 from arena.protocol.record import Record
+from arena.rating.column_names import COLUMN_NAMES
 from arena.rating.standings import StandingsRow
-from arena.rating.words import WORDS
 
 NARROWEST = 78
 """Minimum width of a terminal for the drawn table, in characters; a narrower one shows Markdown with wrapped lines."""
 
 FAULTS = ("crashes", "time_forfeits", "illegal_moves", "disconnects", "other_forfeits")
-HEADINGS = ("games", "points", "won", "drawn", "lost", "Elo", "± 95 %", *(WORDS[name] for name in FAULTS))
+HEADINGS = (
+    "games",
+    "points",
+    "won",
+    "drawn",
+    "lost",
+    "Elo",
+    "± 95 %",
+    *(COLUMN_NAMES[name] for name in FAULTS),
+)
 """Headings of the columns after the bot's name."""
 
 

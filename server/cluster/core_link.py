@@ -6,7 +6,7 @@ import logging
 from collections.abc import Sequence
 from typing import Protocol
 
-from arena.clock import Clock
+from arena.clock import TimeSource
 from arena.server.cluster.bus import Bus
 from arena.server.cluster.frames import (
     HEARTBEAT_NS,
@@ -98,7 +98,7 @@ class CoreLink:
     Only durations cross the bus, since clocks differ. Arrival times are those of this process's clock.
     """
 
-    def __init__(self, bus: Bus, shard: str, fence: int, shell: ShellPort, *, clock: Clock) -> None:
+    def __init__(self, bus: Bus, shard: str, fence: int, shell: ShellPort, *, clock: TimeSource) -> None:
         """Lead a shard with the fencing number `fence`."""
         self.edges: dict[int, RemoteEdge] = {}
         """Edges in contact, by number."""

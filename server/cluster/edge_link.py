@@ -6,7 +6,7 @@ import logging
 from collections import deque
 from collections.abc import Callable, Sequence
 
-from arena.clock import Clock
+from arena.clock import TimeSource
 from arena.protocol.messages import Move
 from arena.server.cluster.bus import Bus
 from arena.server.cluster.frames import (
@@ -56,7 +56,7 @@ class EdgeLink:
         shard: str,
         edge: int,
         *,
-        clock: Clock,
+        clock: TimeSource,
         call_soon: Callable[[Callable[[], None]], object],
     ) -> None:
         """Carry messages of the edge with number `edge`, which is random and unique in the shard.

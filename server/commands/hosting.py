@@ -33,16 +33,16 @@ from arena.server.commands.settings_file import (
     load_settings,
 )
 from arena.server.core.settings import OPEN_EVENT, Pool
-from arena.server.edge import log as logs
+from arena.server.edge import server_log
 from arena.server.host import Host, open_host
 from arena.server.processes.tasks import open_background_tasks
 from arena.server.roles import check_connections, open_edge, open_leader
 from arena.server.settings import (
     RELOADED,
     TYPES,
+    ArenaSettings,
     HouseSettings,
     ProcessRole,
-    Settings,
     TlsSettings,
     WebhookSettings,
 )
@@ -68,7 +68,7 @@ class HostPlan:
     tls: ssl.SSLContext | None
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> ArenaSettings:
         """Settings of the host."""
         return self.loaded.settings
 
@@ -202,7 +202,9 @@ class ReloadableHost:
         if self._host is not None:
             self._host.core.reconfigure(plan.pool)
         log_format = self.settings.log
-        logs.configure_logging(log_format.format.value, verbose=log_format.verbose, wire=log_format.wire)
+        server_log.configure_logging(
+            log_format.format.value, verbose=log_format.verbose, wire=log_format.wire
+        )
         postponed = [key for key in changed if key not in applied]
         log.warning(
             "settings read again: applied %s; a restart is needed for %s",
@@ -267,7 +269,7 @@ def _make_house_plan(house: HouseSettings) -> HousePlan:
     return HousePlan(engines, guests=house.guests, check=is_custom, games=KNOWN.specs())
 
 
-def _check_adjudication(settings: Settings, pool: Pool) -> None:
+def _check_adjudication(settings: ArenaSettings, pool: Pool) -> None:
     """Raise BadSetting if an adjudication rule cannot apply to a game of the pool."""
     try:
         rules = settings.matches.adjudication
@@ -279,7 +281,7 @@ def _check_adjudication(settings: Settings, pool: Pool) -> None:
             raise BadSetting("matches.adjudicate", why)
 
 
-def _check_store(settings: Settings) -> None:
+def _check_store(settings: ArenaSettings) -> None:
     """Raise BadSetting if the settings of the store, the bus and the processes contradict each other."""
     store = settings.store
     place = settings.server
@@ -311,7 +313,7 @@ def _check_store(settings: Settings) -> None:
         raise BadSetting("store.keep", str(error)) from None
 
 
-def _check_proxies(settings: Settings) -> None:
+def _check_proxies(settings: ArenaSettings) -> None:
     """Raise BadSetting for a proxy that is not an address or network."""
     try:
         for each in settings.server.proxies:
@@ -320,7 +322,7 @@ def _check_proxies(settings: Settings) -> None:
         raise BadSetting("server.proxies", str(error)) from None
 
 
-def _check_origins(settings: Settings) -> None:
+def _check_origins(settings: ArenaSettings) -> None:
     """Raise BadSetting for a text that is not an origin."""
     for each in settings.server.origins:
         if each != "*" and not ORIGIN.fullmatch(each):

@@ -16,7 +16,7 @@ from typing import Never
 import anyio
 import typer
 
-from arena.clock import MONOTONIC, Clock
+from arena.clock import MONOTONIC, TimeSource
 from arena.console import CommandError, err
 from arena.server.cluster.address import PASSWORD_FILE
 from arena.server.edge.addresses import listen_error_text, websocket_url
@@ -24,7 +24,7 @@ from arena.server.host import open_store
 from arena.server.processes.private_nats import NatsNotStarted, open_private_nats
 from arena.server.processes.supervisor import make_supervised_command
 from arena.server.processes.tasks import open_background_tasks
-from arena.server.settings import ProcessRole, ServerSettings, Settings
+from arena.server.settings import ArenaSettings, ProcessRole, ServerSettings
 from arena.server.store.database import StoreError
 
 log = logging.getLogger("arena.processes")
@@ -79,7 +79,7 @@ class ServerProcess:
             self.process.wait()
 
 
-def serve_processes(settings: Settings, *, forward_sighup: bool) -> Never:
+def serve_processes(settings: ArenaSettings, *, forward_sighup: bool) -> Never:
     """Run the core and the edges as child processes until stopped.
 
     forward_sighup: True to forward SIGHUP, so that the child processes reload their settings; if False, SIGHUP ends
@@ -97,7 +97,7 @@ def serve_processes(settings: Settings, *, forward_sighup: bool) -> Never:
     raise typer.Exit(code)
 
 
-async def _prepare_store(settings: Settings) -> None:
+async def _prepare_store(settings: ArenaSettings) -> None:
     """Open and prepare the store once, so that a problem is reported only once for all processes."""
     async with AsyncExitStack() as stack:
         await open_store(stack, settings)
@@ -124,7 +124,7 @@ def _reserve_port(host: str, port: int) -> socket.socket:
     return listener
 
 
-async def _run_children(settings: Settings, port: int, forward_sighup: bool) -> int:  # noqa: FBT001  anyio.run takes no keywords
+async def _run_children(settings: ArenaSettings, port: int, forward_sighup: bool) -> int:  # noqa: FBT001  anyio.run takes no keywords
     place, secure = settings.server, bool(settings.tls.cert)
     host, count = place.host, place.processes
     stops = {signal.SIGINT, signal.SIGTERM}
@@ -228,7 +228,7 @@ def _reachable_host(host: str) -> str:
     return {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(host, host)  # noqa: S104
 
 
-async def _keep_running(child: ServerProcess, clock: Clock = MONOTONIC) -> None:
+async def _keep_running(child: ServerProcess, clock: TimeSource = MONOTONIC) -> None:
     """Restart a process whenever it ends, until cancelled."""
     pause = BACKOFF_SECONDS
     while True:

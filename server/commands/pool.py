@@ -10,7 +10,7 @@ from typing import TypeVar
 from arena.games.catalogue import KNOWN
 from arena.games.core import AnyGame, GameError
 from arena.maps.loader import MapError
-from arena.maps.openings import BadOpenings, read_openings, shipped_openings_file
+from arena.maps.openings_file import BadOpenings, read_openings, shipped_openings_file
 from arena.maps.setup import has_maps, make_game_on_map
 from arena.match.openings import Opening, random_opening
 from arena.protocol.timecontrol import BadTimeControl, TimeControl

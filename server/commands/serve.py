@@ -22,8 +22,7 @@ from arena.server.commands.settings_file import (
     example_file,
     parse_set_options,
 )
-from arena.server.edge import interpreter
-from arena.server.edge import log as logs
+from arena.server.edge import interpreter, server_log
 from arena.server.host import CannotListen
 from arena.server.processes.tasks import open_background_tasks
 from arena.server.settings import LogFormat, ProcessRole
@@ -121,7 +120,9 @@ def serve(
     except BadSettings as error:
         raise UsageError(str(error)) from None
     settings = plan.settings
-    logs.configure_logging(settings.log.format.value, verbose=settings.log.verbose, wire=settings.log.wire)
+    server_log.configure_logging(
+        settings.log.format.value, verbose=settings.log.verbose, wire=settings.log.wire
+    )
     if settings.server.processes > 1:
         serve_processes(settings, forward_sighup=file is not None)
     hosting, stop = ReloadableHost(file, options, plan), StopSignals()

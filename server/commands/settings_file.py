@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import fields
 
 from arena.games.name_hints import most_similar, suggest_name
-from arena.server.settings import RELOADED, TYPES, Settings
+from arena.server.settings import RELOADED, TYPES, ArenaSettings
 
 FILE_HEADER = """\
 # Settings of `arena serve arena.toml`: all keys, with their defaults. A file needs only those that differ.
@@ -49,7 +49,7 @@ class CommandLineSetting:
 class LoadedSettings:
     """Settings, and the place where each was set: the file or an option."""
 
-    settings: Settings
+    settings: ArenaSettings
     file: Path | None
     text: str
     """Text of the file; empty without a file."""
@@ -71,7 +71,7 @@ def load_settings(file: Path | None, options: Sequence[CommandLineSetting]) -> L
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise BadSettings(f"{file}: {error}") from None
-    loaded = LoadedSettings(Settings(), file, text, {each.key: each.option for each in options})
+    loaded = LoadedSettings(ArenaSettings(), file, text, {each.key: each.option for each in options})
     overridden = {each.key for each in options}
     try:
         for key, value in _read_entries(tables):
@@ -96,7 +96,7 @@ def parse_set_options(texts: Sequence[str]) -> Iterator[CommandLineSetting]:
 
 def example_file() -> str:
     """Return the text of a settings file with all keys and their defaults, each below its description."""
-    settings, lines = Settings(), [FILE_HEADER]
+    settings, lines = ArenaSettings(), [FILE_HEADER]
     for section in fields(settings):
         table = getattr(settings, section.name)
         lines += ["", f"# {type(table).__doc__}", f"[{section.name}]"]
@@ -121,7 +121,7 @@ def _read_text(file: Path) -> str:
 
 def _read_entries(tables: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yield the keys and values in a file's sections. Raises BadSetting."""
-    sections = Settings.__struct_fields__
+    sections = ArenaSettings.__struct_fields__
     for section, table in tables.items():
         if not isinstance(table, dict):
             is_known = section in sections
@@ -153,7 +153,7 @@ def _unknown_key_text(name: str, known_keys: Sequence[str]) -> str:
     near = None if most_similar(name, known_keys) else most_similar(name, elsewhere)
     if near:
         return f'unknown key; did you mean "{elsewhere[near]}"?'
-    return f"unknown key; {suggest_name(name, known_keys or Settings.__struct_fields__)}"
+    return f"unknown key; {suggest_name(name, known_keys or ArenaSettings.__struct_fields__)}"
 
 
 def _convert_value(key: str, value: Any, type: Any, *, strict: bool = True) -> Any:

@@ -18,7 +18,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from arena.match.events import Event, PlayerReady, PlayerReconnected, Resigned, SessionLost
+from arena.match.referee_events import Event, PlayerReady, PlayerReconnected, Resigned, SessionLost
 from arena.protocol.codes import Code
 from arena.protocol.messages import (
     Accept,

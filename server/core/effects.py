@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from arena.match.events import Event, TurnStarted
+from arena.match.referee_events import Event, TurnStarted
 from arena.match.terms import Terms
 from arena.protocol.codes import Code
 from arena.protocol.messages import EventPhase, ServerMessage

@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from arena.match.events import TimedEvent
+from arena.match.referee_events import TimedEvent
 from arena.match.terms import Terms
 from arena.protocol.messages import ClientMessage, Hello
 from arena.protocol.values import Role

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable
 import msgspec
 
 from arena.games.core import Player
-from arena.match.events import Event, MatchOpened, PlayerDisconnected, ProtocolViolated
 from arena.match.referee import LATE_LIMIT
+from arena.match.referee_events import Event, MatchOpened, PlayerDisconnected, ProtocolViolated
 from arena.match.terms import Terms
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result

@@ -13,7 +13,8 @@ from collections.abc import Mapping
 from msgspec import UNSET
 
 from arena.games.core import Player
-from arena.match.events import (
+from arena.match.referee import Referee
+from arena.match.referee_events import (
     DeadlinePassed,
     Effect,
     Event,
@@ -24,7 +25,6 @@ from arena.match.events import (
     ServerRecovered,
     TurnStarted,
 )
-from arena.match.referee import Referee
 from arena.match.terms import Terms
 from arena.match.thinking import AnalysisTrimmer
 from arena.protocol.codes import EndReason

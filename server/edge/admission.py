@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Collection
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 
-from arena.clock import Clock
+from arena.clock import TimeSource
 from arena.server.edge.limits import HostLimits
 from arena.server.edge.request import Request
 from arena.server.edge.token_bucket import TokenBucket
@@ -48,7 +48,7 @@ class Admission:
         self,
         limits: HostLimits,
         trusted_proxies: Collection[str],
-        clock: Clock,
+        clock: TimeSource,
         pause_seconds: float = PAUSE_SECONDS,
     ) -> None:
         """`pause_seconds`: time for which an address with many misbehaving connections is refused."""

@@ -14,7 +14,7 @@ from typing import Any, Protocol, Self
 import anyio
 import anyio.abc
 
-from arena.clock import MONOTONIC, Clock
+from arena.clock import MONOTONIC, TimeSource
 from arena.protocol.codes import Code
 from arena.protocol.messages import End, ServerMessage
 from arena.server.core.effects import CloseClient, Publish, SendToClient
@@ -97,7 +97,7 @@ class Edge:
         exempt: Container[str] = frozenset(),
         lag: LoopLag | None = None,
         is_storing: Callable[[], bool] = lambda: False,
-        clock: Clock = MONOTONIC,
+        clock: TimeSource = MONOTONIC,
     ) -> None:
         """Make an edge that does not listen yet.
 

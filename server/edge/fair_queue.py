@@ -13,7 +13,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable
 from typing import Protocol
 
-from arena.clock import Clock
+from arena.clock import TimeSource
 
 SHARE = 0.2
 """Largest share of the process's time for all turns together, 0 to 1."""
@@ -37,7 +37,7 @@ class Waiter(Protocol):
 class FairQueue:
     """Queue of waiters by address. Addresses take turns; the waiters of one address are served in order."""
 
-    def __init__(self, clock: Clock, is_storing: Callable[[], bool] = lambda: False) -> None:
+    def __init__(self, clock: TimeSource, is_storing: Callable[[], bool] = lambda: False) -> None:
         """`is_storing`: returns True while moves are being stored."""
         self._clock = clock
         self._waiting: OrderedDict[str, deque[Waiter]] = OrderedDict()

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from arena.clock import Clock
+from arena.clock import TimeSource
 from arena.protocol.messages import End, ServerMessage, Update
 from arena.server.core.effects import LISTING
 from arena.server.edge.frames import encode_frame
@@ -59,7 +59,7 @@ class Follower(Protocol):
 class Topic:
     """Followers of one topic on this edge, and the recent messages that still have to be sent to some of them."""
 
-    def __init__(self, name: str, clock: Clock) -> None:
+    def __init__(self, name: str, clock: TimeSource) -> None:
         self.name = name
         self._clock = clock
         self._followers: dict[Follower, int] = {}

@@ -16,7 +16,7 @@ from typing import Protocol
 
 import anyio
 
-from arena.clock import MONOTONIC, Clock
+from arena.clock import MONOTONIC, TimeSource
 from arena.server.processes import supervisor
 from arena.server.processes.child import STOP_SECONDS, Child
 
@@ -93,7 +93,7 @@ class BotProcess:
         policy: RestartPolicy,
         on_failure: Callable[[str], None],
         on_change: Callable[[], None],
-        clock: Clock = MONOTONIC,
+        clock: TimeSource = MONOTONIC,
     ) -> None:
         self.name = program.name
         self.state = BotState.STARTING

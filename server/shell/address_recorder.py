@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from anyio.lowlevel import checkpoint
 
-from arena.clock import Clock
+from arena.clock import TimeSource
 from arena.server.core.effects import MatchFinished
 from arena.server.failed_logins import address_key
 from arena.server.store import database
@@ -30,7 +30,7 @@ PAUSE_SECONDS = 10.0
 class AddressRecorder:
     """Task that stores the hashed addresses of the players of finished matches. It is active only while `run` runs."""
 
-    def __init__(self, engine: Engine, journal: Journal, shell: Shell, clock: Clock) -> None:
+    def __init__(self, engine: Engine, journal: Journal, shell: Shell, clock: TimeSource) -> None:
         self._engine = engine
         self._journal = journal
         self._shell = shell

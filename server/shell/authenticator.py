@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from arena.clock import Clock
+from arena.clock import TimeSource
 from arena.protocol.codes import Code
 from arena.protocol.values import Role
 from arena.server.core.bot import hash_secret
@@ -62,7 +62,7 @@ class Authenticator:
         anyone: bool,
         guests: bool,
         failed_logins: FailedLogins,
-        clock: Clock,
+        clock: TimeSource,
     ) -> None:
         """Set up the check of names.
 

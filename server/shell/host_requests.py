@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from anyio.lowlevel import checkpoint
 
-from arena.clock import Clock
+from arena.clock import TimeSource
 from arena.server.core.effects import CommandAnswered
 from arena.server.core.inputs import ControlEvent, HostCommand
 from arena.server.store.database import Engine, describe_database_error
@@ -34,7 +34,9 @@ POLL_SECONDS = 1.0
 class HostRequestHandler:
     """Requests to one server. Those in the store are handled while `run` runs."""
 
-    def __init__(self, engine: Engine, server: str, shell: Shell, clock: Clock, journal: Journal) -> None:
+    def __init__(
+        self, engine: Engine, server: str, shell: Shell, clock: TimeSource, journal: Journal
+    ) -> None:
         self._engine = engine
         self._server = server
         self._shell = shell

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import anyio
 import anyio.abc
 
-from arena.clock import Clock
+from arena.clock import TimeSource
 from arena.protocol.codes import Code
 from arena.protocol.messages import End, Error, ServerMessage
 from arena.protocol.record import from_line
@@ -32,7 +32,7 @@ RETRY_SECONDS = 0.5
 class MissedResultSender:
     """Task that sends bots the results that they missed. It is active only while `run` runs."""
 
-    def __init__(self, find_record: RecordLookup, shell: Shell, clock: Clock) -> None:
+    def __init__(self, find_record: RecordLookup, shell: Shell, clock: TimeSource) -> None:
         self._find_record = find_record
         self._shell = shell
         self._clock = clock

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from anyio.lowlevel import checkpoint
 
-from arena.clock import Clock
+from arena.clock import TimeSource
 from arena.rating.glicko import Rating
 from arena.rating.steps import RatingStep
 from arena.server.core.effects import MatchFinished
@@ -36,7 +36,7 @@ Matches that finish close together are counted in one update.
 class RatingUpdater:
     """Task that updates ratings and tables after one server's matches. It is active only while `run` runs."""
 
-    def __init__(self, engine: Engine, journal: Journal, shell: Shell, clock: Clock) -> None:
+    def __init__(self, engine: Engine, journal: Journal, shell: Shell, clock: TimeSource) -> None:
         self._engine = engine
         self._journal = journal
         self._shell = shell

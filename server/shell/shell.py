@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import anyio
 import anyio.abc
 
-from arena.clock import Clock
+from arena.clock import TimeSource
 from arena.match.terms import Terms
 from arena.protocol.messages import Accept, Resign
 from arena.protocol.record import Record, from_line
@@ -113,7 +113,7 @@ class Shell:
         authenticator: Authenticator,
         metrics: Metrics,
         *,
-        clock: Clock,
+        clock: TimeSource,
         lag: LoopLag | None = None,
         seed: Callable[[], bytes],
         patience_s: float,

@@ -24,7 +24,7 @@ import anyio
 import anyio.to_thread
 import msgspec
 
-from arena.clock import Clock
+from arena.clock import TimeSource
 from arena.server.core.calendar import format_utc
 from arena.server.core.effects import EventNews
 
@@ -126,7 +126,7 @@ class WebhookSender:
         secret: str,
         shell: Shell,
         unix: Callable[[], float],
-        clock: Clock,
+        clock: TimeSource,
         post: PostFunction | None = None,
     ) -> None:
         """Set up the task. Raises BadWebhook for an invalid URL or secret.

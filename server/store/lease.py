@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from arena.clock import MONOTONIC, Clock
+from arena.clock import MONOTONIC, TimeSource
 from arena.server.processes.identity import ProcessIdentity, has_ended, identify_this_process
 from arena.server.store.database import StoreError, WriteFunction, make_insert
 from arena.server.store.schema import servers
@@ -86,7 +86,7 @@ async def acquire_lease(
     *,
     seconds: float = LEASE_SECONDS,
     wait: bool = False,
-    clock: Clock = MONOTONIC,
+    clock: TimeSource = MONOTONIC,
 ) -> Lease:
     """Acquire the lease on a name for `seconds`, as soon as the name is free.
 

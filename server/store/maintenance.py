@@ -7,7 +7,7 @@ import logging
 from anyio.lowlevel import checkpoint
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from arena.clock import MONOTONIC, Clock
+from arena.clock import MONOTONIC, TimeSource
 from arena.server.store import database
 from arena.server.store.compaction import pack_finished_matches
 from arena.server.store.database import StoreError
@@ -31,7 +31,7 @@ class Maintenance:
         engine: AsyncEngine,
         journal: Journal,
         retention: Retention | None = None,
-        clock: Clock = MONOTONIC,
+        clock: TimeSource = MONOTONIC,
     ) -> None:
         """Prepare the task. It writes through the journal's connection, so that nothing waits for a locked file."""
         self._engine = engine

@@ -33,8 +33,8 @@ from arena.server.store.aggregates.standings import CategorySummary, CrossScore,
 from arena.server.store.database import open_query_connection
 from arena.server.store.finished_matches import MatchSummary
 from arena.server.store.ladders import StoredPlan, find_plan, load_results
+from arena.server.store.match_search import SearchFilter, search_matches
 from arena.server.store.schema import rating_steps
-from arena.server.store.search import SearchFilter, search_matches
 
 FORMATS_WITHOUT_ELO = ("swiss", "knockout", ARENA)
 """Event formats whose tables are not ordered by Elo."""

@@ -134,7 +134,7 @@ events = sa.Table(  # events of matches not fully packed in `records`: server.st
     metadata,
     sa.Column("number", NUMBER, sa.ForeignKey("matches.number"), primary_key=True),
     sa.Column("seq", sa.Integer, primary_key=True),  # number of the last event in the row
-    sa.Column("event", sa.Text, nullable=False),  # match.events.to_journal: JSON
+    sa.Column("event", sa.Text, nullable=False),  # match.referee_events.to_journal: JSON
 )
 
 ladders = sa.Table(  # plans of events, needed to resume them: server.store.ladders

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 import anyio
 import msgspec
 
-from arena.clock import Clock
+from arena.clock import TimeSource
 from arena.games.catalogue import KNOWN
 from arena.server.edge import responses
 from arena.server.edge.responses import Response
@@ -57,7 +57,7 @@ class RequestHandler:
     """Handler of the requests to the page process."""
 
     def __init__(
-        self, setup: PageSetup, engine: database.Engine, ask_live: page_messages.AskLive, clock: Clock
+        self, setup: PageSetup, engine: database.Engine, ask_live: page_messages.AskLive, clock: TimeSource
     ) -> None:
         self._engine = engine
         # SQLite computes in this process. What it waits for a core costs nothing, or a busy machine would show old
@@ -214,7 +214,7 @@ async def serve() -> None:
     link = ServerChannel(writer)
     async with database.open_readonly(setup.store) as engine, anyio.create_task_group() as tasks:
         # queries of SQLite run in threads
-        clock = Clock(worked_ns=time.process_time_ns)
+        clock = TimeSource(worked_ns=time.process_time_ns)
         handler = RequestHandler(setup, engine, link.ask_live, clock)
         writer.write(page_messages.encode_frame(PageReady()))
         while True:

@@ -8,8 +8,8 @@ import msgspec
 from msgspec import Struct
 
 from arena.games.core import GameError
-from arena.match.events import Finish
 from arena.match.referee import SEATS
+from arena.match.referee_events import Finish
 from arena.match.timeline import TimelineEntry, build_timeline
 from arena.protocol.engines import Engines
 from arena.protocol.values import Seat

@@ -20,7 +20,7 @@ import anyio
 import anyio.to_thread
 import msgspec
 
-from arena.clock import Clock
+from arena.clock import TimeSource
 from arena.protocol.messages import Listing
 from arena.server.web import page_messages
 from arena.server.web.live import FindProgress, LiveData
@@ -62,7 +62,7 @@ class PageProcess:
         live: LiveData,
         progress: FindProgress,
         renames: Callable[[], list[Rename]],
-        clock: Clock,
+        clock: TimeSource,
     ) -> None:
         """Prepare the process.
 

@@ -19,7 +19,7 @@ from http import HTTPStatus
 import anyio
 from msgspec import Struct
 
-from arena.clock import MONOTONIC, Clock
+from arena.clock import MONOTONIC, TimeSource
 from arena.games.catalogue import KNOWN
 from arena.maps.loader import map_names
 from arena.maps.setup import DEFAULT_MAP
@@ -89,7 +89,7 @@ class Pages:
         make_change: MakeChange,
         progress: FindProgress = report_no_event,
         origins: Collection[str] = (),
-        clock: Clock = MONOTONIC,
+        clock: TimeSource = MONOTONIC,
     ) -> None:
         """Set up the handler, without starting the page process.
 

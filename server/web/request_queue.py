@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 
 import anyio
 
-from arena.clock import Clock
+from arena.clock import TimeSource
 from arena.server.failed_logins import address_key
 
 SHARE = 0.2
@@ -28,7 +28,7 @@ class ServerBusy(Exception):
 class RequestQueue:
     """Fair queue for `parallel` answers at a time. An address may have at most `per_address` waiting requests."""
 
-    def __init__(self, parallel: int, clock: Clock, per_address: int = MAX_WAITING_PER_ADDRESS) -> None:
+    def __init__(self, parallel: int, clock: TimeSource, per_address: int = MAX_WAITING_PER_ADDRESS) -> None:
         self._parallel = parallel
         self._per_address = per_address
         self._free_slots = parallel

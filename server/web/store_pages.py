@@ -28,14 +28,7 @@ from arena.server.store.continuations import MAX_PLY, find_continuations
 from arena.server.store.database import Engine
 from arena.server.store.finished_matches import PagePosition, find_record, load_record
 from arena.server.store.ladders import StoredPlan, find_plan
-from arena.server.store.queries import (
-    EventTable,
-    load_bot_summary,
-    load_due_matches,
-    load_event_table,
-    load_rating_tables,
-)
-from arena.server.store.search import (
+from arena.server.store.match_search import (
     DRAWN,
     LOST,
     WON,
@@ -43,6 +36,13 @@ from arena.server.store.search import (
     find_opening_key,
     load_scores,
     search_matches,
+)
+from arena.server.store.queries import (
+    EventTable,
+    load_bot_summary,
+    load_due_matches,
+    load_event_table,
+    load_rating_tables,
 )
 from arena.server.web.analysis import NO_POSITION, parse_position_query, review_match
 from arena.server.web.live import DueMatch, EventProgress

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 
-from arena.match.events import Moved, from_journal
+from arena.match.referee_events import Moved, from_journal
 from arena.match.terms import Terms
 from arena.match.terms import from_json as terms_from_json
 from arena.protocol.codes import FORFEITS, Code, EndReason

@@ -20,7 +20,7 @@ import anyio
 import anyio.to_thread
 
 from arena.bots.client import client as bot_client
-from arena.clock import Clock
+from arena.clock import TimeSource
 from arena.games.catalogue import make_game
 from arena.protocol.codec import decode_server, encode
 from arena.protocol.timecontrol import TimeControl
@@ -32,11 +32,11 @@ from arena.server.edge.limits import HostLimits
 from arena.server.loop_lag import INTERVAL_NS, LoopLag
 from arena.server.processes.identity import ProcessIdentity as Identity
 from arena.server.settings import (
+    ArenaSettings,
     MatchSettings,
     PoolSettings,
     ProcessRole,
     ServerSettings,
-    Settings,
     StoreSettings,
 )
 from arena.server.shell import shell as shell_module
@@ -59,9 +59,9 @@ AGAIN_NS = 700_000_000
 """Time from the end of a server's process to its next start, in ns."""
 
 
-def make_settings(role: str, control: str) -> tuple[Settings, Pool]:
+def make_settings(role: str, control: str) -> tuple[ArenaSettings, Pool]:
     """Return the settings of all servers of a world, and the pool's matches."""
-    settings = Settings(
+    settings = ArenaSettings(
         server=ServerSettings(port=PUBLIC, name=SHARD, anyone=True, role=ProcessRole(role)),
         pool=PoolSettings(concurrency=64),
         matches=MatchSettings(grace_seconds=GRACE_SECONDS, adjudicate="none"),
@@ -224,7 +224,7 @@ def replace_machine(arena: SimulatedArena) -> Iterator[None]:
     async def run_inline(call: Callable[..., Any], *given: Any, **_options: Any) -> Any:
         return call(*given)
 
-    def make_stall_lag(clock: Clock, observe: Callable[[float], None]) -> StallLag:
+    def make_stall_lag(clock: TimeSource, observe: Callable[[float], None]) -> StallLag:
         stall_lag = StallLag(clock, observe)
         running_process().stalls.append(stall_lag)
         return stall_lag

@@ -22,7 +22,7 @@ from contextvars import Context, copy_context
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from arena.clock import Clock
+from arena.clock import TimeSource
 
 if TYPE_CHECKING:
     from testkit.simulation.network import ConnectionEnd, SimulatedNetwork
@@ -150,7 +150,7 @@ class SimulatedProcess:
         self.ends: dict[ConnectionEnd, None] = {}
         """Ends of connections that the process holds."""
         self.started_at = world.now
-        self.clock = Clock(self.now_ns, lambda: 0)
+        self.clock = TimeSource(self.now_ns, lambda: 0)
         self.main: asyncio.Task[Any] | None = None
         self.stalls: list[StallObserver] = []
         """Measurements of the lag of its event loop."""

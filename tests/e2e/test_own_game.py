@@ -12,7 +12,7 @@ import pytest
 
 from arena.games.catalogue import KNOWN
 from arena.ladder.bot_pool import BotRefused
-from arena.ladder.cluster_worker import PairJob, play_pair
+from arena.ladder.dask_worker import PairJob, play_pair
 from arena.ladder.plan import BotPlan
 from arena.maps.setup import make_game_on_map
 from arena.match.terms import Terms, to_json

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from arena.cores import usable_cores
 from arena.ladder.bot_processes import open_bot_processes
+from arena.ladder.ladder_run import run_ladder
 from arena.ladder.pinning import Pinning, can_pin, cores_for_bots, pin_process
-from arena.ladder.play import run_ladder
 from arena.protocol import record as records
 from arena.rating.standings import is_void
 from arena.server.host import Host
-from tests.ladder.test_play import Watch, ladder
+from tests.ladder.test_ladder_run import Watch, ladder
 from tests.server.fleets import QUICK, ROOT, bot
 
 pytestmark = pytest.mark.skipif(not can_pin(), reason="this system cannot pin processes to cores")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.ladder.event import Ladder
+from arena.ladder.ladder import Ladder
 from arena.ladder.plan import BotPlan, LadderPlan
 from arena.ladder.progress import MAX_DUE, ladder_progress
 from arena.protocol.codes import EndReason

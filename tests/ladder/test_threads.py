@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.ladder.event import Ladder
 from arena.ladder.event_terms import EventTerms
+from arena.ladder.ladder import Ladder
 from arena.ladder.plan import BotPlan, LadderPlan, engine_bot
 from arena.ladder.plan_file import read_ladder
 from arena.ladder.runner import MAX_OVERTAKING, Runner

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 
 from arena.games.core import Player
 from arena.match.adjudication import adjudicate
-from arena.match.events import Event, Finish, MatchOpened, Moved, PlayerReady, Resigned, TurnStarted
 from arena.match.referee import SEATS, Referee
+from arena.match.referee_events import Event, Finish, MatchOpened, Moved, PlayerReady, Resigned, TurnStarted
 from arena.match.replay import verify_record
 from arena.match.terms import from_json
 from arena.protocol.adjudication import Adjudication

@@ -10,7 +10,8 @@ from msgspec.structs import replace
 
 from arena.games.core import GameError, Player
 from arena.match.clock import MS
-from arena.match.events import (
+from arena.match.referee import MAX_FAULTS, Referee
+from arena.match.referee_events import (
     DeadlinePassed,
     Event,
     Finish,
@@ -27,7 +28,6 @@ from arena.match.events import (
     SessionLost,
     TurnStarted,
 )
-from arena.match.referee import MAX_FAULTS, Referee
 from arena.protocol.codes import Code, EndReason
 from arena.protocol.messages import Accepted, End, Error, Start, Turn
 from arena.protocol.timecontrol import TimeControl, TimeOdds

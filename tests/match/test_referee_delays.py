@@ -7,7 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.match.clock import MS
-from arena.match.events import (
+from arena.match.lag import MAX_LAG_NS, REFILL_NS
+from arena.match.referee import LATE_LIMIT, Referee
+from arena.match.referee_events import (
     DeadlinePassed,
     MatchOpened,
     Moved,
@@ -17,8 +19,6 @@ from arena.match.events import (
     ServerRecovered,
     TurnStarted,
 )
-from arena.match.lag import MAX_LAG_NS, REFILL_NS
-from arena.match.referee import LATE_LIMIT, Referee
 from arena.protocol.codes import EndReason
 from arena.protocol.messages import Accepted, Start, Turn
 from tests.server.matches import terms

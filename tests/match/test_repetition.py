@@ -16,7 +16,8 @@ from arena.games.board import RisklessMap
 from arena.games.core import Player
 from arena.games.riskless import Armies, Riskless
 from arena.match.adjudication import adjudicate
-from arena.match.events import (
+from arena.match.referee import SEATS, Referee
+from arena.match.referee_events import (
     Event,
     Finish,
     MatchOpened,
@@ -27,7 +28,6 @@ from arena.match.events import (
     from_journal,
     to_journal,
 )
-from arena.match.referee import SEATS, Referee
 from arena.match.replay import verify_record
 from arena.match.terms import Terms, from_json, to_json
 from arena.protocol.adjudication import DEFAULT_RULES, Adjudication

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from arena.games.core import Player
 from arena.match.clock import MS
-from arena.match.events import (
+from arena.match.referee_events import (
     DeadlinePassed,
     Event,
     MatchOpened,

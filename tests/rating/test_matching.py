@@ -3,7 +3,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.rating.matching import largest_matching
+from arena.rating.matching import maximum_matching
 
 
 def most(edges: frozenset[frozenset[int]]) -> int:
@@ -24,7 +24,7 @@ def test_no_matching_is_larger(n: int, data: st.DataObject) -> None:
         if every
         else frozenset()
     )
-    found = largest_matching(range(n), lambda a, b: frozenset((a, b)) in edges)
+    found = maximum_matching(range(n), lambda a, b: frozenset((a, b)) in edges)
     assert all(found[b] == a and frozenset((a, b)) in edges for a, b in found.items())
     assert len(found) == 2 * most(edges)
 
@@ -32,4 +32,4 @@ def test_no_matching_is_larger(n: int, data: st.DataObject) -> None:
 def test_a_flower_is_matched_around_its_blossom() -> None:
     triangles = [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 5), (5, 3)]
     joined = {frozenset(each) for each in triangles}
-    assert len(largest_matching(range(6), lambda a, b: frozenset((a, b)) in joined)) == 6
+    assert len(maximum_matching(range(6), lambda a, b: frozenset((a, b)) in joined)) == 6

@@ -10,7 +10,8 @@ from msgspec.structs import replace
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.games.core import Player
-from arena.match.events import (
+from arena.match.referee import SEATS, Referee
+from arena.match.referee_events import (
     DeadlinePassed,
     Event,
     MatchOpened,
@@ -20,7 +21,6 @@ from arena.match.events import (
     ServerFailed,
     TurnStarted,
 )
-from arena.match.referee import SEATS, Referee
 from arena.protocol.codes import EndReason
 from arena.protocol.record import FORMAT, Record, Result
 from arena.protocol.values import Players

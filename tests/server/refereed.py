@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from arena.games.core import Player
-from arena.match.events import (
+from arena.match.referee import Referee
+from arena.match.referee_events import (
     MatchOpened,
     Moved,
     NotifyPlayer,
     PlayerReady,
     TurnStarted,
 )
-from arena.match.referee import Referee
 from tests.server.matches import terms
 
 MAXIE, MINNIE = Player

@@ -19,7 +19,7 @@ import pytest
 from msgspec.structs import replace
 from prometheus_client.parser import text_string_to_metric_families
 
-from arena.clock import Clock
+from arena.clock import TimeSource
 from arena.server.host import open_host
 from arena.server.loop_lag import LoopLag
 from arena.server.metrics import Metrics
@@ -161,7 +161,7 @@ def test_an_edge_that_is_gone(exchange: SimulatedExchange) -> None:
 
 async def test_a_store_that_takes_its_time(tmp_path: Path) -> None:
     metrics, ticks, pace = Metrics(), count(), [1]
-    clock = Clock(lambda: next(ticks) * pace[0] * 1_000_000)
+    clock = TimeSource(lambda: next(ticks) * pace[0] * 1_000_000)
     async with (
         open_store(f"sqlite:///{tmp_path}/arena.db") as engine,
         open_journal(engine, clock=clock, observe=metrics.journal_seconds.observe) as journal,

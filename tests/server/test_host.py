@@ -16,7 +16,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidHandshake, InvalidStatus
 from websockets.typing import Subprotocol
 
-from arena.clock import Clock
+from arena.clock import TimeSource
 from arena.match.referee import Referee
 from arena.protocol.codes import Code, EndReason
 from arena.protocol.messages import (
@@ -322,7 +322,7 @@ async def test_a_page_of_another_site_may_connect_only_where_no_token_is_needed(
 
 async def test_an_address_with_many_wrong_tokens_is_open_again_before_the_grace_is_over() -> None:
     grace, ahead = 100.0, 0.0
-    clock = Clock(lambda: monotonic_ns() + round(ahead * 1e9))
+    clock = TimeSource(lambda: monotonic_ns() + round(ahead * 1e9))
     async with open_host(private_host_settings(grace_seconds=grace), clock=clock) as host:
         token = host.issue_token("anna")
         for _ in range(10):

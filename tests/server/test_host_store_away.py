@@ -13,7 +13,7 @@ import anyio
 import pytest
 
 from arena.games.core import AnyGame
-from arena.match.events import Moved
+from arena.match.referee_events import Moved
 from arena.protocol.codes import FORFEITS, EndReason
 from arena.protocol.messages import End, Move, Ready, Start, Turn
 from arena.protocol.record import Record

@@ -25,7 +25,7 @@ def solve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Riskless
     skip_without("numba")
     from arena.bots.compiled import cache  # noqa: PLC0415 - an extra
     from arena.lab.solving.solver import Solver  # noqa: PLC0415
-    from arena.solved.boards import Boards  # noqa: PLC0415
+    from arena.solved.board_numbers import Boards  # noqa: PLC0415
     from arena.solved.folders import local_folder, table_file_name  # noqa: PLC0415
 
     cache.chosen_folder()  # the kernels stay where they were compiled

@@ -21,10 +21,10 @@ from arena.games.board import RisklessMap
 from arena.lab.solving.solver import Solver
 from arena.lab.solving.verify import verify_table
 from arena.maps.loader import load_map
-from arena.solved.boards import Boards
+from arena.solved.board_numbers import Boards
 from arena.solved.folders import find_table, local_folder, table_file_name
+from arena.solved.solved_table import SolvedTable
 from arena.solved.solved_value import SolvedValue
-from arena.solved.table import SolvedTable
 
 README = Path(__file__).parents[2] / "maps" / "README.md"
 BEGIN, END = "<!-- solved -->\n", "<!-- /solved -->\n"

@@ -6,9 +6,9 @@ from testkit.parts import skip_without
 
 skip_without("numba")
 
-from arena.solved.boards import Boards  # noqa: E402
+from arena.solved.board_numbers import Boards  # noqa: E402
 from arena.solved.folders import SHIPPED  # noqa: E402
-from arena.solved.table import SolvedTable  # noqa: E402
+from arena.solved.solved_table import SolvedTable  # noqa: E402
 from tests.solved.readme_table import BEGIN, CASES, END, README, page_with_rows, row  # noqa: E402
 
 

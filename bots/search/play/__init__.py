@@ -18,9 +18,9 @@ from arena.bots.search.play.alphabeta import AlphaBeta
 from arena.bots.search.play.jamboree import Jamboree
 from arena.bots.search.play.minimax import Minimax
 from arena.bots.search.play.root import Progress, Search
-from arena.bots.search.pool import ThreadPool
 from arena.bots.search.problem import Evaluator
 from arena.bots.search.table import Table
+from arena.bots.search.thread_pool import ThreadPool
 from arena.games.core import M, P
 
 __all__ = [

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Generic
 
-from arena.bots.search.edges import Edge
 from arena.bots.search.monitor import Path, SearchMonitor, Stopped
+from arena.bots.search.move_values import MoveValue
 from arena.bots.search.ordering import OrderedMove, best_first
 from arena.bots.search.play.root import Progress, Root, ordered_root_moves
 from arena.bots.search.problem import Evaluator, Line, Problem, SearchResult
@@ -48,7 +48,7 @@ class AlphaBeta(Generic[P, M]):
         monitor.enter((), position, depth, -INFINITY, INFINITY)
         self._search_root(problem, monitor, root, ordered_root_moves(problem, position, order), depth)
         result = root.result()
-        monitor.leave((), position, Edge(result.value, result.move))
+        monitor.leave((), position, MoveValue(result.value, result.move))
         self._hints = dict(monitor.hints)
         return result
 
@@ -117,7 +117,7 @@ class AlphaBeta(Generic[P, M]):
                 problem, monitor, ordered_moves, depth, path, sign, alpha, beta
             )
         if monitor.events is not None:
-            monitor.leave(path, position, Edge(sign * value, line[0]), pruned=value >= beta)
+            monitor.leave(path, position, MoveValue(sign * value, line[0]), pruned=value >= beta)
         monitor.hints[position] = line[0]
         if self.table is not None:
             kind = Bound.LOWER if value >= beta else Bound.UPPER if value <= alpha else Bound.EXACT

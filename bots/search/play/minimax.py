@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Generic
 
-from arena.bots.search.edges import Edge
 from arena.bots.search.monitor import Path, SearchMonitor
+from arena.bots.search.move_values import MoveValue
 from arena.bots.search.play.root import Progress, Root, ordered_root_moves
 from arena.bots.search.problem import Evaluator, Line, Problem, SearchResult
 from arena.bots.search.values import INFINITY
@@ -38,7 +38,7 @@ class Minimax(Generic[P, M]):
             root.update(ordered, sign * value, line)
             root.report()
         result = root.result()
-        monitor.leave((), position, Edge(result.value, result.move))
+        monitor.leave((), position, MoveValue(result.value, result.move))
         return result
 
     def _search_node(
@@ -58,5 +58,5 @@ class Minimax(Generic[P, M]):
             value, line = self._search_node(problem, monitor, child, depth - 1, (*path, index))
             if sign * value > best:
                 best, best_line = sign * value, (move, *line)
-        monitor.leave(path, position, Edge(sign * best, best_line[0]))
+        monitor.leave(path, position, MoveValue(sign * best, best_line[0]))
         return sign * best, best_line

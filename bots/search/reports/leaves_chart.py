@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import ceil, floor, log10
 
-from arena.bots.search.effort import Comparison
+from arena.bots.search.leaf_counts import Comparison
 from arena.charts import Area, dot_element, line_element, svg_document, text_element
 
 WIDTH, HEIGHT = 760, 480

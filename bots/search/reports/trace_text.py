@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, assert_never
 
-from arena.bots.search.edges import Edge
 from arena.bots.search.monitor import Entered, Event, Exited, TableHit, Valued
+from arena.bots.search.move_values import MoveValue
 from arena.bots.search.problem import SearchResult
 from arena.bots.search.values import INFINITY, plies_to_end
 from arena.bots.search.views import Seq, to_list
@@ -33,8 +33,8 @@ def trace_lines(game: Game[Any, Any], events: Iterable[Event], *, estimates: boo
     for event in events:
         node = f"({NAMES[game.player(event.position)]},{state_text(game, event.position)})"
         match event:
-            case Entered(alpha=Edge() as alpha, beta=Edge() as beta):
-                window = f"({_edge_text(game, alpha)},{_edge_text(game, beta)})"
+            case Entered(alpha=MoveValue() as alpha, beta=MoveValue() as beta):
+                window = f"({_move_value_text(game, alpha)},{_move_value_text(game, beta)})"
                 yield f"{_function_letter(game, event)}: state {node} with ab={window}"
             case Entered():
                 yield f"{_function_letter(game, event)}: state {node}"
@@ -45,7 +45,7 @@ def trace_lines(game: Game[Any, Any], events: Iterable[Event], *, estimates: boo
                 yield f"Remembering state {state_text(game, event.position)}[{_number_text(value)}]"
             case Exited(result=result, pruned=pruned):
                 mark = " (* Pruned *)" if pruned else ""
-                yield f"Result of {node} is {_edge_text(game, result)}{mark}"
+                yield f"Result of {node} is {_move_value_text(game, result)}{mark}"
             case _:
                 assert_never(event)
 
@@ -66,7 +66,9 @@ def closing_lines(game: Game[Any, Any], position: Any, result: SearchResult[Any]
 def results_line(game: Game[Any, Any], events: Iterable[Event]) -> str:
     """Return a line with the results of the root's moves, in the order in which they were searched."""
     results = Seq(event.result for event in events if isinstance(event, Exited) and len(event.path) == 1)
-    return f"Results of the moves: [{', '.join(_edge_text(game, edge) for edge in to_list(results))}]"
+    return (
+        f"Results of the moves: [{', '.join(_move_value_text(game, result) for result in to_list(results))}]"
+    )
 
 
 def state_text(game: Game[Any, Any], position: Any) -> str:
@@ -88,9 +90,9 @@ def _function_letter(game: Game[Any, Any], event: Event) -> str:
     return "F" if game.player(event.position) is Player.MAXIE else "G"
 
 
-def _edge_text(game: Game[Any, Any], edge: Edge) -> str:
-    value = value_text(edge.value)
-    return f"Step({game.move_to_text(edge.move)}, {value})" if edge.is_step else f"Leaf({value})"
+def _move_value_text(game: Game[Any, Any], result: MoveValue) -> str:
+    value = value_text(result.value)
+    return f"Step({game.move_to_text(result.move)}, {value})" if result.is_step else f"Leaf({value})"
 
 
 def _leaf_text(game: Game[Any, Any], event: Valued) -> str:

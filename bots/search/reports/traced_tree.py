@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from arena.bots.search.edges import Edge
 from arena.bots.search.monitor import Entered, Event, Exited, Path, TableHit, Valued
+from arena.bots.search.move_values import MoveValue
 from arena.bots.search.reports.trace_text import state_text
 from arena.games.core import Game, Player
 from arena.games.explicit import Explicit
@@ -29,8 +29,8 @@ class TracedNode:
     move: str
     player: Player
     visited: bool = False
-    windows: list[tuple[Edge, Edge]] = field(default_factory=list)
-    result: Edge | None = None
+    windows: list[tuple[MoveValue, MoveValue]] = field(default_factory=list)
+    result: MoveValue | None = None
     leaf: bool = False
     cut: bool = False
     recalled: bool = False
@@ -63,7 +63,7 @@ def traced_tree(game: Game[Any, Any], position: Any, depth: int, events: Iterabl
             node.leaf = True
             if explicit is not None and not node.visited:
                 value = explicit.nodes[position.node].value
-                node.result = None if value is None else Edge(value)
+                node.result = None if value is None else MoveValue(value)
         node.cut = node.visited and any(not child.visited for child in node.children)
         return node
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from arena.bots.search.edges import Edge
+from arena.bots.search.move_values import MoveValue
 from arena.bots.search.reports.traced_tree import TracedNode, count_nodes
 from arena.bots.search.values import INFINITY, plies_to_end
 from arena.charts import svg_document, text_element
@@ -150,7 +150,7 @@ def value_label(value: int) -> str:
     return str(value).replace("-", "−")
 
 
-def _window_text(alpha: Edge, beta: Edge) -> str:
+def _window_text(alpha: MoveValue, beta: MoveValue) -> str:
     return f"{value_label(alpha.value)} … {value_label(beta.value)}"
 
 

@@ -17,8 +17,8 @@ from msgspec import structs
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from arena.games.core import GameError
-from arena.match.events import TimedEvent
 from arena.match.referee import SEATS, Referee
+from arena.match.referee_events import TimedEvent
 from arena.match.replay import verify_record
 from arena.match.terms import from_json
 from arena.protocol.codes import EndReason

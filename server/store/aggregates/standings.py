@@ -14,9 +14,9 @@ import sqlalchemy as sa
 from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
+from arena.rating.column_names import COLUMN_NAMES
 from arena.rating.glicko import Rating
 from arena.rating.steps import Category, CurrentRating, Key, RatedOutcome, RatingStep
-from arena.rating.words import WORDS
 from arena.server.store import database
 from arena.server.store.aggregates.seasons import load_seasons, running_season_number
 from arena.server.store.database import make_insert
@@ -30,7 +30,7 @@ BOTS_AT_ONCE = 100
 """Maximum number of bots in one query."""
 
 
-class StandingRow(Struct, frozen=True, rename=WORDS):
+class StandingRow(Struct, frozen=True, rename=COLUMN_NAMES):
     """Row of a bot in the table of a category."""
 
     game: str
@@ -57,7 +57,7 @@ class StandingRow(Struct, frozen=True, rename=WORDS):
         return Rating(self.rating, self.deviation, self.volatility)
 
 
-class CrossScore(Struct, frozen=True, rename=WORDS):
+class CrossScore(Struct, frozen=True, rename=COLUMN_NAMES):
     """Score of a bot against one opponent."""
 
     bot: str

@@ -14,7 +14,7 @@ from typing import Any
 
 from msgspec.structs import asdict
 
-from arena.match.events import to_journal
+from arena.match.referee_events import to_journal
 from arena.match.terms import to_json
 from arena.protocol.record import to_line
 from arena.server.core.effects import (

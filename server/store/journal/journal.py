@@ -22,7 +22,7 @@ import anyio
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from arena.clock import MONOTONIC, Clock
+from arena.clock import MONOTONIC, TimeSource
 from arena.server.core.inputs import Restore
 from arena.server.store import database, lease
 from arena.server.store.database import StoreError
@@ -78,7 +78,7 @@ class Journal:
         engine: AsyncEngine,
         writer: JournalWriter,
         lease: Lease,
-        clock: Clock,
+        clock: TimeSource,
         observe: Callable[[float], None],
     ) -> None:
         self.lease = lease
@@ -249,7 +249,7 @@ async def open_journal(
     wait: bool = False,
     lease_seconds: float = LEASE_SECONDS,
     answer_seconds: float = LEASE_SECONDS,
-    clock: Clock = MONOTONIC,
+    clock: TimeSource = MONOTONIC,
     observe: Callable[[float], None] = lambda _seconds: None,
 ) -> AsyncIterator[Journal]:
     """Acquire the lease on a server's name, and yield the journal that writes under it. Release the lease at the end.

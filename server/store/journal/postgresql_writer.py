@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from anyio.lowlevel import checkpoint_if_cancelled
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from arena.clock import Clock
+from arena.clock import TimeSource
 from arena.server.store.database import WRITER_LOCK_KEY
 from arena.server.store.journal.changes import (
     CLOSE_MATCH,
@@ -70,7 +70,7 @@ _KEEP, _FORGET = NumberedStatement(SAVE_SESSION), NumberedStatement(DELETE_SESSI
 class WriteConnection:
     """Connection for one transaction at a time, which is reopened after a failure."""
 
-    def __init__(self, engine: AsyncEngine, answer_seconds: float, clock: Clock) -> None:
+    def __init__(self, engine: AsyncEngine, answer_seconds: float, clock: TimeSource) -> None:
         """Prepare the connection. A transaction without an answer fails after `answer_seconds`."""
         self._engine = engine
         self._answer_seconds = answer_seconds
@@ -128,7 +128,7 @@ class WriteConnection:
 class PostgresqlWriter:
     """Writer to one database, with one connection for commits and another for other work."""
 
-    def __init__(self, engine: AsyncEngine, answer_seconds: float, clock: Clock) -> None:
+    def __init__(self, engine: AsyncEngine, answer_seconds: float, clock: TimeSource) -> None:
         """Prepare both connections. A transaction without an answer fails after `answer_seconds`."""
         self._commits, self._others = (WriteConnection(engine, answer_seconds, clock) for _ in range(2))
         self._versions = count(1)
@@ -210,7 +210,7 @@ def _row_count(status: str) -> int:
 
 @asynccontextmanager
 async def open_postgresql_writer(
-    engine: AsyncEngine, answer_seconds: float, clock: Clock
+    engine: AsyncEngine, answer_seconds: float, clock: TimeSource
 ) -> AsyncIterator[PostgresqlWriter]:
     """Open separate connections for writing to the database of `engine`."""
     writer = PostgresqlWriter(engine, answer_seconds, clock)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from arena.match.events import TimedEvent, from_journal
+from arena.match.referee_events import TimedEvent, from_journal
 from arena.match.terms import Terms, from_json
 from arena.server.store import database
 from arena.server.store.packing import unpack_match, unpack_terms

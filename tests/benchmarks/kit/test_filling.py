@@ -2,14 +2,14 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from arena.match.events import Moved
+from arena.match.referee_events import Moved
 from arena.server.store.aggregates.counting import count_new_matches
 from arena.server.store.database import open_store
 from arena.server.store.finished_matches import load_record
 from arena.server.store.journal.reader import load_events_of_match
+from arena.server.store.match_search import SearchFilter, search_matches
 from arena.server.store.queries import load_event_table, load_rating_tables
 from arena.server.store.schema import event_totals
-from arena.server.store.search import SearchFilter, search_matches
 from arena.server.web.match_log import load_log
 from benchmarks.kit.filling import BOTS, EVENT, PLIES, fill_store, replace_sample_records
 from tests.server.played import MAXIE_WINS, day, events, keep

@@ -14,8 +14,8 @@ from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.search.jamboree import jamboree
 from arena.bots.search.monitor import Entered, SearchMonitor
-from arena.bots.search.pool import ThreadPool
 from arena.bots.search.problem import Problem
+from arena.bots.search.thread_pool import ThreadPool
 from arena.bots.search.values import INFINITY
 from arena.games.riskless import Riskless
 from arena.maps.loader import load_map

@@ -18,7 +18,7 @@ from arena.games.basics import Outcome
 from arena.games.core import AnyGame, Player
 from arena.games.riskless import Armies, Riskless
 from arena.maps.loader import load_map
-from arena.solved.boards import boards_of
+from arena.solved.board_numbers import boards_of
 from tests.bots.compiled.positions import random_map, random_position
 
 PATH = Riskless(load_map("path4"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from arena.bots.search.algorithms import ALGORITHMS, AlgorithmSettings
 from arena.bots.search.monitor import SearchMonitor
-from arena.bots.search.pool import ThreadPool
+from arena.bots.search.thread_pool import ThreadPool
 from tests.bots.search.problems import Case
 
 

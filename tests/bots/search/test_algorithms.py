@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from arena.bots.search.algorithms import ALGORITHMS, AlgorithmSettings
 from arena.bots.search.minimax import minimax
 from arena.bots.search.monitor import Entered, Exited, SearchMonitor, Stopped
-from arena.bots.search.pool import ThreadPool
+from arena.bots.search.thread_pool import ThreadPool
 from arena.bots.search.values import from_root
 from tests.bots.search.problems import Case, cases, tree
 from tests.bots.search.running import run

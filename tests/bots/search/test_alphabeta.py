@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from arena.bots.evaluators import evaluator_for
 from arena.bots.search.alphabeta import alphabeta, failsoft, holden_alphabeta
-from arena.bots.search.edges import leaf, max_alpha, min_beta, step
 from arena.bots.search.minimax import minimax
 from arena.bots.search.monitor import Entered, Exited, SearchMonitor, Valued
-from arena.bots.search.pool import ThreadPool
+from arena.bots.search.move_values import leaf, max_alpha, min_beta, step
 from arena.bots.search.problem import Problem
+from arena.bots.search.thread_pool import ThreadPool
 from arena.bots.search.values import from_root
 from arena.games.core import Player
 from arena.games.explicit import Explicit, NodeWithoutValue

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.bots.search.monitor import Entered
-from arena.bots.search.pool import ThreadPool
+from arena.bots.search.thread_pool import ThreadPool
 from tests.bots.search.problems import Case, cases
 from tests.bots.search.running import run
 from tests.properties import examples

@@ -7,8 +7,8 @@ from hypothesis import given
 
 from arena.bots.search.minimax import minimax
 from arena.bots.search.monitor import SearchMonitor
-from arena.bots.search.pool import ThreadPool
 from arena.bots.search.scouts import scouts
+from arena.bots.search.thread_pool import ThreadPool
 from tests.bots.search.problems import Case, cases
 
 

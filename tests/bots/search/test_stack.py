@@ -11,9 +11,9 @@ from arena.bots.search.algorithms import ALGORITHMS, AlgorithmSettings
 from arena.bots.search.deepening import MAX_DEPTH, deepen
 from arena.bots.search.monitor import SearchMonitor
 from arena.bots.search.play import Jamboree
-from arena.bots.search.pool import ThreadPool
 from arena.bots.search.problem import Problem
 from arena.bots.search.stack import stack_alphabeta, stack_minimax
+from arena.bots.search.thread_pool import ThreadPool
 from arena.games.explicit import Explicit, Node
 from arena.games.tictactoe import TicTacToe
 

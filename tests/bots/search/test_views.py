@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.bots.search.edges import leaf, step
+from arena.bots.search.move_values import leaf, step
 from arena.bots.search.views import Cons, Nil, Seq, hidel, showl, to_list
 
 EDGES = st.one_of(st.builds(step, st.integers(0, 9), st.integers(-9, 9)), st.builds(leaf, st.integers(-9, 9)))

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.ladder.openings import load_listed_openings
-from arena.maps.openings import BadOpenings
+from arena.ladder.event_openings import load_listed_openings
+from arena.maps.openings_file import BadOpenings
 from arena.maps.setup import make_game_on_map
 from tests.bots.command_line import ARENA, arena, fails
 

@@ -10,8 +10,8 @@ from arena.games.core import MAXIE
 from arena.games.riskless import Armies, Move, Riskless
 from arena.lab.solving.solver import Solver
 from arena.maps.generators import grid_map, ring_map
-from arena.solved.boards import Boards, seen_by_mover
-from arena.solved.table import SolvedTable
+from arena.solved.board_numbers import Boards, seen_by_mover
+from arena.solved.solved_table import SolvedTable
 from tests.solved.conftest import path_map
 
 

@@ -20,8 +20,8 @@ from arena.games.core import MAXIE
 from arena.games.riskless import Armies, Move, Riskless
 from arena.lab.variants import load_variant
 from arena.solved.header import encode_header
+from arena.solved.solved_table import SolvedTable, compress_codes
 from arena.solved.solved_value import SolvedResult, SolvedValue
-from arena.solved.table import SolvedTable, compress_codes
 from tests.lab.solving.maps import solve_to_table
 from tests.solved.conftest import path_map
 

@@ -19,7 +19,7 @@ from arena.games.riskless import Armies
 from arena.lab.solving.solver import Progress, Solver
 from arena.lab.variants import load_variant
 from arena.maps.loader import load_map
-from arena.solved.boards import Boards
+from arena.solved.board_numbers import Boards
 from tests.lab.solving.graph_space import solve_game
 from tests.lab.solving.maps import MAPS, Endless, seen_as, solve_to_table
 
@@ -82,7 +82,7 @@ import sys
 from pathlib import Path
 from arena.lab.solving.solver import Solver
 from arena.lab.variants import load_variant
-from arena.solved.boards import Boards
+from arena.solved.board_numbers import Boards
 print("begun", flush=True)
 Solver(Boards.of(load_variant(sys.argv[2])), Path(sys.argv[1] + ".part"), 2, lambda _: None, 0).solve(Path(sys.argv[1]))
 """

@@ -16,8 +16,8 @@ from arena.games.core import MAXIE
 from arena.games.riskless import Armies
 from arena.lab.solving.verify import verify_table
 from arena.solved.header import encode_header
+from arena.solved.solved_table import SolvedTable, compress_codes
 from arena.solved.solved_value import SolvedResult, SolvedValue
-from arena.solved.table import SolvedTable, compress_codes
 from tests.lab.solving.maps import MAPS, Endless, solve_to_table
 from tests.solved.conftest import path_map
 

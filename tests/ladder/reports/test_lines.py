@@ -5,7 +5,7 @@ from uuid import UUID
 import pytest
 from msgspec.structs import replace
 
-from arena.ladder.event import Ladder
+from arena.ladder.ladder import Ladder
 from arena.ladder.plan import LadderPlan, engine_bot
 from arena.ladder.reports.lines import match_line, warning_of_draws
 from arena.maps.setup import DECIDING

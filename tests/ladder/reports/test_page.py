@@ -2,7 +2,7 @@ import re
 from html.parser import HTMLParser
 from uuid import UUID
 
-from arena.ladder.event import Ladder
+from arena.ladder.ladder import Ladder
 from arena.ladder.plan import LadderPlan, engine_bot, unique_bots
 from arena.ladder.reports.page import render_report, upsets
 from arena.ladder.reports.plots import bot_colours

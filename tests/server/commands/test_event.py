@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from msgspec.structs import replace
 
 from arena.games.core import Player
-from arena.match.events import Event, PlayerReady
+from arena.match.referee_events import Event, PlayerReady
 from arena.protocol.messages import EventPhase
 from arena.server.core.event_state import EventPlan, EventState
 from arena.server.store.aggregates.counting import count_new_matches

@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from arena.games.core import Player
-from arena.match.events import Resigned
+from arena.match.referee_events import Resigned
 from arena.protocol.engines import EngineInfo
 from arena.server.host import open_host
 from arena.server.settings import private_host_settings

@@ -17,7 +17,7 @@ from arena.server.commands.settings_file import (
     load_settings,
     parse_set_options,
 )
-from arena.server.settings import RELOADED, TYPES, LogFormat, Settings
+from arena.server.settings import RELOADED, TYPES, ArenaSettings, LogFormat
 from tests.bots.command_line import arena
 
 ROOT = Path(__file__).parents[3]
@@ -35,13 +35,13 @@ def refusal(tmp_path: Path, text: str, options: Sequence[str] = ()) -> str:
 
 
 def test_without_a_file_all_is_as_by_default() -> None:
-    assert load_settings(None, ()).settings == Settings()
+    assert load_settings(None, ()).settings == ArenaSettings()
 
 
 def test_the_example_has_every_key_and_loads_as_the_defaults(tmp_path: Path) -> None:
     file = tmp_path / "arena.toml"
     file.write_text(example_file())
-    assert load_settings(file, ()).settings == Settings()
+    assert load_settings(file, ()).settings == ArenaSettings()
     tables = tomllib.loads(example_file())
     assert {f"{section}.{key}" for section, table in tables.items() for key in table} == set(TYPES)
     described = re.findall(r"^# .+\n(?=\w+ = )", example_file(), re.MULTILINE)
@@ -181,7 +181,7 @@ SHIPPED = [file.read_text(encoding="utf-8") for file in sorted((ROOT / "docker")
 def test_the_files_of_the_guide_and_of_the_containers_are_taken(text: str, tmp_path: Path) -> None:
     file = tmp_path / "arena.toml"
     file.write_text(text)
-    assert load_settings(file, ()).settings != Settings()
+    assert load_settings(file, ()).settings != ArenaSettings()
 
 
 def test_there_are_such_files() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from arena.clock import Clock
+from arena.clock import TimeSource
 from arena.protocol.messages import Hello
 from arena.server.failed_logins import FailedLogins
 from arena.server.ports import AdmissionRequest
@@ -24,7 +24,12 @@ def test_a_token_from_the_command_lets_a_bot_in(capsys: pytest.CaptureFixture[st
     async def check(token: str) -> str:
         async with open_store(database) as engine:
             door = Authenticator(
-                engine, "", anyone=False, guests=False, failed_logins=FailedLogins(), clock=Clock(lambda: 0)
+                engine,
+                "",
+                anyone=False,
+                guests=False,
+                failed_logins=FailedLogins(),
+                clock=TimeSource(lambda: 0),
             )
             known = await load_accounts(engine, "", ["my bot"])
             hello = Hello("my bot", token=token, role="spectator")

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from arena.match.events import TimedEvent
+from arena.match.referee_events import TimedEvent
 from arena.match.terms import encode_game
 from arena.protocol.messages import (
     Challenge,

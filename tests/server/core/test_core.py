@@ -12,8 +12,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from arena.match.events import Moved
 from arena.match.referee import Referee
+from arena.match.referee_events import Moved
 from arena.protocol.codes import EndReason
 from arena.protocol.messages import (
     Accept,

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from arena.games.core import Player
 from arena.games.tictactoe import Board, TicTacToe
-from arena.match.events import MatchOpened, Moved, PlayerDisconnected, ServerFailed, TurnStarted
+from arena.match.referee_events import MatchOpened, Moved, PlayerDisconnected, ServerFailed, TurnStarted
 from arena.match.replay import verify_record
 from arena.protocol.codes import Code, EndReason
 from arena.protocol.engines import EngineInfo

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from arena.clock import Clock
+from arena.clock import TimeSource
 from arena.server.edge.admission import Admission
 from arena.server.edge.limits import HostLimits
 from arena.server.host import open_host
@@ -12,7 +12,7 @@ from arena.server.settings import private_host_settings
 
 
 def admission(*proxies: str, **limits: int) -> Admission:
-    return Admission(HostLimits(**limits), proxies, Clock(lambda: 0))
+    return Admission(HostLimits(**limits), proxies, TimeSource(lambda: 0))
 
 
 def test_connections_are_counted_in_all_and_by_address_and_given_back() -> None:
@@ -94,7 +94,7 @@ def test_a_server_that_stops_lets_nobody_in() -> None:
 
 def test_an_address_that_was_cut_off_too_often_is_refused_for_a_while_and_a_proxy_never() -> None:
     now = 0
-    guard = Admission(HostLimits(cut_offs=2), ["10.9.0.0/16"], Clock(lambda: now))
+    guard = Admission(HostLimits(cut_offs=2), ["10.9.0.0/16"], TimeSource(lambda: now))
     for address in ("10.0.0.1", "10.9.0.1"):
         for _ in range(2):
             guard.record_abuse(address)

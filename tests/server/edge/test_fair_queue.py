@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from arena.clock import Clock
+from arena.clock import TimeSource
 from arena.server.edge.fair_queue import MAX_DELAY_NS, SHARE, FairQueue
 from testkit.virtual_time import CLOCK
 from tests.virtual import virtual
@@ -75,7 +75,7 @@ async def test_a_waiter_that_fails_holds_nobody_up() -> None:
     assert len(failures) == 1
 
 
-class Coarse(Clock):
+class Coarse(TimeSource):
     """A clock whose timers are early, as those of a loop that rounds to milliseconds."""
 
     def call_later(self, seconds: float, call: Callable[..., object], *arguments: Any) -> asyncio.TimerHandle:

@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 import pytest
 
-from arena.clock import Clock
+from arena.clock import TimeSource
 from arena.protocol.codes import Code
 from arena.protocol.messages import Hello
 from arena.protocol.values import Role
@@ -37,7 +37,7 @@ def door(*, anyone: bool = False, guests: bool = False, guesses: int = 10) -> Au
         anyone=anyone,
         guests=guests,
         failed_logins=logins,
-        clock=Clock(lambda: 0),
+        clock=TimeSource(lambda: 0),
     )
 
 

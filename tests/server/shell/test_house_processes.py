@@ -22,7 +22,7 @@ from arena.protocol.timecontrol import TimeControl
 from arena.server.core.settings import OPEN_EVENT, HouseEngine
 from arena.server.host import Host, open_host
 from arena.server.processes.bot_process import RestartPolicy
-from arena.server.settings import Settings, private_host_settings
+from arena.server.settings import ArenaSettings, private_host_settings
 from arena.server.shell.house_processes import BadHouse, HousePlan, parse_engines
 from testkit.parts import mark_requires
 from tests.games.own import forget_games, nim
@@ -40,7 +40,7 @@ async def home(
     bots: list[HouseEngine],
     notices: list[str] | None = None,
     *,
-    settings: Settings | None = None,
+    settings: ArenaSettings | None = None,
     check: bool = False,
     **options: Any,
 ) -> AsyncIterator[Host]:

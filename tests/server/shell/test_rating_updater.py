@@ -8,7 +8,7 @@ from typing import Any
 
 import anyio
 
-from arena.clock import Clock
+from arena.clock import TimeSource
 from arena.rating.glicko import Rating
 from arena.server.core.inputs import Input, RatingChanged, SeasonClosed
 from arena.server.shell.rating_updater import RatingUpdater
@@ -37,7 +37,7 @@ class Inputs:
         return news
 
 
-class Turns(Clock):
+class Turns(TimeSource):
     """A clock whose sleepers wake when the test says so."""
 
     def __init__(self) -> None:

@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from arena.match.events import TurnStarted
+from arena.match.referee_events import TurnStarted
 from arena.server.store import backup as backing
 from arena.server.store import database, migrations, schema, tokens
 from arena.server.store.aggregates.counting import count_new_matches

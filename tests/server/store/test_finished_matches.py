@@ -12,7 +12,7 @@ from arena.server.store import finished_matches, schema
 from arena.server.store.archive import import_lines
 from arena.server.store.database import open_store
 from arena.server.store.finished_matches import MatchList, MatchSummary, load_record, make_summary_columns
-from arena.server.store.search import SearchFilter, search_matches
+from arena.server.store.match_search import SearchFilter, search_matches
 from tests.properties import seeds
 from tests.server.matches import record
 from tests.server.played import MAXIE_WINS, MINNIE_WINS, day, events, keep

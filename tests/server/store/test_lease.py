@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from msgspec.structs import replace
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from arena.match.events import MatchOpened
+from arena.match.referee_events import MatchOpened
 from arena.server.core.effects import SaveSession
 from arena.server.processes.identity import identify_this_process
 from arena.server.store import lease, schema

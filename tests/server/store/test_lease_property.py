@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.clock import MONOTONIC
-from arena.match.events import MatchOpened
+from arena.match.referee_events import MatchOpened
 from arena.protocol.record import to_line
 from arena.server.processes.identity import ProcessIdentity, identify_this_process
 from arena.server.store import lease, schema

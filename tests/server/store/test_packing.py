@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.games.core import Player
-from arena.match.events import Event, MatchOpened, Moved, PlayerReady, Resigned, TurnStarted, to_journal
+from arena.match.referee_events import (
+    Event,
+    MatchOpened,
+    Moved,
+    PlayerReady,
+    Resigned,
+    TurnStarted,
+    to_journal,
+)
 from arena.protocol.record import RecordedMove, to_line
 from arena.protocol.values import Thinking
 from arena.server.store import packing

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.games.core import Player
-from arena.match.events import ProtocolViolated, Resigned
+from arena.match.referee_events import ProtocolViolated, Resigned
 from arena.match.replay import verify_record
 from arena.protocol.engines import EngineInfo, Engines
 from arena.protocol.record import Record, from_line

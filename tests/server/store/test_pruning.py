@@ -18,9 +18,9 @@ from arena.server.store.archive import ImportResult, import_lines
 from arena.server.store.compaction import pack_finished_matches
 from arena.server.store.database import current_timestamp, open_store
 from arena.server.store.ladders import claim_ladder, finish_ladder
+from arena.server.store.match_search import SearchFilter, search_matches
 from arena.server.store.pruning import ArchiveFailed, BadRetention, Retention, prune
 from arena.server.store.queries import load_event_table, load_rating_tables
-from arena.server.store.search import SearchFilter, search_matches
 from tests.server.played import MAXIE_WINS, MINNIE_WINS, NOBODY_WINS, day, events, keep
 
 KINDS = (MAXIE_WINS, MINNIE_WINS, NOBODY_WINS)

@@ -15,7 +15,7 @@ from arena.server.web.request_queue import MAX_WAITING_PER_ADDRESS, SHARE, Reque
 COST = 10_000
 
 
-class Clock(arena.clock.Clock):
+class StoppableTime(arena.clock.TimeSource):
     """Calls nothing before it is told to."""
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ async def settle() -> None:
 
 
 async def test_addresses_take_turns_however_much_each_asks() -> None:
-    clock, order = Clock(), list[str]()
+    clock, order = StoppableTime(), list[str]()
     turns = RequestQueue(1, clock)
     async with anyio.create_task_group() as tasks:
         for _ in range(16):
@@ -64,7 +64,7 @@ async def test_addresses_take_turns_however_much_each_asks() -> None:
 
 @pytest.mark.parametrize("at_once", [1, 4])
 async def test_answers_take_a_share_of_the_time(at_once: int) -> None:
-    clock, order = Clock(), list[str]()
+    clock, order = StoppableTime(), list[str]()
     turns = RequestQueue(at_once, clock)
     async with anyio.create_task_group() as tasks:
         for number in range(3 * at_once):
@@ -79,7 +79,7 @@ async def test_answers_take_a_share_of_the_time(at_once: int) -> None:
 
 
 async def test_an_abandoned_request_takes_no_turn() -> None:
-    clock, order = Clock(), list[str]()
+    clock, order = StoppableTime(), list[str]()
     turns = RequestQueue(1, clock)
     await ask(turns, "192.0.2.1", order)
     with anyio.move_on_after(0) as scope:
@@ -95,7 +95,7 @@ async def test_an_abandoned_request_takes_no_turn() -> None:
 
 
 async def test_a_request_abandoned_at_its_turn_passes_the_turn_on() -> None:
-    clock, order = Clock(), list[str]()
+    clock, order = StoppableTime(), list[str]()
     turns = RequestQueue(1, clock)
     await ask(turns, "192.0.2.1", order)
     async with anyio.create_task_group() as outer:
@@ -115,7 +115,7 @@ async def test_a_request_abandoned_at_its_turn_passes_the_turn_on() -> None:
 
 
 async def test_a_request_is_refused_after_too_long_a_wait_or_with_too_many_at_once() -> None:
-    clock, order = Clock(), list[str]()
+    clock, order = StoppableTime(), list[str]()
     turns = RequestQueue(1, clock)
     await ask(turns, "192.0.2.1", order)
     with pytest.raises(ServerBusy):

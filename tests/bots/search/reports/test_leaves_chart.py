@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from arena.bots.evaluators import evaluator_for
-from arena.bots.search.effort import Comparison, compare_methods
+from arena.bots.search.leaf_counts import Comparison, compare_methods
 from arena.bots.search.problem import Problem
 from arena.bots.search.reports.leaves_chart import leaves_chart_svg
 from arena.games.tictactoe import TicTacToe

@@ -5,7 +5,7 @@ import sqlalchemy as sa
 from msgspec.structs import replace
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from arena.match.events import Moved, from_journal, to_journal
+from arena.match.referee_events import Moved, from_journal, to_journal
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result, to_line
 from arena.server.store import schema

@@ -25,11 +25,11 @@ from arena.server.store.aggregates.standings import (
 )
 from arena.server.store.database import open_store, transaction_writer
 from arena.server.store.journal.restart_state import load_accounts
+from arena.server.store.match_search import load_scores
 from arena.server.store.pruning import Retention, prune
 from arena.server.store.queries import load_rating_tables
 from arena.server.store.schema import matches
 from arena.server.store.schema import standings as standings_table
-from arena.server.store.search import load_scores
 from tests.server.played import MAXIE_WINS, MINNIE_WINS, NOBODY_WINS, day, events, keep
 
 NAMES = ["anna", "bert", "carl"]

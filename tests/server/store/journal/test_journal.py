@@ -16,9 +16,9 @@ from anyio.lowlevel import checkpoint
 from msgspec.structs import replace
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from arena.clock import Clock
+from arena.clock import TimeSource
 from arena.games.core import Player
-from arena.match.events import (
+from arena.match.referee_events import (
     Event,
     MatchOpened,
     Moved,
@@ -112,7 +112,7 @@ async def test_a_store_that_does_not_answer_is_told_after_a_while() -> None:
         None,  # type: ignore[arg-type]
         silent,  # type: ignore[arg-type]
         Lease("north", 1),
-        Clock(lambda: round(passed * 1e9)),
+        TimeSource(lambda: round(passed * 1e9)),
         lambda _seconds: None,
     )
     async with anyio.create_task_group() as tasks:

@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from msgspec.structs import replace
 
 from arena.games.core import Player
-from arena.match.events import MatchOpened, PlayerReady
+from arena.match.referee_events import MatchOpened, PlayerReady
 from arena.rating.glicko import Rating
 from arena.server.core.effects import DeleteSession, SaveSession
 from arena.server.store import tokens

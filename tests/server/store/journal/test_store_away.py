@@ -13,7 +13,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from arena.match.events import MatchOpened
+from arena.match.referee_events import MatchOpened
 from arena.server.store.database import open_store
 from arena.server.store.journal import journal as journal_module
 from arena.server.store.journal.changes import Durable

@@ -1,0 +1,203 @@
+"""Number of leaves that each search visits, to answer Holden's question: how effective is pruning (source 003)?
+
+A leaf is a position that is valued at the end of a line. A search by iterative deepening counts the leaves of all its
+iterations. A search that sorts moves by static values also counts the positions estimated only for sorting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from math import ceil
+from typing import Any
+
+from arena.bots.search.algorithms import ALGORITHMS, AlgorithmSettings
+from arena.bots.search.deepening import deepen
+from arena.bots.search.monitor import SearchMonitor, Stop, Stopped
+from arena.bots.search.play import AlphaBeta, Table
+from arena.bots.search.problem import Problem
+from arena.bots.search.thread_pool import ThreadPool
+
+DEEPEST = 40
+"""Maximum depth of a comparison, whatever the budget."""
+
+Method = Callable[[Problem[Any, Any], Any, int], Iterator[int]]
+"""Function that yields the number of leaves at depth 1, 2, 3 …, until the budget is exceeded or no search can go deeper."""
+
+
+def _stop_after_leaves(leaves: Callable[[], int], budget: int) -> Stop:
+    return lambda: leaves() > budget
+
+
+def _count_fixed_depths(name: str) -> Method:
+    def count(problem: Problem[Any, Any], position: Any, budget: int) -> Iterator[int]:
+        with ThreadPool(1) as pool:
+            for depth in range(1, DEEPEST + 1):
+                # limit nodes instead, because the leaves of a parallel part are only known after its end
+                nodes = 0
+
+                def is_over_budget() -> bool:
+                    nonlocal nodes
+                    nodes += 1
+                    return nodes > 2 * budget + 100
+
+                monitor = SearchMonitor(is_over_budget)
+                try:
+                    ALGORITHMS[name].run(problem, position, depth, monitor, AlgorithmSettings(pool))
+                except Stopped:
+                    return
+                if monitor.leaves > budget:
+                    return
+                yield monitor.leaves
+                if not monitor.horizon:
+                    return
+
+    return count
+
+
+def _count_deepening(make: Callable[[Problem[Any, Any]], AlphaBeta[Any, Any]]) -> Method:
+    def count(problem: Problem[Any, Any], position: Any, budget: int) -> Iterator[int]:
+        monitors: list[SearchMonitor] = []
+
+        def count_leaves() -> int:
+            return sum(monitor.leaves + monitor.sorted for monitor in monitors)
+
+        def make_monitor(stop: Stop) -> SearchMonitor:
+            monitors.append(SearchMonitor(stop))
+            return monitors[-1]
+
+        reports = deepen(
+            problem.game,
+            position,
+            make(problem),
+            stop=_stop_after_leaves(count_leaves, budget),
+            max_depth=DEEPEST,
+            make_monitor=make_monitor,
+        )
+        for report in reports:
+            if report.finished:
+                yield count_leaves()
+
+    return count
+
+
+METHODS: Mapping[str, Method] = {
+    "minimax": _count_fixed_depths("minimax"),
+    "lazy": _count_fixed_depths("lazy"),
+    "jamboree": _count_fixed_depths("jamboree"),
+    "scouts": _count_fixed_depths("scouts"),
+    "alphabeta": _count_fixed_depths("alphabeta"),
+    "ordered": _count_deepening(lambda problem: AlphaBeta(problem.evaluator, static=False)),
+    "sorted": _count_deepening(lambda problem: AlphaBeta(problem.evaluator, static=True)),
+    "table": _count_deepening(lambda problem: AlphaBeta(problem.evaluator, table=Table(), static=True)),
+}
+"""Compared methods:
+
+minimax    visits all nodes
+lazy       source 000, with shallow cuts
+jamboree   source 001, with half of the moves in sequence (the default of source 001)
+scouts     the original Jamboree
+alphabeta  source 001, in move order
+ordered    alpha-beta by iterative deepening, with moves ordered by the previous iteration (source 003)
+sorted     the same, with the moves of new nodes sorted by static values
+table      the same as `sorted`, with a transposition table (source 003)
+"""
+
+
+TWICE = ("minimax", "alphabeta", "ordered", "sorted", "table")
+"""Methods whose depths for equal numbers of leaves are compared: plain pruning, then ordering, then memory."""
+
+
+@dataclass(frozen=True)
+class ReachedDepths:
+    """Depth that each method reaches with the number of leaves that minimax needs for `depth`.
+
+    `ideal` is the depth that alpha-beta would reach in perfect order if every node had q moves: the minimal tree of
+    Knuth and Moore has q^⌈p/2⌉ + q^⌊p/2⌋ - 1 leaves. It is None if minimax has only one leaf.
+    """
+
+    depth: int
+    leaves: int
+    reached: Mapping[str, int]
+    ideal: int | None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Number of leaves by method and depth: `leaves[name][p - 1]` is the number at depth p, within the budget.
+
+    Methods of `TWICE` are count_leaves to any depth, the others to `max_depth`.
+    """
+
+    leaves: Mapping[str, list[int]]
+    budget: int
+    max_depth: int
+
+    @property
+    def bounded_leaves(self) -> Mapping[str, list[int]]:
+        """Return the number of leaves by method, for depths up to `max_depth`."""
+        return {name: counts[: self.max_depth] for name, counts in self.leaves.items()}
+
+    @property
+    def deepest(self) -> int:
+        """Return the greatest depth that any method reached, at most `max_depth`; 0 for none."""
+        return max((len(counts) for counts in self.bounded_leaves.values()), default=0)
+
+    def branching_factor(self, depth: int) -> float | None:
+        """Return q, the p-th root of minimax's leaves at depth p = `depth`, or at the last depth that minimax reached.
+
+        Return None if minimax reached no depth.
+        """
+        counts = self.bounded_leaves["minimax"]
+        if not counts:
+            return None
+        plies = min(depth, len(counts))
+        return float(counts[plies - 1] ** (1 / plies))
+
+    def expected_leaves(self, depth: int, share: float) -> int | None:
+        """Return q^(share × depth), rounded, or None without a q (see `branching_factor`).
+
+        `share` is 1 for minimax, 3/4 for random move order, 1/2 for perfect order.
+        """
+        q = self.branching_factor(depth)
+        return None if q is None else round(q ** (share * depth))
+
+    def reached_depths(self) -> list[ReachedDepths]:
+        """Return the depth that each method reaches with the leaves of minimax: Holden's "twice as many moves as before".
+
+        There is one entry for each depth that minimax finished, up to `max_depth`.
+        """
+        return [
+            ReachedDepths(
+                depth,
+                leaves,
+                {
+                    "minimax": depth,
+                    **{name: sum(count <= leaves for count in self.leaves[name]) for name in TWICE[1:]},
+                },
+                _ideal_depth(leaves ** (1 / depth), leaves),
+            )
+            for depth, leaves in enumerate(self.bounded_leaves["minimax"], 1)
+        ]
+
+
+def compare_methods(problem: Problem[Any, Any], position: Any, max_depth: int, budget: int) -> Comparison:
+    """Count the leaves of every method, each within `budget` leaves."""
+    leaves = {
+        name: list(islice(count(problem, position, budget), DEEPEST if name in TWICE[1:] else max_depth))
+        for name, count in METHODS.items()
+    }
+    return Comparison(leaves, budget, max_depth)
+
+
+def _ideal_depth(branching_factor: float, leaves: int) -> int | None:
+    if leaves == 1:
+        return None
+    depth = 0
+    # half a leaf of tolerance, because q is a rounded root
+    while (
+        branching_factor ** ceil((depth + 1) / 2) + branching_factor ** ((depth + 1) // 2) - 1 <= leaves + 0.5
+    ):
+        depth += 1
+    return depth

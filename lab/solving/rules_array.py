@@ -1,0 +1,51 @@
+"""Rules of a Riskless map as an array, and decoding of a board's number (solved.board_numbers), for compiled code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from arena.bots.compiled.cache import inlined
+from arena.solved.board_numbers import Boards
+
+Words = npt.NDArray[np.int64]
+
+TERRITORIES, BASE, CAP, GOAL, TURNED, SYMMETRIES, ROADS, IMAGES, POWERS = range(9)
+"""Indices into the rules array of a map with V territories.
+
+TURNED   sum of the numbers of a board and of the same board with all signs changed
+ROADS    offset of V + 1 indices into the list of roads' targets, which follows them
+IMAGES   offset of V numbers per symmetry: the place value of each territory's digit in the image
+POWERS   first of V numbers: the place value of each territory's digit
+"""
+
+
+def rules_array(boards: Boards) -> Words:
+    """Return the rules of `boards` as the array that the compiled functions read."""
+    size = boards.territories
+    degrees = [len(near) for near in boards.neighbours]
+    firsts = [sum(degrees[:v]) for v in range(size + 1)]
+    targets = [w for near in boards.neighbours for w in near]
+    images = [boards.powers[place] for symmetry in boards.symmetries for place in symmetry]
+    roads = POWERS + size
+    head = [size, boards.base, boards.cap, boards.goal, boards.count - 1, len(boards.symmetries)]
+    return np.array(
+        [*head, roads, roads + size + 1 + len(targets), *boards.powers, *firsts, *targets, *images], np.int64
+    )
+
+
+def scratch_words(boards: Boards) -> int:
+    """Return the size of a thread's scratch array: its words hold successors, and armies before and after training."""
+    return sum(map(len, boards.neighbours)) + 2 * boards.territories
+
+
+@inlined
+def unpack(rules: Any, scratch: Any, to: Any, number: Any) -> None:
+    """Write the armies of board `number` to scratch[to], scratch[to + 1] and so on."""
+    base = rules[BASE]
+    for v in range(rules[TERRITORIES] - 1, -1, -1):
+        rest = number // base
+        scratch[to + v] = number - rest * base - rules[CAP]
+        number = rest

@@ -1,0 +1,144 @@
+"""Playing of a plan from the command line: progress is shown, and each failure becomes one line."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from urllib.parse import quote
+
+import anyio
+
+from arena.bots.engines.registry import why_incompatible
+from arena.console import CommandError, UsageError, err, register_game
+from arena.games.core import AnyGame, GameError
+from arena.ladder.bot_pool import BotRefused
+from arena.ladder.dask_runner import ClusterLost
+from arena.ladder.event_openings import (
+    SHIPPED,
+    NoOpenings,
+    Openings,
+    RandomOpenings,
+    load_listed_openings,
+    load_shipped_openings,
+)
+from arena.ladder.external_bots import ANOTHER_EVENT, ExternalBotSettings, TooFewBots
+from arena.ladder.ladder import Ladder
+from arena.ladder.ladder_run import run_ladder
+from arena.ladder.pinning import can_pin
+from arena.ladder.plan import LadderPlan
+from arena.ladder.reports.display import open_display
+from arena.maps.loader import MapError
+from arena.maps.openings_file import BadOpenings
+from arena.maps.setup import has_maps, make_game_on_map
+from arena.match.adjudication import unusable_table_reason
+from arena.rating.sprt import Sprt
+from arena.server.edge import interpreter
+from arena.server.host import CannotListen
+from arena.server.store.database import StoreError
+from arena.server.store.ladder_lock import CannotResume
+
+
+def play_plan(
+    plan: LadderPlan,
+    kind: str,
+    record: Path | None,
+    db: str | None,
+    is_decided: Callable[[Ladder], bool] = lambda _: False,
+    external: ExternalBotSettings | None = None,
+    cluster: str | None = None,
+    port: int = 0,
+    status: Callable[[Ladder], str] = lambda _: "",
+    test: Sprt | None = None,
+) -> Ladder:
+    """Play the plan and return the ladder with its results. Raises CommandError or UsageError.
+
+    is_decided  returns True if the ladder may end early
+    status      returns the result so far in one line, for the progress display
+    test        sequential test that the page shows
+    """
+    if plan.pin and not can_pin():
+        raise UsageError("--pin works only on Linux: this system cannot pin processes to cores")
+    plan = replace(plan, game=register_game(plan.game))
+    maps = plan.maps if has_maps(plan.game) else plan.maps[:1]
+    try:
+        starts = [make_game_on_map(plan.game, map) for map in maps]
+        if cluster is None:  # only the cluster's machines know what they have installed
+            _check_engines(plan, starts)
+            _check_tables(plan, starts)
+        ladder = Ladder(
+            plan,
+            starts,
+            record,
+            kind,
+            _make_openings(plan, maps, starts),
+            named=plan.event != LadderPlan.event,
+        )
+    except (GameError, MapError, BadOpenings) as error:
+        raise UsageError(str(error)) from None
+    # Import NumPy now: otherwise the first table would be slow, and the page caches slow results for a minute.
+    import_module("arena.rating.bradley_terry")
+    with open_display(ladder, err, status) as display:
+        try:
+            with interpreter.tune_interpreter():
+                anyio.run(
+                    partial(
+                        run_ladder,
+                        ladder,
+                        display,
+                        database=db,
+                        should_stop=lambda: is_decided(ladder),
+                        external=external,
+                        cluster=cluster,
+                        port=port,
+                        on_open=lambda url: _print_address(url, ladder.plan.event),
+                        test=test,
+                    ),
+                    backend_options={"use_uvloop": sys.platform != "win32"},
+                )
+        except BotRefused as refused:
+            raise UsageError(str(refused)) from None
+        except CannotResume as error:
+            raise CommandError(f"{error}; {ANOTHER_EVENT}" if external is not None else str(error)) from None
+        except (CannotListen, ClusterLost, StoreError, TooFewBots) as error:
+            raise CommandError(str(error)) from None
+        except OSError as error:
+            raise CommandError(f"cannot write {error.filename or ladder.record}: {error.strerror}") from None
+    return ladder
+
+
+def _check_engines(plan: LadderPlan, starts: Sequence[AnyGame]) -> None:
+    """Raise UsageError if an engine cannot play one of the starts, for example because of an option."""
+    for bot in plan.bots:
+        for game in starts:
+            why = why_incompatible(bot.engine, game) if bot.engine is not None else None
+            if why is not None:
+                raise UsageError(f"bot {bot.name}: {why}")
+
+
+def _check_tables(plan: LadderPlan, starts: Sequence[AnyGame]) -> None:
+    """Raise UsageError if the rule `table` is on and this machine has no solved table for one of the starts."""
+    for game in starts:
+        why = unusable_table_reason(plan.adjudication, game)
+        if why is not None:
+            raise UsageError(f"--adjudicate table: {why}")
+
+
+def _print_address(url: str, event: str) -> None:
+    # A server on all addresses is also reached at localhost, even in a container if its port has the same number outside.
+    here = (
+        url.replace("ws", "http", 1).replace("//0.0.0.0:", "//localhost:").replace("//[::]:", "//localhost:")
+    )
+    err.print(f"watch it at {here}/event/{quote(event, safe='')}")
+
+
+def _make_openings(plan: LadderPlan, maps: Sequence[str], starts: Sequence[AnyGame]) -> Openings:
+    """Return the openings of the plan. Raises BadOpenings."""
+    if plan.openings == SHIPPED:
+        return load_shipped_openings(maps, starts, plan.seed)
+    if isinstance(plan.openings, Path):
+        return load_listed_openings(plan.openings, starts)
+    return RandomOpenings(starts, plan.openings, plan.seed) if plan.openings else NoOpenings()

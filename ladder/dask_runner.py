@@ -1,0 +1,275 @@
+"""Distribution of a ladder's pairs over the workers of a running Dask cluster (needs the extra `cluster`).
+
+A worker plays a pair on a server of its own (ladder.dask_worker) and returns the records. This process checks each
+record against the rules, and it alone writes to the store. If a worker dies, the cluster gives its pair to another
+worker. If no worker completes a pair, its matches are void, and are played again like any void match.
+"""
+
+from __future__ import annotations
+
+import math
+import uuid
+from collections.abc import AsyncIterator, Callable, Mapping
+from concurrent.futures import CancelledError
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import anyio
+import anyio.abc
+import msgspec
+
+from arena.clock import MONOTONIC
+from arena.games.catalogue import KNOWN
+from arena.ladder.bot_pool import BotRefused
+from arena.ladder.dask_worker import PairJob, PairResult, play_pair, worker_threads
+from arena.ladder.event_terms import EventTerms, max_match_seconds
+from arena.ladder.plan import BotPlan
+from arena.ladder.runner import MatchHost
+from arena.match.replay import verify_record
+from arena.match.terms import Terms, to_json
+from arena.protocol.codes import EndReason
+from arena.protocol.record import BadRecord, Record, Result, from_line
+from arena.rating.pairing import Pairing
+from arena.rating.schedule import Schedule
+from arena.server.processes.bot_process import RestartPolicy
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+LOOK_SECONDS = 2.0
+"""Interval at which the workers are counted while nothing else happens, in seconds."""
+
+WORKERS_TRIED = 4
+"""Number of workers to which a pair is given if they die: the first, and the cluster's `allowed-failures` more."""
+
+
+class ClusterLost(Exception):
+    """Raised when no cluster is available; the message is one line with the address and the reason."""
+
+
+@asynccontextmanager
+async def open_cluster(address: str, seconds: float) -> AsyncIterator[Client]:
+    """Connect to the scheduler at `address` for the duration of the block. Raises ClusterLost.
+
+    seconds  maximum time to wait for the scheduler's answer
+    """
+    from distributed import Client  # noqa: PLC0415  an extra, and slow to import
+
+    client = Client(address, asynchronous=True, set_as_default=False, timeout=seconds)
+    try:
+        try:
+            await client
+        except (OSError, ValueError) as error:
+            why = str(error).splitlines()[0]
+            raise ClusterLost(f"no Dask scheduler answers at {address}: {why}") from None
+        yield client
+    finally:
+        with anyio.move_on_after(5, shield=True):
+            await client.close()
+
+
+class ClusterRunner:
+    """Runner of one event on a cluster, in place of `ladder.runner.Runner` on one machine."""
+
+    def __init__(
+        self,
+        client: Client,
+        host: MatchHost,
+        terms: EventTerms,
+        bots: Mapping[str, BotPlan],
+        on_result: Callable[[Pairing, Record], None],
+        *,
+        on_void: Callable[[Pairing, Record], None],
+        on_notice: Callable[[str], None],
+        concurrency: int = 0,
+        folder: Path | None = None,
+        grace_ms: int,
+        restart_policy: RestartPolicy | None = None,
+        seconds_left: Callable[[], float] = lambda: math.inf,
+        wait: float = 60,
+    ) -> None:
+        """Create a runner. Other arguments are as for ladder.runner.Runner.
+
+        concurrency    number of pairs in parallel; 0: one per thread of the workers
+        folder         folder of the bots' files; None for the current folder
+        wait           maximum time without any worker, in seconds
+        """
+        self._client = client
+        self._host = host
+        self._terms = terms
+        self._bots = bots
+        self._on_result = on_result
+        self._on_void = on_void
+        self._on_notice = on_notice
+        self._concurrency = concurrency
+        self._folder = str((folder or Path()).resolve())
+        self._grace_ms = grace_ms
+        self._restart_policy = restart_policy or RestartPolicy()
+        self._seconds_left = seconds_left
+        self._wait = wait
+        self._running = 0
+        self._changed = anyio.Event()
+        self._problem: BotRefused | ClusterLost | None = None
+        """Error that stops the event, or None. Matches in play are then dropped; a resumed event plays them again."""
+
+    async def run(self, schedule: Schedule, should_stop: Callable[[], bool] = lambda: False) -> None:
+        """Play the matches of the schedule until all are played or `should_stop` returns True.
+
+        Raises BotRefused, ClusterLost.
+        """
+        alone_since: float | None = None
+        async with anyio.create_task_group() as tasks:
+            while not should_stop() and self._problem is None:
+                seconds = self._seconds_left()
+                if not self._running and (seconds <= 0 or not schedule):
+                    break
+                threads = await self._count_threads()
+                alone_since = None if threads else alone_since or MONOTONIC.now()
+                if alone_since is not None and MONOTONIC.now() - alone_since > self._wait:
+                    self._problem = ClusterLost(f"the cluster has had no worker for {self._wait:g} s")
+                    break
+                while seconds > 0 and self._running < (min(self._concurrency, threads) or threads):
+                    pairings = start_next_pair(schedule)
+                    if not pairings:
+                        break
+                    self._running += 1
+                    tasks.start_soon(self._play_pair, schedule, pairings)
+                with anyio.move_on_after(min(max(seconds, 0) or math.inf, LOOK_SECONDS)):
+                    await self._changed.wait()
+                self._changed = anyio.Event()
+            tasks.cancel_scope.cancel()
+        if self._problem is not None:
+            raise self._problem  # raised outside the group, which would wrap it
+
+    async def _count_threads(self) -> int:
+        """Return the number of threads of all workers. Each thread plays one pair at a time."""
+        try:
+            return sum((await self._client.nthreads()).values())
+        except OSError as error:
+            self._fail(error)
+            return 0
+
+    def _fail(self, error: Exception) -> None:
+        why = (str(error).splitlines() or [type(error).__name__])[0]
+        self._problem = self._problem or ClusterLost(f"the Dask scheduler has gone: {why}")
+        self._changed.set()
+
+    async def _play_pair(self, schedule: Schedule, pairings: list[tuple[str, Pairing]]) -> None:
+        terms = self._terms
+        threads = worker_threads([self._bots[bot] for bot in (pairings[0][1].maxie, pairings[0][1].minnie)])
+        each_terms = {
+            match: terms.match_terms(
+                match,
+                pairing,
+                pairing.maxie,
+                pairing.minnie,
+                threads.thread_limits(pairing.maxie, pairing.minnie, _unknown_threads),
+            )
+            for match, pairing in pairings
+        }
+        limit = WORKERS_TRIED * (
+            self._restart_policy.settle
+            + sum(map(max_match_seconds, each_terms.values()))
+            + terms.slack_seconds
+        )
+        answer, why = PairResult(), f"no worker completed the pair within {limit:.0f} s"
+        with anyio.move_on_after(limit):
+            answer, why = await self._run_job(self._make_job(pairings, each_terms))
+        if self._problem is not None:
+            return
+        for text in answer.notices:
+            self._on_notice(text)
+        answers = dict(zip(each_terms, answer.records, strict=False))
+        for match, pairing in pairings:
+            record = self._record_without_moves(match, pairing, why)
+            if match in answers:
+                try:
+                    record = check_record(answers[match], each_terms[match])
+                except BadRecord as error:
+                    record = self._record_without_moves(
+                        match, pairing, f"the worker's record is invalid: {error}"
+                    )
+            await self._host.store_record(each_terms[match], record)
+            if schedule.record_result(pairing, record):
+                self._on_result(pairing, record)
+            else:
+                self._on_void(pairing, record)
+        self._running -= 1
+        self._changed.set()
+
+    def _record_without_moves(self, match: str, pairing: Pairing, why: str) -> Record:
+        return self._terms.unplayed_record(match, pairing, Result(None, EndReason.SERVER_FAULT, why))
+
+    def _make_job(self, pairings: list[tuple[str, Pairing]], each_terms: Mapping[str, Terms]) -> PairJob:
+        terms = each_terms[pairings[0][0]]
+        pair = pairings[0][1].pair
+        return PairJob(
+            terms=to_json(msgspec.structs.replace(terms, grace_ms=self._grace_ms)),
+            games=tuple(KNOWN.specs()),
+            rules=KNOWN.rules_digest(terms.game),
+            matches=tuple(pairings),
+            bots=(self._bots[pair.first], self._bots[pair.second]),
+            folder=self._folder,
+            restart_policy=self._restart_policy,
+        )
+
+    async def _run_job(self, job: PairJob) -> tuple[PairResult, str]:
+        """Return a worker's result, empty if no worker returns one, and the reason for which records may be missing."""
+        # A new key each time: the cluster must not answer with the result of an earlier attempt.
+        future = self._client.submit(play_pair, job, key=f"arena-pair-{uuid.uuid4().hex}", pure=False)
+        try:
+            answer: PairResult = await future.result()
+        except BotRefused as refused:
+            self._problem = refused
+            self._changed.set()
+            return PairResult(), str(refused)
+        except CancelledError as error:
+            # Only the client itself cancels it, when it loses its scheduler.
+            self._fail(error)
+            return PairResult(), str(error)
+        except Exception as error:  # noqa: BLE001  any error on another machine makes the pair void, with the reason
+            why = str(error).splitlines() or [""]
+            return PairResult(), f"the cluster did not play the match: {type(error).__name__}: {why[0]}"
+        return answer, "the worker was stopped before the match"
+
+
+def _unknown_threads(_bot: str) -> int:
+    """Return 0, because bots on workers do not report their search threads to this process."""
+    return 0
+
+
+def start_next_pair(schedule: Schedule) -> list[tuple[str, Pairing]]:
+    """Start the next match of the schedule and the other match of its pair. Return those that remain, with their ids.
+
+    The list has two matches, one if the other is already played, or none if no match can start.
+    """
+    pairs: list[tuple[str, Pairing]] = []
+    while heads := [each for each in schedule.startable() if not pairs or each.pair == pairs[0][1].pair]:
+        pairs.append((schedule.next_match_id(heads[0]), heads[0]))
+        schedule.mark_started(heads[0])
+    return pairs
+
+
+def check_record(line: str, terms: Terms) -> Record:
+    """Return the record in a worker's answer. Raises BadRecord if it belongs to another match or breaks the rules."""
+    record = from_line(line)
+    expected = {
+        "match": terms.match,
+        "event": terms.event,
+        "game": terms.game.name,
+        "setup": terms.game.setup(),
+        "players": terms.players,
+        "time_control": str(terms.time_control),
+        "time_odds": terms.time_odds,
+        "adjudication": terms.adjudication,
+        "rules": KNOWN.rules_digest(terms.game),
+    }
+    for name, value in expected.items():
+        if getattr(record, name) != value:
+            raise BadRecord(f"{name} of the record differs from the match")
+    opening = tuple(each.move for each in record.moves if each.opening)
+    if record.moves and list(opening) != list(terms.opening):
+        raise BadRecord("the record does not begin with the opening of the match")
+    verify_record(record)
+    return record

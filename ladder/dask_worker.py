@@ -1,0 +1,174 @@
+"""Worker of a cluster: it plays one pair of a ladder's matches on a server of its own.
+
+The job contains everything that the worker needs, and the result all records. Only the ladder's process writes to the
+store of the event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from threading import Lock
+
+import anyio
+
+from arena.games.catalogue import KNOWN, why_rules_differ
+from arena.games.core import GameError
+from arena.games.loading import split_spec
+from arena.ladder.bot_pool import BotRefused
+from arena.ladder.bot_processes import open_bot_processes
+from arena.ladder.event_openings import ListedOpenings
+from arena.ladder.event_terms import EventTerms
+from arena.ladder.plan import BotPlan, own_time_controls
+from arena.ladder.runner import Runner
+from arena.ladder.threads import ThreadAllocation
+from arena.match.terms import Terms, from_json
+from arena.protocol.record import Record, to_line
+from arena.rating.pairing import Pairing
+from arena.server.host import open_host
+from arena.server.processes.bot_process import RestartPolicy
+from arena.server.settings import private_host_settings
+
+_OPENING = Lock()
+"""Lock held while a server is opened, because the migration library handles one store at a time per process."""
+
+
+@dataclass(frozen=True)
+class PairJob:
+    """The remaining matches of one pair of bots."""
+
+    terms: str
+    """Terms of the first remaining match, written by `match.terms.to_json`. The other match has another id and swapped
+    seats.
+    """
+    matches: tuple[tuple[str, Pairing], ...]
+    """Remaining matches with their ids, in the order in which they are played."""
+    bots: tuple[BotPlan, ...]
+    folder: str
+    """Folder of the bots' files; if it does not exist on the worker, the worker's current folder is used."""
+    restart_policy: RestartPolicy
+    games: tuple[str, ...] = ()
+    """Custom games that the ladder has loaded, as `FILE.py:Class`."""
+    rules: str = ""
+    """Digest of the rules of the pair's game; empty for a built-in game."""
+
+
+@dataclass
+class PairResult:
+    """Result of a pair: the records, and problems of the bots."""
+
+    records: list[str] = field(default_factory=list)
+    """Records of the played matches, one line each."""
+    notices: list[str] = field(default_factory=list)
+    """Crashes and other problems of the bots, as texts for the ladder's observer."""
+
+
+def play_pair(job: PairJob) -> PairResult:
+    """Play the matches of a job one after another. Raises BotRefused if a game or a bot cannot be loaded."""
+    folder = Path(job.folder)
+    try:
+        games = [_local_spec(spec) for spec in job.games]
+        for spec in games:
+            KNOWN.register(spec)
+        terms = from_json(job.terms)
+        differ = why_rules_differ(terms.game, job.rules)
+    except GameError as error:
+        raise BotRefused(f"a worker of the cluster cannot play the match: {error}") from None
+    if differ is not None:
+        raise BotRefused(f"a worker of the cluster cannot play the match: {differ}")
+    return anyio.run(_play_job, job, terms, games, folder if folder.is_dir() else None)
+
+
+def _local_spec(spec: str) -> str:
+    """Return the game's spec with its file on this machine: at the same path, or else in the worker's current folder."""
+    file, name = split_spec(spec)
+    return spec if Path(file).is_file() else f"{Path(file).name}:{name}"
+
+
+async def _play_job(
+    job: PairJob, match_terms: Terms, games: Sequence[str], folder: Path | None
+) -> PairResult:
+    answer, refusal = PairResult(), None
+
+    def add_record(_pairing: Pairing, record: Record) -> None:
+        answer.records.append(to_line(record))
+
+    async with AsyncExitStack() as stack:
+        # Each thread of a worker has its own event loop, so waiting for the lock cannot block its holder.
+        with _OPENING:
+            host = await stack.enter_async_context(
+                open_host(private_host_settings(grace_seconds=match_terms.grace_ms / 1000))
+            )
+        processes = await stack.enter_async_context(
+            open_bot_processes(
+                host,
+                job.bots,
+                folder=folder,
+                restart_policy=job.restart_policy,
+                games=games,
+                on_notice=answer.notices.append,
+            )
+        )
+        try:
+            await processes.wait_connected()
+            terms = _event_terms(match_terms, job.bots)
+            await Runner(host, processes, terms, worker_threads(job.bots), add_record).run(
+                _AssignedMatches(job.matches)
+            )
+        except BotRefused as error:
+            refusal = error  # raised outside the task group of the processes, which would wrap it
+    if refusal is not None:
+        raise refusal
+    return answer
+
+
+def worker_threads(bots: Sequence[BotPlan]) -> ThreadAllocation:
+    """Return the thread allocation for one match at a time on one core; a bot whose plan sets threads keeps them.
+
+    Other pairs may run on the same machine, so its free cores are unknown.
+    """
+    return ThreadAllocation(bots, cores=1, fixed_concurrency=1)
+
+
+def _event_terms(terms: Terms, bots: Sequence[BotPlan]) -> EventTerms:
+    return EventTerms(
+        event=terms.event,
+        starts=(terms.game,),
+        time_control=terms.time_control,
+        odds=own_time_controls(bots),
+        margin_ms=terms.margin_ms,
+        ready_ms=terms.ready_ms,
+        openings=ListedOpenings([[terms.opening]]),
+        adjudication=terms.adjudication,
+    )
+
+
+class _AssignedMatches:
+    """Matches of a job, as a MatchQueue."""
+
+    def __init__(self, matches: Sequence[tuple[str, Pairing]]) -> None:
+        # The terms of this worker have only one start, so its index is 0, unlike in the event.
+        self._remaining = {
+            replace(pairing, pair=replace(pairing.pair, start=0)): match for match, pairing in matches
+        }
+
+    def __len__(self) -> int:
+        return len(self._remaining)
+
+    def startable(self) -> list[Pairing]:
+        """Return a list with only the next match, or an empty list if none remains."""
+        return list(self._remaining)[:1]
+
+    def next_match_id(self, pairing: Pairing) -> str:
+        """Return the id of a remaining match."""
+        return self._remaining[pairing]
+
+    def mark_started(self, pairing: Pairing) -> None:
+        """Mark a match as started."""
+        del self._remaining[pairing]
+
+    def record_result(self, _pairing: Pairing, _record: Record) -> bool:
+        """Return True, because the ladder's process decides which void matches are played again."""
+        return True

@@ -1,0 +1,111 @@
+"""Openings of an event: the first moves of its matches, which the referee plays. Pure.
+
+Without openings, deterministic bots would play the same match again and again. An opening is from a list, such as many
+maps provide, or consists of random moves chosen by the seed. Each round has another opening. All pairs of a round on the
+same map share it, so that no pair gets an easier one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from arena.games.core import AnyGame
+from arena.games.riskless import Riskless
+from arena.maps.openings_file import read_openings, shipped_openings_file
+from arena.match.openings import Opening, random_opening
+
+SHIPPED: Final = "shipped"
+"""Option value for the built-in openings of each map."""
+
+ATTEMPTS = 64
+"""Number of random openings that are tried to find a new one.
+
+It is halved each time that none is found, because small games have few openings.
+"""
+
+
+class NoOpenings:
+    """Empty openings: every match begins at the start of its game."""
+
+    def opening(self, round: int, start: int) -> Opening:  # noqa: ARG002  the signature is common to all openings
+        """Return an empty opening."""
+        return ()
+
+
+class RandomOpenings:
+    """Openings of `plies` random moves; shorter if every move would end the game."""
+
+    def __init__(self, games: Sequence[AnyGame], plies: int, seed: int) -> None:
+        self._games = games
+        self._plies = plies
+        self._seed = seed
+        self._openings: list[list[Opening]] = [[] for _ in games]
+        self._texts: list[set[str]] = [set() for _ in games]
+        self._attempts = [ATTEMPTS for _ in games]
+
+    def opening(self, round: int, start: int) -> Opening:
+        """Return the opening of a round (from 0) on a start; as long as new ones are found, one not used before."""
+        openings = self._openings[start]
+        while len(openings) <= round:
+            openings.append(self._random_opening(len(openings), start))
+        return openings[round]
+
+    def _random_opening(self, round: int, start: int) -> Opening:
+        opening: Opening = ()
+        for attempt in range(self._attempts[start]):
+            salt = f"{self._seed}/{round}/{start}/{attempt}"
+            opening = random_opening(self._games[start], self._plies, salt)
+            if repr(opening) not in self._texts[start]:
+                break
+        else:
+            self._attempts[start] = max(1, self._attempts[start] // 2)
+        self._texts[start].add(repr(opening))
+        return opening
+
+
+class ListedOpenings:
+    """Openings from a list, one per round; after the last, the list begins again."""
+
+    def __init__(self, openings: Sequence[Sequence[Opening]]) -> None:
+        self.listed = openings
+        """List of openings for each start, in the order of rounds."""
+
+    def opening(self, round: int, start: int) -> Opening:
+        """Return the opening of a round (from 0) on a start."""
+        openings = self.listed[start]
+        return openings[round % len(openings)]
+
+
+Openings = NoOpenings | RandomOpenings | ListedOpenings
+
+
+def load_shipped_openings(maps: Sequence[str], games: Sequence[AnyGame], seed: int) -> ListedOpenings:
+    """Return the openings shipped with these maps, in an order chosen by `seed`. A map without any gets an empty opening.
+
+    Raises BadOpenings if a file of openings was made for another version of its map.
+    """
+    return ListedOpenings(
+        [_built_in_openings(name, game, seed) for name, game in zip(maps, games, strict=True)]
+    )
+
+
+def _built_in_openings(name: str, game: AnyGame, seed: int) -> Sequence[Opening]:
+    path = shipped_openings_file(name) if game.name == Riskless.name else None
+    if path is None:
+        return [()]
+    # Shuffled by the seed, so that short events with other seeds use other openings.
+    [openings] = read_openings(path, [game])
+    order = [hashlib.sha256(f"{seed}/{place}".encode()).digest() for place in range(len(openings))]
+    return [opening for _, opening in sorted(zip(order, openings, strict=True), key=lambda each: each[0])]
+
+
+def load_listed_openings(path: Path, games: Sequence[AnyGame]) -> ListedOpenings:
+    """Read openings from a file. A line has one opening: moves in the notation of `arena play`, separated by commas.
+
+    Blank lines and comments after # are skipped. A line `fingerprint: …` identifies the map of the openings. Raises
+    BadOpenings.
+    """
+    return ListedOpenings(read_openings(path, games))

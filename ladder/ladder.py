@@ -1,0 +1,187 @@
+"""State of a ladder: its plan, its schedule, and the matches played so far."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from arena.bots.api.options import IMAGE_SEPARATOR, SUBMISSION
+from arena.cores import usable_cores
+from arena.games.catalogue import KNOWN
+from arena.games.core import AnyGame
+from arena.games.loading import is_file_spec, split_spec
+from arena.ladder.event_openings import NoOpenings, Openings
+from arena.ladder.pinning import cores_for_bots
+from arena.ladder.plan import BotPlan, LadderPlan, own_time_controls
+from arena.ladder.runner import with_bot_names
+from arena.ladder.threads import ThreadAllocation
+from arena.maps.openings_file import shipped_openings_file
+from arena.maps.setup import has_maps
+from arena.protocol.record import Record
+from arena.rating.formats import Encounter, Knockout, make_format, sort_by_format
+from arena.rating.pairing import Pairing
+from arena.rating.pentanomial import Counts, elo_difference, pair_counts
+from arena.rating.schedule import Schedule
+from arena.rating.standings import StandingsRow, make_standings, pair_scores, rate_by_pairs
+from arena.server.store.ladder_lock import short_digest
+
+
+@dataclass
+class Ladder:
+    """A ladder, or a match of two bots: its plan, its schedule, and the matches played so far."""
+
+    plan: LadderPlan
+    starts: Sequence[AnyGame]
+    record: Path | None = None
+    """File to which finished matches are appended, one a line; None to name the file after the start of the event."""
+    kind: str = "ladder"
+    openings: Openings = field(default_factory=NoOpenings)
+    machine: Sequence[int] = field(default_factory=usable_cores)
+    """Numbers of the cores that this process may use."""
+    named: bool = True
+    """True if the user named the event. If False, a store resumes its last event without a user's name."""
+    schedule: Schedule | None = None
+    played: list[tuple[Pairing, Record]] = field(default_factory=list)
+    resumed: int = 0
+    """Number of matches in `played` from earlier runs."""
+    stopped: bool = False
+    """True if the ladder was stopped before its end."""
+
+    def __post_init__(self) -> None:
+        if self.plan.bots:
+            self.begin(uuid.uuid4())
+
+    def set_name(self, event: str) -> None:
+        """Set the name of the event."""
+        self.plan = replace(self.plan, event=event)
+
+    def set_record_file(self, record: Path) -> None:
+        """Set the file to which finished matches are appended."""
+        self.record = record
+
+    def set_bots(self, names: Sequence[str]) -> None:
+        """Set the bots of a plan that has none, before the first match."""
+        self.plan = replace(self.plan, bots=tuple(BotPlan(name) for name in names))
+
+    def begin(self, event: UUID, finished: Mapping[str, Record] | None = None) -> list[Record]:
+        """Create the schedule without the matches in `finished`. Return the void ones among them, which are played again.
+
+        finished  finished matches by id, in the order in which they finished
+        """
+        plan = self.plan
+        format = make_format(plan.format, self.bots, plan.rounds, len(self.starts), plan.seed)
+        self.schedule = Schedule(event.hex, format)
+        played, unfinished = self.schedule.resume(finished or {})
+        self.played = [(pairing, with_bot_names(pairing, record)) for pairing, record in played]
+        self.resumed = len(self.played)
+        return unfinished
+
+    def add_match(self, pairing: Pairing, record: Record) -> None:
+        """Add a finished match."""
+        self.played.append((pairing, record))
+
+    def stop(self) -> None:
+        """Mark the ladder as stopped before its end."""
+        self.stopped = True
+
+    @property
+    def bots(self) -> list[str]:
+        return [bot.name for bot in self.plan.bots]
+
+    @property
+    def records(self) -> list[Record]:
+        return [record for _, record in self.played]
+
+    def table(self) -> list[StandingsRow]:
+        """Return the table of the bots, in the order of the format. In a match of two bots, Elo comes from the pairs."""
+        rows = make_standings(self.bots, self.records)
+        if self.schedule is not None:
+            rows = sort_by_format(rows, self.schedule.format)
+        pairs = self.pairs() if self.kind == "match" else ()
+        return rate_by_pairs(rows, self.bots[0], elo_difference(pairs)) if pairs else rows
+
+    def bracket(self) -> list[list[Encounter]]:
+        """Return the encounters of a knockout by round; empty for other formats."""
+        format = self.schedule.format if self.schedule is not None else None
+        return format.bracket() if isinstance(format, Knockout) else []
+
+    def pairs(self) -> Counts:
+        """Return the numbers of pairs in which the first of two bots scored 0, ½, 1, 1½ and 2 points."""
+        return pair_counts(pair_scores(self.bots[0], self.played))
+
+    @property
+    def threads(self) -> ThreadAllocation:
+        """Threads of each bot, and the number of matches in parallel."""
+        return ThreadAllocation(self.plan.bots, len(self.cores), self.plan.concurrency, self.total_matches)
+
+    @property
+    def concurrency(self) -> int:
+        """Maximum number of matches in parallel."""
+        return self.threads.concurrency
+
+    @property
+    def cores(self) -> list[int]:
+        """Numbers of the cores on which the bots search."""
+        return cores_for_bots(list(self.machine)) if self.plan.pin else list(self.machine)
+
+    @property
+    def total_matches(self) -> int | None:
+        """Total number of matches; 0 before `begin`, None for an event without a fixed number of rounds."""
+        return self.schedule.total_matches if self.schedule is not None else 0
+
+    def identity(self) -> dict[str, Any]:
+        """Return the settings that a command must share with an event to resume it, as plain data with readable keys."""
+        plan = self.plan
+        return {
+            "game": plan.game,
+            "maps": [Path(name).name for name in plan.maps] if has_maps(plan.game) else [],
+            "setups": [short_digest(start.setup()) for start in self.starts],
+            # Events of the project's games are stored without digests of rules, as they always were.
+            **(
+                {"rules": rules} if any(rules := [KNOWN.rules_digest(start) for start in self.starts]) else {}
+            ),
+            "bots": {bot.name: bot.description for bot in plan.bots},
+            **({"files": files} if (files := _file_digests(plan.bots, plan.folder or Path())) else {}),
+            "format": plan.format,
+            "rounds": plan.rounds,
+            "time control": str(plan.time_control),
+            **({"time odds": odds} if (odds := own_time_controls(plan.bots)) else {}),
+            "margin": plan.margin_ms,
+            "openings": self._openings_identity(),
+            "adjudication": str(plan.adjudication) if plan.adjudication else None,
+            "seed": plan.seed,
+        }
+
+    def _openings_identity(self) -> int | str:
+        """Return the openings for `identity`: a number of random plies, or a digest of the openings' files."""
+        plan = self.plan
+        if isinstance(plan.openings, int):
+            return plan.openings
+        if isinstance(plan.openings, Path):
+            return short_digest(plan.openings.read_text(encoding="utf-8"))
+        maps = plan.maps if has_maps(plan.game) else ()
+        texts = [
+            path.read_text(encoding="utf-8") if (path := shipped_openings_file(name)) else "" for name in maps
+        ]
+        return short_digest(texts) if any(texts) else 0
+
+
+def _file_digests(bots: Sequence[BotPlan], folder: Path) -> dict[str, str]:
+    """Return a digest of each bot's file, by bot. An event with an edited file is not resumed, so results do not mix."""
+    files = {bot.name: folder / file for bot in bots if bot.engine and (file := _engine_file(bot.engine))}
+    return {
+        name: short_digest(file.read_bytes().decode("latin-1"))
+        for name, file in files.items()
+        if file.is_file()
+    }
+
+
+def _engine_file(engine: str) -> str:
+    """Return the path of an engine's file; empty if it has none."""
+    if engine.startswith(SUBMISSION):
+        return engine.removeprefix(SUBMISSION).partition(IMAGE_SEPARATOR)[0]
+    return split_spec(engine)[0] if is_file_spec(engine) else ""

@@ -1,0 +1,105 @@
+"""Progress display of a running ladder: a table and a bar on a terminal; otherwise a line for each match."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from arena.clock import MONOTONIC
+from arena.ladder.ladder import Ladder
+from arena.ladder.reports.lines import match_line
+from arena.ladder.reports.standings import NARROWEST, make_table
+from arena.protocol.record import Record
+from arena.rating.standings import StandingsRow
+
+REDRAW_SECONDS = 0.5
+"""Minimum interval between updates of the table, in seconds, because computing ratings takes milliseconds."""
+
+
+class Display:
+    """Progress display of a ladder, which `run_ladder` uses as its observer. Created by `open_display`."""
+
+    def __init__(self, console: Console, ladder: Ladder, status: Callable[[Ladder], str]) -> None:
+        """Create a display. `status` returns the result so far in one line; empty if there is none."""
+        self._console = console
+        self._status = status
+        self._last_status = ""
+        self._last_draw = 0.0
+        self._live: Live | None = None
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            console=console,
+        )
+        self._task = self._bar.add_task("matches", total=ladder.total_matches)
+        self._rows: list[StandingsRow] = []
+
+    def attach(self, live: Live) -> None:
+        """Draw on the terminal through `live` from now on."""
+        self._live = live
+
+    def match_played(self, ladder: Ladder, record: Record) -> None:
+        # The total is updated too, since it is unknown until external bots have connected.
+        self._bar.update(self._task, completed=len(ladder.played), total=ladder.total_matches)
+        if self._live is None:
+            of = f"/{ladder.total_matches}" if ladder.total_matches is not None else ""
+            self._print(f"{len(ladder.played)}{of} {match_line(record)}")
+            status = self._status(ladder)
+            if status != self._last_status:
+                self._last_status = status
+                self._print(status)
+            return
+        now = MONOTONIC.now()
+        if now - self._last_draw >= REDRAW_SECONDS or len(ladder.played) == ladder.total_matches:
+            self._last_draw = now
+            self._rows = ladder.table()
+            self._last_status = self._status(ladder)
+            self._live.update(self.render())
+
+    def show_notice(self, text: str) -> None:
+        self._print(text)
+
+    def render(self) -> RenderableType:
+        """Return the table, the status and the bar for a terminal; only the bar if the terminal is narrow."""
+        if not self._rows or self._console.width < NARROWEST:
+            return self._bar
+        return Group(
+            make_table(self._rows, plain=False),
+            *([self._last_status] if self._last_status else []),
+            self._bar,
+        )
+
+    def _print(self, text: str) -> None:
+        self._console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+@contextmanager
+def open_display(
+    ladder: Ladder, console: Console, status: Callable[[Ladder], str] = lambda _: ""
+) -> Iterator[Display]:
+    """Yield a display of a ladder: on a terminal drawn, and cleared at the end; otherwise printed line by line.
+
+    status  returns the result so far in one line; empty if there is none
+    """
+    display = Display(console, ladder, status)
+    if not console.is_terminal:
+        yield display
+        return
+    with Live(display.render(), console=console, refresh_per_second=4, transient=True) as live:
+        display.attach(live)
+        yield display

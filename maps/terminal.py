@@ -1,0 +1,49 @@
+"""Positions on the terminal: as a map if it is large enough, otherwise in the game's own form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+
+from arena.games.board import RisklessMap
+from arena.games.core import Game
+from arena.games.riskless import Armies, Riskless
+from arena.maps.loader import load_map_file, map_names
+from arena.maps.mapfile import MapFile
+from arena.maps.text_map import draw_map
+
+ROOM = 6
+"""Number of lines left free for the text around the picture."""
+
+
+def print_position(game: Game[Any, Any], position: Any, out: Console) -> None:
+    """Print a position on `out`: as a map if the terminal is large enough, otherwise in the game's own form."""
+    if isinstance(game, Riskless) and out.is_terminal and _print_map(game, position, out):
+        return
+    out.print(game.picture(position))
+
+
+def _print_map(game: Riskless, position: Armies, out: Console) -> bool:
+    """Draw the map and return True, or return False without drawing if it does not fit the terminal with all names."""
+    dots = out.encoding.startswith("utf")
+    picture, named = draw_map(_file_of(game.map), position.armies, out.width, dots=dots)
+    if not named or picture.plain.count("\n") + 1 + ROOM > out.height:
+        return False
+    totals = [sum(max(0, sign * n) for n in position.armies) for sign in (1, -1)]
+    out.print(
+        f"ply {position.ply}, {position.player} to move; armies: maxie {totals[0]}, minnie {totals[1]}, "
+        f"{game.map.armies_to_win} win",
+        highlight=False,
+    )
+    out.print(picture, crop=False, soft_wrap=True)
+    return True
+
+
+def _file_of(map: RisklessMap) -> MapFile:
+    """Return the file of the built-in map that equals `map`, or else a file without data for pictures."""
+    if map.name in map_names():
+        file = load_map_file(map.name)
+        if file.map == map:
+            return file
+    return MapFile(map)

@@ -1,0 +1,305 @@
+"""Search of finished matches by players, map, game, event, opening and result, the newest first.
+
+An index covers one or two of the search terms, and matches are examined in its order. The other terms are tested on
+each match. One search examines at most `MAX_EXAMINED` matches and returns the position at which the next one continues,
+so it takes no longer in a store of a million matches. First, the last match to examine is determined from the indices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import sqlalchemy as sa
+from msgspec import Struct
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from arena.rating.column_names import COLUMN_NAMES
+from arena.server.store.database import open_query_connection
+from arena.server.store.finished_matches import (
+    FINISHED,
+    RESULT_COLUMNS,
+    MatchList,
+    PagePosition,
+    list_distinct_games,
+    summary_from_row,
+)
+from arena.server.store.schema import crosses, matches
+
+_LISTED = [
+    matches.c[name]
+    for name in ("number", "match", "event", "game", "maxie", "minnie", "finished", *RESULT_COLUMNS)
+]
+_PLACE = sa.tuple_(matches.c.finished, matches.c.number)
+_NEWEST_FIRST = (matches.c.finished.desc(), matches.c.number.desc())
+
+MAX_EXAMINED = 250
+"""Maximum number of matches that one search examines."""
+WON, LOST, DRAWN = "won", "lost", "drawn"
+"""Search terms for the result, if a bot is given. Without a bot, the terms are `maxie`, `minnie` and `drawn`."""
+
+
+class SearchFilter(Struct, frozen=True):
+    """Search terms. An empty term matches everything."""
+
+    bot: str = ""
+    opponent: str = ""
+    """Opponent of the bot in `bot`."""
+    map: str = ""
+    game: str = ""
+    event: str = ""
+    opening: str = ""
+    """Key of the opening, as returned by `finished.opening_key`."""
+    result: str = ""
+    """`maxie`, `minnie` or `drawn`; `won` or `lost` (by `bot`); or an end reason of `protocol.codes.EndReason`."""
+
+
+class Score(Struct, frozen=True, rename=COLUMN_NAMES):
+    """Score of a bot against another in rated matches of a game."""
+
+    game: str
+    wins: int
+    draws: int
+    losses: int
+
+
+async def search_matches(
+    engine: AsyncEngine,
+    filter: SearchFilter,
+    limit: int,
+    before: PagePosition | None = None,
+    max_examined: int = MAX_EXAMINED,
+) -> MatchList:
+    """Return up to `limit` of the newest matches that fit `filter`, all before the position `before`.
+
+    One call examines at most `max_examined` matches. So a page may be short or even empty, and still have a `next`: the
+    position at which the search continues.
+    """
+    async with open_query_connection(engine) as connection:
+        games = await _find_indexed_games(connection, filter)
+        if games is None:
+            return MatchList([], None)
+        statements = _build_statements(_find_shape(filter), len(games), before=before is not None)
+        parameters: dict[str, Any] = {
+            name: value for name, value in _select_column_terms(filter).items() if value
+        }
+        parameters |= {f"game{number}": game for number, game in enumerate(games)}
+        if before is not None:
+            parameters |= {"finished_before": before[0], "before": before[1]}
+        edge = None
+        if statements.boundary is not None:
+            passed = max(max_examined // statements.lists, 1) - 1
+            edge = (
+                await connection.execute(statements.boundary, parameters | {"passed": passed})
+            ).one_or_none()
+        parameters |= {"most": limit + 1}
+        query = statements.everything
+        if edge is not None:
+            query = statements.up_to_boundary
+            parameters |= {"edge_finished": edge.finished, "edge_number": edge.number}
+        rows = (await connection.execute(query, parameters)).all()
+    page = [summary_from_row(row) for row in rows[:limit]]
+    if len(rows) > limit:
+        return MatchList(page, _page_position(rows[limit - 1]))
+    return MatchList(page, None if edge is None else _page_position(edge))
+
+
+async def find_opening_key(engine: AsyncEngine, match: str) -> str | None:
+    """Return the key of a finished match's opening; None if there is no such match, or it has no opening."""
+    query = sa.select(matches.c.opening).where(matches.c.match == match)
+    async with open_query_connection(engine) as connection:
+        return (await connection.execute(query)).scalar_one_or_none()
+
+
+async def load_scores(engine: AsyncEngine, bot: str, opponent: str) -> list[Score]:
+    """Return the score of a bot against another in each game, from all seasons."""
+    table = crosses.c
+    async with open_query_connection(engine) as connection:
+        games = await list_distinct_games(connection, table.game)
+        counts = (sa.func.sum(each) for each in (table.wins, table.draws, table.losses))
+        query = sa.select(table.game, *counts).group_by(table.game).order_by(table.game)
+        query = query.where(table.game.in_(games), table.bot == bot, table.opponent == opponent)
+        query = query.where(table.time_control == "")
+        rows = (await connection.execute(query)).all()
+        return [Score(row.game, *map(int, row[1:])) for row in rows]
+
+
+def _page_position(row: Any) -> str:
+    return f"{row.finished}|{row.match}"
+
+
+async def _find_indexed_games(connection: AsyncConnection, filter: SearchFilter) -> list[str] | None:
+    """Return the games whose indices contain the bots' matches; empty for other indices; None if no match can fit."""
+    if not filter.bot or filter.opponent or filter.opening or filter.event:
+        return []
+    if filter.game:
+        return [filter.game]
+    return await list_distinct_games(connection, matches.c.game, FINISHED) or None
+
+
+def _select_column_terms(filter: SearchFilter) -> dict[str, str]:
+    fields = {name: getattr(filter, name) for name in filter.__struct_fields__}
+    if filter.result in (WON, LOST, DRAWN, "maxie", "minnie"):
+        del fields["result"]
+    return fields
+
+
+Shape = tuple[tuple[str, ...], str]
+"""Shape of a search: the names of its terms, and its result; an empty result for an end reason or none."""
+
+
+def _find_shape(filter: SearchFilter) -> Shape:
+    names = tuple(name for name in filter.__struct_fields__ if getattr(filter, name))
+    return names, "" if "result" in _select_column_terms(filter) else filter.result
+
+
+Conditions = tuple[sa.ColumnElement[bool], ...]
+
+
+class _Statements(Struct, frozen=True):
+    """SQL statements for searches of one shape."""
+
+    lists: int
+    """Number of lists of matches that are merged."""
+    boundary: sa.Select[Any] | None
+    """Query for the last match to examine; None if an index covers all terms.
+
+    Its parameter `passed` is the number of matches before it.
+    """
+    up_to_boundary: sa.Select[Any]
+    everything: sa.Select[Any]
+
+
+@lru_cache(maxsize=256)
+def _build_statements(shape: Shape, games: int, *, before: bool) -> _Statements:
+    """Return the statements for a shape. They are cached, because building one takes longer than running it."""
+    names, result = shape
+    parameter = {name: sa.bindparam(name, type_=sa.String) for name in names}
+    # The terms to be tested on each match.
+    conditions = [
+        _term_condition(name, parameter) for name in names if name not in ("result", *_index_terms(names))
+    ]
+    if "result" in names:
+        conditions.append(_result_condition(result, parameter))
+    lists = [(*each, _is_before()) if before else each for each in _list_conditions(names, games)]
+    finished = sa.bindparam("edge_finished", type_=matches.c.finished.type)
+    # The condition on pairs is sufficient. With the one on times PostgreSQL estimates few rows, and uses the index.
+    until = [
+        sa.tuple_(finished, sa.bindparam("edge_number", type_=matches.c.number.type)) <= _PLACE,
+        matches.c.finished >= finished,
+    ]
+    if before:
+        until.append(matches.c.finished <= sa.bindparam("finished_before", type_=matches.c.finished.type))
+    return _Statements(
+        len(lists),
+        _boundary_query(lists) if conditions else None,
+        _newest_matches_query([(*each, *conditions, *until) for each in lists]),
+        _newest_matches_query([(*each, *conditions) for each in lists]),
+    )
+
+
+def _newest_matches_query(lists: Sequence[Conditions]) -> sa.Select[Any]:
+    """Return the query for the newest matches of several lists, each in the order of its index. Its parameter `most`
+    limits their number.
+
+    The indices contain the positions, so only the returned rows are read in full. A match of a bot against itself is in
+    two lists, and is returned once.
+    """
+    most = sa.bindparam("most", type_=sa.Integer)
+    if len(lists) == 1:
+        return sa.select(*_LISTED).where(*lists[0], FINISHED).order_by(*_NEWEST_FIRST).limit(most)
+    rows = (
+        sa.select(matches.c.finished, matches.c.number)
+        .where(*each, FINISHED)
+        .order_by(*_NEWEST_FIRST)
+        .limit(most)
+        for each in lists
+    )
+    places = sa.union(*(sa.select(each.subquery()) for each in rows)).subquery()
+    order = places.c.finished.desc(), places.c.number.desc()
+    numbers = sa.select(places.c.number).order_by(*order).limit(most).subquery()
+    query = sa.select(*_LISTED).join(numbers, numbers.c.number == matches.c.number)
+    return query.order_by(*_NEWEST_FIRST)
+
+
+def _is_before() -> sa.ColumnElement[bool]:
+    """Return the condition that a match comes after a given position in a list, newest first.
+
+    The position has the parameters `finished_before` and `before`.
+    """
+    other = matches.alias("known")
+    last = sa.bindparam("before", type_=matches.c.match.type)
+    number = sa.select(other.c.number).where(other.c.match == last).scalar_subquery()
+    # If the match was removed meanwhile, its time remains, and all matches that finished at that time are skipped.
+    finished = sa.bindparam("finished_before", type_=matches.c.finished.type)
+    return sa.tuple_(finished, sa.func.coalesce(number, 0)) > _PLACE
+
+
+def _boundary_query(lists: Sequence[Conditions]) -> sa.Select[Any]:
+    """Return the query for the match after the first `passed` ones of its list; of several lists, the newest match."""
+    passed = sa.bindparam("passed", type_=sa.Integer)
+    one = sa.select(matches.c.finished, matches.c.number).order_by(*_NEWEST_FIRST).limit(1).offset(passed)
+    edges = sa.union_all(*(sa.select(one.where(*each, FINISHED).subquery()) for each in lists)).subquery()
+    newest = sa.select(edges.c.number).order_by(edges.c.finished.desc(), edges.c.number.desc()).limit(1)
+    columns = matches.c.match, matches.c.finished, matches.c.number
+    return sa.select(*columns).where(matches.c.number == newest.scalar_subquery())
+
+
+def _index_terms(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the terms that the best index covers."""
+    if "opening" in names:
+        return ("opening",)
+    if "bot" in names and "opponent" in names:
+        return ("bot", "opponent")
+    if "event" in names:
+        return ("event",)
+    if "bot" in names:
+        return ("bot", "game")
+    return next(((name,) for name in ("map", "game") if name in names), ())
+
+
+def _list_conditions(names: tuple[str, ...], games: int) -> list[Conditions]:
+    """Return the conditions of the lists that are examined together."""
+    column = matches.c
+    by = _index_terms(names)
+
+    def bind_parameter(name: str, column: sa.Column[Any]) -> sa.BindParameter[Any]:
+        return sa.bindparam(name, type_=column.type)
+
+    if by == ("bot", "opponent"):
+        bot, opponent = bind_parameter("bot", column.maxie), bind_parameter("opponent", column.maxie)
+        return [
+            (column.maxie == bot, column.minnie == opponent),
+            (column.maxie == opponent, column.minnie == bot),
+        ]
+    if by == ("bot", "game"):
+        bot = bind_parameter("bot", column.maxie)
+        conditions = [column.game == bind_parameter(f"game{number}", column.game) for number in range(games)]
+        return [(seat == bot, game) for game in conditions for seat in (column.maxie, column.minnie)]
+    return [tuple(column[name] == bind_parameter(name, column[name]) for name in by)]
+
+
+def _term_condition(name: str, parameter: dict[str, Any]) -> sa.ColumnElement[bool]:
+    if name in ("bot", "opponent"):
+        return sa.or_(matches.c.maxie == parameter[name], matches.c.minnie == parameter[name])
+    condition: sa.ColumnElement[bool] = matches.c[name] == parameter[name]
+    return condition
+
+
+def _result_condition(result: str, parameter: dict[str, Any]) -> sa.ColumnElement[bool]:
+    column = matches.c
+    if not result:
+        condition: sa.ColumnElement[bool] = column.reason == parameter["result"]
+        return condition
+    if result == DRAWN:
+        return sa.and_(column.winner.is_(None), column.reason != "server_fault")
+    if result in ("maxie", "minnie"):
+        winner: sa.ColumnElement[bool] = column.winner == result
+        return winner
+    bot = parameter["bot"]
+    mine, other = ("maxie", "minnie") if result == WON else ("minnie", "maxie")
+    return sa.or_(
+        sa.and_(column.maxie == bot, column.winner == mine),
+        sa.and_(column.minnie == bot, column.winner == other),
+    )

@@ -1,0 +1,95 @@
+"""Reading and writing of a solved table's file. Looking up a position reads one block of the file."""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from zlib import crc32
+
+from arena.solved.board_numbers import Boards
+from arena.solved.header import BadTable, Header, decode_header, encode_header
+from arena.solved.solved_value import SolvedValue, decode_value
+from arena.solved.zstandard import zstd
+
+CACHE_BLOCKS = 64
+"""Maximum number of unpacked blocks in the cache: 4 MB, if codes have one byte."""
+
+
+class SolvedTable:
+    """Solved table: the values of all unfinished boards of maps with the same roads, cap and goal.
+
+    The file is mapped into memory, so only the parts that are looked up are read. Threads may use it in parallel.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open a file. Raises BadTable if it is unreadable or incomplete; a damaged block is found when it is read."""
+        self.path = path
+        try:
+            with path.open("rb") as file:
+                self._data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        except ValueError:
+            raise BadTable(f"{path} is empty: create a solved table with `arena solve MAP`") from None
+        except OSError as error:
+            raise BadTable(f"{path} cannot be read: {error.strerror}") from None
+        with memoryview(self._data) as data:
+            self.header, self._index = decode_header(data, str(path))
+        self.boards: Boards = self.header.boards
+        self._cached_block = lru_cache(maxsize=CACHE_BLOCKS)(self.block)
+
+    @property
+    def size(self) -> int:
+        """Size of the file, in bytes."""
+        return len(self._data)
+
+    def probe(self, board: Sequence[int]) -> SolvedValue:
+        """Return the value of an unfinished board for the player to move. Raises BadTable if its block is damaged.
+
+        Takes about 30 µs if the block is cached, and 0.1 ms more if it must be unpacked.
+        """
+        return decode_value(self.code(self.boards.representative(board)))
+
+    def code(self, number: int) -> int:
+        """Return the code of the representative board with this number. Raises BadTable if its block is damaged."""
+        block, place = divmod(number, self.header.boards_in_block)
+        width = self.header.width
+        return int.from_bytes(self._cached_block(block)[place * width : (place + 1) * width], "little")
+
+    def block(self, number: int) -> bytes:
+        """Return the codes of block `number`; all are draws if the block has no representatives. Raises BadTable."""
+        header = self.header
+        boards = min(header.boards_in_block, self.boards.count - number * header.boards_in_block)
+        size = boards * header.width
+        first, last = self._index.places[number : number + 2]
+        if first == last:
+            return bytes(size)
+        block_bytes = self._data[first:last]
+        if crc32(block_bytes) != self._index.sums[number]:
+            raise BadTable(self._damage_text(number, "its checksum differs"))
+        try:
+            unpacked = zstd.ZstdDecompressor()
+            codes = unpacked.decompress(block_bytes, max_length=size + 1)
+            whole = unpacked.eof and not unpacked.unused_data
+        except zstd.ZstdError as error:
+            raise BadTable(self._damage_text(number, str(error))) from None
+        if not whole or len(codes) != size:
+            raise BadTable(self._damage_text(number, f"{len(codes):,} bytes instead of {size:,}"))
+        return codes
+
+    def _damage_text(self, number: int, why: str) -> str:
+        return f"{self.path} is damaged in block {number} of {self.header.block_count} ({why}); solve the map again"
+
+
+def write_table(path: Path, header: Header, blocks: Sequence[bytes]) -> None:
+    """Write a table from compressed blocks. A reader finds either the old file or the new one. Raises OSError."""
+    unfinished = path.with_name(f"{path.name}.new")
+    with unfinished.open("wb") as file:
+        file.write(encode_header(header, blocks))
+        file.writelines(blocks)
+    unfinished.replace(path)
+
+
+def compress_codes(codes: bytes, level: int) -> bytes:
+    """Return the codes of a block compressed with Zstandard."""
+    return zstd.compress(codes, level)

@@ -1,0 +1,29 @@
+"""bots.search.move_values: the better of two bounds."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.bots.search.move_values import NO_ALPHA, NO_BETA, MoveValue, leaf, max_alpha, min_beta, step
+
+EDGES = st.builds(MoveValue, st.integers(-3, 3), st.none() | st.integers(0, 2))
+
+
+@given(EDGES, EDGES)
+def test_the_better_value_is_kept_and_of_equals_the_old_one_unless_only_the_new_one_has_a_move(
+    old: MoveValue, new: MoveValue
+) -> None:
+    for keep, best in ((max_alpha, max), (min_beta, min)):
+        better = keep(old, new)
+        assert better.value == best(old.value, new.value)
+        if old.value == new.value:
+            assert better is (new if old.move is None and new.move is not None else old)
+
+
+@given(st.integers(-(10**9), 10**9))
+def test_the_first_bounds_give_way_to_every_value(value: int) -> None:
+    if NO_ALPHA.value < value < NO_BETA.value:
+        assert max_alpha(NO_ALPHA, leaf(value)) == min_beta(NO_BETA, leaf(value)) == leaf(value)
+    assert step("a", value).is_step
+    assert not leaf(value).is_step

@@ -1,0 +1,55 @@
+"""Estimated cost of a solution before it begins."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from arena.lab.solving.cost import available_memory, estimate_cost, largest_cap
+from arena.maps.loader import load_map
+from arena.solved.board_numbers import Boards
+from tests.lab.solving.maps import solve_to_table
+from tests.solved.conftest import path_map
+
+
+def test_the_cost_is_shown_before_solving(tmp_path: Path) -> None:
+    boards = Boards.of(load_map("m1"))
+    cost = estimate_cost(boards)
+    assert cost.bytes > 2 * boards.count
+    assert cost.seconds(1) > cost.seconds(2) > 2
+    stand = {boards.representative(boards.board(number)) for number in range(0, boards.count, 4999)}
+    assert len(stand) <= cost.representatives < boards.count // 11
+    small_boards = Boards.of(path_map())
+    every = {small_boards.representative(small_boards.board(n)) for n in range(small_boards.count)}
+    assert estimate_cost(small_boards).representatives == len(every)
+    assert solve_to_table(path_map(), tmp_path).header.totals.open < small_boards.count
+
+
+def test_the_largest_cap_that_fits() -> None:
+    boards = Boards.of(load_map("m2"))
+    assert largest_cap(boards, 10**9) == 1
+    assert largest_cap(boards, 10**6) is None
+    eight = Boards.of(load_map("ring:8"))
+    largest = largest_cap(eight, 4 * 10**9)
+    assert largest is not None
+    assert (
+        estimate_cost(replace(eight, cap=largest)).bytes
+        <= 4 * 10**9
+        < estimate_cost(replace(eight, cap=largest + 1)).bytes
+    )
+
+
+def test_the_control_group_bounds_the_free_memory(tmp_path: Path) -> None:
+    meminfo = tmp_path / "meminfo"
+    meminfo.write_text("MemTotal:  900 kB\nMemAvailable:     500 kB\n")
+    assert available_memory(meminfo, tmp_path) == 500 * 1024
+    (tmp_path / "memory.max").write_text("max\n")
+    (tmp_path / "memory.current").write_text("1000\n")
+    assert available_memory(meminfo, tmp_path) == 500 * 1024
+    (tmp_path / "memory.max").write_text("101000\n")
+    assert available_memory(meminfo, tmp_path) == 100_000
+    (tmp_path / "memory.max").write_text("900\n")
+    assert available_memory(meminfo, tmp_path) == 0
+
+
+def test_without_the_systems_word_it_is_half_of_the_machine(tmp_path: Path) -> None:
+    assert available_memory(tmp_path / "none", tmp_path) > 1 << 26
+    assert available_memory() > 1 << 20

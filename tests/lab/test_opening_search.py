@@ -1,0 +1,138 @@
+"""The maker of openings, against a plain minimax that judges the same candidates."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+import pytest
+
+from arena.bots.compiled.catalogue import weights_for
+from arena.bots.compiled.searcher import Searcher, Settings
+from arena.games.core import Player
+from arena.games.riskless import Armies, Riskless
+from arena.lab.opening_search import AcceptedOpening, Criteria, make_openings
+from arena.lab.selfplay import play_match
+from arena.maps.loader import load_map
+from arena.match.openings import position_after, random_opening
+
+M1 = load_map("m1")
+GAME = Riskless(M1)
+DEPTH = 2
+STRENGTHS = (40, 120)
+CRITERIA = Criteria("plain", exact=True, nodes=4_000, window=0.3, gap=0.2, strengths=STRENGTHS, depth=DEPTH)
+"""Enough nodes for every search of an opening to that depth."""
+
+
+def minimax(position: Armies, depth: int, distance: int = 0) -> int:
+    """The value for Maxie: hundredths of an army, or a win less the plies to it."""
+    outcome = GAME.outcome(position)
+    if outcome is not None:
+        return outcome.winner.sign * (1_000_000 - distance) if outcome.winner else 0
+    if not depth:
+        return 100 * sum(position.armies)
+    values = [
+        minimax(GAME.successor(position, move), depth - 1, distance + 1) for move in GAME.moves(position)
+    ]
+    return max(values) if position.player is Player.MAXIE else min(values)
+
+
+def even(position: Armies) -> float:
+    """Maxie's chance by the mean of the last two depths."""
+    values = [minimax(position, depth) for depth in (DEPTH - 1, DEPTH)]
+    decided = [value for value in values if abs(value) > 900_000]
+    value = decided[0] if decided else round(sum(values) / 2)
+    if abs(value) > 900_000:
+        return float(value > 0)
+    return 1 / (1 + math.exp(-16.7 * value / 100 / M1.armies_to_win))
+
+
+def gap(position: Armies) -> float:
+    sign = position.player.sign
+    chances = [even(GAME.successor(position, move)) for move in GAME.moves(position)]
+    replies = sorted((each if sign > 0 else 1 - each for each in chances), reverse=True)
+    return replies[0] - replies[len(replies) // 2]
+
+
+def even_in_matches(position: Armies) -> bool:
+    """True if at each strength two matches between equal engines, by the engine that judges, are split."""
+    searcher = Searcher(GAME, weights_for(GAME, "plain"), Settings(table_mb=1, exact=True, foresee=False))
+    split = True
+    for strength in ((30, 50), (90, 150)):
+        winners = [
+            play_match(GAME, position, dict.fromkeys(Player, searcher), nodes).winner for nodes in strength
+        ]
+        split = split and (winners[0] is not winners[1] or None in winners)
+    searcher.close()
+    return split
+
+
+def made(
+    tries: int = 60, plies: int = 4, seed: int = 1, criteria: Criteria = CRITERIA, **how: Any
+) -> list[AcceptedOpening]:
+    return list(make_openings(M1, plies, criteria, seed=seed, tries=tries, **how))
+
+
+def test_the_kept_openings_are_those_that_minimax_keeps() -> None:
+    kept = made()
+    candidates: dict[object, tuple[object, ...]] = {}
+    for number in range(5_000):
+        opening = random_opening(GAME, 4 + number % 2, f"1/{number}")
+        candidates.setdefault(GAME.repetition_key(position_after(GAME, opening)), opening)
+        if len(candidates) == 60:
+            break
+    found: dict[int, list[AcceptedOpening]] = {4: [], 5: []}
+    for opening in candidates.values():
+        position = position_after(GAME, opening)
+        if abs(even(position) - 0.5) <= 0.3 and gap(position) >= 0.2 and even_in_matches(position):
+            found[len(opening)].append(AcceptedOpening(opening, even(position), gap(position)))
+    expected = [each for both in zip(found[4], found[5], strict=False) for each in both]
+    assert [each.opening for each in kept] == [each.opening for each in expected]
+    assert [each.chance for each in kept] == pytest.approx([each.chance for each in expected])
+    assert [each.gap for each in kept] == pytest.approx([each.gap for each in expected])
+    assert 5 < len(kept) < 55
+
+
+def test_both_players_have_the_first_move_equally_often() -> None:
+    assert [len(each.opening) for each in made()] == [4, 5] * (len(made()) // 2)
+
+
+def test_positions_differ_and_none_is_over() -> None:
+    wide = replace(CRITERIA, window=0.5, gap=0)
+    positions = [position_after(GAME, each.opening) for each in made(200, criteria=wide)]
+    assert len({(each.armies, each.player) for each in positions}) == len(positions) > 20
+    assert all(GAME.outcome(each) is None for each in positions)
+
+
+def test_another_seed_gives_another_order_and_tries_are_bounded() -> None:
+    wide = replace(CRITERIA, window=0.5, gap=0)
+    one, other = (made(100, seed=seed, criteria=wide) for seed in (1, 2))
+    assert 0 < len(one) <= 100
+    assert one != other
+    assert made(100, seed=1, criteria=wide) == one
+
+
+def test_the_search_stops_with_enough_openings_and_counts_all_judged() -> None:
+    counted: list[int] = []
+    some = make_openings(M1, 4, CRITERIA, seed=1, tries=60, progress=counted.append)
+    assert list(islice(some, 3)) == made()[:3]
+    some.close()
+    assert 3 <= sum(counted) < 60
+    made(progress=counted.append)
+    assert sum(counted[-4:]) == 60
+
+
+def test_a_map_that_is_decided_has_none() -> None:
+    criteria = Criteria("plain", exact=False, nodes=4_000, window=0.45, gap=0.01, strengths=STRENGTHS)
+    assert not list(make_openings(load_map("path4"), 4, criteria, seed=1, tries=100))
+
+
+@pytest.mark.parametrize("window", [0.01, 0.1, 0.25])
+def test_a_narrower_window_keeps_a_part(window: int) -> None:
+    wide, narrow = made(), made(criteria=replace(CRITERIA, window=window))
+    for first in (0, 1):  # of either length, as many as there are of the other one
+        part = [each for each in wide[first::2] if abs(each.chance - 0.5) <= window]
+        assert all(one == other for one, other in zip(part, narrow[first::2], strict=False))
+    assert all(abs(each.chance - 0.5) <= window for each in narrow)

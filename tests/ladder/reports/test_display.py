@@ -1,0 +1,48 @@
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from arena.ladder.ladder import Ladder
+from arena.ladder.plan import LadderPlan, engine_bot
+from arena.ladder.reports.display import open_display
+from arena.protocol.codes import EndReason
+from arena.rating.standings import make_standings
+from tests.ladder.reports.test_lines import make_record
+from tests.rating.pairs import round_robin
+from tests.server.matches import game_of
+
+
+def ladder() -> Ladder:
+    plan = LadderPlan((engine_bot("anna"), engine_bot("[bert]")), rounds=1)
+    return Ladder(plan, [game_of()], Path("unused.jsonl"))
+
+
+def play(played: Ladder, console: Console) -> None:
+    with open_display(played, console) as display:
+        for pairing in round_robin(played.bots, 1, 1, 0)[0].matches():
+            finished = make_record("maxie", EndReason.LINE)
+            played.add_match(pairing, finished)
+            display.match_played(played, finished)
+            display.show_notice("bot [bert] crashed\n    [red]why")
+
+
+def test_progress_without_a_terminal_is_a_line_a_match() -> None:
+    file = io.StringIO()
+    play(ladder(), Console(file=file, width=20))
+    assert file.getvalue() == "".join(
+        f"{number}/2 anna beats [bert] in 3 plies (line)\nbot [bert] crashed\n    [red]why\n"
+        for number in (1, 2)
+    )
+
+
+def test_progress_on_a_terminal_is_a_table_and_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")  # a dumb one has no bars
+    file = io.StringIO()
+    finished_ladder = ladder()
+    play(finished_ladder, Console(file=file, width=100, force_terminal=True, color_system=None))
+    text = file.getvalue()
+    assert "2/2" in text
+    assert "bot [bert] crashed" in text
+    assert f"{make_standings(finished_ladder.bots, finished_ladder.records)[0].elo:+.0f}" in text

@@ -1,0 +1,47 @@
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from arena.cores import usable_cores
+from arena.ladder.plan import BotPlan
+from tests.ladder.test_ladder_run import ladder
+from tests.server.fleets import bot
+
+
+def test_concurrency_follows_the_cores_but_not_beyond_the_matches(tmp_path: Path) -> None:
+    few = ladder(tmp_path / "r", bot("a"), bot("b"), concurrency=9)
+    assert (few.total_matches, few.concurrency) == (2, 2)
+    many = ladder(tmp_path / "r", bot("a"), bot("b"), rounds=500)
+    assert (many.total_matches, many.concurrency) == (1000, len(usable_cores()))
+    assert usable_cores()
+
+
+def test_what_an_event_is_known_by_tells_which_openings_it_has(tmp_path: Path) -> None:
+    base = ladder(tmp_path / "r", bot("a"), bot("b"))
+    listed = tmp_path / "mine.txt"
+    listed.write_text("b2, a1\n")
+
+    def known(**changes: Any) -> object:
+        return replace(base, plan=replace(base.plan, **changes)).identity()["openings"]
+
+    assert known(openings=4) == 4
+    # No map, or none of these maps, brings any: that is the same as 0 random plies.
+    assert known() == known(game="riskless", maps=("path4", "ring:5")) == known(openings=0) == 0
+    one, two = known(game="riskless", maps=("m2",)), known(game="riskless", maps=("m2", "m1"))
+    assert len({one, two, known(openings=listed), 0}) == 4
+    before = known(openings=listed)
+    listed.write_text("b2, a3\n")
+    assert known(openings=listed) != before
+
+
+def test_an_edited_bot_makes_another_plan(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text("first")
+    bots = (BotPlan("mine", f"{file}:Mine"), BotPlan("greedy", "greedy"))
+    base = ladder(tmp_path / "r", *bots)
+    before = base.identity()
+    assert before["files"].keys() == {"mine"}
+    assert base.identity() == before
+    file.write_text("second")
+    assert base.identity()["files"] != before["files"]
+    assert "files" not in ladder(tmp_path / "s", bot("a"), bot("b")).identity()

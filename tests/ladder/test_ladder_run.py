@@ -1,0 +1,200 @@
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import anyio
+import pytest
+
+from arena.ladder.bot_pool import BotRefused
+from arena.ladder.ladder import Ladder
+from arena.ladder.ladder_run import run_ladder
+from arena.ladder.plan import BotPlan, LadderPlan
+from arena.match.replay import verify_record
+from arena.protocol import record as records
+from arena.protocol.adjudication import Adjudication
+from arena.protocol.codes import EndReason
+from arena.protocol.record import Record
+from arena.protocol.timecontrol import TimeControl
+from arena.rating.standings import make_standings
+from arena.server.store.database import StoreError
+from arena.server.store.ladder_lock import CannotResume
+from arena.server.store.packing import unpack_record
+from tests.server.fleets import QUICK, ROOT, bot
+from tests.server.matches import game_of
+
+
+class Watch:
+    """Keeps what it is told, and reads the record file at each end."""
+
+    def __init__(self) -> None:
+        self.notices: list[str] = []
+        self.on_file: list[int] = []
+
+    def match_played(self, ladder: Ladder, record: Record) -> None:
+        assert ladder.record is not None
+        on_file = list(records.read_records(ladder.record))
+        assert on_file[-1] == record == ladder.records[-1]
+        self.on_file.append(len(on_file))
+
+    def show_notice(self, text: str) -> None:
+        self.notices.append(text)
+
+
+def ladder(record: Path, *bots: BotPlan, rounds: int = 1, concurrency: int = 0) -> Ladder:
+    plan = LadderPlan(
+        bots,
+        event="test",
+        game="tictactoe",
+        time_control=TimeControl(120_000),
+        rounds=rounds,
+        concurrency=concurrency,
+        folder=ROOT,
+    )
+    return Ladder(plan, [game_of()], record)
+
+
+def files(folder: Path) -> list[Path]:
+    return list(folder.iterdir())
+
+
+async def test_every_match_is_in_the_file_before_it_is_told(tmp_path: Path) -> None:
+    watch = Watch()
+    finished_ladder = ladder(tmp_path / "record.jsonl", bot("a"), bot("b"), bot("c"), concurrency=2)
+    with anyio.fail_after(500):
+        await run_ladder(finished_ladder, watch, restart_policy=QUICK)
+    assert watch.on_file == [1, 2, 3, 4, 5, 6]
+    assert not watch.notices
+    assert not finished_ladder.stopped
+    assert {record.event for record in finished_ladder.records} == {"test"}
+
+
+async def test_adjudicated_matches_have_valid_records(tmp_path: Path) -> None:
+    rules = Adjudication(limit=2)
+    file, url = tmp_path / "record.jsonl", f"sqlite:///{tmp_path / 'arena.db'}"
+    finished_ladder = ladder(file, bot("a"), bot("b"))
+    finished_ladder.plan = replace(finished_ladder.plan, adjudication=rules)
+    with anyio.fail_after(500):
+        await run_ladder(finished_ladder, Watch(), database=url, restart_policy=QUICK)
+    finished = list(records.read_records(file))
+    assert len(finished) == 2
+    for record in finished:
+        verify_record(record)
+        assert record.result.reason is EndReason.ADJUDICATED
+        assert len(record.moves) == 2
+    other = ladder(file, bot("a"), bot("b"))
+    with pytest.raises(CannotResume, match=f"adjudication was {rules}, now repetition=3"):
+        await run_ladder(other, Watch(), database=url, restart_policy=QUICK)
+
+
+async def test_records_are_added_to_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "record.jsonl"
+    for _ in range(2):
+        with anyio.fail_after(500):
+            await run_ladder(ladder(file, bot("a"), bot("b")), Watch(), restart_policy=QUICK)
+    assert len(list(records.read_records(file))) == 4
+
+
+def in_store(database: Path) -> dict[str, str | None]:
+    """Return every match of a store with its record, None where it has none."""
+    query = "select match, packed from matches left join records on records.number = matches.number"
+    with closing(sqlite3.connect(database)) as store:
+        rows = list(store.execute(query))
+    return {match: packed and unpack_record(packed) for match, packed in rows}
+
+
+async def test_an_event_that_is_over_is_only_told_again(tmp_path: Path) -> None:
+    file, database = tmp_path / "record.jsonl", tmp_path / "arena.db"
+    tables = []
+    for _ in range(2):
+        finished_ladder = ladder(file, bot("a"), bot("b"))
+        with anyio.fail_after(500):
+            await run_ladder(finished_ladder, Watch(), database=f"sqlite:///{database}", restart_policy=QUICK)
+        tables.append(make_standings(finished_ladder.bots, finished_ladder.records))
+    assert tables[0] == tables[1]
+    written = [record.match for record in records.read_records(file)]
+    assert len(written) == len(set(written)) == 2
+    assert set(in_store(database)) == set(written)
+
+
+async def test_an_event_that_was_stopped_goes_on(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'arena.db'}"
+    bots = [bot("a"), bot("b"), bot("c")]
+
+    stopped = ladder(tmp_path / "1.jsonl", *bots, rounds=3)
+    with anyio.fail_after(500):
+        await run_ladder(
+            stopped, Watch(), database=url, should_stop=lambda: len(stopped.played) >= 5, restart_policy=QUICK
+        )
+    # A match that was in play when it was killed.
+    with closing(sqlite3.connect(tmp_path / "arena.db")) as store, store:
+        store.execute("update ladders set finished = null")
+        store.execute(
+            "insert into matches (match, event, game, maxie, minnie, terms, started, rated)"
+            " values ('x', 'test', 'tictactoe', 'a', 'b', '{}', '2026-01-01T00:00:00Z', 0)"
+        )
+    watch = Watch()
+    again = ladder(tmp_path / "2.jsonl", *bots, rounds=3)
+    with anyio.fail_after(500):
+        await run_ladder(again, watch, database=url, restart_policy=QUICK)
+    assert 5 <= again.resumed < 18
+    assert watch.notices == [f"event test goes on: {again.resumed} of 18 matches were played before"]
+    unbroken = ladder(tmp_path / "3.jsonl", *bots, rounds=3)
+    with anyio.fail_after(500):
+        await run_ladder(unbroken, Watch(), restart_policy=QUICK)
+    assert {pairing for pairing, _ in again.played} == {pairing for pairing, _ in unbroken.played}
+    assert make_standings(again.bots, again.records) == make_standings(unbroken.bots, unbroken.records)
+    kept = in_store(tmp_path / "arena.db")
+    assert len(kept) == 18
+    assert None not in kept.values()
+    # The new file has those of before too.
+    assert {record.match for record in records.read_records(tmp_path / "2.jsonl")} == set(kept)
+
+
+async def test_another_plan_is_refused_in_one_line(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'arena.db'}"
+    await run_ladder(ladder(tmp_path / "r", bot("a"), bot("b")), Watch(), database=url, restart_policy=QUICK)
+    with pytest.raises(CannotResume) as refused:
+        await run_ladder(ladder(tmp_path / "r", bot("a"), bot("b"), rounds=2), Watch(), database=url)
+    assert str(refused.value) == (
+        "event test was started with another plan: rounds was 1, now 2; give it another name"
+    )
+
+
+async def test_matches_that_nobody_could_play_are_in_the_store_too(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'arena.db'}"
+    finished_ladder = ladder(tmp_path / "r", bot("a"), bot("b", "crash"))
+    with anyio.fail_after(500):
+        await run_ladder(finished_ladder, Watch(), database=url, restart_policy=QUICK)
+    assert {record.result.reason for record in finished_ladder.records} == {EndReason.NO_SHOW}
+    assert set(in_store(tmp_path / "arena.db")) == {record.match for record in finished_ladder.records}
+
+
+async def test_enough_stops_it(tmp_path: Path) -> None:
+    finished_ladder = ladder(tmp_path / "record.jsonl", bot("a"), bot("b"), rounds=100, concurrency=1)
+    with anyio.fail_after(500):
+        await run_ladder(
+            finished_ladder,
+            Watch(),
+            should_stop=lambda: len(finished_ladder.played) >= 3,
+            restart_policy=QUICK,
+        )
+    assert len(finished_ladder.played) == 3
+    assert not finished_ladder.stopped
+
+
+async def test_a_ladder_that_cannot_start_says_why(tmp_path: Path) -> None:
+    with pytest.raises(BotRefused, match="bot b: no engine is called 'x'"):
+        await run_ladder(
+            ladder(tmp_path / "a.jsonl", bot("a"), bot("b", "misuse")), Watch(), restart_policy=QUICK
+        )
+    with pytest.raises(StoreError):
+        await run_ladder(
+            ladder(tmp_path / "b.jsonl", bot("a"), bot("b")),
+            Watch(),
+            database="mysql://x",
+            restart_policy=QUICK,
+        )
+    assert not files(tmp_path)  # no empty record is left
+    with pytest.raises(OSError, match="No such file"):
+        await run_ladder(ladder(tmp_path / "none" / "c.jsonl", bot("a"), bot("b")), Watch())

@@ -1,0 +1,106 @@
+"""The openings that come with the maps: each file fits its map, and its openings are different and in play."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.games.catalogue import make_game
+from arena.games.riskless import Riskless
+from arena.ladder.event_openings import load_listed_openings
+from arena.maps.loader import load_map, map_names
+from arena.maps.openings_file import FOLDER, KEY, BadOpenings, map_fingerprint, shipped_openings_file
+from arena.maps.setup import make_game_on_map
+from arena.match.openings import position_after
+from tests.bots.command_line import arena
+from tests.games.strategies import riskless_maps
+
+DECIDED = {"path4"}
+"""Maps that are decided from the start, so that no opening of theirs is worth playing."""
+FEWEST = 20
+"""Openings that a map must bring at least: more than the rounds of most ladders."""
+
+OPENED = sorted(path.stem for path in FOLDER.glob("*.txt"))
+
+
+def test_every_shipped_map_that_is_not_decided_brings_openings_and_no_other_file_lies_there() -> None:
+    assert set(OPENED) == set(map_names()) - DECIDED
+    assert {path.suffix for path in FOLDER.iterdir()} == {".txt"}
+
+
+@pytest.mark.parametrize("name", OPENED)
+def test_each_file_fits_its_map(name: str) -> None:
+    """After a change of a map's numbers, roads or start: `make openings`."""
+    path = shipped_openings_file(name)
+    assert path is not None
+    game = make_game_on_map("riskless", name)
+    listed = load_listed_openings(path, [game]).listed[0]
+    assert len(listed) >= FEWEST
+    places = [game.repetition_key(position_after(game, opening)) for opening in listed]
+    assert len(set(places)) == len(places)
+    shorter, longer = ({len(opening) for opening in listed[first::2]} for first in (0, 1))
+    assert [each + 1 for each in shorter] == list(longer), "both players have the first move equally often"
+    assert f"{KEY} {map_fingerprint(load_map(name))}" in path.read_text(encoding="utf-8").splitlines()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["m1", "italy"])
+def test_a_file_is_what_the_command_in_its_first_line_makes(name: str, tmp_path: Path) -> None:
+    """The first six openings do not depend on how many are made."""
+    path = shipped_openings_file(name)
+    assert path is not None
+    shown = path.read_text(encoding="utf-8")
+    command = shown.splitlines()[0].removeprefix("# arena ").split()
+    made = tmp_path / "made.txt"
+    done = arena(*command, "--count", "6", "--processes", "1", "--output", str(made))
+    assert done.code == 0, done.stderr
+    assert made.read_text(encoding="utf-8").splitlines()[1:] == shown.splitlines()[1:8]
+
+
+@pytest.mark.parametrize(
+    "name", ["path4", "ring:12", "grid:3x3", "my/m2.toml", "../openings/m2", "tictactoe"]
+)
+def test_other_maps_bring_none(name: str) -> None:
+    assert shipped_openings_file(name) is None
+
+
+CHANGES: dict[str, Any] = {
+    "territory_cap": lambda made: made.territory_cap + 1,
+    "armies_to_win": lambda made: made.armies_to_win - 1,
+    "ply_limit": lambda made: made.ply_limit + 1,
+    "neighbours": lambda made: (made.neighbours[0][::-1], *made.neighbours[1:]),
+    "start": lambda made: tuple(-armies for armies in made.start),
+}
+
+
+@pytest.mark.parametrize("key", CHANGES)
+def test_a_map_that_is_played_differently_has_another_fingerprint(key: str) -> None:
+    map = load_map("m2")
+    changed = replace(map, **{key: CHANGES[key](map)})
+    assert changed != map
+    assert map_fingerprint(changed) != map_fingerprint(map)
+
+
+@given(riskless_maps(), st.text("abcdef", min_size=1, max_size=9))
+def test_names_places_and_the_way_through_a_record_do_not_matter(made: Any, name: str) -> None:
+    named = tuple(f"{name} {number}" for number in range(made.size))
+    drawn = tuple((float(number), 0.5) for number in range(made.size))
+    assert map_fingerprint(replace(made, name=name, territories=named, places=drawn)) == map_fingerprint(made)
+    assert map_fingerprint(Riskless.from_setup(made.to_data()).map) == map_fingerprint(made)
+
+
+def test_a_file_for_another_state_of_the_map_is_refused_in_a_line() -> None:
+    path = shipped_openings_file("m2")
+    assert path is not None
+    map = load_map("m2")
+    setup = {**map.to_data(), "ply_limit": map.ply_limit + 1}
+    with pytest.raises(
+        BadOpenings, match=r"m2\.txt: made for another map.* of m2 is [0-9a-f]{16}"
+    ) as refused:
+        load_listed_openings(path, [make_game("riskless", setup)])
+    assert "\n" not in str(refused.value)

@@ -1,0 +1,122 @@
+"""The log: each line says what it is about, as text and as JSON, and secrets stay out of the wire trace."""
+
+from __future__ import annotations
+
+import json
+import logging
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from arena.server.edge import server_log
+from arena.server.host import Host
+from tests.server.peer import dial
+
+
+@pytest.fixture(autouse=True)
+def own_logging() -> Iterator[None]:
+    """Put the logging of the whole process back as it was."""
+    root, arena, wire = (logging.getLogger(name) for name in (None, "arena", "arena.wire"))
+    kept = root.handlers[:], root.level, arena.level, wire.level
+    hooks = sys.excepthook, sys.unraisablehook, threading.excepthook
+    yield
+    sys.excepthook, sys.unraisablehook, threading.excepthook = hooks
+    logging.captureWarnings(capture=False)
+    root.handlers[:], root.level, arena.level, wire.level = kept
+
+
+def record(message: str = "hello %s", **about: object) -> logging.LogRecord:
+    log_record = logging.LogRecord("arena.dispatch", logging.WARNING, __file__, 1, message, ("you",), None)
+    log_record.created = 1_790_000_000.5
+    for name, value in about.items():
+        setattr(log_record, name, value)
+    return log_record
+
+
+def test_a_log_line_has_time_place_message_and_bot() -> None:
+    line = server_log.TextFormatter().format(record(bot="anna", match="m1"))
+    assert line == "2026-09-21T14:13:20.500+00:00 warning arena.dispatch: hello you match='m1' bot='anna'"
+
+
+def test_a_name_cannot_forge_a_line() -> None:
+    line = server_log.TextFormatter().format(record(bot="x\n2026 error arena: all is lost"))
+    assert "\n" not in line
+
+
+def test_a_line_of_json_is_one_object() -> None:
+    line = json.loads(server_log.JsonFormatter().format(record(address="10.0.0.1")))
+    assert line == {
+        "time": "2026-09-21T14:13:20.500+00:00",
+        "level": "warning",
+        "logger": "arena.dispatch",
+        "message": "hello you",
+        "address": "10.0.0.1",
+    }
+
+
+@pytest.mark.parametrize("formatter", [server_log.TextFormatter(), server_log.JsonFormatter()])
+def test_a_fault_of_ours_shows_its_stack(formatter: logging.Formatter) -> None:
+    log_record = record()
+    try:
+        int("where")
+    except ValueError:
+        log_record.exc_info = sys.exc_info()
+    assert "test_a_fault_of_ours_shows_its_stack" in formatter.format(log_record)
+
+
+async def test_the_wire_trace_shows_messages_both_ways_and_no_secret(
+    host: Host, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server_log.configure_logging("text", verbose=False, wire=True)
+    token = host.issue_token("anna")
+    async with dial(host.url) as peer:
+        session = (await peer.hello("anna", token)).session
+    errors = capsys.readouterr().err
+    assert "arena.wire: < " in errors
+    assert "arena.wire: > " in errors
+    assert "name='anna'" in errors
+    assert token not in errors
+    assert session not in errors
+
+
+def test_without_the_switches_only_warnings_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    server_log.configure_logging("text", verbose=False, wire=False)
+    logging.getLogger("arena.dispatch").info("here")
+    logging.getLogger("arena.dispatch").warning("careful")
+    assert "careful" in (told := capsys.readouterr().err)
+    assert "here" not in told
+
+
+def test_all_that_goes_to_stderr_is_json_in_every_line() -> None:
+    program = """
+import logging, sys, threading, warnings
+from arena.server.edge import server_log
+
+class Fails:
+    def __del__(self):
+        raise ValueError("in a destructor")
+
+server_log.configure_logging("json", verbose=True, wire=False)
+warnings.warn("careful")
+logging.getLogger("asyncio").error("a task\\nfails")
+logging.getLogger("websockets.server").error("a peer fails", exc_info=ValueError("there"))
+thread = threading.Thread(target=lambda: 1 / 0)
+thread.start()
+thread.join()
+Fails()
+raise RuntimeError("the end")
+"""
+    result = subprocess.run(
+        [sys.executable, "-c", program], check=False, capture_output=True, text=True, timeout=500
+    )
+    lines = [json.loads(line) for line in result.stderr.splitlines()]
+    assert [each["level"] for each in lines] == ["warning", "error", "error", "error", "error", "critical"]
+    for each, words in zip(
+        lines,
+        ["careful", "a task\nfails", "there", "ZeroDivisionError", "destructor", "the end"],
+        strict=True,
+    ):
+        assert words in each["message"] + each.get("stack", "")

@@ -1,0 +1,185 @@
+"""Searches against an oracle: every match looked at by hand, in every combination of what can be asked for."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import AsyncIterator, Iterator
+from random import Random
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from arena.protocol.codes import EndReason
+from arena.server.store.database import Engine, open_store
+from arena.server.store.finished_matches import MatchSummary
+from arena.server.store.match_search import SearchFilter, find_opening_key, load_scores, search_matches
+from arena.server.store.schema import crosses, matches
+
+BOTS, MAPS, EVENTS, OPENINGS = ("anna", "bert", "carl"), ("m2", "usa"), ("e", "f"), ("aaaa", "bbbb", None)
+COUNT = 120
+
+
+@pytest.fixture
+async def engine(database: str) -> AsyncIterator[Engine]:
+    async with open_store(database) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def stored_rows(engine: Engine) -> list[dict[str, object]]:
+    """Return finished matches of a few bots, and one in progress."""
+    chance = Random(5)
+    rows: list[dict[str, object]] = []
+    for number in range(1, COUNT + 1):
+        maxie, minnie = chance.choice(BOTS), chance.choice(BOTS)
+        winner = chance.choice(("maxie", "minnie", None))
+        game = chance.choice(("riskless", "riskless", "tictactoe"))
+        rows.append(
+            {
+                "number": number,
+                "match": f"{number:032x}",
+                "event": chance.choice(EVENTS),
+                "game": game,
+                "maxie": maxie,
+                "minnie": minnie,
+                "terms": "",
+                "started": "2026-11-20T12:00:00.000Z",
+                # Some finish at the same moment: they are told apart by their numbers.
+                "finished": None if number == COUNT else f"2026-11-20T13:00:{number // 3:02}.000Z",
+                "arrival": number,
+                "map": chance.choice(MAPS) if game == "riskless" else "",
+                "time_control": "1+0",
+                "plies": 9,
+                "winner": winner,
+                "reason": "armies" if winner else chance.choice(("ply_limit", "server_fault")),
+                "detail": "",
+                "opening": chance.choice(OPENINGS),
+            }
+        )
+    async with engine.begin() as connection:
+        await connection.execute(sa.insert(matches), rows)
+    return rows
+
+
+def fits(row: dict[str, object], wanted: SearchFilter) -> bool:
+    if row["finished"] is None:
+        return False
+    players = {row["maxie"], row["minnie"]}
+    if wanted.opponent:
+        # Whoever plays itself is its own opponent.
+        if sorted((wanted.bot, wanted.opponent)) != sorted((str(row["maxie"]), str(row["minnie"]))):
+            return False
+    elif wanted.bot and wanted.bot not in players:
+        return False
+    for name in ("map", "game", "event", "opening"):
+        if getattr(wanted, name) and row[name] != getattr(wanted, name):
+            return False
+    won = {row["maxie"] if row["winner"] == "maxie" else row["minnie"]} if row["winner"] else set()
+    lost = {row["minnie"] if row["winner"] == "maxie" else row["maxie"]} if row["winner"] else set()
+    match wanted.result:
+        case "":
+            return True
+        case "won":
+            return wanted.bot in won
+        case "lost":
+            return wanted.bot in lost
+        case "drawn":
+            return row["winner"] is None and row["reason"] != "server_fault"
+        case "maxie" | "minnie":
+            return row["winner"] == wanted.result
+    return row["reason"] == wanted.result
+
+
+def combinations() -> Iterator[SearchFilter]:
+    for bot, opponent, map, game, event, opening in itertools.product(
+        ("", "anna"), ("", "bert"), ("", "usa"), ("", "riskless"), ("", "e"), ("", "aaaa")
+    ):
+        if opponent and not bot:
+            continue
+        results = ("maxie", "drawn", "armies", *(("won", "lost") if bot else ()))
+        for result in ("", *results):
+            yield SearchFilter(bot, opponent, map, game, event, opening, result)
+
+
+async def find_all(
+    engine: Engine, wanted: SearchFilter, limit: int, looked_through: int
+) -> list[MatchSummary]:
+    """Return all that fit, page by page."""
+    shown: list[MatchSummary] = []
+    place = None
+    while True:
+        page = await search_matches(engine, wanted, limit, place, looked_through)
+        assert len(page.matches) <= limit
+        shown += page.matches
+        if page.next is None:
+            return shown
+        time, _, match = page.next.partition("|")
+        place = time, match
+
+
+async def test_every_combination_finds_what_fits_the_newest_first(
+    engine: Engine, stored_rows: list[dict[str, object]]
+) -> None:
+    newest = sorted(stored_rows, key=lambda row: (str(row["finished"]), row["number"]), reverse=True)
+    everything = list(combinations())
+    for wanted in Random(7).sample(everything, 80):
+        expected = [row["match"] for row in newest if fits(row, wanted)]
+        assert [each.match for each in await find_all(engine, wanted, 20, 50)] == expected, wanted
+
+
+async def test_one_answer_looks_through_no_more_than_it_may(
+    engine: Engine, stored_rows: list[dict[str, object]]
+) -> None:
+    page = await search_matches(engine, SearchFilter(result=EndReason.CRASH.value), 5, max_examined=10)
+    assert page.matches == []
+    assert page.next is not None
+    newest = sorted(
+        (row for row in stored_rows if row["finished"]), key=lambda row: (str(row["finished"]), row["number"])
+    )
+    assert page.next.endswith(str(newest[-10]["match"]))
+
+
+async def test_the_score_of_one_bot_against_another_is_listed_by_game(engine: Engine) -> None:
+    rows = [
+        {"game": game, "bot": "anna", "opponent": other, "wins": wins, "draws": 1, "losses": 2}
+        for game, other, wins in (("riskless", "bert", 3), ("tictactoe", "bert", 4), ("riskless", "carl", 9))
+    ]
+    async with engine.begin() as connection:
+        await connection.execute(sa.insert(crosses), rows)
+    assert [(each.game, each.wins) for each in await load_scores(engine, "anna", "bert")] == [
+        ("riskless", 3),
+        ("tictactoe", 4),
+    ]
+    assert await load_scores(engine, "bert", "dora") == []
+
+
+async def test_a_match_says_which_opening_it_had(
+    engine: Engine, stored_rows: list[dict[str, object]]
+) -> None:
+    for row in stored_rows[:5]:
+        assert await find_opening_key(engine, str(row["match"])) == row["opening"]
+    assert await find_opening_key(engine, "none") is None
+
+
+async def test_indices_are_used(engine: Engine, stored_rows: list[dict[str, object]]) -> None:
+    if engine.dialect.name != "sqlite":
+        pytest.skip("PostgreSQL reads a small table as a whole")
+    statements: list[tuple[str, Any]] = []
+    sa.event.listen(
+        engine.sync_engine, "before_cursor_execute", lambda *given: statements.append((given[2], given[3]))
+    )
+    for wanted, index in {
+        SearchFilter("anna", "bert"): "pair",
+        SearchFilter("anna", map="usa"): "maxie",
+        SearchFilter(map="usa"): "map",
+        SearchFilter(opening="aaaa", map="m2"): "opening",
+        SearchFilter(event="e", bot="anna"): "event",
+        SearchFilter(result="armies"): "finished",
+    }.items():
+        statements.clear()
+        await search_matches(engine, wanted, 5)
+        statement, given = next(each for each in statements if "LIMIT" in each[0])
+        async with engine.connect() as connection:
+            plan = (await connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", given)).all()
+        assert any(f"ix_matches_{index}" in str(row) for row in plan), (wanted, plan)

@@ -1,0 +1,96 @@
+"""Boards as numbers: there and back, the automorphisms of a map, and one board that stands for all that look alike."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from math import factorial
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.games.core import MAXIE, MINNIE
+from arena.games.riskless import Armies, Riskless
+from arena.games.tictactoe import TicTacToe
+from arena.maps.generators import grid_map, ring_map
+from arena.maps.loader import load_map
+from arena.solved.board_numbers import MAX_SYMMETRIES, Boards, automorphisms, boards_of, seen_by_mover
+
+RING = Boards.of(load_map("m1"))
+boards = st.tuples(*[st.integers(-9, 9)] * 6)
+
+
+def test_there_are_as_many_as_arithmetic_says() -> None:
+    assert RING.count == 19**6
+    assert Boards.of(load_map("path4")).count == 21**4
+
+
+@given(boards)
+def test_a_number_is_one_board(board: tuple[int, ...]) -> None:
+    number = RING.number(board)
+    assert 0 <= number < RING.count
+    assert RING.board(number) == board
+
+
+@given(boards, st.integers(0, 11))
+def test_all_that_look_alike_have_one_representative(board: tuple[int, ...], which: int) -> None:
+    symmetry = RING.symmetries[which]
+    turned = tuple(board[symmetry[v]] for v in range(6))
+    stands = RING.representative(board)
+    assert RING.representative(turned) == stands <= RING.number(board)
+    images = {tuple(board[each[v]] for v in range(6)) for each in RING.symmetries}
+    assert RING.board(stands) in images
+
+
+def test_the_opponent_sees_the_signs_turned() -> None:
+    assert seen_by_mover(Armies((2, 0, -3), MAXIE, 0)) == (2, 0, -3)
+    assert seen_by_mover(Armies((2, 0, -3), MINNIE, 1)) == (-2, 0, 3)
+
+
+def test_the_order_of_roads_is_all_the_same() -> None:
+    near = tuple(tuple(reversed(each)) for each in load_map("m1").neighbours)
+    assert Boards(tuple(tuple(sorted(each)) for each in near), 9, 40) == RING
+
+
+def test_only_riskless_has_boards() -> None:
+    assert boards_of(Riskless(load_map("m1"))) == RING
+    assert boards_of(TicTacToe()) is None
+
+
+@pytest.mark.parametrize(
+    ("map", "group"),
+    [("path4", 2), ("m1", 12), ("ring:7", 14), ("ring:8", 16), ("grid:2x4", 4), ("grid:3x3", 8)],
+)
+def test_the_groups_of_known_graphs(map: str, group: int) -> None:
+    assert len(automorphisms(load_map(map).neighbours)) == group
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> tuple[tuple[int, ...], ...]:
+    size = draw(st.integers(2, 6))
+    pairs = [(v, w) for v in range(size) for w in range(v)]
+    chosen = draw(st.sets(st.sampled_from(pairs)))
+    return tuple(tuple(w for w in range(size) if (v, w) in chosen or (w, v) in chosen) for v in range(size))
+
+
+@given(graphs())
+def test_they_are_all_permutations_that_keep_the_roads(graph: tuple[tuple[int, ...], ...]) -> None:
+    roads = {(v, w) for v, near in enumerate(graph) for w in near}
+    every = [
+        each for each in permutations(range(len(graph))) if {(each[v], each[w]) for v, w in roads} == roads
+    ]
+    assert list(automorphisms(graph)) == every
+
+
+def test_too_large_a_group_is_cut_to_a_group() -> None:
+    size = 9
+    complete = tuple(tuple(w for w in range(size) if w != v) for v in range(size))
+    found = set(automorphisms(complete))
+    assert len(found) == factorial(7) <= MAX_SYMMETRIES < factorial(8)
+    some = sorted(found)[:: len(found) // 40]
+    assert all(tuple(one[v] for v in two) in found for one in some for two in some)
+
+
+def test_a_long_ring_takes_no_time() -> None:
+    assert len(automorphisms(ring_map(200).neighbours)) == 400
+    assert len(automorphisms(grid_map(20, 10).neighbours)) == 4
