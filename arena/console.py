@@ -94,7 +94,7 @@ RecordOption = Annotated[
     typer.Option(
         "--record",
         metavar="FILE",
-        help="Write the matches to this file as records, one JSON object per line.",
+        help="Append the matches to this file as records, one JSON object per line.",
     ),
 ]
 DatabaseOption = Annotated[

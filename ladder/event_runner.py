@@ -155,7 +155,7 @@ class EventRunner:
         if ladder.schedule is None:
             raise ValueError("the ladder has begun, but has no schedule")
         # The process may have been killed between writing the store and the file.
-        self._file.append_missing([*voids, *ladder.records])
+        ladder.set_other_lines(self._file.append_missing([*voids, *ladder.records]))
         if ladder.resumed:
             of = f" of {ladder.total_matches}" if ladder.total_matches is not None else ""
             self._observer.show_notice(

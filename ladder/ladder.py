@@ -48,6 +48,8 @@ class Ladder:
     played: list[tuple[Pairing, Record]] = field(default_factory=list)
     resumed: int = 0
     """Number of matches in `played` from earlier runs."""
+    other_lines: int = 0
+    """Number of lines that the record file had before, without those of this event."""
     stopped: bool = False
     """True if the ladder was stopped before its end."""
 
@@ -62,6 +64,10 @@ class Ladder:
     def set_record_file(self, record: Path) -> None:
         """Set the file to which finished matches are appended."""
         self.record = record
+
+    def set_other_lines(self, count: int) -> None:
+        """Set the number of lines of other matches in the record file."""
+        self.other_lines = count
 
     def set_bots(self, names: Sequence[str]) -> None:
         """Set the bots of a plan that has none, before the first match."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -36,17 +35,19 @@ class RecordFile:
         """Append the record of a match."""
         self._file.write(to_line(record).encode() + b"\n")
 
-    def append_missing(self, records: Iterable[Record]) -> None:
-        """Append those of `records` that are not in the file."""
-        missing_records = {record.match: record for record in records}
-        if not missing_records:
-            return
+    def append_missing(self, records: Iterable[Record]) -> int:
+        """Append those of `records` that are not in the file. Return the number of the file's other lines."""
+        known_records = {record.match: record for record in records}
+        missing_records = dict(known_records)
+        other_lines = 0
         self._file.seek(0)
         for line in self._file.read().splitlines():
-            with contextlib.suppress(BadRecord):  # other lines stay in the file
-                missing_records.pop(from_line(line).match, None)
+            match = _find_match(line) if known_records else ""
+            missing_records.pop(match, None)
+            other_lines += match not in known_records
         for record in missing_records.values():
             self.write(record)
+        return other_lines
 
     def close(self) -> None:
         """Close the file, and delete it if it is empty."""
@@ -65,3 +66,11 @@ class RecordFile:
         self._file.seek(0)
         complete_bytes = self._file.read().rfind(b"\n") + 1
         self._file.truncate(complete_bytes)
+
+
+def _find_match(line: bytes) -> str:
+    """Return the id of the match in a line of the file; empty if the line is not a record."""
+    try:
+        return from_line(line).match
+    except BadRecord:
+        return ""

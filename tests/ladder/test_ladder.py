@@ -2,7 +2,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from arena.cores import usable_cores
+from arena.ladder.commands.results import ReportFiles, report_results
 from arena.ladder.plan import BotPlan
 from tests.ladder.test_ladder_run import ladder
 from tests.server.fleets import bot
@@ -45,3 +48,17 @@ def test_an_edited_bot_makes_another_plan(tmp_path: Path) -> None:
     file.write_text("second")
     assert base.identity()["files"] != before["files"]
     assert "files" not in ladder(tmp_path / "s", bot("a"), bot("b")).identity()
+
+
+def test_the_printed_location_counts_the_event_apart_from_what_the_file_held(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = ladder(tmp_path / "r", bot("a"), bot("b"))
+    report_results(one, (), {}, ReportFiles())
+    assert capsys.readouterr().err.splitlines()[0] == f"0 matches are in {tmp_path / 'r'}"
+    one.set_other_lines(3)
+    report_results(one, (), {}, ReportFiles())
+    assert (
+        capsys.readouterr().err.splitlines()[0]
+        == f"0 matches are in {tmp_path / 'r'}, after 3 that were there before"
+    )

@@ -10,10 +10,20 @@ def test_missing_records_are_added_once(tmp_path: Path) -> None:
     one, two, three = record("1"), record("2"), record("3")
     with RecordFile(path) as file:
         file.write(two)
-        file.append_missing([one, two, three])
+        assert file.append_missing([one, two, three]) == 0
     with RecordFile(path) as file:
-        file.append_missing([one, two, three])
+        assert file.append_missing([one, two, three]) == 0
     assert [each.match for each in read_records(path)] == ["2", "1", "3"]
+
+
+def test_lines_of_other_matches_are_counted_and_kept(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    path.write_text(f"{to_line(record('1'))}\nnot a record\n{to_line(record('2'))}\n", encoding="utf-8")
+    with RecordFile(path) as file:
+        assert file.append_missing([record("2"), record("3")]) == 2
+    with RecordFile(path) as file:
+        assert file.append_missing([]) == 4
+    assert path.read_bytes().count(b"\n") == 4
 
 
 def test_a_torn_last_line_is_cut_off(tmp_path: Path) -> None:
