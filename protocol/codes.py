@@ -67,7 +67,11 @@ class Code(_WireEnum):
     NO_SUCH_CHALLENGE = "no_such_challenge", "the challenge does not exist, is over, or is not this bot's"
     BAD_CHALLENGE = (
         "bad_challenge",
-        "the challenge names a game, map, time control or bot that cannot be played",
+        "the challenge can never be played: its game, map, time control or opponent is not allowed",
+    )
+    OPPONENT_UNAVAILABLE = (
+        "opponent_unavailable",
+        "the challenged bot is not connected, or does not take this match now",
     )
     NO_SUCH_EVENT = "no_such_event", "the event does not exist or is over, or does not take this bot"
     OTHER_RULES = "other_rules", "the rules of the game differ between the server and the bot"

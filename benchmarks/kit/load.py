@@ -143,7 +143,7 @@ class _Bot:
             case "challenge_over" if self.opponent and message.outcome != "accepted":
                 await asyncio.sleep(RETRY_SECONDS)
                 await self._challenge()
-            case "error" if self.opponent and message.code in ("bad_challenge", "rate_limited"):
+            case "error" if self.opponent and message.code in ("opponent_unavailable", "rate_limited"):
                 await asyncio.sleep(RETRY_SECONDS)
                 await self._challenge()
 

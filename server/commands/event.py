@@ -22,6 +22,7 @@ from arena.console import (
     print_table,
     write_json,
 )
+from arena.games.name_hints import did_you_mean
 from arena.maps.setup import DEFAULT_MAP
 from arena.rating.formats import ARENA, FORMATS
 from arena.rating.standings import compute_ranks
@@ -40,7 +41,7 @@ from arena.server.core.calendar import (
 )
 from arena.server.core.event_state import EventPlan, EventState, Recurrence, StoredEvent
 from arena.server.core.inputs import AnnounceEvent, ControlEvent
-from arena.server.core.settings import PoolGame
+from arena.server.core.settings import HOUSE_PREFIX, PoolGame
 from arena.server.settings import PoolSettings
 from arena.server.store.database import Engine
 from arena.server.store.events import (
@@ -51,6 +52,7 @@ from arena.server.store.events import (
     make_entry_request,
     send_request,
 )
+from arena.server.store.people import load_known_names
 from arena.server.store.queries import EventTable, load_event_table
 from arena.server.store.tokens import is_valid_name
 
@@ -293,6 +295,12 @@ def withdraw(
 
 
 async def _enter(engine: Engine, server: str, name: str, bot: str) -> RequestAnswer | None:
+    known_names = await load_known_names(engine)
+    if bot not in known_names and not bot.startswith(
+        HOUSE_PREFIX
+    ):  # the server knows the names of its own engines
+        hint = did_you_mean(bot, known_names) or ": connect it, or create a token for it, first"
+        raise CommandError(f"no bot is called {bot!r:.80}{hint}")
     return await send_request(engine, server, await make_entry_request(engine, name, bot))
 
 

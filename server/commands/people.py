@@ -92,7 +92,15 @@ def ban(
         lift_existing_directive(db, "owner", owner)
         return
     length, text = parse_duration_option(seconds), check_directive_text(reason)
-    run_on_store(db, lambda engine: issue_directive(engine, "owner", owner, text, length))
+
+    async def ban_owner(engine: Engine) -> None:
+        owners = [each.owner for each in await people.list_owners(engine)]
+        if owner not in owners:
+            hint = did_you_mean(owner, owners) or ": `arena owner list` shows all"
+            raise CommandError(f"no owner is called {owner!r:.80}{hint}")
+        await issue_directive(engine, "owner", owner, text, length)
+
+    run_on_store(db, ban_owner)
     err.print(f"{owner} and all bots of {owner} are banned")
 
 

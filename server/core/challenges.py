@@ -27,7 +27,7 @@ from arena.server.core.ids import RandomIds
 from arena.server.core.lobby import DRAINING_REASON, Lobby, RequestRefused
 from arena.server.core.open_challenges import OpenChallenge, OpenChallenges
 from arena.server.core.pairing import PairingHistory
-from arena.server.core.settings import OPEN_EVENT
+from arena.server.core.settings import HOUSE_PREFIX, OPEN_EVENT
 
 MAX_COMPARED = 100
 """Maximum number of bots whose names are compared with an unknown opponent's, to suggest the nearest one.
@@ -147,7 +147,9 @@ class ChallengeHandler:
             target = None
         in_house = challenge.opponent in self._house
         if challenge.opponent and target is None and not in_house:
-            raise RequestRefused(Code.BAD_CHALLENGE, self._unknown_bot_detail(challenge.opponent, bot.name))
+            house = challenge.opponent.startswith(HOUSE_PREFIX)
+            code = Code.BAD_CHALLENGE if house else Code.OPPONENT_UNAVAILABLE
+            raise RequestRefused(code, self._unknown_bot_detail(challenge.opponent, bot.name))
         if target is not None:
             self._check_target(target, challenge, game)
             if challenge.rated and bot.shares_owner(target):
@@ -174,9 +176,9 @@ class ChallengeHandler:
     def _check_target(target: LobbyBot, challenge: Challenge, game: AnyGame) -> None:
         why = target.preferences.decline_reason(game, challenge.time_control)
         if why is not None:
-            raise RequestRefused(Code.BAD_CHALLENGE, f"{challenge.opponent} does not play this: {why}")
+            raise RequestRefused(Code.OPPONENT_UNAVAILABLE, f"{challenge.opponent} does not play this: {why}")
         if target.quota == 0:
-            raise RequestRefused(Code.BAD_CHALLENGE, f"{challenge.opponent} takes no more matches")
+            raise RequestRefused(Code.OPPONENT_UNAVAILABLE, f"{challenge.opponent} takes no more matches")
 
     def _queue_for_house(self, challenge: OpenChallenge, bot: LobbyBot) -> None:
         refused_id = self._house.enqueue(challenge, bot)

@@ -13,6 +13,7 @@ from urllib.parse import quote
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
+from arena.games.name_hints import did_you_mean
 from arena.match.clock import MS
 from arena.match.terms import Terms
 from arena.protocol.codes import Code, EndReason
@@ -47,6 +48,7 @@ from arena.server.core.inputs import (
 from arena.server.core.lobby import Lobby, RequestRefused
 from arena.server.core.matches import Matches
 from arena.server.core.matchmaker import UNRATED
+from arena.server.core.settings import HOUSE_PREFIX
 
 NO_SHOW_NS = 45_000_000_000
 """Time that a due match waits for a disconnected bot before the bot forfeits it, in ns."""
@@ -183,6 +185,7 @@ class Events:
             raise EventRefused(f"no event {command.event!r:.70} is open or in progress")
         match command.to:
             case "enter":
+                self._require_house_engine(command.bot)
                 rating = self._find_rating(event, command.bot, command.ratings.get(event.plan.game, UNRATED))
                 event.enter(command.bot, rating, by_host=True)
                 confirmation = f"{command.bot} is in {event.name}"
@@ -202,6 +205,12 @@ class Events:
                 confirmation = f"{event.name} is {event.state.phase}"
         self._save(event)
         return confirmation
+
+    def _require_house_engine(self, bot: str) -> None:
+        """Raise EventRefused if a bot has the name of a house engine, but this server has no such engine."""
+        if bot.startswith(HOUSE_PREFIX) and bot not in self._house:
+            names = [each.name for each in self._house.list_entries()]
+            raise EventRefused(f"this server has no engine called {bot!r:.70}{did_you_mean(bot, names)}")
 
     def enter(self, bot: LobbyBot, name: str) -> None:
         """Enter a bot in an event.

@@ -14,6 +14,8 @@ from arena.protocol.timecontrol import TimeControl
 
 OPEN_EVENT = "serve"
 """Name of the event to which all matches of the pool and of challenges belong."""
+HOUSE_PREFIX = "house-"
+"""Prefix of the names of house engines, so that the name that `arena bot greedy` uses stays free."""
 MATCHES_PER_HOUSE_ENGINE = 4
 """Number of matches that one house engine plays in parallel."""
 

@@ -20,7 +20,7 @@ from arena.games.core import Player
 from arena.match.replay import has_moved
 from arena.server.core.effects import MatchFinished, StartHouseEngine
 from arena.server.core.inputs import HouseEngineFailed
-from arena.server.core.settings import MATCHES_PER_HOUSE_ENGINE, HouseEngine
+from arena.server.core.settings import HOUSE_PREFIX, MATCHES_PER_HOUSE_ENGINE, HouseEngine
 from arena.server.processes.bot_process import (
     BotProcess,
     BotProgram,
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("arena.house")
 
-HOUSE_PREFIX = "house-"
-"""Prefix of the names of house engines, so that the name that `arena bot greedy` uses stays free."""
 DEFAULT_ENGINES = "greedy,alphabeta:depth=6"
 """Default engines: an easy one for beginners, and a stronger one. Both answer quickly and use little CPU time."""
 NO_ENGINES = "none"

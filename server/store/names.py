@@ -6,12 +6,14 @@ import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
 
+from arena.server.core.settings import HOUSE_PREFIX
+
 DELETED_PREFIX = "deleted-"
 """Prefix of a name that replaces a deleted one."""
 HIDDEN_PREFIX = "hidden-"
 """Prefix of a name that replaces a hidden one."""
 RESERVED_PREFIXES = {
-    "house-": "the server's own engines",
+    HOUSE_PREFIX: "the server's own engines",
     "guest-": "guests",
     DELETED_PREFIX: "deleted bots",
     HIDDEN_PREFIX: "hidden bots",

@@ -9,6 +9,7 @@ from arena.protocol.codes import EndReason
 from arena.protocol.messages import View
 from arena.protocol.record import Result
 from arena.protocol.values import Players
+from arena.server.core.settings import HOUSE_PREFIX
 
 GAMES = {name: game.title for name, game in catalogue.GAMES.items()}
 """Titles of the built-in games. Other games are shown by name."""
@@ -27,7 +28,7 @@ _REASONS = {
 
 def make_bot_title(name: str) -> str:
     """Return a bot's name as a title: House AlphaBeta for house-alphabeta; other names stay as they are."""
-    engine = name.removeprefix("house-")
+    engine = name.removeprefix(HOUSE_PREFIX)
     if engine in ("", name):
         return name
     engine = engine.replace("alphabeta", "alphaBeta").replace("-", " ")

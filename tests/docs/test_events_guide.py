@@ -11,6 +11,7 @@ from arena.protocol.messages import EnterEvent, EventStatus
 from arena.server.core.settings import OPEN_EVENT
 from arena.server.host import open_host
 from arena.server.settings import private_host_settings
+from arena.server.shell.house_processes import HousePlan, parse_engines
 from tests.bots.command_line import arena
 from tests.docs.pages import ROOT
 from tests.server.peer import enter
@@ -27,8 +28,10 @@ def commands() -> list[list[str]]:
 
 async def test_what_is_typed_works(database: str) -> None:
     told: dict[str, str] = {}
+    settings = private_host_settings(database=database, anyone=True)
+    house = HousePlan(parse_engines("greedy"))
     async with (
-        open_host(private_host_settings(database=database, anyone=True), resumed_event=OPEN_EVENT) as host,
+        open_host(settings, resumed_event=OPEN_EVENT, house=house) as host,
         enter(host, "my_bot") as bot,
     ):
         for words in commands():

@@ -62,7 +62,9 @@ from arena.protocol.messages import (
     Welcome,
 )
 
-CHALLENGE_CODES = frozenset({Code.BAD_CHALLENGE, Code.RATE_LIMITED, Code.SHUTTING_DOWN})
+CHALLENGE_CODES = frozenset(
+    {Code.BAD_CHALLENGE, Code.OPPONENT_UNAVAILABLE, Code.RATE_LIMITED, Code.SHUTTING_DOWN}
+)
 """Codes with which a server refuses a challenge."""
 MAX_REASON = 200
 """Maximum length of a resignation's reason in a message, in characters."""
@@ -430,7 +432,11 @@ class Machine:
             )
             return []
         if error.code in CHALLENGE_CODES and error.match is None and self._challenger.handle_refusal():
-            return [ScheduleChallenge(f"the challenge is refused: {error.detail}")]
+            if error.code is not Code.BAD_CHALLENGE:
+                return [ScheduleChallenge(f"the challenge is refused: {error.detail}")]
+            if not self._matches:
+                return [Disconnect(error.code, error.detail)]
+            return [Warn(f"the challenge is refused, and not repeated: {error.detail}"), *self.finish()]
         where = f"match {error.match}: " if error.match else ""
         ply = f" at ply {error.ply}" if error.ply is not None else ""
         return [Warn(f"{where}the server says {error.code.value}{ply}: {error.detail}")]

@@ -42,6 +42,16 @@ def test_what_is_no_event_is_bad_usage(words: tuple[str, ...], why: str) -> None
     fails(why, 2, "event", "new", "cup", *at, *words)
 
 
+def test_an_unknown_bot_is_not_entered(database: str) -> None:
+    assert arena("token", "create", "anna", "--db", database).code == 0
+
+    def refuses(told: str, bot: str) -> None:
+        fails(told, 1, "event", "enter", "cup", bot, "--db", database)
+
+    refuses("""no bot is called 'ana'; did you mean "anna"?\n""", "ana")
+    refuses("no bot is called 'zoe': connect it, or create a token for it, first\n", "zoe")
+
+
 def show(
     database: str,
     plan: EventPlan,

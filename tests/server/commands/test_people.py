@@ -181,6 +181,15 @@ async def test_a_bot_of_a_weekly_event_is_renamed_and_deleted_before_the_event_b
         assert await entries() == "bert"
 
 
+def test_an_unknown_owner_is_not_banned(database: str) -> None:
+    assert arena("invite", "eve", "--db", database).code == 0
+    fails("""no owner is called 'evee'; did you mean "eve"?\n""", 1, "owner", "ban", "evee", "--db", database)
+    fails("no owner is called 'zoe': `arena owner list`", 1, "owner", "ban", "zoe", "--db", database)
+    assert "eve" not in arena("ban", "--db", database).stdout
+    for _ in range(2):
+        assert arena("owner", "ban", "eve", "--db", database).code == 0
+
+
 async def test_a_name_of_which_nothing_is_stored_is_not_forgotten(database: str) -> None:
     for words in (("token", "create", "anna"), ("invite", "bob"), ("ban", "mallory")):
         await run(database, *words)

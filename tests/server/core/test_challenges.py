@@ -150,8 +150,6 @@ def test_a_returning_bot_is_sent_its_open_challenges() -> None:
 @pytest.mark.parametrize(
     ("challenge", "why"),
     [
-        (Challenge("nobody"), "no bot called 'nobody' is connected"),
-        (Challenge("berta"), "no bot called 'berta' is connected; did you mean \"bert\"?"),
         (Challenge("house-greddy"), 'did you mean "house-greedy"?'),
         (Challenge("anna"), "against itself"),
         (Challenge(game="chess"), "no game is called"),
@@ -164,9 +162,6 @@ def test_a_returning_bot_is_sent_its_open_challenges() -> None:
             Challenge(map="grid:31x32"),
             "grid:31x32 has 992 territories; this server allows at most 200",
         ),
-        (Challenge("bert", game="tictactoe"), "plays riskless only"),
-        (Challenge("bert", map="m2"), "on m1 only"),
-        (Challenge("bert", map="m1"), "at 1+0 only"),
     ],
 )
 def test_a_challenge_that_cannot_be_is_refused(
@@ -174,13 +169,34 @@ def test_a_challenge_that_cannot_be_is_refused(
 ) -> None:
     forget_games(monkeypatch)
     KNOWN.register(str(EXAMPLES / "capitals.py"))
+    assert why in refusal(challenge, Code.BAD_CHALLENGE)
+
+
+@pytest.mark.parametrize(
+    ("challenge", "why"),
+    [
+        (Challenge("nobody"), "no bot called 'nobody' is connected"),
+        (Challenge("berta"), "no bot called 'berta' is connected; did you mean \"bert\"?"),
+        (Challenge("bert", game="tictactoe"), "plays riskless only"),
+        (Challenge("bert", map="m2"), "on m1 only"),
+        (Challenge("bert", map="m1"), "at 1+0 only"),
+    ],
+)
+def test_a_challenge_that_can_be_played_later_is_refused_with_another_code(
+    challenge: Challenge, why: str
+) -> None:
+    assert why in refusal(challenge, Code.OPPONENT_UNAVAILABLE)
+
+
+def refusal(challenge: Challenge, code: Code) -> str:
+    """Return why a challenge of anna is refused. It must be refused with this code."""
     arena = Arena(house=(HouseEngine("house-greedy", "greedy"),))
     anna = arena.enter("anna")
     arena.enter(Hello("bert", games=["riskless"], maps=["m1"], time_controls=["1+0"]))
     anna.say(challenge)
     error = anna.hear(Error)
-    assert error.code is Code.BAD_CHALLENGE
-    assert why in error.detail
+    assert error.code is code
+    return error.detail
 
 
 def test_a_bot_is_challenged_only_to_its_own_games() -> None:

@@ -44,7 +44,7 @@ from arena.server.core.inputs import (
     RenameEntry,
     Restore,
 )
-from arena.server.core.settings import PoolGame
+from arena.server.core.settings import HouseEngine, PoolGame
 from tests.server.core.arena import FAST, MS, POOL, Arena, Peer, play_on
 from tests.server.matches import game_of
 
@@ -483,6 +483,15 @@ def test_a_bot_is_renamed_and_removed_in_all_events_that_have_not_begun() -> Non
     arena.wait(60_100)
     ask(arena, RenameEntry("bert", "lion"))
     assert [each.bots for each in arena.core.events] == [("bert", "tiger"), ("lion",)], "cup has begun"
+
+
+def test_a_name_of_the_house_without_an_engine_is_not_entered() -> None:
+    arena = Arena(house=(HouseEngine("house-greedy", "greedy"),))
+    ask(arena, AnnounceEvent(plan()))
+    answer = ask(arena, ControlEvent("cup", "enter", "house-greddy"))
+    told = "this server has no engine called 'house-greddy'; did you mean \"house-greedy\"?"
+    assert (answer.done, answer.answer) == (False, told)
+    assert ask(arena, ControlEvent("cup", "enter", "house-greedy")).done
 
 
 def test_a_bot_that_is_away_is_entered_by_its_stored_rating() -> None:

@@ -3,10 +3,10 @@
 import pytest
 from msgspec import UNSET, UnsetType
 
-from arena.bots.client.state.actions import ScheduleChallenge, SendMessage
+from arena.bots.client.state.actions import Disconnect, ScheduleChallenge, SendMessage, Warn
 from arena.bots.client.state.machine import Machine
 from arena.protocol.codes import Code
-from arena.protocol.messages import Challenge, Challenged, ChallengeOver, Error, Hello, Queued
+from arena.protocol.messages import Challenge, Challenged, ChallengeOver, Error, Hello, Queued, Status
 from arena.protocol.timecontrol import TimeControl
 from tests.bots.wirework import end, start, welcome
 
@@ -47,9 +47,23 @@ def test_a_challenge_that_came_to_nothing_is_tried_again(outcome: str) -> None:
 
 def test_a_refusal_is_told_and_tried_again() -> None:
     machine = challenging()
-    again = machine.handle_message(Error(Code.BAD_CHALLENGE, "no bot called 'x' is connected"), 0.0)
+    again = machine.handle_message(Error(Code.OPPONENT_UNAVAILABLE, "no bot called 'x' is connected"), 0.0)
     assert again == [ScheduleChallenge("the challenge is refused: no bot called 'x' is connected")]
     assert machine.send_challenges() == [SendMessage(ASK)]
+
+
+def test_a_challenge_that_can_never_be_played_is_not_repeated() -> None:
+    refusal = Error(Code.BAD_CHALLENGE, "a bot cannot play against itself")
+    assert challenging().handle_message(refusal, 0.0) == [Disconnect(refusal.code, refusal.detail)]
+    machine = challenging(matches=2)
+    open_one(machine)
+    machine.handle_message(ChallengeOver("c1", "accepted", "", "m"), 0.0)
+    machine.handle_message(start(), 0.0)
+    told, last = machine.handle_message(refusal, 0.0)
+    assert told == Warn("the challenge is refused, and not repeated: a bot cannot play against itself")
+    assert last == SendMessage(Status(quota=0)), "the match in play is played to its end"
+    assert machine.match_count == 1
+    assert machine.send_challenges() == []
 
 
 def test_a_quota_bounds_the_challenges() -> None:
