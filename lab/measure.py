@@ -77,7 +77,10 @@ class MatchCourse:
 
 
 def match_course(game: Riskless, match: PlayedMatch, searcher: NodeSearcher, nodes: int) -> MatchCourse:
-    """Return the course of a match. Each move in the middle position is searched with `nodes` nodes."""
+    """Return the measured properties of a match.
+
+    nodes: number of nodes for each move of the position at half time, to measure how much its moves differ
+    """
     # The last move of a line biases an estimate towards the player who makes it; the mean of two plies removes the bias.
     chances = [
         winning_chance(game, round((one.value + other.value) / 2)) for one, other in pairwise(match.reports)

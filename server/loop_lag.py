@@ -14,7 +14,7 @@ from arena.clock import TimeSource
 INTERVAL_NS = 20_000_000
 """Time between two measurements, in ns."""
 STALL_NS = 50_000_000
-"""Delay of a measurement, in ns, above which the process counts as stalled."""
+"""Lag of the event loop above which the process counts as stalled, in ns."""
 NEVER = 1 << 62
 
 

@@ -53,7 +53,7 @@ def create_database(store: str) -> Iterator[str]:
 
 
 async def create_filled_store(database: str, count: int) -> None:
-    """Create a store with `count` finished matches, counted and packed."""
+    """Create a store with `count` finished matches, with their aggregates and packed journals."""
     engine = make_engine(database, lasting=False)
     try:
         await prepare_store(engine)
@@ -63,7 +63,10 @@ async def create_filled_store(database: str, count: int) -> None:
 
 
 async def fill_store(engine: AsyncEngine, count: int) -> None:
-    """Insert `count` finished matches into an empty store, counted and packed. One in ten is a guest's and not rated."""
+    """Insert `count` finished matches into an empty store, with their aggregates and packed journals.
+
+    One match in ten is an unrated match of a guest.
+    """
     kind = engine.dialect.name
     pieces = []
     for seed in range(SAMPLES):

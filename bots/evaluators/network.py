@@ -119,13 +119,22 @@ class Tables:
     """Network converted to integers for one map. The last axis of each array except `kinds` runs over the hidden units."""
 
     territories: Rows
-    """Row of a territory, of shape (2, cap + 1, UNITS): for each number of armies of the mover, and of the opponent."""
+    """Contribution of a territory to the hidden units, indexed by owner (0: mover, 1: opponent) and number of armies.
+
+    Its shape is (2, cap + 1, UNITS).
+    """
     kinds: Rows
-    """Kind of a territory, of shape (2, cap + 1): for each number of armies of the mover, and of the opponent."""
+    """Kind of a territory, indexed by owner (0: mover, 1: opponent) and number of armies. Its shape is (2, cap + 1)."""
     roads: Rows
-    """Row of a road, of shape (KINDS, KINDS, UNITS): for the kinds of the territories at its ends, in either order."""
+    """Contribution of a road to the hidden units, indexed by the kinds of the territories at its ends, in either order.
+
+    Its shape is (KINDS, KINDS, UNITS).
+    """
     totals: Rows
-    """Row of a total, of shape (2, goal + 1, UNITS): for each total of the mover, and of the opponent."""
+    """Contribution of a player's total armies to the hidden units, indexed by player (0: mover, 1: opponent) and total.
+
+    Its shape is (2, goal + 1, UNITS).
+    """
     output: Rows
     """Hundredths of an army for each unit, of shape (UNITS,), with SHIFT fractional bits."""
 

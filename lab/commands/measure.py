@@ -88,21 +88,21 @@ def measure_command(
     seed: SeedOption = 1,
     json: JsonOption = None,
 ) -> None:
-    """Measure how decisive and how eventful the matches on a map are, and how much strength counts.
+    """Measure how decisive and eventful the matches on a map are, and how often the stronger engine wins.
 
     An engine plays against itself with 500, 4,000 and 32,000 nodes per move. An engine with 4,000 nodes also plays against
     one with 500, in pairs with swapped seats. Each match begins with 4 to 9 random plies. A position that occurs for the
     third time is a draw.
 
     Comebacks: share of decided matches won by the player who was behind at half time.
-    Lead changes: number of times that the player with a winning chance of over 55 % changes.
-    Back and forth: share of moves that take a territory which each of the two moves before took too.
+    Lead changes: how often the lead (a winning chance above 55 %) passes from one player to the other, per match.
+    Back and forth: share of moves that take the same territory as both previous moves.
     Gap: difference in winning chance between the best and the median move, in the middle of a match.
     Last column: number of pairs that show, with 95 % confidence, that 4,000 nodes are stronger than 500.
 
     With --openings, match i begins with opening i, so each opening is used once.
 
-    With --game, a subclass of Riskless is measured. Its engines search in Python, without those of 32,000 nodes.
+    With --game, a subclass of Riskless is measured. Its engines search in Python, and none searches 32,000 nodes.
 
     The same seed gives the same figures on every machine. The table is Markdown if it is not printed on a terminal.
 

@@ -38,7 +38,7 @@ PLIES = (4, 40)
 FEW_PLIES = (0, 3)
 """Minimum and maximum number of random plies before a match of tic-tac-toe, which is over after 9."""
 PAIRS = 2
-"""Number of pairs on each map in a round."""
+"""Number of pairs of matches played on each map in one round of the climb."""
 TABLE_MB = 2
 
 

@@ -38,7 +38,7 @@ def draws_in_words(draws: Draws) -> str:
 
 
 def warning_of_draws(ladder: Ladder) -> str | None:
-    """Return a warning in one line if over half of the matches were drawn; None otherwise, and for a stopped event."""
+    """Return a one-line warning if over half of the matches were drawn; None otherwise, or if the event was stopped."""
     draws = count_draws(ladder.records)
     if ladder.stopped or not draws.are_too_many:
         return None

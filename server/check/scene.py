@@ -102,7 +102,7 @@ class ScriptedMatch:
                 break
         if isinstance(message, Resign):
             raise ProtocolFault(
-                f"the bot resigned at ply {len(self.moves)} of {self.game.name} as {self.seat}"
+                f"the bot must move at ply {len(self.moves)} of {self.game.name} as {self.seat}, not resign"
             )
         if not isinstance(message, Move):
             raise ProtocolFault(f"the bot must answer the turn with a move, not {message_type_name(message)}")

@@ -58,7 +58,7 @@ def next_start_time(at: str, zone: str, after: int) -> int:
         if (not day or each.weekday() == DAYS.index(day)) and _to_unix(each, hour, place) > after:
             return _to_unix(each, hour, place)
     raise BadStartTime(
-        f"{at!r:.40} does not exist in {zone} within a week, since daylight saving time skips it: choose another time"
+        f"{at!r:.40} does not exist in {zone} in the next week, because daylight saving time skips it: choose another time"
     )
 
 

@@ -1,4 +1,4 @@
-"""Challenges: bots open, accept, decline and withdraw them, and an unanswered one expires."""
+"""Challenges, which bots open, accept, decline and withdraw. A challenge that nobody answers expires."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ from arena.server.core.settings import HOUSE_PREFIX
 NO_SHOW_NS = 45_000_000_000
 """Time that a due match waits for a disconnected bot before the bot forfeits it, in ns."""
 RECONNECT_NS = 45_000_000_000
-"""Time from the start of a core to the first event that may begin, in ns: bots have to reconnect first."""
+"""Time after a core's start in which no event begins, in ns, so that its bots can reconnect."""
 GATHER_NS = 5_000_000
 """Time from a change to the check for due matches, in ns.
 

@@ -28,7 +28,7 @@ LEASE_SECONDS = 10.0
 RENEWALS = 3
 """Number of renewals within the duration of a lease."""
 CHECK_SECONDS = 0.25
-"""Pause between checks of a held name, in seconds."""
+"""Pause between two attempts to acquire a name that another process holds, in seconds."""
 
 
 class Lease(NamedTuple):
@@ -206,13 +206,13 @@ def require_lease(connection: sa.Connection, lease: Lease) -> None:
 
 
 def load_held_names(connection: sa.Connection) -> list[str]:
-    """Return the names that are held now."""
+    """Return the names of the servers that hold a valid lease now, sorted."""
     query = sa.select(servers.c.name).where(servers.c.until > database_time(connection.dialect.name))
     return list(connection.execute(query.order_by(servers.c.name)).scalars())
 
 
 def require_no_lease(connection: sa.Connection) -> None:
-    """Raise LeaseHeld if a name is held."""
+    """Raise LeaseHeld if any running server holds a valid lease."""
     now = database_time(connection.dialect.name)
     query = sa.select(servers, now.label("at")).where(servers.c.until > now).order_by(servers.c.name)
     for row in connection.execute(query):

@@ -59,7 +59,7 @@ class RatingTables(Struct, frozen=True):
     crosses: dict[str, list[CrossScore]]
     events: list[EventCounts]
     categories: list[CategorySummary]
-    """Maps and time controls with separate ratings."""
+    """Pairs of a map and a time control that have ratings of their own."""
     seasons: list[Season]
     """Closed seasons, the latest first."""
 

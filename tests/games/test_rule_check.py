@@ -68,7 +68,7 @@ BROKEN = {
     "an end without an outcome": (
         [("return None if position.left else", "return None if position.ply >= 0 else")],
         "end",
-        "outcome(position) is None",
+        "return who wins",
     ),
     "an end with moves": (
         [("return None if position.left else", "return None if position.left > 2 else")],

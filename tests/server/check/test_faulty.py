@@ -38,7 +38,7 @@ CAUGHT = [
     ("float_move", "tictactoe as maxie", "whole number"),
     ("text_ply", "tictactoe as maxie", "a frame is not a message: move"),
     ("two_moves", "tictactoe as maxie", "its move at ply 0, not play 0 after 4"),
-    ("one_seat", "tictactoe as minnie", "the bot resigned at ply 1"),
+    ("one_seat", "tictactoe as minnie", "the bot must move at ply 1"),
     ("one_match", "repeated", "ended unexpectedly (exit code 7)|the connection was closed"),
     ("changes_mind", "repeated", "its move at ply 0, not play 2 after 1"),
     ("answers_the_past", "out of date", "its move at ply 0, not play 8 after 4"),
