@@ -235,7 +235,7 @@ class Riskless(Game[Armies, Move]):
             numbers = [0 if word == "." else int(word) for word in armies]
             return self.position_from_data({"armies": numbers, "player": player, "ply": int(ply)})
         except ValueError as error:
-            raise BadData(f"no position: {error}") from None
+            raise BadData(f"{text.strip()!r:.200} is not a position: {error}") from None
 
     def picture(self, position: Armies) -> str:
         """Return one line per territory: its number, name, owner, armies and roads."""

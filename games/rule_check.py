@@ -94,7 +94,7 @@ def check_rules(
 
 
 def fixed_choices() -> Callable[[int], int]:
-    """Return a `choose` function for `check_rules` that makes the same choices in every run."""
+    """Return a function that chooses moves for `check_rules` pseudo-randomly, with the same choices in every run."""
     state = 1
 
     def choose(count: int) -> int:

@@ -19,10 +19,10 @@ from arena.maps.loader import MapError, load_map_file, map_names
 from arena.maps.mapfile import MapFile
 
 APART, WIDEST, NARROWEST, MARGIN, SHORE, RADIUS = 62.0, 1500.0, 300.0, 40.0, 16.0, 13.0
-"""Values of `boards/geometry.js`, in pixels.
+"""Lengths in a picture of a map, in pixels, the same as in `page/js/boards/geometry.js`.
 
-They are the distance of the two closest places, the maximum and minimum width, the margins without land and around
-it, and the radius of a mark.
+They are the distance of the two closest territories, the maximum and minimum width of the picture, its margin if it
+shows no land, its margin around land, and the radius of a territory's mark.
 """
 MAXIE, MINNIE = "#1d47c2", "#f59b38"
 STYLE = f"""<style>

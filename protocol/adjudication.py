@@ -56,8 +56,9 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
                 parts[key] = True
                 continue
             if not equals or key in parts:
+                why = "give each rule once" if key in parts else "write RULE=VALUE"
                 raise BadAdjudication(
-                    f"{part!r:.40}: write each rule once, e.g. win=500,moves=3,limit=200,repetition=3, or just {NONE}"
+                    f"{part!r:.40}: {why}, e.g. win=500,moves=3,limit=200,repetition=3, or just {NONE}"
                 )
             parts[key] = number
         return cls.convert(parts, strict=False)

@@ -34,7 +34,7 @@ BotPair = tuple[str, str]
 
 
 class Finding(Struct, frozen=True):
-    """A suspicious case of two bots in one game."""
+    """Suspicious fact about the matches of two bots in one game."""
 
     check: Literal["result", "resignation", "identical", "address"]
     game: str

@@ -70,7 +70,7 @@ class _RoundPairing:
         return len(bots) % 2 == 0 and self._min_unpaired(bots) == 0
 
     def _min_unpaired(self, bots: Sequence[str]) -> int:
-        """Return the minimum number of these bots that remain unpaired."""
+        """Return how many of these bots stay unpaired if as many as possible are paired."""
         # If each bot may meet at least half of the others, at most one stays unpaired (Dirac 1952).
         if len(bots) > 2 * (self._most_barred + 1):
             return len(bots) % 2

@@ -79,7 +79,7 @@ class NatsServer:
                 return
 
     def stop(self) -> None:
-        """Stop the server as its administrator does."""
+        """Stop the server with SIGTERM, as an administrator would."""
         self._stop_with_signal(signal.SIGTERM)
 
     def kill(self) -> None:

@@ -48,7 +48,9 @@ def register(app: typer.Typer) -> None:
 
 
 def play(
-    engine: Annotated[str, typer.Argument(help="Engine to play against.")] = "alphabeta",
+    engine: Annotated[
+        str, typer.Argument(help="Engine to play against, e.g. greedy or alphabeta:depth=4.")
+    ] = "alphabeta",
     seat: Annotated[
         Literal["maxie", "minnie"],
         typer.Option("--seat", metavar="maxie|minnie", help="Your seat; maxie moves first."),

@@ -88,7 +88,7 @@ def check(
     ] = 10.0,
     only: Annotated[
         list[str] | None,
-        typer.Option("--only", metavar="CHECK", help="Run only this check; repeatable."),
+        typer.Option("--only", metavar="CHECK", help="Run only this check; may be given several times."),
     ] = None,
     json: JsonOption = None,
 ) -> None:

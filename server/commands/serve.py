@@ -79,7 +79,11 @@ def serve(
     ] = None,
     set: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="SECTION.KEY=VALUE", help="Set any other setting; repeatable."),
+        typer.Option(
+            "--set",
+            metavar="SECTION.KEY=VALUE",
+            help="Set any setting (docs/hosting.md); may be given several times.",
+        ),
     ] = None,
     example_config: Annotated[
         bool,

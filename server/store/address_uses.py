@@ -34,7 +34,7 @@ class AddressUse(Struct, frozen=True):
 
 
 def store_address_uses(connection: sa.Connection, rows: Iterable[AddressUse]) -> None:
-    """Store the rows of bots that have a token. A row that is already stored is skipped."""
+    """Store each row whose bot has a token and which is not stored yet. Skip all other rows."""
     database.lock_exclusively(connection)  # a bot that is forgotten meanwhile has no token afterwards
     insert = database.make_insert(connection.dialect.name, addresses).on_conflict_do_nothing()
     for some in database.split_into_chunks(rows):

@@ -91,7 +91,7 @@ async def load_owner(engine: Engine, owner: str) -> OwnerAccount:
         return await _load_owner(connection, owner)
 
 
-async def check_new_name(engine: Engine, owner: str, name: str) -> tuple[NewName, str]:
+async def prepare_registration(engine: Engine, owner: str, name: str) -> tuple[NewName, str]:
     """Check the name that an owner wants for a bot. Return the change that registers it, and its new token.
 
     Raises TokenError if the name is invalid or taken, or the owner's invitation is over or used up.

@@ -172,7 +172,7 @@ async def forget_name(engine: Engine, name: str) -> tuple[str, int]:
     """
     await count_new_matches(engine)  # matches counted later would bring the name back
     write = transaction_writer(engine)
-    await write(partial(_require_idle, name=name))
+    await write(partial(_require_not_playing, name=name))
     other = f"{DELETED_PREFIX}{secrets.token_hex(4)}"
     count = await _change_all_matches(write, name, other, forgets=True)
     await write(partial(_forget_in_other_tables, name=name, new_name=other))
@@ -200,7 +200,7 @@ def make_hidden_name() -> str:
 
 def _retire_name(connection: sa.Connection, name: str, new_name: str) -> dict[str, Any]:
     """Revoke the token of the old name, and return the token's row for the new name; empty if there is none."""
-    _require_idle(connection, name)
+    _require_not_playing(connection, name)
     row = _make_renamed_row(connection, name, new_name)
     stays = {
         "name": name,
@@ -273,7 +273,7 @@ async def _change_all_matches(write: WriteFunction, name: str, new_name: str, *,
     return count
 
 
-def _require_idle(connection: sa.Connection, name: str) -> None:
+def _require_not_playing(connection: sa.Connection, name: str) -> None:
     playing = sa.select(matches.c.match).where(_is_player(name), matches.c.finished.is_(None))
     match = connection.execute(playing.limit(1)).scalar()
     if match is not None:

@@ -141,7 +141,7 @@ class OwnerPages:
     async def _prepare_change(self, route: str, owner: str, name: str) -> tuple[Change, str]:
         """Return the change of a name, and the new token, which is empty if the name is retired. Raises TokenError."""
         if route in ("/api/join", "/api/token/create"):
-            return await invitations.check_new_name(self._engine, owner, name)
+            return await invitations.prepare_registration(self._engine, owner, name)
         before, now = await self._require_own_bot(owner, name), database.current_timestamp()
         if route == "/api/token/revoke":
             return TokenChange(before, replace(before, revoked=now)), ""

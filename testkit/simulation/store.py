@@ -187,7 +187,7 @@ class SimulatedWriterThread:
 
 
 def _unwrap_call(call: Any) -> Any:
-    """Return the writer's own function from a submitted call."""
+    """Return the operation that a call submitted to the writer's thread runs, without its wrappers."""
     while getattr(getattr(call, "func", None), "__func__", None) is SqliteWriter._run_with_wait:
         [call] = call.args
     return call

@@ -274,7 +274,7 @@ class SimulatedProcess:
 
 
 class StallObserver(Protocol):
-    """Observer of the lag of a process, which is notified of each freeze."""
+    """Observer that is notified of each freeze of a simulated process, to measure its lag."""
 
     def begin_stall(self, at: int) -> None:
         """Record that the process was frozen at `at`, by its own clock."""

@@ -240,7 +240,7 @@ def test_words_that_can_be_read_in_two_ways_are_refused() -> None:
         ("+1 . -1 nobody 0", "player must be maxie or minnie"),
         ("+1 . -1 maxie 51", "ply must be a whole number from 0 to 50"),
         ("+6 . -1 maxie 0", "whole number from -5 to 5"),
-        ("+1 . x maxie 0", "no position"),
+        ("+1 . x maxie 0", "is not a position"),
         (". . . maxie 0", "at least one territory must have armies"),
     ],
 )

@@ -47,9 +47,9 @@ def test_a_part_or_all_of_it_is_switched_off_by_a_word() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("", "write each rule once"),
-        ("win", "write each rule once"),
-        ("win=1,win=2", "write each rule once"),
+        ("", "write RULE=VALUE"),
+        ("win", "write RULE=VALUE"),
+        ("win=1,win=2", "give each rule once"),
         ("wins=3", "unknown rule 'wins'; the rules are win, draw"),
         ("win=much", "win: Expected `float`, not 'much'"),
         ("win=0", "win: Expected `float` > 0"),
@@ -60,8 +60,8 @@ def test_a_part_or_all_of_it_is_switched_off_by_a_word() -> None:
         ("moves=4", "moves: has an effect only with win or draw"),
         ("moves=none,win=1", "moves: Expected `int`"),
         ("repetition=1", "repetition: Expected `int` >= 2"),
-        ("repetition", "write each rule once"),
-        ("none,limit=2", "write each rule once"),
+        ("repetition", "write RULE=VALUE"),
+        ("none,limit=2", "write RULE=VALUE"),
     ],
 )
 def test_an_error_names_the_wrong_rule(text: str, why: str) -> None:

@@ -13,7 +13,7 @@ from arena.games.core import Player
 from arena.protocol.messages import Accepted, Move, Resign, Turn
 
 MAX_LAGS = 16
-"""Number of recent moves whose lag is remembered: a spike is forgotten within half a match."""
+"""Number of latest moves whose lag is remembered. A single slow move is forgotten after that many moves."""
 
 
 class Phase(Enum):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from arena.server.store.database import Engine, transaction_writer
-from arena.server.store.invitations import check_new_name
+from arena.server.store.invitations import prepare_registration
 
 
 async def register_name(engine: Engine, owner: str, name: str) -> str:
     """Register a name for an owner with an open invitation, and return its token. Raises TokenError."""
-    change, token = await check_new_name(engine, owner, name)
+    change, token = await prepare_registration(engine, owner, name)
     assert await transaction_writer(engine)(change.apply)
     return token

@@ -227,13 +227,13 @@ async def test_a_name_is_registered_only_in_a_store_with_the_names_among_which_i
         write = transaction_writer(engine)
         await tokens.create_token(engine, "bear", "bot")
         await invitations.create_invitations(engine, ["ada"], 1, 3600)
-        late, _ = await invitations.check_new_name(engine, "ada", "t1ger")
+        late, _ = await invitations.prepare_registration(engine, "ada", "t1ger")
         await tokens.create_token(engine, "tiger", "bot")
         await forget_name(engine, "bear")
         assert not await write(late.apply), "there are as many names as before, but not the same"
         await forget_name(engine, "tiger")
-        first, _ = await invitations.check_new_name(engine, "ada", "tiger")
-        second, _ = await invitations.check_new_name(engine, "ada", "t1ger")
+        first, _ = await invitations.prepare_registration(engine, "ada", "tiger")
+        second, _ = await invitations.prepare_registration(engine, "ada", "t1ger")
         assert await write(first.apply)
         assert not await write(second.apply)
         [bot] = (await invitations.load_owner(engine, "ada")).bots
