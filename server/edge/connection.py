@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import select
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, cast
 
@@ -67,6 +68,8 @@ REASON_BYTES = 120
 
 The frame allows 125, but it also contains a code, and truncation may split a character.
 """
+HANGUP = getattr(select, "POLLRDHUP", 0)
+"""Event of `poll` for a peer that has ended its stream. Systems other than Linux report it as POLLHUP, unasked."""
 FAULTY_CODES = frozenset({1002, 1003, 1007, 1008, 1009})
 """Close codes that this side sends for a client's protocol errors."""
 
@@ -147,7 +150,7 @@ class Connection(asyncio.BufferedProtocol):
         self._ended = False
         """True once this side has ended its stream."""
         self.is_over = False
-        """True once the peer has ended its stream."""
+        """True once the peer is known to have ended its stream. From then on only moves and resignations count."""
         self._ping_timer: asyncio.TimerHandle | None = None
         self._deadline: asyncio.TimerHandle | None = None
         self.transport.set_write_buffer_limits(high=SLOW_BYTES)
@@ -240,9 +243,19 @@ class Connection(asyncio.BufferedProtocol):
         if session is None:
             data, self._unparsed = self._unparsed, b""
             return self._parse_request(data) if data else 0.0
+        size = TURN_BYTES
+        if self._unparsed and self._has_peer_hung_up():
+            # The loop reports the end of the stream only after all data before it, and reading is paused.
+            self.is_over = True
+            if not session.has_open_turn:
+                self._unparsed = b""
+                self.transport.abort()
+                return 0.0
+            session.drop_waiting()
+            size = len(self._unparsed)
         if not (self._unparsed and self._may_parse):
             return session.take_turn()
-        data, self._unparsed = self._unparsed[:TURN_BYTES], self._unparsed[TURN_BYTES:]
+        data, self._unparsed = self._unparsed[:size], self._unparsed[size:]
         before = session.handled
         price = MESSAGE_COST if session.client else HELLO_COST
         self._parse(data, self._arrived)
@@ -264,6 +277,15 @@ class Connection(asyncio.BufferedProtocol):
         if writes:
             self._write_library_output(writes)
         return len(frames)
+
+    def _has_peer_hung_up(self) -> bool:
+        """Return True if the peer has closed or reset the connection, even while reading is paused."""
+        plain_socket = self.transport.get_extra_info("socket")
+        if plain_socket is None:  # a transport in memory
+            return False
+        poll = select.poll()
+        poll.register(plain_socket.fileno(), HANGUP)
+        return bool(poll.poll(0))
 
     def reset_flooding(self, excess: str) -> None:
         """Reset the connection of a client that sends too many control frames or fragments."""

@@ -177,6 +177,11 @@ class Session:
         """Fields of log lines about the session."""
         return {"bot": self.name, "address": self._connection.address, "trace": f"{self.client:x}"}
 
+    @property
+    def has_open_turn(self) -> bool:
+        """True if the client is to move in a match."""
+        return any(seat.ply >= 0 and seat.answer is None and not seat.is_over for seat in self.seats.values())
+
     # from the client
 
     def receive(self, frame: Frame, at: int) -> None:
@@ -251,6 +256,8 @@ class Session:
         seat = self.seats.get(message.match) if isinstance(message, (Move, Ready, Resign)) else None
         if seat is not None and seat.is_over:
             seat = None
+        if self._connection.is_over and (seat is None or type(message) is Ready):
+            return  # nobody waits for the answer
         if seat is not None and seat.starts and type(message) is Ready:
             seat.starts -= 1
         elif not self._bucket.try_take(at):
@@ -265,7 +272,7 @@ class Session:
             detail = f"too many requests from your address: try again in {wait:.1f} s"
             where = getattr(message, "match", None), getattr(message, "ply", None)
             self._send_error(Error(Code.RATE_LIMITED, detail, *where))
-        elif not self._connection.is_over:  # once it is over, nobody waits for the answer
+        else:
             self.waiting.append((message, at, cost))
             if len(self.waiting) >= MAX_QUEUED:
                 self.state = BACKLOGGED
@@ -294,6 +301,12 @@ class Session:
             self.state = ADMITTED
         self._submit(message, at)
         return cost
+
+    def drop_waiting(self) -> None:
+        """Drop the messages that wait for a turn."""
+        self.waiting.clear()
+        if self.state == BACKLOGGED:
+            self.state = ADMITTED
 
     def _handle_hello(self, message: ClientMessage) -> None:
         if type(message) is not Hello:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar
@@ -102,8 +103,15 @@ class Wire(asyncio.Transport):
         self.closing = False
         self.lost = asyncio.Event()
         self._pumping = False
+        self._end: Callable[[], None] | None = None
+        """Call for the end of the peer's stream, which the edge meets only behind all data, as on a socket."""
+        self._socket: socket.socket | None = None
+        """Socket whose peer has hung up, from the end of the peer's stream on."""
 
     # the edge's side
+
+    def get_extra_info(self, name: str, default: Any = None) -> Any:
+        return self._socket if name == "socket" else super().get_extra_info(name, default)
 
     def write(self, data: Any) -> None:
         assert not self.ended, "written after the end of the stream"
@@ -161,6 +169,8 @@ class Wire(asyncio.Transport):
     def _lose(self) -> None:
         if not self.closing:
             self.closing = True
+            if self._socket is not None:
+                self._socket.close()
             asyncio.get_running_loop().call_soon(self._lost)
 
     def _lost(self) -> None:
@@ -176,31 +186,50 @@ class Wire(asyncio.Transport):
         self.pump()
 
     def pump(self) -> None:
-        """Let the edge read a piece in the next turn of the loop, if it reads."""
-        if self.inbound and not (self._pumping or self.paused or self.closing):
+        """Let the edge read a piece or the end in the next turn of the loop, if it reads."""
+        if (self.inbound or self._end) and not (self._pumping or self.paused or self.closing):
             self._pumping = True
             asyncio.get_running_loop().call_soon(self._read)
 
     def _read(self) -> None:
         self._pumping = False
-        if self.paused or self.closing or not self.inbound:
+        if self.paused or self.closing:
             return
         assert self.protocol is not None
-        buffer = self.protocol.get_buffer(-1)
-        piece, self.inbound = self.inbound[: len(buffer)], self.inbound[len(buffer) :]
-        buffer[: len(piece)] = piece
-        self.reads.append(len(piece))
-        self.protocol.buffer_updated(len(piece))
-        self.pump()
+        if self.inbound:
+            buffer = self.protocol.get_buffer(-1)
+            piece, self.inbound = self.inbound[: len(buffer)], self.inbound[len(buffer) :]
+            buffer[: len(piece)] = piece
+            self.reads.append(len(piece))
+            self.protocol.buffer_updated(len(piece))
+            self.pump()
+        elif self._end is not None:
+            end, self._end = self._end, None
+            end()
 
     def arrive_eof(self) -> None:
+        """End the peer's stream, as when the peer closes the connection or its half of it."""
         assert self.protocol is not None
-        self.protocol.eof_received()
-        self.close()
+        protocol = self.protocol
+
+        def end() -> None:
+            protocol.eof_received()
+            self.close()
+
+        self._arrive_end(end)
 
     def reset(self) -> None:
-        """Lose the connection at once, as when the peer resets it."""
-        self._lose()
+        """Reset the connection by the peer."""
+        self._arrive_end(self._lose)
+
+    def _arrive_end(self, end: Callable[[], None]) -> None:
+        if self.closing:
+            return
+        if self._socket is None:
+            self._socket, far = socket.socketpair()
+            far.close()
+        self._end = end
+        self.pump()
 
 
 class Peer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 from msgspec import UNSET
@@ -27,6 +27,7 @@ from arena.protocol.messages import (
     Standing,
     Start,
     Turn,
+    Unwatch,
     Watch,
     Welcome,
 )
@@ -38,7 +39,7 @@ from arena.server.edge.costs import MESSAGE_COSTS, OUT_OF_PLACE_COSTS
 from arena.server.edge.limits import HostLimits
 from arena.server.edge.session import ADMISSION_SECONDS
 from arena.server.ports import AdmissionRequest
-from tests.server.edge.rig import CLOCKS, ELSEWHERE, HERE, SECRET, Peer, Rig, rig, turn, welcome
+from tests.server.edge.rig import CLOCKS, ELSEWHERE, HERE, SECRET, Peer, Rig, Wire, rig, turn, welcome
 from tests.virtual import virtual
 
 MS = 1_000_000
@@ -551,6 +552,43 @@ async def test_a_last_move_counts_though_the_connection_ends_right_behind_it() -
             end(anna)
             await settle()
             assert Move("m", 0, 4) in messages(arena)
+
+
+@pytest.mark.parametrize("end", [Wire.reset, Wire.arrive_eof])
+@virtual
+async def test_unparsed_messages_of_a_client_that_has_closed_are_dropped_unless_it_is_to_move(
+    end: Callable[[Wire], None],
+) -> None:
+    limits = HostLimits(message_burst=10_000, moves_per_second=1, work_ms_per_second=10**6)
+    async with rig(limits) as arena:
+        [eve, _], [anna, player], [bert, opponent] = [
+            await arena.enter(name) for name in ("eve", "anna", "bert")
+        ]
+        arena.send(opponent, START)
+        arena.send(player, turn(1))
+        for each in (eve, anna, bert):
+            each.say(*[Watch("x") for _ in range(500)], *[Ready("m") for _ in range(500)], Move("m", 1, 4))
+            end(each.wire)
+        await asyncio.sleep(3)
+        assert not arena.edge.connections
+        assert len(arena.core.all(ClientDisconnected)) == 3
+        assert Move("m", 1, 4) in messages(arena)
+        assert len(messages(arena)) < 100
+        assert sum(arena.edge.metrics.messages.values()) < 1200, "only the player's messages were parsed"
+
+
+@virtual
+async def test_a_client_that_has_closed_is_gone_before_its_messages_could_be_parsed() -> None:
+    async with rig(HostLimits(message_burst=10_000, work_ms_per_second=10**6)) as arena:
+        crowd = [(await arena.enter(f"eve {number}", ELSEWHERE))[0] for number in range(20)]
+        for each in crowd:
+            each.say(*[Unwatch("none") for _ in range(5000)])
+        await asyncio.sleep(1)
+        assert not arena.core.all(ClientDisconnected)
+        for each in crowd:
+            each.wire.arrive_eof()
+        await asyncio.sleep(0.1)
+        assert len(arena.core.all(ClientDisconnected)) == 20
 
 
 def test_the_wire_is_traced_without_secrets(caplog: pytest.LogCaptureFixture) -> None:

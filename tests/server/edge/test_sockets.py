@@ -26,6 +26,7 @@ from arena.protocol.messages import (
     Hello,
     Move,
     Turn,
+    Watch,
     Welcome,
 )
 from arena.server.core.effects import SendToClient
@@ -175,6 +176,25 @@ def test_a_client_that_closes_its_half_has_moved_and_is_gone(run: Any) -> None:
             kinds = [type(each) for each in core.given]
             assert kinds.index(MessageReceived) < kinds.index(ClientDisconnected)
             await until(lambda: not edge.connections)
+
+    run(main())
+
+
+@pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
+def test_a_client_that_floods_and_closes_is_gone_before_all_is_parsed(run: Any) -> None:
+    async def main() -> None:
+        limits = HostLimits(message_burst=10_000, work_ms_per_second=10**6)
+        async with open_edge(limits) as (core, edge, port), dial(port) as client:
+            await client.send(encode(Hello("anna")))
+            await until(lambda: core.all(TurnSent))
+            client_number = core.last(AdmissionRequest).client
+            for _ in range(2000):
+                await client.send(encode(Watch("none")))
+            await until(lambda: core.all(MessageReceived))
+            client.transport.abort()
+            await until(lambda: not edge.connections)
+            assert len(core.all(MessageReceived)) < 1000
+            assert core.all(ClientDisconnected) == [ClientDisconnected(client_number)]
 
     run(main())
 
