@@ -20,7 +20,7 @@ def fetch(server: str, request: Request, max_bytes: int) -> bytes:
     except HTTPError as error:
         with error:
             why = error.read(1000).decode(errors="replace").strip()
-        raise CommandError(f"{server} answers {error.code}: {why}") from None
+        raise CommandError(f"{server} refused the request with status {error.code}: {why}") from None
     except (OSError, HTTPException) as error:
         reason = getattr(error, "reason", error)
         raise CommandError(

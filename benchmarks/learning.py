@@ -109,7 +109,7 @@ def list_rows(name: str, openspiel_name: str) -> Iterator[tuple[str, Play]]:
 
 
 def play_local_match(env: Environment, seeds: Iterator[int]) -> int:
-    """Play a match by `play_match`."""
+    """Play a match with `arena.play_match`, and return the number of matches played: 1."""
     arena.play_match("random", "random", env, opening=4, seed=next(seeds))
     return 1
 

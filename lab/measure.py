@@ -39,9 +39,9 @@ from arena.rating.elo import Z95
 from arena.rating.pentanomial import Counts, EloDifference, elo_difference, moments, pair_counts
 
 STRENGTHS = (500, 4_000, 32_000)
-"""Nodes per move of the searchers that play against equal ones."""
+"""Nodes per move at which an engine plays against itself."""
 STRONG, WEAK = 4_000, 500
-"""Nodes per move of the strong and the weak searcher, which play against each other."""
+"""Nodes per move of the strong and the weak engine, which play against each other."""
 PLIES = range(4, 10)
 """Numbers of random plies before a match, used in turn.
 

@@ -30,7 +30,7 @@ from arena.match.openings import Opening, position_after, random_opening
 
 TABLE_MB = 1
 REPLIES_SHARE = 4
-"""Divisor of the number of nodes for the search of each reply."""
+"""Each reply to an opening is searched with the nodes of a normal search divided by this number."""
 QUARTERS = (3, 5)
 """Quarters of a strength's nodes per move, one for each match at that strength.
 

@@ -56,7 +56,7 @@ class BotProcesses:
         if gave_up:
             process.report_resignation(gave_up)
         if answered is True:
-            process.record_move()
+            process.record_active_match()
         elif answered is False:
             process.record_silent_match()
         self.notify_changed()

@@ -32,7 +32,7 @@ MAX_OVERTAKING = 8
 """Number of matches that may start before an earlier one that needs more threads than are free."""
 
 GAVE_UP = {EndReason.RESIGNATION: "resigned", EndReason.CRASH: "crashed"}
-"""Words for the end reasons that the bot itself reports, usually after printing an explanation."""
+"""Verb for a bot that ended its match by itself, by end reason. The bot usually printed an explanation first."""
 
 
 class MatchHost(Protocol):

@@ -78,9 +78,9 @@ class Category(NamedTuple):
 
     game: str
     map: str = ""
-    """Name of the map; empty in the category of a whole game, and for a game without maps."""
+    """Name of the map; empty if the category covers all maps, and for a game without maps."""
     time_control: str = ""
-    """Time control; empty in the category of a whole game."""
+    """Time control; empty if the category covers all time controls."""
     season: int = 1
     """Number of the season. Each begins with new ratings."""
 

@@ -46,7 +46,7 @@ class BadTable(ValueError):
 
 
 class Totals(Struct, frozen=True):
-    """Number of boards of each kind, reachable or not, including symmetric images."""
+    """Numbers of unfinished, won, lost and drawn boards. All boards count: unreachable ones and symmetric images too."""
 
     open: Count
     """Number of unfinished boards."""

@@ -348,8 +348,8 @@ HELLO_SECONDS = 2.0
 ALL_ATTACKS = "attack: all at once"
 
 
-def attack_with(*names: str) -> RequestKind:
-    """Return a kind that attacks in these ways, each from an address of its own."""
+def attack_kind(*names: str) -> RequestKind:
+    """Return a kind of request that runs these attacks of `testkit.horde`, each from an address of its own."""
 
     async def run_attacks(client: LoadClient) -> None:
         name = names[client.number // ATTACKERS]
@@ -468,8 +468,8 @@ KINDS: dict[str, RequestKind] = {
     },
     "POST /api/join": get_repeatedly("/api/join", "/api/join?name=one", method="POST"),
     "guests": RequestKind("challenge", play_house_engines, frozenset({"challenged"}), "guest"),
-    **{f"attack: {name}": attack_with(name) for name in horde.KINDS},
-    ALL_ATTACKS: attack_with(*horde.KINDS),
+    **{f"attack: {name}": attack_kind(name) for name in horde.KINDS},
+    ALL_ATTACKS: attack_kind(*horde.KINDS),
 }
 
 CONNECTIONS, MESSAGES = "control: connections", "control: messages"

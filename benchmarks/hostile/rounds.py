@@ -158,9 +158,10 @@ class RoundResults:
         )
 
     def ratio_over_control(self, kind: str) -> Ratio:
-        """Return the ratios of a kind divided by that of its control.
+        """Return the ratios of a kind, divided by the ratio of its control.
 
-        They show the delay by the server, without that by sharing a machine with the strangers.
+        The quotients show how much the server delays honest bots. The delay that the strangers' own CPU time causes, on
+        the same machine, is in both ratios and cancels out.
         """
         return Ratio([each / self.control_ratio(kind) for each in self.ratio(kind).values])
 
@@ -401,7 +402,7 @@ def list_faults(results: RoundResults) -> list[str]:
                 wrong.append(f"{kind}: only {each.lost} connections were cut off")
     if _memory_growth(results) >= MAX_MEMORY:
         wrong.append(
-            f"the server's memory is {_memory_growth(results):.2f} times what it was while they were silent"
+            f"the server's memory is {_memory_growth(results):.2f} times what it was at the start of the round"
         )
     return wrong
 
@@ -476,7 +477,7 @@ def make_section(results: RoundResults, seconds: float, clients: int) -> Section
         claims=[
             *_make_claims(results),
             format_claim(
-                "memory of the server in the worst round, compared with silent strangers",
+                "memory of the server at the end of a round of requests, compared with the start of the round, worst round",
                 f"less than {MAX_MEMORY} ×",
                 f"{growth:.2f} ×",
             ),

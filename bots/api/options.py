@@ -16,11 +16,11 @@ Value = int | float | str
 
 
 PROGRAM = "exec:"
-"""Prefix of an engine spec for an external program: its command line follows. It speaks JSON Lines (docs/stdio.md)."""
+"""Prefix of the engine spec `exec:COMMAND`: an external program that speaks JSON Lines (docs/stdio.md)."""
 IMAGE = "image:"
-"""Prefix of an engine spec for a container image: its name follows. Its program speaks JSON Lines (docs/stdio.md)."""
+"""Prefix of the engine spec `image:NAME`: a container image whose program speaks JSON Lines (docs/stdio.md)."""
 SUBMISSION = "submit:"
-"""Prefix of an engine spec for a zipped bot that runs in a container: `submit:FILE.zip[,image=NAME]`."""
+"""Prefix of the engine spec `submit:FILE.zip[,image=NAME]`: a zipped bot that runs in a container."""
 IMAGE_SEPARATOR = ",image="
 """Separator before the name of the container image in `submit:FILE.zip,image=NAME`."""
 

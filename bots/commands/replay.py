@@ -260,4 +260,4 @@ def _fetch_record(address: str) -> Record:
     try:
         return from_line(body)
     except BadRecord as error:
-        raise CommandError(f"the answer of {server} is {error}") from None
+        raise CommandError(f"{server} did not send a match record: {error}") from None

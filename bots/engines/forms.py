@@ -58,15 +58,13 @@ def python_spec(spec: Spec, why: str) -> Spec:
 
     Raises BadSpec for an option that only the compiled search knows.
     """
-    where = f"and here it searches in Python ({why})"
+    here = "because here the engine searches in Python"
     if "exact" in spec.explicit:
-        raise BadSpec(f"{spec.name}: exact needs its compiled search, {where}, which is always exact")
+        raise BadSpec(f"{spec.name}: exact must be left out, {here}, always exactly ({why})")
     if "split_depth" in spec.explicit and spec.get_integer("split_depth") > 1:
-        raise BadSpec(
-            f"{spec.name}: split_depth needs its compiled search, {where}, which splits at every depth: use split_depth=1"
-        )
+        raise BadSpec(f"{spec.name}: split_depth must be 1, {here}, which splits at every depth ({why})")
     if "form" in spec.explicit and spec.get_text("form") != "course":
-        raise BadSpec(f"{spec.name}: form=tests needs its compiled search, {where}: use form=course")
+        raise BadSpec(f"{spec.name}: form must be course, {here} ({why})")
     return _without_options(spec, "exact", "form")
 
 

@@ -46,8 +46,8 @@ class GameSpace:
 
 
 @cache
-def step_kernel(space: GameSpace) -> Any:
-    """Return the compiled function `step` for a game."""
+def compile_step(space: GameSpace) -> Any:
+    """Return the compiled function for a game that marks the positions decided in exactly n plies."""
     write_successors, write_code = space.write_successors, space.write_code
 
     def step(rules: Any, scratch: Any, codes: Any, live: Any, first: Any, last: Any, plies: Any) -> Any:
@@ -110,7 +110,7 @@ class Layers:
         plies = self.plies + 1
         if 2 * plies + 3 > MAX_CODE:
             raise WinTooLong(f"a win takes more than {plies - 1:,} plies, which a table cannot store")
-        run = step_kernel(self.space)
+        run = compile_step(self.space)
 
         def decide(part: tuple[int, int]) -> tuple[int, int]:
             scratch = np.zeros(self.scratch, np.int64)

@@ -60,7 +60,7 @@ STANDBY_PAUSE_SECONDS = 0.25
 
 @dataclass(frozen=True)
 class HostPlan:
-    """Settings of a host, and the parts built from them."""
+    """Settings of a host, with the pool, house engines and TLS context built from them."""
 
     loaded: LoadedSettings
     pool: Pool | None
@@ -78,7 +78,7 @@ ORIGIN = re.compile(r"https?://[a-z0-9.:\[\]_-]+")
 
 
 def read_plan(file: Path | None, options: Sequence[CommandLineSetting]) -> HostPlan:
-    """Read the settings and build the parts of a host.
+    """Read the settings of a host, check them, and build its pool, its house engines and its TLS context.
 
     Raises BadSettings, and CommandError for an unusable certificate.
     """

@@ -247,7 +247,7 @@ class ChallengeHandler:
     ) -> None:
         """Send the outcome of a closed challenge to its bots.
 
-        `also`: name of the bot that accepted it; empty if none.
+        `accepter`: name of the bot that accepted it; empty if none.
         """
         self._house.forget_challenge(challenge.id)
         self._lobby.deadlines.cancel(("challenge", challenge.id))

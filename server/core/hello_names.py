@@ -19,7 +19,7 @@ def check_hello_names(hello: Hello, list_offered_games: Callable[[], Collection[
 
     A bot may support more games than this server: one known game is enough.
 
-    offered  function that returns the games of the pool and of events, whose maps may be the host's own
+    list_offered_games  function that returns the games of the pool and of events, whose maps may be the host's own
     """
     if hello.games and not any(map(KNOWN.knows, hello.games)):
         game = hello.games[0]

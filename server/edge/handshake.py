@@ -91,9 +91,9 @@ NO_PAGE = text_response(
 FAILED = text_response(
     "internal server error; the server's log has the details", HTTPStatus.INTERNAL_SERVER_ERROR
 )
-"""Answer to a request for which a page raised an exception."""
+"""Answer to a request whose handler raised an exception."""
 NO_ANSWER = "a request could not be answered"
-"""Log line before the stack of an exception that a page raised."""
+"""Log line before the traceback of an exception that a request's handler raised."""
 
 
 def answer_page(pages: Pages, request: Request, address: str) -> Response | Callable[[], Awaitable[Response]]:

@@ -135,8 +135,8 @@ class BotProcess:
             more = " (for later ones, only the result is shown)" if last else ""
             self._on_failure("\n    ".join([f"bot {self.name} {verb}{more}; it printed", *self._output_tail]))
 
-    def record_move(self) -> None:
-        """Record that the bot made a move in its last match."""
+    def record_active_match(self) -> None:
+        """Record that the bot made at least one move in its last match."""
         self._silent_matches = 0
         self._failures = 0
 

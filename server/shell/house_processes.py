@@ -163,7 +163,7 @@ class HouseProcesses:
                 continue
             match has_moved(finished.record, player):
                 case True:
-                    process.record_move()
+                    process.record_active_match()
                 case False:
                     process.record_silent_match()
 

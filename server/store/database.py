@@ -343,15 +343,15 @@ async def exclusive_transaction(engine: AsyncEngine) -> AsyncIterator[AsyncConne
 
 
 class WriteFunction(Protocol):
-    """Function that runs work in a transaction, such as `journal.Journal.write`."""
+    """Function that runs an operation in a transaction, such as `journal.Journal.write`."""
 
     async def __call__(self, operation: Callable[[sa.Connection], T]) -> T:
-        """Run `work` in a transaction, commit it, and return its result."""
+        """Run `operation` in a transaction, commit it, and return its result."""
         ...
 
 
 def transaction_writer(engine: AsyncEngine) -> WriteFunction:
-    """Return a `WriteFunction` for a process without an open journal on this store."""
+    """Return a function that runs an operation in a transaction of its own, for processes that have no open journal."""
 
     async def write_in_transaction(operation: Callable[[sa.Connection], T]) -> T:
         async with exclusive_transaction(engine) as connection:

@@ -62,7 +62,7 @@ MakeAnswer = Callable[[], Awaitable[Answer]]
 
 
 class ServerInfo(Struct, frozen=True):
-    """Description of the server on its pages."""
+    """Facts about the server that its pages need: the program's version, and who may connect and how."""
 
     program: str
     """Name and version of the program."""

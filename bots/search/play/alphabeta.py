@@ -18,9 +18,9 @@ from arena.games.core import Game, M, P
 class AlphaBeta(Generic[P, M]):
     """Alpha-beta search, ordered by the previous iteration, then by static values.
 
-    `static` sorts the moves of nodes at least 2 plies above the horizon by the static values of their successors. On
-    its first call, without `static` and without a table, it visits exactly the nodes of textbook alpha-beta. The
-    window of a root move left of the best one is wider by one.
+    `static` sorts the moves of nodes at least 2 plies above the horizon by the static values of their successors. The
+    first call, without `static` and without a table, visits exactly the nodes of textbook alpha-beta. `root.Root`
+    explains the windows of the root moves.
     """
 
     def __init__(

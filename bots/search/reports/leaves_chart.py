@@ -19,7 +19,7 @@ def leaves_chart_svg(comparison: Comparison, title: str) -> str:
     """Return the plot. Raises ValueError if there is nothing to draw."""
     depth = comparison.deepest
     if depth == 0:
-        raise ValueError("nothing to draw: the budget is too small for depth 1")
+        raise ValueError("nothing to draw: no algorithm finished depth 1 within its budget of leaves")
     lines = {name: list(enumerate(counts, 1)) for name, counts in comparison.bounded_leaves.items() if counts}
     powers: dict[str, list[tuple[int, int]]] = {}
     for share, name in POWERS:

@@ -55,7 +55,7 @@ class JournalWriter(Protocol):
         ...
 
     async def write(self, operation: Callable[[sa.Connection], T]) -> T:
-        """Run `work` in a transaction, commit, and return its result. Roll back if `work` raises an exception."""
+        """Run `operation` in a transaction, commit, and return its result. Roll back if `operation` raises an exception."""
         ...
 
     def foreign_version(self) -> Awaitable[int]:

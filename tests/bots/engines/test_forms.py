@@ -24,7 +24,7 @@ LARGE = make_game_on_map("riskless", "grid:9x8")
 SMALL = Hexapawn()
 """A game without a compiled search, and without features."""
 
-PYTHON = "its compiled search, and here it searches in Python"
+HERE = "because here the engine searches in Python"
 
 WITHOUT = """
 import sys
@@ -126,17 +126,17 @@ def test_an_option_is_known_to_the_form_or_refused_with_the_valid_ones(
         (
             "jamboree:split_depth=2",
             LARGE,
-            f"jamboree: split_depth needs {PYTHON} (its compiled search does not support riskless with these rules and this size), which splits at every depth: use split_depth=1",
+            f"jamboree: split_depth must be 1, {HERE}, which splits at every depth (its compiled search does not support riskless with these rules and this size)",
         ),
         (
             "jamboree:form=tests",
             LARGE,
-            f"jamboree: form=tests needs {PYTHON} (its compiled search does not support riskless with these rules and this size): use form=course",
+            f"jamboree: form must be course, {HERE} (its compiled search does not support riskless with these rules and this size)",
         ),
         (
             "alphabeta:exact=yes",
             SMALL,
-            f"alphabeta: exact needs {PYTHON} (its compiled search does not support hexapawn with these rules and this size), which is always exact",
+            f"alphabeta: exact must be left out, {HERE}, always exactly (its compiled search does not support hexapawn with these rules and this size)",
         ),
         (
             "greedy:evaluator=net.npz",
@@ -184,8 +184,8 @@ def test_without_the_extra_the_engine_says_so_before_any_match() -> None:
     )
     why = "(its compiled search needs the extra `engine`, which is not installed)"
     assert result.stdout.splitlines() == [
-        f"jamboree: form=tests needs {PYTHON} {why}: use form=course",
-        f"alphabeta: exact needs {PYTHON} {why}, which is always exact",
+        f"jamboree: form must be course, {HERE} {why}",
+        f"alphabeta: exact must be left out, {HERE}, always exactly {why}",
         "jamboree:depth=100,evaluator=features,prune=0.2, 2 threads",
         "jamboree:depth=100,evaluator=features, 2 threads",
     ]

@@ -108,11 +108,11 @@ async def test_over_the_net_a_bot_sees_its_own_matches_only(filled_store: str) -
         assert told.code == 0, told
         assert told.stdout.endswith("minnie won: line: three in a line\n")
         other = await ask("zoe", tokens["zoe"])
-        assert "answers 404: no match of 'zoe' begins with 'aa'" in other.stderr
+        assert "status 404: no match of 'zoe' begins with 'aa'" in other.stderr
         for name, token in (("anna", tokens["zoe"]), ("anna", ""), ("bert", "x")):
             refused = await ask(name, token)
             assert refused.code == 1
-            assert "answers 401" in refused.stderr
+            assert "status 401" in refused.stderr
         assert "404" in (await ask("anna", tokens["anna"], "%")).stderr
     gone = await ask("anna", "")
     assert gone.stderr.startswith("arena: no answer from ws://")

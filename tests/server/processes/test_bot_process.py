@@ -109,7 +109,7 @@ async def test_a_move_makes_the_pauses_begin_anew() -> None:
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(bot.run)
         await CLOCK.sleep(25)
-        bot.record_move()
+        bot.record_active_match()
         await CLOCK.sleep(20)
         assert bot.state is BotState.UP
         assert pauses(10) == pytest.approx([0.25, 0.5, 0.25, 0.5])
