@@ -115,7 +115,7 @@ async def run_members(
 async def measure_once(
     edges: int, arguments: argparse.Namespace, url: str, postgresql: Postgresql, nats: NatsServer
 ) -> RoundCost:
-    """Measure a configuration once."""
+    """Start one core and `edges` edges, or one whole server if `edges` is 0. Return its cost under load."""
     load = Load()
     pause = float(arguments.bots / 2 / arguments.rate)  # one bot of two is to move
     with tempfile.TemporaryDirectory(prefix="arena-cluster-") as folder:

@@ -71,7 +71,7 @@ def recovery_seconds(report: FailureReport, kinds: Sequence[str]) -> list[float]
 
 
 def make_section(report: FailureReport, arguments: argparse.Namespace, note: str) -> str:
-    """Return the section of the report."""
+    """Return the section of CLUSTER.md that describes the failures, as Markdown."""
     result = report.result
     lines = [
         "## Failures during play",

@@ -22,7 +22,7 @@ from arena.server.store.pruning import Retention
 
 
 class LogFormat(StrEnum):
-    """Format of the log."""
+    """Format of the log's lines: text for people, or JSON for programs."""
 
     TEXT = "text"
     JSON = "json"

@@ -46,7 +46,10 @@ class BadTable(ValueError):
 
 
 class Totals(Struct, frozen=True):
-    """Numbers of unfinished, won, lost and drawn boards. All boards count: unreachable ones and symmetric images too."""
+    """Number of unfinished boards, and how many of them are won, lost and drawn for the player to move.
+
+    All boards count, including unreachable ones and symmetric images.
+    """
 
     open: Count
     """Number of unfinished boards."""

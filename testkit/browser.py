@@ -131,7 +131,7 @@ class BrowserArena:
         self.port = int(found[1])
 
     def connect_bot(self, engine: str, name: str = "", matches: int = 1, token: str = "") -> None:
-        """Connect a bot."""
+        """Start `arena bot ENGINE` in a separate process, connected to the server."""
         named = ["--name", name] if name else []
         named += ["--token", token] if token else []
         command = ["bot", engine, "--url", f"ws://127.0.0.1:{self.port}", "--matches", str(matches), *named]

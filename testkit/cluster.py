@@ -119,17 +119,17 @@ class ClusterMember:
         os.kill(self.pid, signal.SIGCONT)
 
     def cut_lines(self) -> None:
-        """Cut the lines to NATS and PostgreSQL without notice. Bots still reach the process."""
+        """Cut the connections to NATS and PostgreSQL without closing them. Bots still reach the process."""
         self.bus_line.send_order("cut")
         self.store_line.send_order("cut")
 
     def restore_lines(self) -> None:
-        """Restore the lines."""
+        """Let the connections to NATS and PostgreSQL pass data again, after `cut_lines`."""
         self.bus_line.send_order("mend")
         self.store_line.send_order("mend")
 
     def restore_and_start(self) -> None:
-        """Restore the lines, and start the process."""
+        """Undo `cut_lines`, and start the process."""
         self.restore_lines()
         self.start()
 

@@ -170,14 +170,12 @@ def execute_order(faults: LineFaults, order: list[str]) -> int:
                 if what == "reset":
                     reset_connection(pair.server)
         case _:
-            raise ValueError(
-                f"unknown order {order}: send reset, vanish, freeze, delay SECONDS SPREAD or drop SHARE RETRY"
-            )
+            raise ValueError(f"unknown order {order}: the docstring of testkit.forwarder lists the orders")
     return len(passing)
 
 
 def print_line(text: str) -> None:
-    """Print a line."""
+    """Print a line, and flush it at once."""
     print(text, flush=True)  # noqa: T201
 
 

@@ -185,7 +185,7 @@ class LineProcess:
         self._out = cast("asyncio.StreamReader", process.stdout)
 
     async def send_order(self, content: object) -> None:
-        """Send the process an order."""
+        """Write `content` to the process's standard input, as one line of JSON."""
         self._in.write(json.dumps(content).encode() + b"\n")
         await self._in.drain()
 

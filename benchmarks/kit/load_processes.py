@@ -56,7 +56,7 @@ class LoadProcesses:
 
     @property
     def errors(self) -> int:
-        """Number of errors."""
+        """Number of `error` messages that the bots have received, and of their lost connections."""
         return sum(self.counts[2::COUNTERS_PER_PROCESS])
 
     def cpu_seconds(self) -> list[float]:

@@ -51,7 +51,7 @@ class ResultsPage:
         return "\n\n".join([head, *table, *parts]) + "\n"
 
     def replace_section(self, part: str, text: str) -> None:
-        """Replace a section."""
+        """Replace the section `part` of the file by `text`, and update the table of promises."""
         text = self.render(self.read_sections() | {part: text.strip()})
         self.path.write_text(text, encoding="utf-8")
 

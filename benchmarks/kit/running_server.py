@@ -29,7 +29,7 @@ def server_cores() -> set[int]:
 
 
 def load_cores() -> set[int]:
-    """Return the cores for the load."""
+    """Return the cores for the processes that generate load."""
     return _split_cores()[1]
 
 
@@ -54,7 +54,7 @@ def _split_cores() -> tuple[set[int], set[int]]:
 
 @dataclass
 class RunningServer:
-    """Running server process."""
+    """Server that runs in a process of its own, with its URL and its database."""
 
     url: str
     process: subprocess.Popen[bytes]

@@ -205,7 +205,7 @@ class Solver:
             indices = np.flatnonzero(self._codes[first:last] == code)
             if len(indices):
                 return first + int(indices[0])
-        raise AssertionError("no board has a code that was counted")
+        raise AssertionError("no board has the code of the longest win, although one was counted")
 
     def _pack_blocks(self, workers: Executor, header: Header) -> Sequence[bytes]:
         level = SMALL_LEVEL if header.block_count <= SMALL_BLOCKS else LEVEL

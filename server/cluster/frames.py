@@ -73,7 +73,7 @@ DOWNWARD_DECODER: msgspec.msgpack.Decoder[list[Downward]] = msgspec.msgpack.Deco
 
 
 def encode_frame(frame: BusFrame) -> bytes:
-    """Encode a frame."""
+    """Return a frame in msgpack, as it is sent on the bus."""
     return _encoder.encode(frame)
 
 

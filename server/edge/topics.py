@@ -86,7 +86,7 @@ class Topic:
         self._followers[follower] = self._count
 
     def remove_follower(self, follower: Follower) -> None:
-        """Remove a follower."""
+        """Stop sending messages to a follower. Does nothing if the client does not follow this topic."""
         self._followers.pop(follower, None)
 
     def publish(self, message: ServerMessage) -> None:

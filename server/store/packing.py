@@ -50,7 +50,7 @@ def pack_record(record: str) -> bytes:
 
 
 def pack_match(match_data: MatchData) -> bytes:
-    """Pack all data of a match."""
+    """Return the record, the terms and the journal of a match as compressed bytes, at the thorough level."""
     moves = _decode_moves(match_data.record).moves
     return _pack(
         f"{match_data.record}\n{match_data.terms}\n{_shorten_rows(match_data.events, moves)}"[:-1],

@@ -170,5 +170,5 @@ _CHANGE = (
 
 
 def token_from_row(row: sa.Row[Any]) -> Token:
-    """Return the token in a row."""
+    """Return a row of the table `tokens` as a Token."""
     return Token(**{name: getattr(row, name) for name in Token.__struct_fields__})

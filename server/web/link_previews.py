@@ -45,7 +45,7 @@ _NAMED = re.compile(r"/picture/(map|bot|event)/(.{1,128})\.png")
 
 
 class LinkPreview(Struct, frozen=True):
-    """Preview of a link."""
+    """Title, description and picture that other sites show for a link to the page."""
 
     title: str
     line: str

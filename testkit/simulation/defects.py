@@ -125,7 +125,7 @@ def count_ratings_twice() -> AbstractContextManager[Any]:
 
 
 def pair_suspended_bots() -> AbstractContextManager[Any]:
-    """Pair suspended bots."""
+    """Let the matchmaker pair bots although they are suspended."""
     return patch(Suspensions, "suspended_until", lambda _suspensions, _name: 0)
 
 

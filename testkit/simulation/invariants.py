@@ -65,7 +65,7 @@ REFUSED = frozenset(
 
 @dataclass
 class MatchAccount:
-    """Account of one match."""
+    """Facts that the monitor has recorded about one match."""
 
     terms: Terms
     opened: int

@@ -41,7 +41,7 @@ class SimulatedNetwork:
         return listener
 
     def close_listener(self, listener: Listener) -> None:
-        """Close a listener."""
+        """Stop accepting connections on a listener's port."""
         if self._listeners.get(listener.key) is listener:
             del self._listeners[listener.key]
 

@@ -55,7 +55,7 @@ def test_a_match_is_known_by_the_address_of_its_page(path: str, url: str) -> Non
 def test_the_servers_answer_is_shown(url: str) -> None:
     with pytest.raises(CommandError, match="status 404: no finished match is called that"):
         load_records(f"{url}/match/other")
-    with pytest.raises(CommandError, match="is not a valid arena-record/1 record"):
+    with pytest.raises(CommandError, match="did not send a match record: not a valid arena-record/1 record"):
         load_records(f"{url}/match/junk")
 
 
