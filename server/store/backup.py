@@ -104,23 +104,27 @@ async def restore(engine: AsyncEngine, path: Path) -> StoreCounts:
         shutil.copyfile(path, copied)
         source_engine = make_engine(f"sqlite:///{copied}")
         try:
+            # The user knows the backup, not its copy.
             await _require_store(source_engine, path)
-            await database.prepare_store(source_engine)
+            await database.prepare_store(source_engine, str(path))
             async with (
-                database.open_snapshot(source_engine) as source,
+                database.convert_database_errors(engine),
                 database.exclusive_transaction(engine) as target,
             ):
                 await _require_empty(target)
-                await _copy_rows(source, target)
+                async with (
+                    database.convert_database_errors(source_engine, str(path)),
+                    database.open_snapshot(source_engine) as source,
+                ):
+                    await _copy_rows(source, target)
+                await _advance_sequences(target)
                 return await _count(target)
-        except StoreError as error:  # the user knows the backup, not its copy
-            raise StoreError(str(error).replace(source_engine.url.render_as_string(), str(path))) from None
         finally:
             await database.close_engine(source_engine)
 
 
 async def _require_store(engine: AsyncEngine, path: Path) -> None:
-    async with database.convert_database_errors(engine), engine.connect() as connection:
+    async with database.convert_database_errors(engine, str(path)), engine.connect() as connection:
         if await connection.run_sync(migrations.schema_version) is None:
             raise StoreError(f"{path} is not a store: it has no tables")
 
@@ -142,9 +146,13 @@ async def _copy_rows(source: AsyncConnection, target: AsyncConnection) -> None:
             continue
         rows = (await source.stream(sa.select(table))).mappings()
         async for chunk in rows.partitions(CHUNK):
-            await target.execute(sa.insert(table), [dict(row) for row in chunk])
+            async with database.convert_database_errors(target.engine):
+                await target.execute(sa.insert(table), [dict(row) for row in chunk])
+
+
+async def _advance_sequences(target: AsyncConnection) -> None:
+    """Let the sequences of PostgreSQL, which are separate from the table, continue after the copied numbers."""
     if target.dialect.name == "postgresql":
-        # Sequences are separate from the table, so they must continue after the copied numbers.
         last = sa.select(sa.func.max(matches.c.number)).scalar_subquery()
         sequence = sa.func.pg_get_serial_sequence("matches", "number")
         await target.execute(sa.select(sa.func.setval(sequence, sa.func.coalesce(last, 1))))

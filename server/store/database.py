@@ -26,6 +26,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from arena.clock import MONOTONIC, seconds_left
 from arena.server.store import migrations
 from arena.server.store import sqlite as sqlite_driver
+from arena.server.store.failures import describe_cause
 
 T = TypeVar("T")
 
@@ -180,8 +181,10 @@ def _make_postgresql_engine(url: sa.URL, timeouts: Timeouts = TIMEOUTS) -> Async
         file = Path(os.environ[PASSWORD_FILE])
         try:
             url = url.set(password=file.read_text(encoding="utf-8").strip())
-        except (OSError, UnicodeDecodeError) as error:
-            raise StoreError(f"{PASSWORD_FILE}={file} cannot be read: {error}") from None
+        except OSError as error:
+            raise StoreError(f"{PASSWORD_FILE}={file} cannot be read: {error.strerror}") from None
+        except UnicodeDecodeError:
+            raise StoreError(f"{PASSWORD_FILE}={file} cannot be read: expected a text in UTF-8") from None
     try:
         return create_async_engine(
             url.set(drivername="postgresql+asyncpg"),
@@ -199,12 +202,14 @@ def _make_postgresql_engine(url: sa.URL, timeouts: Timeouts = TIMEOUTS) -> Async
         ) from None
 
 
-async def prepare_store(engine: AsyncEngine) -> None:
+async def prepare_store(engine: AsyncEngine, place: str = "") -> None:
     """Create the tables of an empty database, or migrate an older version. Raises StoreError if it is not a store.
+
+    place: name of the database in errors; empty for its URL
 
     If a running server uses a store of another version, the store is not changed and lease.LeaseHeld is raised.
     """
-    async with convert_database_errors(engine), exclusive_transaction(engine) as connection:
+    async with convert_database_errors(engine, place), exclusive_transaction(engine) as connection:
         if engine.dialect.name == "postgresql":
             # The server does not run yet, so no standby waits, and a busy database may need more time.
             longer = f"SET LOCAL idle_in_transaction_session_timeout = '{TIMEOUTS.idle_timeout}'"
@@ -225,15 +230,19 @@ def _prepare(connection: sa.Connection) -> None:
 
 
 @asynccontextmanager
-async def convert_database_errors(engine: AsyncEngine) -> AsyncIterator[None]:
-    """Convert database errors inside the block to a StoreError with a one-line message."""
+async def convert_database_errors(engine: AsyncEngine, place: str = "") -> AsyncIterator[None]:
+    """Convert database errors inside the block to a StoreError with a one-line message.
+
+    place: name of the database in the message; empty for its URL
+    """
     try:
         yield
     except Exception as error:
         why = describe_database_error(error)
         if why is None:
             raise
-        raise StoreError(f"cannot use {engine.url.render_as_string(hide_password=True)}: {why}") from None
+        place = place or engine.url.render_as_string(hide_password=True)
+        raise StoreError(f"cannot use {place}: {why}") from None
 
 
 def describe_database_error(error: Exception) -> str | None:
@@ -250,7 +259,7 @@ def describe_database_error(error: Exception) -> str | None:
             f"another process has kept the file locked for {sqlite_driver.LOCKED_SECONDS} s, in the middle of a change;"
             " if that process hangs, end it: `fuser FILE` shows the processes that have the file open"
         )
-    return (str(cause) or type(error).__name__).splitlines()[0]
+    return describe_cause(cause)
 
 
 def describe_failure(error: Exception) -> str | None:

@@ -166,7 +166,7 @@ async def test_a_store_of_a_later_version_is_backed_up_by_sqlite_as_it_is_and_no
 async def test_a_file_that_is_no_backup_is_not_restored(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "backup.db").write_bytes(content)
     async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine:
-        with pytest.raises(StoreError, match=f"{tmp_path / 'backup.db'}"):
+        with pytest.raises(StoreError, match=rf"^(cannot use )?{tmp_path / 'backup.db'}(:| is) .*not a "):
             await restore(engine, tmp_path / "backup.db")
         assert (await everything(engine))["matches"] == []
 

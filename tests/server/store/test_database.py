@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import os
+import re
+import socket
 import sqlite3
 import stat
 from collections.abc import AsyncIterator, Awaitable
@@ -21,6 +23,7 @@ from arena.server.store.aggregates.counting import count_new_matches
 from arena.server.store.database import (
     PASSWORD_FILE,
     StoreError,
+    describe_database_error,
     exclusive_transaction,
     is_transient,
     make_blocking_engine,
@@ -228,9 +231,9 @@ async def test_insert_or_update_changes_the_rows_that_are_there(database: str) -
 @pytest.mark.parametrize(
     ("url", "why"),
     [
-        ("postgresql://arena@127.0.0.1:1/arena", "cannot use postgresql"),
+        ("postgresql://arena@127.0.0.1:1/arena", "arena: the database does not answer: check"),
         ("postgresql://arena:secret@127.0.0.1:1/arena?sslmode=require", "arena:\\*\\*\\*@"),
-        ("postgresql://arena@/x?host=/nowhere/at/all", "cannot use"),
+        ("postgresql://arena@/x?host=/nowhere/at/all", "cannot use .*: the database does not answer: check"),
         ("postgresql://arena@x/y?colour=red", "unsupported option 'colour'"),
         ("postgresql://arena:secret@host:port/y", "//….* is not a database URL"),
         ("postgresql//arena:secret@host/y", "//….* is not a database URL"),
@@ -248,7 +251,7 @@ async def test_a_postgresql_that_cannot_be_reached_is_said_in_one_line(url: str,
 
 async def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
     (tmp_path / "test.db").write_text("not a database, whatever its name says" * 50)
-    with pytest.raises(StoreError, match=r"cannot use .*not a database"):
+    with pytest.raises(StoreError, match=r"cannot use .*: the file is not a database: name another file$"):
         async with open_store(f"sqlite:///{tmp_path / 'test.db'}"):
             pass
 
@@ -260,9 +263,51 @@ def test_a_store_in_memory_is_refused(url: str) -> None:
 
 
 async def test_a_database_that_is_not_there_is_said_in_one_line(postgresql: Postgresql) -> None:
-    with pytest.raises(StoreError, match='database "nothere" does not exist'):
+    with pytest.raises(StoreError, match=': database "nothere" does not exist: create it with `createdb`'):
         async with open_store(f"postgresql://arena@/nothere?host={postgresql.folder}"):
             pass
+
+
+async def test_an_error_of_postgresql_is_told_without_the_names_of_drivers(postgresql_database: str) -> None:
+    async with open_store(postgresql_database) as engine:
+        async with engine.connect() as connection:
+            await connection.exec_driver_sql("SET default_transaction_read_only = on")
+            await connection.commit()
+            with pytest.raises(sa.exc.DBAPIError) as refused:
+                await connection.execute(sa.delete(schema.tokens))
+        told = describe_database_error(refused.value)
+        assert told is not None
+        assert re.fullmatch(r"cannot execute DELETE in a read-only transaction: name the primary .*", told)
+        async with engine.connect() as connection:
+            with pytest.raises(sa.exc.DBAPIError) as mistaken:
+                await connection.exec_driver_sql("SELECT nothing")
+        assert describe_database_error(mistaken.value) == 'column "nothing" does not exist'
+
+
+async def test_a_damaged_file_is_told_with_what_to_do(tmp_path: Path) -> None:
+    file = tmp_path / "arena.db"
+    async with open_store(f"sqlite:///{file}"):
+        pass
+    data = bytearray(file.read_bytes())
+    data[4096:] = b"\xff" * (len(data) - 4096)
+    file.write_bytes(data)
+    with pytest.raises(StoreError, match=r"the file is damaged: restore a backup with `arena restore`$"):
+        async with open_store(f"sqlite:///{file}") as engine, engine.connect() as connection:
+            await connection.execute(sa.select(schema.tokens))
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (socket.gaierror(-2, "Name or service not known"), "the host in the URL is unknown: check its name"),
+        (TimeoutError(), "the database does not answer in time: check that it runs"),
+        (TimeoutError("the store took too long"), "the store took too long"),
+        (ConnectionRefusedError(111, "Connect call failed"), "the database does not answer: check that"),
+        (sqlite3.ProgrammingError("two\nlines"), "two"),
+    ],
+)
+def test_the_reason_for_an_error_is_one_line(error: Exception, told: str) -> None:
+    assert str(describe_database_error(error)).startswith(told)
 
 
 def test_the_password_of_a_url_without_one_comes_from_a_file(
@@ -274,7 +319,7 @@ def test_the_password_of_a_url_without_one_comes_from_a_file(
     assert make_engine("postgresql://arena@db/arena").url.password == "p@ss/word"
     assert make_engine("postgresql://arena:own@db/arena").url.password == "own"
     secret.unlink()
-    with pytest.raises(StoreError, match="cannot be read"):
+    with pytest.raises(StoreError, match="cannot be read: No such file or directory$"):
         make_engine("postgresql://arena@db/arena")
 
 

@@ -1,0 +1,55 @@
+"""Reasons for errors of SQLite and PostgreSQL, each in one line with a remedy."""
+
+from __future__ import annotations
+
+import socket
+import sqlite3
+
+SQLITE_REASONS = {
+    sqlite3.SQLITE_CANTOPEN: "the file cannot be opened: check that this user may read and write it and its folder",
+    sqlite3.SQLITE_CORRUPT: "the file is damaged: restore a backup with `arena restore`",
+    sqlite3.SQLITE_FULL: "the disk is full: free some space",
+    sqlite3.SQLITE_IOERR: "the disk cannot be read or written: look for its errors in the system's log",
+    sqlite3.SQLITE_NOTADB: "the file is not a database: name another file",
+    sqlite3.SQLITE_PERM: "this user may not write the file: run the command as the user of the server",
+    sqlite3.SQLITE_READONLY: "this user may not write the file: run the command as the user of the server",
+}
+"""Reason and remedy for each of SQLite's primary error codes that is not a fault of this program."""
+POSTGRESQL_REMEDIES = {
+    "28000": "check the user in the URL, and PostgreSQL's pg_hba.conf",
+    "28P01": "check the password in the URL or in the file that ARENA_DB_PASSWORD_FILE names",
+    "3D000": "create it with `createdb`, or name another one",
+    "25006": "name the primary server, not a standby",
+    "42501": "make this user the owner of the database",
+    "53100": "free some space on the disk of PostgreSQL",
+    "53300": "raise max_connections of PostgreSQL, or end other programs that use it",
+    "57P01": "try again when PostgreSQL runs",
+    "57P02": "try again when PostgreSQL runs",
+    "57P03": "try again when PostgreSQL has started",
+}
+"""Remedy for each of PostgreSQL's error codes that is not a fault of this program."""
+NO_ANSWER = "check that it runs, and the host and port in its URL"
+
+
+def describe_cause(cause: BaseException) -> str:
+    """Return the reason for a driver's error in one line, with a remedy if the fault is not this program's."""
+    reason = SQLITE_REASONS.get((getattr(cause, "sqlite_errorcode", None) or 0) & 0xFF)
+    if reason is not None:
+        return reason
+    state = getattr(cause, "sqlstate", None) or ""
+    # SQLAlchemy's copy of an error of asyncpg puts the class before the text.
+    text = _first_line(cause.__cause__ if state and cause.__cause__ is not None else cause)
+    if state in POSTGRESQL_REMEDIES:
+        return f"{text}: {POSTGRESQL_REMEDIES[state]}"
+    if isinstance(cause, socket.gaierror):
+        return "the host in the URL is unknown: check its name"
+    if isinstance(cause, TimeoutError) and not str(cause):
+        return f"the database does not answer in time: {NO_ANSWER}"
+    # A missing socket of PostgreSQL has no file name in its error.
+    if isinstance(cause, ConnectionError | FileNotFoundError) and cause.filename is None:
+        return f"the database does not answer: {NO_ANSWER}"
+    return text
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0]
