@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import count
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,11 +22,13 @@ from arena.bots.review.analysis import (
     REFERENCE_DEPTH,
     EngineAnalyst,
     SearchLimits,
+    SearchTooLarge,
     line_to_path,
     make_report,
     parse_engine,
     parse_reference,
     run_reference,
+    trace_reference,
 )
 from arena.bots.review.chance import winning_chance
 from arena.bots.review.review import SolvedPosition, solved_position
@@ -35,11 +36,10 @@ from arena.bots.review.savings import Saving, measure_savings
 from arena.bots.review.trees import TreeError, load_tree_game, tree_names
 from arena.bots.search.algorithms import ALGORITHMS
 from arena.bots.search.deepening import MAX_DEPTH, Report
-from arena.bots.search.monitor import Event, SearchMonitor, Stopped
+from arena.bots.search.monitor import Event, SearchMonitor
 from arena.bots.search.problem import SearchResult
 from arena.bots.search.reports.trace_text import closing_lines, results_line, trace_lines, value_text
-from arena.bots.search.reports.traced_tree import traced_tree
-from arena.bots.search.reports.tree_picture import TreeTooLarge, tree_svg
+from arena.bots.search.reports.tree_picture import search_svg
 from arena.console import (
     CommandError,
     GameOption,
@@ -56,8 +56,6 @@ from arena.games.explicit import Explicit, NodeWithoutValue
 from arena.maps.setup import DEFAULT_MAP
 from arena.solved.header import BadTable
 
-MAX_TRACED_NODES = 200_000
-"""Maximum number of nodes of a search that is shown node by node: its trace is kept in memory, some 2 KB a node."""
 SEARCHING_ONCE = [name for name in REFERENCE if name not in PLAYING]
 
 NodesOption = Annotated[
@@ -174,16 +172,10 @@ def _search_once(
     """Search once to `depth` plies. Raises CommandError if a search whose trace is kept is too large for it."""
     if not tracing:
         return run_reference(game, position, depth, spec, tracing=False)
-    polls = count(1)
     try:
-        return run_reference(
-            game, position, depth, spec, tracing=True, stop=lambda: next(polls) > MAX_TRACED_NODES
-        )
-    except Stopped:
-        raise CommandError(
-            f"--depth: {spec.name} visits more than {MAX_TRACED_NODES:,} nodes at depth {depth}, too many to show: "
-            "give a smaller --depth"
-        ) from None
+        return trace_reference(game, position, depth, spec)
+    except SearchTooLarge as error:
+        raise CommandError(f"--depth: {error}") from None
 
 
 def _memory_lines(monitor: SearchMonitor, savings: Sequence[Saving]) -> list[str]:
@@ -459,10 +451,4 @@ def _draw_tree(
     title: str,
     line: tuple[Any, ...],
 ) -> None:
-    try:
-        picture = tree_svg(
-            traced_tree(game, position, depth, events), title, line_to_path(game, position, line)
-        )
-    except TreeTooLarge as error:
-        raise CommandError(f"--svg: {error}: choose a smaller --depth") from None
-    write_text(picture, path)
+    write_text(search_svg(game, position, depth, events, title, line_to_path(game, position, line)), path)

@@ -145,7 +145,10 @@ class Environment:
         return picture_of_match(verify_record(record))
 
     def show_search(self, position: Any, algorithm: str = "alphabeta", depth: int = 2) -> Picture:
-        """Return the tree that a reference algorithm visits from a position. `print` writes its trace. Raises BadSpec."""
+        """Return the tree that a reference algorithm visits from a position. `print` writes its trace.
+
+        Raises BadSpec, and SearchTooLarge if the search visits too many nodes to keep its trace.
+        """
         return picture_of_search(self.game, position, algorithm, depth)
 
     def positions(self, record: Record) -> Sequence[Any]:

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from arena.bots.review.analysis import line_to_path, make_report, parse_reference, run_reference
+from arena.bots.review.analysis import line_to_path, make_report, parse_reference, trace_reference
 from arena.bots.search.reports.trace_text import trace_lines
-from arena.bots.search.reports.traced_tree import traced_tree
-from arena.bots.search.reports.tree_picture import tree_svg
+from arena.bots.search.reports.tree_picture import search_svg
 from arena.charts import Area, svg_document, text_element
 from arena.games.core import Game
 from arena.games.riskless import Riskless
@@ -62,18 +61,18 @@ def picture_of_match(replay: Replay) -> Picture:
 def picture_of_search(game: Game[Any, Any], position: Any, algorithm: str, depth: int) -> Picture:
     """Return the tree that a reference algorithm visits from a position, drawn as by `arena trace --svg`.
 
-    As text, the picture is the trace.
+    As text, the picture is the trace. A large tree is drawn only to the depth that its title tells.
 
-    Raises BadSpec. Drawing raises TreeTooLarge if the tree has too many nodes.
+    Raises BadSpec, and SearchTooLarge if the search visits too many nodes to keep its trace.
     """
     spec = parse_reference(algorithm)
-    result, monitor = run_reference(game, position, depth, spec, tracing=True)
+    result, monitor = trace_reference(game, position, depth, spec)
     events = monitor.events or ()
     title = f"{spec.name}, depth {depth}: {monitor.nodes} nodes, {monitor.leaves} leaves"
     line = line_to_path(game, position, make_report(result, monitor, depth).line)
     return Picture(
         "\n".join(trace_lines(game, events)),
-        lambda: tree_svg(traced_tree(game, position, depth, events), title, line),
+        lambda: search_svg(game, position, depth, events, title, line),
     )
 
 

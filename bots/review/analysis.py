@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from types import TracebackType
 from typing import Any, Protocol, Self
 
@@ -31,7 +32,7 @@ from arena.bots.engines.searching import make_backend
 from arena.bots.evaluators import dynamic_predicate, evaluator_for
 from arena.bots.search.algorithms import ALGORITHMS, AlgorithmSettings
 from arena.bots.search.deepening import MAX_DEPTH, NO_LIMIT, Report
-from arena.bots.search.monitor import SearchMonitor, Stop, never_stop
+from arena.bots.search.monitor import SearchMonitor, Stop, Stopped, never_stop
 from arena.bots.search.problem import Problem, SearchResult
 from arena.bots.search.thread_pool import ThreadPool
 from arena.bots.search.values import from_root
@@ -50,7 +51,14 @@ OTHERS_NODES = 4
 NODES_IN_PYTHON = 5_000
 """Default number of nodes of a search in Python."""
 
+MAX_TRACED_NODES = 200_000
+"""Maximum number of nodes of a search that is shown node by node: its trace is kept in memory, some 2 KB a node."""
+
 _EVALUATOR = TextOption("plain")
+
+
+class SearchTooLarge(ValueError):
+    """Raised when a search visits too many nodes to keep its trace; the message is one line."""
 
 
 def _reference_options(name: str) -> Options:
@@ -147,6 +155,25 @@ def _algorithm_settings(game: Game[Any, Any], spec: Spec, pool: ThreadPool) -> A
         bound=bound,
         memoize=spec.values.get("keep") == "yes",
     )
+
+
+def trace_reference(
+    game: Game[Any, Any], position: Any, depth: int, spec: Spec
+) -> tuple[SearchResult[Any], SearchMonitor]:
+    """Search once to `depth` plies with a trace, as `run_reference` does.
+
+    Raises BadSpec, the evaluator's errors, and SearchTooLarge.
+    """
+    polls = count(1)
+    try:
+        return run_reference(
+            game, position, depth, spec, tracing=True, stop=lambda: next(polls) > MAX_TRACED_NODES
+        )
+    except Stopped:
+        raise SearchTooLarge(
+            f"{spec.name} visits more than {MAX_TRACED_NODES:,} nodes at depth {depth}, too many to show: "
+            "give a smaller depth"
+        ) from None
 
 
 class Analyst(Protocol):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -37,37 +38,52 @@ class TracedNode:
     children: list[TracedNode] = field(default_factory=list)
 
 
-def traced_tree(game: Game[Any, Any], position: Any, depth: int, events: Iterable[Event]) -> TracedNode:
-    """Return the tree below `position` with its visited and unvisited nodes.
+def traced_tree(
+    game: Game[Any, Any], position: Any, depth: int, events: Iterable[Event], max_nodes: float = math.inf
+) -> tuple[TracedNode, int | None]:
+    """Return the tree below `position` with its visited and unvisited nodes, and the last ply that the tree holds whole.
 
     For an explicit tree this includes the whole unvisited part, down to `depth`; for any other game only
-    the unvisited children of visited nodes.
+    the unvisited children of visited nodes. A ply with which the tree would have more than `max_nodes` nodes is left
+    out with all later ones; the number of the last ply is None if none is left out.
     """
     by_path: dict[Path, list[Event]] = {}
     for event in events:
         by_path.setdefault(event.path, []).append(event)
     explicit = game if isinstance(game, Explicit) else None
 
-    def grow(position: Any, path: Path, move: str) -> TracedNode:
+    def make_node(position: Any, path: Path, move: str) -> TracedNode:
         node = TracedNode(path, state_text(game, position), move, game.player(position))
         for event in by_path.get(path, ()):
             _add_event(node, event)
-        below = len(path) < depth and (
-            explicit is not None or (node.visited and not node.leaf and not node.recalled)
-        )
-        moves = game.moves(position) if below else ()
-        for index, each in enumerate(moves):
-            child = grow(game.successor(position, each), (*path, index), game.move_to_text(each))
-            node.children.append(child)
-        if not node.children:
-            node.leaf = True
-            if explicit is not None and not node.visited:
-                value = explicit.nodes[position.node].value
-                node.result = None if value is None else MoveValue(value)
-        node.cut = node.visited and any(not child.visited for child in node.children)
         return node
 
-    return grow(position, (), "")
+    root = make_node(position, (), "")
+    level, size, ply = [(root, position)], 1, 0
+    while level:
+        next_level = []
+        for node, reached in level:
+            below = ply < depth and (
+                explicit is not None or (node.visited and not node.leaf and not node.recalled)
+            )
+            for index, move in enumerate(game.moves(reached) if below else ()):
+                if size + len(next_level) == max_nodes:
+                    for each, _ in level:
+                        each.children.clear()
+                    return root, ply
+                after = game.successor(reached, move)
+                child = make_node(after, (*node.path, index), game.move_to_text(move))
+                node.children.append(child)
+                next_level.append((child, after))
+        for node, reached in level:
+            if not node.children:
+                node.leaf = True
+                if explicit is not None and not node.visited:
+                    value = explicit.nodes[reached.node].value
+                    node.result = None if value is None else MoveValue(value)
+            node.cut = node.visited and any(not child.visited for child in node.children)
+        level, size, ply = next_level, size + len(next_level), ply + 1
+    return root, None
 
 
 def _add_event(node: TracedNode, event: Event) -> None:
@@ -82,8 +98,3 @@ def _add_event(node: TracedNode, event: Event) -> None:
             node.recalled = True
         case Exited(result=result):
             node.result = result
-
-
-def count_nodes(tree: TracedNode) -> int:
-    """Return the number of nodes of the picture."""
-    return 1 + sum(count_nodes(child) for child in tree.children)

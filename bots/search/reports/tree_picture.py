@@ -7,30 +7,44 @@ strokes mark each cut. The line to be played is thick. The legend lists only the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from html import escape
+from typing import Any
 
+from arena.bots.search.monitor import Event
 from arena.bots.search.move_values import MoveValue
-from arena.bots.search.reports.traced_tree import TracedNode, count_nodes
+from arena.bots.search.reports.traced_tree import TracedNode, traced_tree
 from arena.bots.search.values import INFINITY, plies_to_end
 from arena.charts import svg_document, text_element
-from arena.games.core import Player
+from arena.games.core import Game, Player
 
 MAX_NODES = 600
+"""Maximum number of nodes in a picture."""
 STEP_X, STEP_Y = 76, 96
 MARGIN_X, MARGIN_TOP, MARGIN_BOTTOM = 48, 74, 76
 INK, GREY, BLUE, RED, GREEN = "#1b1b1b", "#a3a3a3", "#1452b8", "#c2261d", "#0b7a3b"
 
 
-class TreeTooLarge(ValueError):
-    """Raised when the tree has too many nodes for a picture."""
+def search_svg(
+    game: Game[Any, Any],
+    position: Any,
+    depth: int,
+    events: Iterable[Event],
+    title: str,
+    line: tuple[int, ...] = (),
+) -> str:
+    """Return an SVG drawing of the tree that a traced search visited from `position`.
+
+    Only the first plies are drawn if the tree has more than MAX_NODES nodes; the title says so.
+    """
+    tree, last_ply = traced_tree(game, position, depth, events, MAX_NODES)
+    if last_ply is not None:
+        title = f"{title} (drawn to depth {last_ply}: at most {MAX_NODES} nodes fit)"
+    return tree_svg(tree, title, line)
 
 
 def tree_svg(tree: TracedNode, title: str, line: tuple[int, ...] = ()) -> str:
-    """Return an SVG drawing of the tree, with the best line, whose path is `line`, drawn thick. Raises TreeTooLarge."""
-    size = count_nodes(tree)
-    if size > MAX_NODES:
-        raise TreeTooLarge(f"a picture may have at most {MAX_NODES} nodes, not {size}")
+    """Return an SVG drawing of the tree, with the best line, whose path is `line`, drawn thick."""
     places: dict[tuple[int, ...], tuple[float, float]] = {}
     columns = _place_nodes(tree, 0, places)
     depth = max(len(path) for path in places)

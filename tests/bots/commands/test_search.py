@@ -257,11 +257,11 @@ def test_a_map_is_traced_as_deep_as_is_said(capsys: pytest.CaptureFixture[str]) 
 def test_a_trace_too_large_for_memory_is_refused(
     words: tuple[str, ...], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("arena.bots.commands.search.MAX_TRACED_NODES", 1_000)
+    monkeypatch.setattr("arena.bots.review.analysis.MAX_TRACED_NODES", 1_000)
     assert run(capsys, *words) == (
         1,
         "",
-        "arena: --depth: minimax visits more than 1,000 nodes at depth 40, too many to show: give a smaller --depth\n",
+        "arena: --depth: minimax visits more than 1,000 nodes at depth 40, too many to show: give a smaller depth\n",
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hypothesis import given
+from hypothesis import strategies as st
 
 from arena.bots.search.alphabeta import alphabeta
 from arena.bots.search.monitor import Entered, Exited, SearchMonitor
@@ -23,10 +24,31 @@ def test_exactly_the_entered_nodes_are_visited(case: Case) -> None:
     monitor = SearchMonitor(tracing=True)
     alphabeta(case.problem, case.position, case.depth, monitor)
     assert monitor.events is not None
-    seen = list(every(traced_tree(case.game, case.position, case.depth, monitor.events)))
+    tree, last_ply = traced_tree(case.game, case.position, case.depth, monitor.events)
+    assert last_ply is None
+    seen = list(every(tree))
     entered = {event.path for event in monitor.events if isinstance(event, Entered)}
     results = {event.path: event.result for event in monitor.events if isinstance(event, Exited)}
     assert {node.path for node in seen if node.visited} == entered
     assert all(node.result == results[node.path] for node in seen if node.visited)
     for node in seen:
         assert node.cut == (node.visited and any(not child.visited for child in node.children))
+
+
+@given(case=cases, max_nodes=st.integers(1, 30))
+def test_a_tree_with_too_many_nodes_is_cut_between_two_plies(case: Case, max_nodes: int) -> None:
+    monitor = SearchMonitor(tracing=True)
+    alphabeta(case.problem, case.position, case.depth, monitor)
+    events = monitor.events or ()
+    whole = {node.path: node for node in every(traced_tree(case.game, case.position, case.depth, events)[0])}
+    tree, last_ply = traced_tree(case.game, case.position, case.depth, events, max_nodes)
+    seen = {node.path: node for node in every(tree)}
+    if last_ply is None:
+        assert seen == whole
+        return
+    assert seen.keys() == {path for path in whole if len(path) <= last_ply}
+    assert len(seen) <= max_nodes < sum(len(path) <= last_ply + 1 for path in whole)
+    assert all(
+        seen[path] == whole[path] for path in seen if len(path) == last_ply - 1 and not seen[path].children
+    )
+    assert not any(node.cut or node.children for path, node in seen.items() if len(path) == last_ply)

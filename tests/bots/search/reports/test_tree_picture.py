@@ -6,12 +6,15 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from arena.bots.evaluators import evaluator_for
 from arena.bots.search.alphabeta import alphabeta
+from arena.bots.search.minimax import minimax
 from arena.bots.search.monitor import SearchMonitor
-from arena.bots.search.reports.traced_tree import TracedNode, count_nodes, traced_tree
-from arena.bots.search.reports.tree_picture import MAX_NODES, TreeTooLarge, tree_svg
-from arena.games.core import Player
+from arena.bots.search.problem import Problem
+from arena.bots.search.reports.traced_tree import traced_tree
+from arena.bots.search.reports.tree_picture import MAX_NODES, search_svg, tree_svg
 from arena.games.explicit import Explicit
+from arena.games.tictactoe import TicTacToe
 from tests.bots.search.problems import Case, tree
 
 
@@ -20,16 +23,21 @@ def test_the_picture_has_a_mark_for_every_node_of_the_tree(name: str) -> None:
     game: Explicit = tree(name)
     monitor = SearchMonitor(tracing=True)
     result = alphabeta(Case(game, game.start(), game.height).problem, game.start(), game.height, monitor)
-    seen = traced_tree(game, game.start(), game.height, monitor.events or ())
-    assert count_nodes(seen) == len(game.nodes)
+    seen, _ = traced_tree(game, game.start(), game.height, monitor.events or ())
     picture = ET.fromstring(tree_svg(seen, f"{name} <value {result.value}>"))
-    shown = {"".join(text.itertext()) for text in picture.iter("{http://www.w3.org/2000/svg}text")}
+    svg = "{http://www.w3.org/2000/svg}"
+    assert len(list(picture.iter(f"{svg}title"))) == len(game.nodes)
+    shown = {"".join(text.itertext()) for text in picture.iter(f"{svg}text")}
     assert f"{name} <value {result.value}>" in shown
     assert str(result.value) in shown
 
 
-def test_a_tree_that_no_picture_holds_is_refused() -> None:
-    wide = TracedNode((), "root", "", Player.MAXIE)
-    wide.children = [TracedNode((place,), "leaf", "m", Player.MINNIE) for place in range(MAX_NODES)]
-    with pytest.raises(TreeTooLarge, match=f"not {MAX_NODES + 1}"):
-        tree_svg(wide, "too wide")
+def test_a_large_tree_is_drawn_to_the_depth_that_its_title_tells() -> None:
+    game = TicTacToe()
+    monitor = SearchMonitor(tracing=True)
+    minimax(Problem(game, evaluator_for(game, "plain")), game.start(), 4, monitor)
+    picture = ET.fromstring(search_svg(game, game.start(), 4, monitor.events or (), "a large tree"))
+    svg = "{http://www.w3.org/2000/svg}"
+    texts = ["".join(text.itertext()) for text in picture.iter(f"{svg}text")]
+    assert texts[0] == f"a large tree (drawn to depth 3: at most {MAX_NODES} nodes fit)"
+    assert len(list(picture.iter(f"{svg}title"))) == 1 + 9 + 9 * 8 + 9 * 8 * 7
