@@ -60,6 +60,11 @@ def hash_secret(secret: str) -> bytes:
     return sha256(secret.encode()).digest()
 
 
+def is_secret(secret: str, hash: bytes) -> bool:
+    """Return True if `hash` is the hash of a secret. An empty secret and an empty hash match nothing."""
+    return bool(secret) and hmac.compare_digest(hash, hash_secret(secret))
+
+
 @dataclass(eq=False, slots=True)
 class LobbyBot:
     """Bot known by its name, connected or not."""
@@ -116,7 +121,7 @@ class LobbyBot:
 
         stored_hash  hash from the store, which is compared if the core has no session of this bot
         """
-        return bool(secret) and hmac.compare_digest(self.session or stored_hash, hash_secret(secret))
+        return is_secret(secret, self.session or stored_hash)
 
     def apply_hello(self, admission: ClientAdmitted, max_matches: int) -> None:
         """Apply the hello of an admitted bot. A guest plays one match at a time, and only by challenge."""

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from arena.clock import TimeSource
 from arena.protocol.codes import Code
 from arena.protocol.values import Role
-from arena.server.core.bot import hash_secret
+from arena.server.core.bot import is_secret
 from arena.server.core.effects import CloseClient
 from arena.server.core.guests import is_guest_name
 from arena.server.core.inputs import (
@@ -209,10 +209,7 @@ class Authenticator:
         role: Role = hello.role
         guest, owner = False, ""
         if hello.role != "spectator" or hello.token:
-            returning = bool(account.session) and hmac.compare_digest(
-                account.session, hash_secret(hello.session)
-            )
-            if not returning:
+            if not is_secret(hello.session, account.session):
                 self._check_address(address)
             role, guest = self._check_token(request, account)
             owner = hello.name if hello.name in self._issued else account.owner

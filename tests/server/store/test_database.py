@@ -319,7 +319,7 @@ def test_the_password_of_a_url_without_one_comes_from_a_file(
     assert make_engine("postgresql://arena@db/arena").url.password == "p@ss/word"
     assert make_engine("postgresql://arena:own@db/arena").url.password == "own"
     secret.unlink()
-    with pytest.raises(StoreError, match="cannot be read: No such file or directory$"):
+    with pytest.raises(StoreError, match=r"cannot be read: No such file or directory$"):
         make_engine("postgresql://arena@db/arena")
 
 
