@@ -61,7 +61,7 @@ def traced_tree(
     root = make_node(position, (), "")
     level, size, ply = [(root, position)], 1, 0
     while level:
-        next_level = []
+        next_level: list[tuple[TracedNode, Any]] = []
         for node, reached in level:
             below = ply < depth and (
                 explicit is not None or (node.visited and not node.leaf and not node.recalled)
