@@ -2,6 +2,9 @@
 
 Clients that arrive during a query of the store, and for a moment after it, are looked up together in the next query. A
 valid token is in the store, or was issued by the host to a bot that the host runs.
+
+A bot that returns with the secret of a session that the core knows does not wait for the store, because its clocks run:
+it is admitted at once, and its token is checked afterwards.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from msgspec.structs import replace
 from arena.clock import TimeSource
 from arena.protocol.codes import Code
 from arena.protocol.values import Role
-from arena.server.core.bot import is_secret
+from arena.server.core.bot import LobbyBot, is_secret
 from arena.server.core.effects import CloseClient
 from arena.server.core.guests import is_guest_name
 from arena.server.core.inputs import (
@@ -79,6 +82,8 @@ class Authenticator:
         self._issued: dict[str, str] = {}
         """Hashes of the tokens of bots that the host runs, by name."""
         self._requests: dict[int, AdmissionRequest] = {}
+        self._returned: set[int] = set()
+        """Clients among `_requests` that were admitted by the secrets of their sessions."""
         self._unrated: dict[str, None] = {}
         """Names of bots whose ratings and owners must still be sent to a new core, in order of arrival."""
         self._request_arrived = asyncio.Event()
@@ -92,19 +97,45 @@ class Authenticator:
         self._issued[name] = tokens.hash_token(token)
         return token
 
-    def enqueue(self, request: AdmissionRequest) -> None:
-        """Queue a client's hello for the next query of the store."""
+    def enqueue(self, request: AdmissionRequest, bot: LobbyBot | None = None) -> ClientAdmitted | None:
+        """Queue a client's hello for the next query of the store.
+
+        Return the input that admits the client now if the hello has the secret of the session of `bot`, the bot of
+        that name in the core.
+        """
+        hello, address = request.hello, request.address
         self._requests[request.client] = request
         self._request_arrived.set()
+        if bot is None or hello.role != "bot" or not bot.is_session_secret(hello.session, b""):
+            return None
+        self._returned.add(request.client)
+        return ClientAdmitted(
+            request.client,
+            hello,
+            address,
+            owner=bot.owner,
+            is_owner_address=bot.is_owner_address,
+            secret=secrets.token_urlsafe(24),
+            guest=bot.guest,
+            local=self._is_local(hello.name, address),
+            ratings=bot.ratings,
+        )
 
     def cancel(self, disconnection: ClientDisconnected) -> None:
         """Forget the hello of a client that has disconnected."""
-        self._requests.pop(disconnection.client, None)
+        self._forget_request(disconnection.client)
+
+    def _forget_request(self, client: int) -> bool:
+        """Forget the hello of a client. Return True if the client is admitted already."""
+        self._requests.pop(client, None)
+        returned = client in self._returned
+        self._returned.discard(client)
+        return returned
 
     def drop_edge(self, edge: int) -> None:
         """Forget the clients of a lost edge."""
         for client in [client for client in self._requests if client >> EDGE_BITS == edge]:
-            del self._requests[client]
+            self._forget_request(client)
 
     def complete_resync(self, client_list: EdgeResynced) -> EdgeResynced:
         """Complete an edge's list of connected clients with the fields that depend on their names and addresses.
@@ -177,13 +208,19 @@ class Authenticator:
                 if (
                     self._requests.get(request.client) is request
                 ):  # an edge may have repeated the hello meanwhile
-                    del self._requests[request.client]
-                    self._admit_or_refuse(shell, request, accounts)
+                    returned = self._forget_request(request.client)
+                    if accounts is not None or not returned:
+                        self._admit_or_refuse(shell, request, accounts, returned=returned)
             if names:
                 await self._clock.sleep(GATHER_SECONDS)
 
     def _admit_or_refuse(
-        self, shell: Shell, request: AdmissionRequest, accounts: dict[str, StoredAccount] | None
+        self,
+        shell: Shell,
+        request: AdmissionRequest,
+        accounts: dict[str, StoredAccount] | None,
+        *,
+        returned: bool,
     ) -> None:
         if accounts is None:
             shell.send(
@@ -195,7 +232,8 @@ class Authenticator:
         except RequestRefused as refused:
             shell.send(CloseClient(request.client, refused.code, refused.detail))
         else:
-            shell.submit(enter)
+            if not returned:
+                shell.submit(enter)
 
     def authenticate(self, request: AdmissionRequest, account: StoredAccount) -> ClientAdmitted:
         """Return the input that admits a client. `account`: account of the client's name in the store. Raises RequestRefused.

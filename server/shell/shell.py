@@ -179,7 +179,10 @@ class Shell:
             # It starts a clock and has no effects, so it needs no round.
             self._core.handle(message, self._now_ns())  # type: ignore[arg-type]
         elif kind is AdmissionRequest:
-            self._authenticator.enqueue(message)  # type: ignore[arg-type]
+            bot = self._core.find_bot(message.hello.name) if self._serving else None  # type: ignore[union-attr]
+            returning = self._authenticator.enqueue(message, bot)  # type: ignore[arg-type]
+            if returning is not None:
+                self.submit(returning)
         elif self._serving or kind not in DROPPED_WITHOUT_CORE:
             if kind is ClientDisconnected:
                 self._authenticator.cancel(message)  # type: ignore[arg-type]

@@ -11,6 +11,7 @@ import anyio
 
 from arena.protocol.messages import ClientMessage, Hello, Move, Ready, Start, Turn, Welcome
 from arena.protocol.record import to_line
+from arena.server.core.bot import LobbyBot
 from arena.server.core.effects import CloseClient, CloseMatch, DeleteSession, SaveSession, SendToClient
 from arena.server.core.inputs import (
     EDGE_BITS,
@@ -24,6 +25,7 @@ from arena.server.core.inputs import (
 from arena.server.core.settings import CoreSettings
 from arena.server.metrics import Metrics
 from arena.server.ports import AdmissionRequest, Downward, Resync
+from arena.server.shell.authenticator import Authenticator
 from arena.server.shell.shell import Shell
 from arena.server.store.journal.changes import Durable
 from arena.server.store.journal.journal import StoreUnavailable
@@ -89,7 +91,7 @@ class OpenDoor:
     def __init__(self) -> None:
         self.shell: Shell
 
-    def enqueue(self, request: AdmissionRequest) -> None:
+    def enqueue(self, request: AdmissionRequest, _bot: LobbyBot | None) -> None:
         known = self.sessions.get(request.hello.name, b"") if hasattr(self, "sessions") else b""
         secret = f"secret of {request.client}"
         enter = ClientAdmitted(
@@ -136,9 +138,9 @@ class ListEdge:
             elif isinstance(each, (SendToClient, CloseClient)) and each.client in self.clients:
                 self.clients[each.client].hear(each)
 
-    def connect(self, name: str) -> FakeClient:
+    def connect(self, name: str, session: str = "") -> FakeClient:
         number = EDGE << EDGE_BITS | len(self.clients) + 1
-        client = self.clients[number] = FakeClient(self, number, Hello(name, pool=False))
+        client = self.clients[number] = FakeClient(self, number, Hello(name, pool=False, session=session))
         self.shell.submit(AdmissionRequest(number, client.hello, "192.0.2.1"))
         return client
 
@@ -187,16 +189,16 @@ class FakeClient:
 
 @asynccontextmanager
 async def running(
-    store: ListStore, *, event: str | None = "serve", **settings: Any
+    store: ListStore, *, event: str | None = "serve", door: Authenticator | None = None, **settings: Any
 ) -> AsyncIterator[ListEdge]:
-    """Yield a shell that runs, with one edge."""
-    door = OpenDoor()
+    """Yield a shell that runs, with one edge. Everybody is admitted at once unless there is a `door`."""
+    open_door = OpenDoor()
     core = CoreSettings(**{"program": "test 1", "grace_ms": 30_000, **settings})
-    shell = door.shell = Shell(
+    shell = open_door.shell = Shell(
         core,
         store,  # type: ignore[arg-type]
         store.record,
-        door,  # type: ignore[arg-type]
+        door or open_door,  # type: ignore[arg-type]
         Metrics(),
         clock=CLOCK,
         seed=lambda: b"seed",

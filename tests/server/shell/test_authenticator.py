@@ -14,7 +14,7 @@ from arena.protocol.codes import Code
 from arena.protocol.messages import Hello
 from arena.protocol.values import Role
 from arena.rating.glicko import Rating
-from arena.server.core.bot import hash_secret
+from arena.server.core.bot import LobbyBot, hash_secret
 from arena.server.core.effects import CloseClient
 from arena.server.core.inputs import ClientAdmitted, ClientDisconnected, EdgeResynced, RatingChanged
 from arena.server.core.lobby import RequestRefused
@@ -271,6 +271,57 @@ async def test_a_hello_that_is_said_again_while_it_is_looked_up_is_answered_once
         await anyio.sleep(1.1 * GATHER_SECONDS)
         tasks.cancel_scope.cancel()
     assert [each.client for each in shell.inputs] == [7]
+
+
+@virtual
+async def test_a_bot_that_returns_with_its_session_does_not_wait_for_the_store(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bot = LobbyBot("anna")
+    bot.open_session("secret")
+    bot.set_owner("ada")
+    accounts, shell = open_accounts(monkeypatch, anna=account("token", session=bot.session, owner="ada"))
+    at = door()
+
+    def hello(client: int, token: str, session: str) -> ClientAdmitted | None:
+        return at.enqueue(AdmissionRequest(client, Hello("anna", token, session), HERE), bot)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(at.run, shell)  # type: ignore[arg-type]
+        await anyio.wait_all_tasks_blocked()
+        admitted = hello(1, "token", "secret")
+        assert admitted is not None
+        assert (admitted.client, admitted.owner, admitted.is_owner_address) == (1, "ada", False)
+        assert hello(2, "token", "another") is None
+        assert hello(3, "token", "") is None
+        assert hello(4, "wrong", "secret") is not None
+        assert at.enqueue(AdmissionRequest(5, Hello("anna", "token", "secret"), HERE), None) is None
+        await anyio.wait_all_tasks_blocked()
+        assert (shell.inputs, shell.sent) == ([], []), "the store has not answered"
+        accounts.gate.set()
+        await anyio.sleep(2.2 * GATHER_SECONDS)
+        tasks.cancel_scope.cancel()
+    assert [each.client for each in shell.inputs] == [2, 3, 5], "the first is admitted already"
+    [refused] = shell.sent
+    assert (refused.client, refused.code) == (4, Code.BAD_TOKEN), "the secret of a session is no token"
+
+
+@virtual
+async def test_a_bot_that_has_returned_stays_connected_if_the_store_cannot_be_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bot = LobbyBot("anna")
+    bot.open_session("secret")
+    accounts, shell = open_accounts(monkeypatch)
+    accounts.gate.set()
+    accounts.error = OSError("the database is away")
+    at = door()
+    assert at.enqueue(AdmissionRequest(1, Hello("anna", "token", "secret"), HERE), bot) is not None
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(at.run, shell)  # type: ignore[arg-type]
+        await anyio.wait_all_tasks_blocked()
+        tasks.cancel_scope.cancel()
+    assert (shell.inputs, shell.sent) == ([], [])
 
 
 @virtual

@@ -14,19 +14,23 @@ from arena.protocol.messages import Accepted, End, Ping, Pong, Start, Turn, Welc
 from arena.protocol.record import Record
 from arena.server.core.effects import AppendEvent, CloseMatch, DeleteSession, OpenMatch, SaveSession
 from arena.server.core.inputs import ClientDisconnected, MatchRequested
+from arena.server.failed_logins import FailedLogins
+from arena.server.shell.authenticator import Authenticator
 from arena.server.shell.shell import UNHURRIED_S, MatchNotStarted
 from arena.server.store.lease import LeaseLost
+from testkit.virtual_time import CLOCK
 from tests.server.matches import spec
 from tests.server.shell.shells import FakeClient, ListEdge, ListStore, running, until
+from tests.server.shell.test_authenticator import open_accounts
 from tests.virtual import virtual
 
 
 @asynccontextmanager
 async def waiting_for_a_move(
-    store: ListStore, time_control: str = "2+0", *, margin: int = 100
+    store: ListStore, time_control: str = "2+0", *, margin: int = 100, door: Authenticator | None = None
 ) -> AsyncIterator[tuple[ListEdge, FakeClient, FakeClient, asyncio.Task[Record]]]:
     """Yield a shell with a match of two bots that do not move by themselves, on the first turn."""
-    async with running(store) as edge:
+    async with running(store, door=door) as edge:
         a, b = edge.connect("a"), edge.connect("b")
         a.plays = b.plays = False
         asking = asyncio.create_task(edge.shell.play_match(spec("a", "b", time_control, margin=margin)))
@@ -110,6 +114,26 @@ async def test_arrived_inputs_are_handled_before_a_deadline() -> None:
         assert record.result.reason is EndReason.TIMEOUT
         assert record.result.winner == "maxie"  # Minnie never answers
         assert [each.ms for each in record.moves] == [1000.0]
+
+
+@virtual
+async def test_a_bot_that_returns_while_the_store_cannot_be_read_pays_only_for_its_absence(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    accounts, _ = open_accounts(monkeypatch)
+    accounts.gate.set()
+    logins = FailedLogins(limit=10)
+    door = Authenticator(None, "", anyone=True, guests=False, failed_logins=logins, clock=CLOCK)  # type: ignore[arg-type]
+    async with waiting_for_a_move(ListStore(), "1+0", margin=0, door=door) as (edge, a, b, asking):
+        await anyio.sleep(0.5)
+        accounts.gate.clear()
+        edge.shell.submit(ClientDisconnected(a.number))
+        await anyio.sleep(0.25)
+        b.plays = True
+        edge.connect("a", a.session)
+        record = await asking
+        assert record.result.reason is EndReason.LINE
+        assert 750.0 <= record.moves[0].ms <= 752.0 + 1000 * UNHURRIED_S
 
 
 @virtual
