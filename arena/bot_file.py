@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 class BadBotFile(ValueError):
-    """Raised when a bot.toml has no valid account; the message is one line that says what is wrong."""
+    """Raised when a bot.toml has no valid account; the message is one line with the file, the key and the reason."""
 
 
 @dataclass(frozen=True)

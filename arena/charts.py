@@ -58,7 +58,7 @@ def line_element(
 def text_element(
     x: float, y: float, content: str, colour: str = "black", anchor: str = "start", attributes: str = ""
 ) -> str:
-    """Return a text of which the `anchor` (start, middle or end) is at `x`; `attributes` holds further SVG attributes."""
+    """Return a text at `x`, aligned by its `anchor` (start, middle or end); `attributes` holds further SVG attributes."""
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}"{attributes}>{escape(content)}</text>'
 
 

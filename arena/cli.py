@@ -196,7 +196,7 @@ def _print_version(requested: bool) -> None:  # noqa: FBT001 - typer passes it b
 def _exit_on_interrupt(_number: int, _frame: object) -> None:
     """Exit at once on Ctrl-C while a command is being loaded.
 
-    An exception instead could be raised within the import system, which would print it and go on.
+    An exception could be raised inside the import system, which would only print it and continue.
     """
     os.write(2, b"arena: stopped\n")
     os._exit(130)

@@ -20,7 +20,11 @@ class TimeSource:
         now_ns: Callable[[], int] = time.monotonic_ns,
         worked_ns: Callable[[], int] = time.thread_time_ns,
     ) -> None:
-        """Read the time from `now_ns`, and the CPU time from `worked_ns`; by default, that of the calling thread."""
+        """Create a time source.
+
+        now_ns     returns the time, in ns
+        worked_ns  returns the CPU time used, in ns; by default by the calling thread
+        """
         self.now_ns = now_ns
         self.worked_ns = worked_ns
 

@@ -23,7 +23,7 @@ from arena.games.core import GameError
 
 
 class CommandError(Exception):
-    """Raised when a command fails. The message is one line: what is wrong, where, and what to do. Exit code 1."""
+    """Raised when a command fails. The message is one line: the error, its place, and a remedy. Exit code 1."""
 
     exit_code = 1
 

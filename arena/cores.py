@@ -25,7 +25,7 @@ class Mount:
     """Mount point of a tree of control groups."""
 
     root: PurePosixPath
-    """Group that is mounted at `point`; in a container this may not be the root of the tree."""
+    """Group that is mounted at `point`; in a container this can be a group other than the root of the tree."""
     point: Path
     unified: bool
     """True for version 2 of control groups, in which one tree has all controllers."""

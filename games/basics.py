@@ -1,11 +1,11 @@
 """Values shared by all games: players, outcomes, errors, and plain data.
 
-Every error reports a mistake of a player or in a file, never a mistake of the calling code::
+Each of these errors reports a mistake of a player or in a file, never a mistake of the calling code::
 
     GameError (ValueError)
-      IllegalMove     the rules do not allow the move; says why and lists the legal ones
+      IllegalMove     the rules do not allow the move; the message gives the reason and legal moves
       BadData         plain data or text is not a move, position or setup of the game
-      BadGame         a name does not lead to a valid game; says where, and what would be right
+      BadGame         a name does not lead to a valid game; the message names the file and a valid form
       UnknownGame     no game has this name (games.catalogue)
 """
 

@@ -78,8 +78,7 @@ class Catalogue:
     def _check_rules(self, game: GameClass, spec: str) -> None:
         """Compute the digest of a custom game, with which other programs compare their rules. Raises BadGame.
 
-        A few trial matches first reject a game that cannot be played, such as one with chance, a third player, or no
-        end.
+        A few random matches are played first, to reject a game with chance, a third player, or no end.
         """
         if self.is_builtin(game.name) or game.name in self._standard:
             return
@@ -123,7 +122,7 @@ class Catalogue:
     def why_incompatible(self, client_digests: Mapping[str, str]) -> str | None:
         """Return in one line why a client with these digests cannot play on this server, or None if it can.
 
-        It cannot if it has other rules for a game of the same name.
+        A client cannot play if its rules of some game differ from the server's game of the same name.
         """
         for name, digest in client_digests.items():
             ours = self._standard.get(name, digest)
@@ -154,7 +153,7 @@ def make_game(name: str, setup: Mapping[str, object]) -> AnyGame:
 
 
 def why_rules_differ(game: Game[Any, Any], other_digest: str) -> str | None:
-    """Return in one line how the rules with the digest `other_digest` differ from those of `game`; None if they do not."""
+    """Return an error in one line if `other_digest` is not the digest of the rules of `game`; otherwise None."""
     ours = KNOWN.rules_digest(game)
     if not other_digest or not ours or other_digest == ours:
         return None

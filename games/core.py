@@ -213,7 +213,7 @@ class Game(ABC, Generic[P, M]):
         return plain.format_move(move, self._cell_names)
 
     def move_from_text(self, text: str) -> M:
-        """Return the move that a person typed. Raises BadData, saying what would be right."""
+        """Return the move that a person typed. Raises BadData, whose message has an example of a valid move."""
         numbers = {name.lower(): cell for cell, name in enumerate(self._cell_names)}
         data = plain.parse_move(text, self._sample_move, numbers)
         try:

@@ -1,12 +1,11 @@
 """Explicit game trees: games that consist of a given tree (source 001, section 5.4: ExplicitGame).
 
-A leaf carries its value for Maxie, which is the game's estimate there. Estimating a node without a value is a mistake
-of the search, which stopped at the wrong depth, and raises NodeWithoutValue. The players alternate. A move is the number of
-a child, 0 to n - 1.
+A leaf has a value for Maxie, which is also the game's estimate of the leaf. Estimating a node without a value raises
+NodeWithoutValue: the search has stopped at the wrong depth. The players alternate. A move is the number of a child, 0 to
+n - 1.
 
 As data, a tree is a node: {"name": "b", "children": [node, …]} or {"name": "c", "value": 3}. A leaf with the value
-null stands for a part of the tree that must not be visited. An inner node may have a value too, and can then be
-estimated.
+null stands for a part of the tree that a search must not visit. An inner node that has a value can be estimated too.
 """
 
 from __future__ import annotations

@@ -137,7 +137,7 @@ def load_installed_game(name: str) -> GameClass:
 
 
 def check_game_class(game: GameClass, location: str) -> GameClass:
-    """Return the class `game` if it can be played. Raises BadGame with `location` and what is missing."""
+    """Return the class `game` if it can be played. Raises BadGame, which names `location` and the missing part."""
     missing = sorted(game.__abstractmethods__)
     if missing:
         raise BadGame(f"{location}: {game.__name__} has no method {', '.join(missing)}")

@@ -18,14 +18,14 @@ import msgspec
 
 from arena.games.basics import BadData, Plain
 
-MOST = 2**53
-"""Largest absolute value of a whole number: every JSON reader keeps it exactly."""
-DEEPEST = 8
+MAX_INTEGER = 2**53
+"""Maximum absolute value of a whole number: every JSON reader keeps it exactly."""
+MAX_DEPTH = 8
 """Maximum nesting depth of plain data."""
 MAX_LENGTH = 4096
 """Maximum number of elements of a tuple and of characters of a text."""
-ONE_AT_A_TIME = Lock()
-"""Lock for conversions, because msgspec inspects a class at first use and two threads must not do so in parallel."""
+CONVERSION_LOCK = Lock()
+"""Lock held during a conversion: msgspec inspects a class at its first use, and two threads must not do so in parallel."""
 
 
 def to_plain(value: object) -> Plain:
@@ -47,7 +47,7 @@ def to_plain(value: object) -> Plain:
 
 def from_plain(data: object, example: object) -> Any:
     """Return the value that `to_plain` wrote; `example` is another value of the same kind. Raises BadData."""
-    return _convert_like(_check_bounds(data, DEEPEST), example)
+    return _convert_like(_check_bounds(data, MAX_DEPTH), example)
 
 
 def to_json(data: Plain) -> str:
@@ -128,7 +128,7 @@ def _convert_like(data: Any, example: object) -> Any:
             for item, part in zip(data, parts, strict=True)
         )
     try:
-        with ONE_AT_A_TIME:
+        with CONVERSION_LOCK:
             return msgspec.convert(data, type(example))
     except msgspec.ValidationError as error:
         raise BadData(f"{str(error).partition(chr(10))[0]:.200}") from None
@@ -149,14 +149,14 @@ def _reject_mappings(data: Any) -> Any:
 def _check_bounds(data: object, depth_left: int) -> Any:
     """Return the data with tuples instead of lists, so that it is hashable. Raises BadData beyond the bounds."""
     if depth_left < 0:
-        raise BadData(f"must not be nested deeper than {DEEPEST} levels")
+        raise BadData(f"must not be nested deeper than {MAX_DEPTH} levels")
     if isinstance(data, list | tuple | dict) and len(data) > MAX_LENGTH:
         raise BadData(f"must have at most {MAX_LENGTH} elements, not {len(data)}")
     if isinstance(data, list | tuple):
         return tuple(_check_bounds(each, depth_left - 1) for each in data)
     if isinstance(data, dict) and all(isinstance(name, str) for name in data):
         return {name: _check_bounds(each, depth_left - 1) for name, each in data.items()}
-    if data is None or (isinstance(data, bool | int) and abs(data) <= MOST):
+    if data is None or (isinstance(data, bool | int) and abs(data) <= MAX_INTEGER):
         return data
     if isinstance(data, str) and len(data) <= MAX_LENGTH:
         return data

@@ -19,9 +19,9 @@ from arena.games.board import MAX_TERRITORIES, RisklessMap
 from arena.games.core import MAXIE, MINNIE, BadData, Game, Outcome, Plain, Player, Reason, require_integer
 
 FIGHTS = 4.0
-"""Expected number of plies left, as a multiple of the plies that the goal would take without fights."""
-FEWEST_PLIES = 24.0
-"""Least number of plies that an engine plans for, so that a long fight never uses up a clock. The rules may allow fewer."""
+"""Expected number of plies left, divided by the number of plies to the goal without fights."""
+MIN_EXPECTED_PLIES = 24.0
+"""Minimum of the expected number of plies, so that a long fight never uses up a clock. The ply limit may reduce it."""
 Move = tuple[int, int]
 """Source and target of a move, both as territory numbers."""
 
@@ -132,15 +132,15 @@ class Riskless(Game[Armies, Move]):
     def expected_plies(self, position: Armies) -> float:
         """Return the expected number of plies to the end, at most the rest of the ply limit.
 
-        It is estimated from the time that each player needs to reach the goal: a territory trains one army per ply.
-        Losses in fights make a match two and a half times as long, in the median of matches between equals on italy,
-        world, grid:5x5 and ring:12. An engine that expects more plies keeps time for long matches.
+        Without fights, a player's territories would train the missing armies at one army per territory and ply. Fights
+        make the median match between equals two and a half times as long (italy, world, grid:5x5, ring:12). The factor
+        FIGHTS is higher, so that engines keep time for long matches.
         """
         goal, way = self.map.armies_to_win, float(self.map.ply_limit)
         for sign in (1, -1):
             own = [sign * n for n in position.armies if sign * n > 0]
             way = min(way, FIGHTS * (goal - sum(own)) / max(1, len(own)))
-        return min(max(way, FEWEST_PLIES), self.map.ply_limit - position.ply)
+        return min(max(way, MIN_EXPECTED_PLIES), self.map.ply_limit - position.ply)
 
     def broken_rule(self, position: Armies, move: Move) -> str | None:
         source, target = move

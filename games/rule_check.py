@@ -24,21 +24,21 @@ MARK = 4
 """Maximum number of characters of a mark on a cell."""
 
 RULES = {
-    "start": "Maxie moves first, at ply 0; the setup makes the same game again",
-    "moves": "moves differ from each other, come in the same order each time, and are hashable",
-    "end": "there is no move exactly when there is an outcome, and every match ends",
-    "outcome": "an outcome is None or an Outcome, with a winner or a draw and a reason in words",
-    "turns": "each move is one ply, and a player may move again, except where a kernel is brought",
-    "successor": "the successor leaves the position and the move as they were, and is the same each time",
-    "legality": "every move of `moves` is legal, and every other is refused",
-    "move data": "a move comes back from its data",
-    "move text": "a move comes back from its text, and no two moves read alike",
-    "position data": "a position comes back from its data and from its text, which is one line",
-    "board": "there is a mark for each cell of the board, and moves are about cells that there are",
-    "estimate": "an estimate is a whole number",
+    "start": "Maxie moves first, at ply 0; from_setup(setup()) returns an equal game",
+    "moves": "the moves of a position are distinct, hashable, and in the same order at each call",
+    "end": "moves is empty exactly if outcome is not None, and every match ends",
+    "outcome": "outcome returns None or an Outcome, whose reason is in words",
+    "turns": "each move is one ply; a player may move twice in a row unless the game has a kernel",
+    "successor": "successor changes neither the position nor the move, and its result depends on nothing else",
+    "legality": "every move in moves is accepted, and every other move is rejected",
+    "move data": "move_from_data restores the move from its data",
+    "move text": "move_from_text restores the move from its text; different moves have different texts",
+    "position data": "position_from_data and position_from_text restore the position; its text is one line",
+    "board": "marks has one mark per cell, and squares returns cells of the board",
+    "estimate": "estimate returns a whole number",
     "digest": "the digest of the rules is the same each time",
 }
-"""Rules that are checked, by name, each with the correct behaviour."""
+"""Checked rules by name, each with the required behaviour."""
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,7 @@ class Balance:
         return [min(far) for far in zip(*(self.far[v] for v in side), strict=True)]
 
     def propose_start(self, per_side: int) -> tuple[Side, Side]:
-        """Return a start with a small imbalance: `per_side` territories for each player, of which no two are adjacent.
+        """Return a start with a small imbalance: `per_side` territories for each player, no two of them adjacent.
 
         For every territory as the first one, spread 2 × `per_side` territories as far apart as possible, divide them between
         the sides, and exchange single territories while that lowers the imbalance. Choose the start with the least
@@ -75,7 +75,9 @@ class Balance:
             if spread is not None:
                 proposals.append(self._improve_start(tuple(spread[0::2]), tuple(spread[1::2])))
         if not proposals:
-            raise ValueError(f"the map has no 2 × {per_side} territories of which no two are adjacent")
+            raise ValueError(
+                f"the map has no 2 × {per_side} territories that are pairwise not adjacent: ask for fewer"
+            )
         _, _, maxie, minnie = min(proposals)
         sides = sorted((tuple(sorted(maxie)), tuple(sorted(minnie))))
         return sides[0], sides[1]

@@ -54,7 +54,7 @@ CHUNK = 10
 
 
 LEAD = 0.55
-"""Winning chance from which on a player is said to lead."""
+"""Minimum winning chance of a player who leads."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class MatchCourse:
     moves         number of moves after the opening
     lead_changes  number of changes of the leader; a player leads with a winning chance of at least LEAD
     comeback      True if the player behind at half time won; None if nobody won, or nobody was behind
-    recaptures    number of moves that take a territory which each of the two moves before took too
+    recaptures    number of moves that take a territory which each of the two previous moves also took
     gap           difference in winning chance between the best and the median move of the middle position; None in a
                   match without moves
     """
@@ -107,7 +107,7 @@ def match_course(game: Riskless, match: PlayedMatch, searcher: NodeSearcher, nod
 
 
 def _count_recaptures(match: PlayedMatch) -> int:
-    """Return the number of moves that take a territory which each of the two moves before took too."""
+    """Return the number of moves that take a territory which each of the two previous moves also took."""
     captures = [
         report.move[1] if position.armies[report.move[0]] * position.armies[report.move[1]] < 0 else None
         for position, report in zip(match.positions, match.reports, strict=True)
@@ -127,9 +127,13 @@ class EstimatedMean:
 
 
 def estimate_share(count: float, total: int, variance: float | None = None) -> EstimatedMean:
-    """Return `count` / `total` with its error. `variance` is that of one outcome; by default, outcomes are 0 or 1.
+    """Return `count` / `total` with its error.
 
-    The error is computed as if four more outcomes had been seen, two of them 1, so that it is not 0 if all are equal
+    count     sum of the outcomes
+    total     number of outcomes
+    variance  variance of an outcome; by default that of outcomes which are 0 or 1
+
+    The error is computed with four more outcomes, two of which are 1, so that it is not 0 if all outcomes are equal
     (Agresti and Coull 1998).
     """
     near = (count + 2) / (total + 4)
@@ -194,7 +198,7 @@ class EqualResults:
 
     @property
     def recaptures(self) -> float:
-        """Share of moves that take a territory which each of the two moves before took too."""
+        """Share of moves that take a territory which each of the two previous moves also took."""
         return sum(each.recaptures for each in self.courses) / max(
             1, sum(each.moves for each in self.courses)
         )

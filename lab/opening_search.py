@@ -1,10 +1,10 @@
-"""Openings worth playing: random openings, except those already decided or in which the reply hardly matters.
+"""Search for openings worth playing: random openings that are even, and in which the choice of the reply matters.
 
 Every second opening is one ply longer, so that each player moves first after half of them. The value of a search alone
 does not show that an opening is even: on italy, a search of 8,000 nodes called 200 openings even, but between equal
-engines with 4,000 nodes per move Maxie won 62 % of the matches from them. Nor do matches at one strength: weak engines
-may win more as Minnie, and strong ones as Maxie. So equal engines of several strengths play two matches each from each
-opening, and at each strength each player must win one.
+engines with 4,000 nodes per move Maxie won 62 % of the matches from them. Nor do matches at one strength: from some
+openings weak engines win more often as Minnie, and strong engines as Maxie. So equal engines of several strengths play
+two matches each from each opening, and at each strength each player must win one.
 
 Every search has a fixed number of nodes and one thread, and no clock is read. So the same map, rules and seed give the
 same openings on every machine, with any number of processes.
@@ -54,7 +54,7 @@ class Criteria:
     gap: float
     """Minimum difference in winning chance between the best and the median reply."""
     strengths: tuple[int, ...]
-    """Nodes per move of the equal engines that play two matches for each number, which must be split."""
+    """Strengths, in nodes per move, at which equal engines play two matches. Each player must win one of the two."""
     depth: int = 100
     """Maximum depth of a search, in plies."""
 

@@ -47,7 +47,7 @@ class PythonSearcher:
     """Alpha-beta searcher in Python, for games without a compiled search, such as a subclass of Riskless."""
 
     def __init__(self, game: Game[Any, Any], evaluator: str) -> None:
-        """Create a searcher with the evaluator called `evaluator`. Raises BadWeights."""
+        """Create a searcher with the evaluator called `evaluator`. Raises BadWeights and UnknownEvaluator."""
         self._game = game
         self._evaluator = evaluator_for(game, evaluator)
         self.clear()
@@ -161,7 +161,7 @@ def play_pair(
 def settled_value(searcher: NodeSearcher, position: Any, nodes: int, depth: int = MAX_DEPTH) -> int:
     """Return the mean of a search's values at its last two depths, or the last value if it is decided.
 
-    Estimates alternate between odd and even depths, because each favours the player who makes the last move.
+    Estimates alternate between odd and even depths, because an estimate favours the player who made the last move.
     """
     reports = searcher.deepen(position, max_depth=depth, max_nodes=nodes)
     values = [each.value for each in reports if each.finished][-2:]

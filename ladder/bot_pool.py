@@ -6,7 +6,7 @@ from typing import Protocol
 
 
 class BotRefused(Exception):
-    """Raised when a bot cannot be started, for example with an unknown engine; the message is what the bot printed."""
+    """Raised when a bot cannot be started, for example with an unknown engine; the message is the bot's output."""
 
 
 class BotPool(Protocol):

@@ -1,7 +1,7 @@
 """Bots of an event as processes on this machine.
 
-A process plays one match at a time. If more matches run in parallel than there are bots for, each bot gets several
-processes, its twins: `greedy`, `greedy#2`. So parallel matches run on separate cores, and a crash costs only one match.
+A process plays one match at a time. To play several matches in parallel, a bot has several processes, which connect as
+`greedy`, `greedy#2` and so on. So parallel matches run on separate cores, and a crash costs only one match.
 """
 
 from __future__ import annotations
@@ -84,8 +84,8 @@ class BotProcesses:
 
     def check(self) -> None:
         """Raise BotRefused if a bot cannot be started; the event then ends."""
-        for bot, twins in self._processes.items():
-            for process in twins:
+        for bot, processes in self._processes.items():
+            for process in processes:
                 if process.refusal is not None:
                     raise BotRefused(f"bot {bot}: {process.refusal}")
 
@@ -98,7 +98,7 @@ class BotProcesses:
                 self.check()
 
     def _all_processes(self) -> Iterator[BotProcess]:
-        return (process for twins in self._processes.values() for process in twins)
+        return (process for processes in self._processes.values() for process in processes)
 
 
 @asynccontextmanager
@@ -106,23 +106,25 @@ async def open_bot_processes(
     host: Host,
     bots: Sequence[BotPlan],
     *,
-    twins: Callable[[BotPlan], int] = lambda _bot: 1,
+    process_count: Callable[[BotPlan], int] = lambda _bot: 1,
     folder: Path | None = None,
     restart_policy: RestartPolicy | None = None,
     games: Sequence[str] = (),
     on_notice: Callable[[str], None],
 ) -> AsyncIterator[BotProcesses]:
-    """Start `twins` processes of each bot, and end all of them at the end of the block.
+    """Start the processes of all bots, and end them at the end of the block.
 
-    games      custom games that the bots need, as FILE.py:Class
-    on_notice  called for each crash, hang and lost bot, and for the first resignations; the text names the bot and ends with
-               the last lines of its output
+    process_count  returns the number of processes of a bot
+    folder         working folder of the bots; None for the current folder
+    games          custom games that the bots need, as FILE.py:Class
+    on_notice      called for each crash, hang and lost bot, and for the first resignations; the text names the bot and ends
+                   with the last lines of its output
     """
     restart_policy = restart_policy or RestartPolicy()
     processes: dict[str, list[BotProcess]] = {}
     started = BotProcesses(host, processes, restart_policy)
     for bot in bots:
-        names = [bot.name, *(f"{bot.name}#{number}" for number in range(2, twins(bot) + 1))]
+        names = [bot.name, *(f"{bot.name}#{number}" for number in range(2, process_count(bot) + 1))]
         processes[bot.name] = [
             BotProcess(
                 BotProgram(name, start_command(bot, host.url, name, games), host.url, folder),
@@ -143,5 +145,5 @@ async def open_bot_processes(
 
 
 def start_command(bot: BotPlan, url: str, name: str, games: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the command that starts the bot. It does not contain the token, which other users could see there."""
+    """Return the command that starts the bot. It does not contain the token, because other users can see command lines."""
     return bot.command if bot.engine is None else make_engine_command(bot.engine, url, name, games)

@@ -1,8 +1,8 @@
 """Openings of an event: the first moves of its matches, which the referee plays. Pure.
 
-Without openings, deterministic bots would play the same match again and again. An opening is from a list, such as many
-maps provide, or consists of random moves chosen by the seed. Each round has another opening. All pairs of a round on the
-same map share it, so that no pair gets an easier one.
+Without openings, deterministic bots would play the same match again and again. An opening comes from a list, which many
+maps have, or consists of random moves chosen by the seed. Each round has a different opening. All pairs of a round on
+the same map share it, so that no pair has an easier one.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ SHIPPED: Final = "shipped"
 """Option value for the built-in openings of each map."""
 
 ATTEMPTS = 64
-"""Number of random openings that are tried to find a new one.
+"""Number of random openings tried to find a new one.
 
-It is halved each time that none is found, because small games have few openings.
+It is halved after each search without success, because small games have few openings.
 """
 
 
@@ -47,7 +47,7 @@ class RandomOpenings:
         self._attempts = [ATTEMPTS for _ in games]
 
     def opening(self, round: int, start: int) -> Opening:
-        """Return the opening of a round (from 0) on a start; as long as new ones are found, one not used before."""
+        """Return the opening of a round (from 0) on a start. It differs from all earlier ones, if such an opening is found."""
         openings = self._openings[start]
         while len(openings) <= round:
             openings.append(self._random_opening(len(openings), start))

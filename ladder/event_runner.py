@@ -78,7 +78,7 @@ class EventRunner:
         async with open_bot_processes(
             self._host,
             ladder.plan.bots,
-            twins=ladder.threads.twins,
+            process_count=ladder.threads.process_count,
             folder=ladder.plan.folder,
             restart_policy=restart_policy,
             games=KNOWN.specs(),
@@ -159,12 +159,12 @@ class EventRunner:
         if ladder.resumed:
             of = f" of {ladder.total_matches}" if ladder.total_matches is not None else ""
             self._observer.show_notice(
-                f"event {stored_ladder.event} goes on: {ladder.resumed}{of} matches were played before"
+                f"event {stored_ladder.event} resumes: {ladder.resumed}{of} matches were played before"
             )
         return ladder.schedule
 
     def _is_finished(self, schedule: Schedule) -> bool:
-        """Return True if no match is left to play, or no time."""
+        """Return True if no match or no time is left."""
         return not schedule or self._should_stop() or self._stored_ladder.seconds >= self._ladder.plan.seconds
 
     async def _run(self, schedule: Schedule, bots: BotPool) -> None:
@@ -172,7 +172,7 @@ class EventRunner:
             self._host,
             bots,
             self._terms(),
-            replace(self._ladder.threads, here=isinstance(bots, BotProcesses)),
+            replace(self._ladder.threads, is_local=isinstance(bots, BotProcesses)),
             self._record_match,
             on_void=self._record_void,
             seconds_left=self._seconds_left(),

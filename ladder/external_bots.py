@@ -1,7 +1,7 @@
 """Bots of an event that connect by themselves, from other machines or containers.
 
 The runner uses them through the same interface as bots that the ladder starts (ladder.bot_pool.BotPool). The ladder cannot
-restart them, so a bot that stays away, or loses several matches without a move, is lost.
+restart them. So a bot is lost if it stays disconnected, or loses several matches in a row without making a move.
 """
 
 from __future__ import annotations
@@ -209,11 +209,12 @@ async def gather_bots(
 
 
 async def wait_without_playing(host: Host, game: str, settings: ExternalBotSettings) -> None:
-    """Wait for bots as `gather_bots` does, although nothing will be played.
+    """Wait for bots as `gather_bots` does, although no match will be played.
 
-    A bot that connects is told that the event is over. Without a server it would keep trying to connect.
+    When the server then closes, it tells the connected bots that the event is over. Without a server they would keep
+    trying to connect.
     """
-    with suppress(TooFewBots):  # connected bots are told when the server closes
+    with suppress(TooFewBots):
         await gather_bots(host, game, settings)
 
 

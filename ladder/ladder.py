@@ -43,7 +43,7 @@ class Ladder:
     machine: Sequence[int] = field(default_factory=usable_cores)
     """Numbers of the cores that this process may use."""
     named: bool = True
-    """True if the user named the event. If False, a store resumes its last event without a user's name."""
+    """True if the user named the event; otherwise the latest event that no user named is resumed."""
     schedule: Schedule | None = None
     played: list[tuple[Pairing, Record]] = field(default_factory=list)
     resumed: int = 0
@@ -74,7 +74,7 @@ class Ladder:
         self.plan = replace(self.plan, bots=tuple(BotPlan(name) for name in names))
 
     def begin(self, event: UUID, finished: Mapping[str, Record] | None = None) -> list[Record]:
-        """Create the schedule without the matches in `finished`. Return the void ones among them, which are played again.
+        """Create the schedule without the matches in `finished`. Return the void ones among these, which are played again.
 
         finished  finished matches by id, in the order in which they finished
         """
@@ -140,13 +140,13 @@ class Ladder:
         return self.schedule.total_matches if self.schedule is not None else 0
 
     def identity(self) -> dict[str, Any]:
-        """Return the settings that a command must share with an event to resume it, as plain data with readable keys."""
+        """Return, as plain data, the settings that must be the same to resume this event."""
         plan = self.plan
         return {
             "game": plan.game,
             "maps": [Path(name).name for name in plan.maps] if has_maps(plan.game) else [],
             "setups": [short_digest(start.setup()) for start in self.starts],
-            # Events of the project's games are stored without digests of rules, as they always were.
+            # Without custom games the key is left out, so that events stored by older versions can be resumed.
             **(
                 {"rules": rules} if any(rules := [KNOWN.rules_digest(start) for start in self.starts]) else {}
             ),

@@ -135,7 +135,7 @@ async def _claim_or_notify_bots(
     database: str | None,
     external: ExternalBotSettings | None,
 ) -> AsyncIterator[StoredLadder]:
-    """Claim the event and yield it. If that fails, first let external bots connect, so that they learn that it is over.
+    """Claim the event and yield it. If that fails, first let external bots connect, to tell them that the event is over.
 
     Raises CannotResume.
     """
@@ -145,7 +145,7 @@ async def _claim_or_notify_bots(
         except CannotResume:
             if external is not None:
                 observer.show_notice(
-                    f"the event cannot be resumed: waiting for {external.bots} bots at {host.url}, to tell them"
+                    f"the event cannot be resumed: waiting at {host.url} to tell {external.bots} bots so"
                 )
                 await wait_without_playing(host, ladder.plan.game, external)
             raise

@@ -17,7 +17,7 @@ PASSES = 8
 
 
 def cores_for_bots(all_cores: list[int]) -> list[int]:
-    """Return the cores for pinned bots: all of at most two cores; of more, all but the first, which the server has."""
+    """Return the cores for pinned bots: all but the first, which is the server's; of two cores or one, all."""
     return all_cores[1:] if len(all_cores) > 2 else all_cores
 
 

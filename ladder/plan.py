@@ -26,7 +26,7 @@ from arena.protocol.timecontrol import BadTimeControl, TimeControl, parse_durati
 from arena.rating.formats import FORMATS
 
 NAME_LENGTH = 56
-"""Maximum length of a bot's name: the protocol's maximum of 64, less room for the suffix of a twin, such as `#2`."""
+"""Maximum length of a bot's name: the protocol's maximum of 64, less the suffix of a further process, such as `#2`."""
 
 EVENT_LENGTH = 100
 
@@ -39,7 +39,7 @@ DEFAULT_ROUNDS = 10
 """Default number of rounds: enough to rank the five default engines on the default map, in 90 s on two cores."""
 
 COMMAND = "command:"
-"""Prefix of a bot's spec that is the command line of a program that connects to the server by itself."""
+"""Prefix of a bot's spec; the command line of a program follows, which connects to the server by itself."""
 
 DEFAULT_ENGINES = ("random", "greedy", "minimax", "alphabeta", "jamboree")
 
@@ -126,8 +126,12 @@ def unique_bots(plans: Iterable[BotPlan]) -> tuple[BotPlan, ...]:
 def engine_bot(engine: str) -> BotPlan:
     """Return the bot with this spec, named after its engine or its file. Raises BadLadder.
 
-    The prefix `exec:` is followed by the command line of a program that speaks JSON Lines over stdin and stdout;
-    `command:` by that of a program that connects to the server by itself; `image:` and `submit:` by a bot in a container.
+    A spec may have a prefix:
+
+        exec:COMMAND       program that speaks JSON Lines over stdin and stdout
+        command:COMMAND    program that connects to the server by itself
+        image:NAME         bot in a container image
+        submit:FILE.zip    submitted bot, which runs in a container
     """
     if engine.startswith((IMAGE, SUBMISSION)):
         return BotPlan(allowed_name(container_bot_name(engine)), engine)
@@ -159,7 +163,7 @@ def allowed_name(name: str) -> str:
 
 
 def _program_name(command: Sequence[str]) -> str:
-    """Return a name for a command line: that of the first argument with a file suffix, or else of the program."""
+    """Return a name for a command line, from its first argument with a file suffix, or else from the program."""
     if not command:
         return "?"
     return Path(next((word for word in command[1:] if Path(word).suffix), command[0])).stem

@@ -1,8 +1,8 @@
 """Runner of an event: it plays the matches of a schedule on a server, several in parallel.
 
-Rounds do not wait for each other: the first match in the schedule with two free bots starts. A match that is void by a
-fault of the server is played again, a few times. A lost bot forfeits its matches (no_show). Every wait ends: a bot that
-does not start is lost after a number of restarts, and a match has a time limit besides its clocks.
+Rounds do not wait for each other: the first match in the schedule whose bots are free starts. A match that is void by a
+fault of the server is played again, a few times. A lost bot forfeits its matches (no_show). Every wait has a limit: a
+bot that does not start is lost after a number of restarts, and a match has a time limit besides its clocks.
 """
 
 from __future__ import annotations
@@ -240,5 +240,5 @@ class Runner:
 
 
 def with_bot_names(pairing: Pairing, record: Record) -> Record:
-    """Return the record with the names of the bots in place of the names of their twins, such as `greedy#2`."""
+    """Return the record with the names of the bots instead of those of their processes, such as `greedy#2`."""
     return msgspec.structs.replace(record, players=Players(pairing.maxie, pairing.minnie))

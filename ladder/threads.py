@@ -1,8 +1,8 @@
 """Allocation of the cores to the bots of an event: search threads of each bot, and number of parallel matches. Pure.
 
-A match needs as many threads as the bot that needs more, since only one bot of a match thinks at a time. As many matches
-run in parallel as there are cores for their threads, and at least one. If the user sets the number of parallel matches,
-the cores are divided equally among them instead.
+Only one bot of a match thinks at a time, so a match needs the larger of its bots' numbers of threads. Matches run in
+parallel until their threads use all cores. If the user sets the number of parallel matches, the cores are divided
+equally among them instead.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ class ThreadAllocation:
     """Number of parallel matches set by the user; 0: as many as the cores allow."""
     matches: int | None = None
     """Total number of matches; None if unknown."""
-    here: bool = True
+    is_local: bool = True
     """True if the bots run on these cores. If False, they run on other machines and choose their threads."""
 
     @property
     def capacity(self) -> int:
-        """Total weight of the matches that may run in parallel (`weight`)."""
+        """Maximum total `weight` of the matches that run in parallel."""
         return self.fixed_concurrency or self.cores
 
     @property
@@ -54,8 +54,8 @@ class ThreadAllocation:
             return max(self.capacity, self._max_threads)
         return max(self._max_threads, min(self.capacity, self.matches * self._max_threads))
 
-    def twins(self, bot: BotPlan) -> int:
-        """Return the number of processes of a bot that are needed for the maximum number of parallel matches."""
+    def process_count(self, bot: BotPlan) -> int:
+        """Return the number of processes that a bot needs for the maximum number of parallel matches."""
         even = -(-2 * self.concurrency // max(1, len(self.bots)))
         least = min(
             (
@@ -68,7 +68,7 @@ class ThreadAllocation:
         return even if self.fixed_concurrency else max(1, min(even, self.capacity // least))
 
     def weight(self, maxie: str, minnie: str, announced_threads: Callable[[str], int]) -> int:
-        """Return the part of `capacity` that a match of two bots takes: its threads, or 1 if the user set the number of parallel matches.
+        """Return the share of `capacity` that a match takes: its threads, or 1 if the user set the number of parallel matches.
 
         announced_threads  returns the number of threads that the bot with a name announced; 0 if it announced none
         """
@@ -81,7 +81,7 @@ class ThreadAllocation:
 
     def thread_limits(self, maxie: str, minnie: str, announced_threads: Callable[[str], int]) -> ThreadLimits:
         """Return the maximum number of search threads of each bot in a match; `announced_threads` is as in `weight`."""
-        if not self.here:
+        if not self.is_local:
             return ThreadLimits()
         if self.fixed_concurrency:
             share = max(1, self.cores // self.concurrency)

@@ -2,9 +2,9 @@
 
 A player wins with a quarter of all armies that the map can hold. A match is a draw after 10 plies per territory, or after
 1,000 if that is more. About two fifths of the territories are held at the start, half of them by each side, with 2
-armies each. Minnie has one more army on her first territory (on `ring:12` three, on `ring:32` two). `arena maps measure`
-found these numbers: most matches between equals are decided, and neither seat is better. `m1` and `m2`, a ring and a
-grid, keep the numbers of their source.
+armies each. Minnie has one more army on her first territory (on `ring:12` three, on `ring:32` two). These numbers were
+chosen with `arena maps measure`, so that most matches between equals are decided, and neither seat is better. `m1` and
+`m2`, a ring and a grid, keep the numbers of their source.
 """
 
 from __future__ import annotations

@@ -13,9 +13,8 @@ from arena.maps.loader import CACHE_MAPS, MapError, load_map
 DEFAULT_MAP = "italy"
 """Default map of a match: matches on it are short, and between equals they are decided."""
 
-DECIDING = (DEFAULT_MAP, "poland", "world", "usa")
-"""Built-in maps on which few matches between equals are drawn, at most about a tenth; those with short matches first.
-"""
+DECISIVE_MAPS = (DEFAULT_MAP, "poland", "world", "usa")
+"""Built-in maps on which at most about a tenth of the matches between equals are drawn, the shortest matches first."""
 
 
 def make_game_on_map(game: str = Riskless.name, map: str = DEFAULT_MAP) -> AnyGame:
@@ -41,7 +40,7 @@ def has_maps(game: str) -> bool:
 
 
 def require_maps(game: str, map: str) -> None:
-    """Check that the game called `game` is played on maps if `map` names another than the default. Raises MapError."""
+    """Raise MapError if `map` is not the default map although the game called `game` has no maps."""
     if map not in ("", DEFAULT_MAP) and not has_maps(game):
         raise MapError("", "", f"{game} has no maps: leave the option out")
 

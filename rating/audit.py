@@ -158,7 +158,7 @@ class Audit:
                     yield Finding("resignation", game, bot, opponent, n, detail, chance)
 
     def _identical_play(self, same_owner: Callable[[str, str], bool]) -> Iterator[Finding]:
-        """Yield pairs of bots that played several whole matches move by move alike, against the same opponents."""
+        """Yield pairs of bots that played several matches with exactly the same moves, against the same opponents."""
         for game, logs in sorted(self._logs.items()):
             alike: defaultdict[tuple[bytes, str, str], set[str]] = defaultdict(set)
             matches = Counter[str]()
@@ -197,8 +197,8 @@ class Audit:
 def _score_tail(n: int, scored: float, difference: float, error: float) -> float:
     """Return the probability of a score at least as far from the expected one, in the same direction.
 
-    Two approximations make it too large rather than too small: the rating difference is taken at that end of its 95 %
-    interval which is closer to the score, and a draw counts as half a win.
+    The result is too large rather than too small, for two reasons. Within its 95 % interval, the rating difference is
+    the one that explains the score best. A draw counts as half a win.
     """
     above = scored > n * expected_score(difference)
     slack = error if above else -error

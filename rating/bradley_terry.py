@@ -31,11 +31,12 @@ FloatArray = NDArray[np.float64]
 
 
 def elo_ratings(players: Sequence[str], results: Mapping[tuple[str, str], PairTally]) -> dict[str, EloRating]:
-    """Return the ratings of `players` from their results against each other: for each two, the tally of the first.
+    """Return the Elo ratings of `players`, which average 0. O(n³) for n players.
 
-    Each two players may be named in one order only. The ratings average 0. The errors are those of the ratings
-    relative to that average, from the information matrix with the variance of draws (a sandwich estimator). O(n³) for
-    n players.
+    results  for each two players who met, the tally of the first; each two must appear in one order only
+
+    An error is half the width of the 95 % interval of a rating relative to the average. It is computed from the
+    information matrix and the variances of the scores (a sandwich estimator).
     """
     if not players:
         return {}
@@ -55,10 +56,7 @@ def elo_ratings(players: Sequence[str], results: Mapping[tuple[str, str], PairTa
 
 
 class _Edges(NamedTuple):
-    """Pairs of players who met: their numbers, their matches, the points of the first, and the draws.
-
-    All arrays have the same length.
-    """
+    """Two players who met, per array index: their numbers `a` and `b`, matches, points of `a`, and draws."""
 
     a: NDArray[np.intp]
     b: NDArray[np.intp]
@@ -110,7 +108,10 @@ def _information_matrix(theta: FloatArray, edges: _Edges) -> FloatArray:
 
 
 def _standard_errors(theta: FloatArray, edges: _Edges) -> FloatArray:
-    """Return the standard errors of the ratings less their mean: A⁻¹ B A⁻¹, A the information, B the scores' variance."""
+    """Return the standard errors of the ratings minus their mean, from A⁻¹ B A⁻¹.
+
+    A is the information matrix, and B the matrix of the variances of the scores.
+    """
     inverse = np.linalg.inv(_information_matrix(theta, edges))
     # Rows of P A⁻¹, where P subtracts the mean, since matches do not determine the mean rating.
     centred = inverse - inverse.mean(axis=0)

@@ -1,4 +1,4 @@
-"""Column names of tables: the same on screen, in CSV and in JSON. Pure."""
+"""Column names of tables, which are the same on screen, in CSV and in JSON. Pure."""
 
 from __future__ import annotations
 
@@ -14,4 +14,4 @@ COLUMN_NAMES: Final = {
     "disconnects": "gone",
     "other_forfeits": "other",
 }
-"""Name of the column for each field whose name in Python is different."""
+"""Column name of each field whose name in Python is different."""

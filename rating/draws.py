@@ -15,7 +15,7 @@ MAX_SHARE = 0.5
 
 
 class Draws(Struct, frozen=True):
-    """Number of matches that count, and how many of them were drawn."""
+    """Numbers of matches and of drawn matches, without void ones."""
 
     matches: int
     drawn: int

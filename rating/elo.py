@@ -29,7 +29,7 @@ def elo_of_score(score: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class PairTally:
-    """Score of one player against another."""
+    """Wins, draws and losses of one player against another."""
 
     wins: int = 0
     draws: int = 0

@@ -94,7 +94,7 @@ class Encounter(Struct, frozen=True):
 class Absences:
     """Counter of the encounters that each bot has missed in a row.
 
-    An encounter is all pairs of one round against one opponent. A bot misses it if it appears for none of these
+    An encounter is all pairs of one round against one opponent. A bot misses an encounter if it appears for none of its
     matches.
     """
 
@@ -157,7 +157,11 @@ class Format(Protocol):
 
 @dataclass
 class RoundRobinFormat:
-    """Every two bots play, or the first bot plays all others (a gauntlet): `rounds` times, or without end."""
+    """Round-robin, in which every two bots play, or gauntlet, in which the first bot plays all others.
+
+    rounds   number of rounds; None for an endless event
+    starts   number of start positions; every two bots play a pair on each of them in every round
+    """
 
     bots: Sequence[str]
     rounds: int | None
@@ -255,7 +259,7 @@ class Swiss:
     def total_matches(self) -> int | None:
         return None if self.rounds is None else 2 * self.rounds * (len(self.bots) // 2) * self.starts
 
-    def next_pairs(self, *, queue_empty: bool) -> list[Pair]:  # noqa: ARG002  a round is given out when the previous one is over
+    def next_pairs(self, *, queue_empty: bool) -> list[Pair]:  # noqa: ARG002  a round is paired when the previous one is over
         if self._open_pairs or (self.rounds is not None and self.rounds_started >= self.rounds):
             return []
         round = self.rounds_started
@@ -321,7 +325,7 @@ class ArenaFormat:
 
 @dataclass
 class _EncounterNode:
-    """An encounter in the tree of a knockout. Its bots are the winners of two others, or are known from the start."""
+    """An encounter in the tree of a knockout. Each of its bots is the winner of an earlier encounter, or known from the start."""
 
     bots: list[str | None]
     parent: int | None
@@ -393,7 +397,7 @@ class Knockout:
         """Return the number of pair numbers reserved for one encounter."""
         return self.rounds * self.starts + MAX_TIE_BREAKS
 
-    def next_pairs(self, *, queue_empty: bool) -> list[Pair]:  # noqa: ARG002  an encounter is given out when its bots are known
+    def next_pairs(self, *, queue_empty: bool) -> list[Pair]:  # noqa: ARG002  an encounter is scheduled when its bots are known
         pairs: list[Pair] = []
         for index in sorted(self._new):
             pairs += [self._next_pair(index) for _ in range(self.rounds * self.starts)]
@@ -476,9 +480,9 @@ def _to_encounter(node: _EncounterNode) -> Encounter:
 
 
 def _bracket_seeds(n: int) -> list[int]:
-    """Return the seeds in the order of the bracket for `n` bots.
+    """Return the seeds, from 0, in the order of the bracket for `n` bots.
 
-    It has a power of two places; seeds from `n` on are empty.
+    The number of places is a power of two. Places of seeds from `n` on stay empty.
     """
     places = [0]
     while len(places) < n:

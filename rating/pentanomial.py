@@ -1,4 +1,4 @@
-"""Pairs of two players counted by score: their Elo difference, its error, and who is probably stronger.
+"""Elo difference of two players, its error, and the likelihood of superiority, from their pairs counted by score.
 
 The two matches of a pair share a start, so their scores are not independent, but the pairs are. Therefore the
 scores of pairs are counted (five classes: 0, ½, 1, 1½ and 2 points, hence pentanomial), and the variance

@@ -73,7 +73,7 @@ class Sprt:
                 continue
             if not equals or key not in _KEYS or key in values:
                 raise BadSprt(
-                    f"{part.strip()!r:.40} is not a parameter of a test: write elo0=0,elo1=10,alpha=0.05,beta=0.05, and model=normalized if Elo is"
+                    f"{part.strip()!r:.40} is not a parameter of a test: write elo0=0,elo1=10,alpha=0.05,beta=0.05, and model=normalized for normalised Elo"
                 )
             try:
                 values[key] = float(value)

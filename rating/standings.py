@@ -45,7 +45,7 @@ class StandingsRow(Struct, frozen=True, rename=COLUMN_NAMES):
     other_forfeits: int
     """Matches lost because the bot was not ready in time or broke the protocol."""
     byes: float = 0
-    """Points from rounds in which the bot sat out, included in its points."""
+    """Points from byes, included in the bot's points."""
     buchholz: float | None = None
     """Sum of the points of all opponents, the tie-break of a Swiss; None in other formats."""
     reached: str = ""
@@ -65,7 +65,7 @@ _COLUMNS = {
 
 
 Finished = Record | FinishedMatch
-"""A finished match: its whole record, or only what its ratings need."""
+"""A finished match: its whole record, or only the fields that ratings need."""
 
 
 def is_void(record: Finished) -> bool:

@@ -62,7 +62,7 @@ def rating_effect(reason: EndReason) -> RatingEffect:
 
 
 def rated_outcome(result: Result, seat: Seat) -> tuple[RatedOutcome, bool]:
-    """Return the outcome of a match for the bot in a seat, and True if the bot forfeited."""
+    """Return the outcome of a match for the bot in a seat, and whether the bot forfeited."""
     means = rating_effect(result.reason)
     if means is RatingEffect.VOID:
         return RatedOutcome.NONE, False

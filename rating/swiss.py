@@ -2,9 +2,9 @@
 
 Bots with equal points meet, and no two bots meet twice as long as possible. The groups of equal points are
 paired from the top. In a group the first half meets the second, each in order. If a group cannot be paired, as few bots
-as possible, the lowest of the group, move down to the next group and meet its first bots. With an odd number of bots one
-sits out: the lowest of those that sat out least often. Every choice is checked against the remaining bots, so that a
-round never ends with bots that cannot meet.
+as possible, the lowest of the group, move down to the next group and meet its first bots. With an odd number of bots, one
+has a bye: the lowest of the bots with the fewest byes. Every choice is checked against the remaining bots, so that a round
+never ends with bots that cannot meet.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class SwissRound(NamedTuple):
     meetings: list[tuple[str, str]]
     """Pairs from the top; in each pair the bot with more points, or else the better seed, is first."""
     bye: str | None
-    """Bot that sits out; None for an even number of bots."""
+    """Bot that has a bye in this round; None for an even number of bots."""
 
 
 def pair_round(
@@ -34,7 +34,13 @@ def pair_round(
     count_meetings: Callable[[str, str], int],
     idle_rounds: Mapping[str, int],
 ) -> SwissRound:
-    """Return the pairings of the `bots`, the best seed first. `count_meetings` returns how often two have met."""
+    """Return the pairings of one round.
+
+    bots            bots to pair, the best seed first
+    points          points of each bot
+    count_meetings  returns the number of times that two bots have met
+    idle_rounds     number of rounds that each bot did not play
+    """
     order = sorted(bots, key=lambda bot: -points[bot])
     max_meetings = 0
     while True:

@@ -104,9 +104,9 @@ MAX_SYMMETRIES = 5040
 def automorphisms(neighbours: Sequence[Sequence[int]]) -> tuple[Permutation, ...]:
     """Return a group of at most MAX_SYMMETRIES automorphisms of a graph, in ascending order; the identity is the first.
 
-    These are all automorphisms, if that is not too many. Otherwise they are the subgroup that keeps the first k
-    territories in place, for the lowest possible k. The search takes O(V!) time at worst. On maps it takes about O(V)
-    per automorphism and territory, since roads exclude most choices early.
+    If there are more automorphisms, return the subgroup that keeps the first k territories in place, for the lowest
+    possible k. The search takes O(V!) time at worst. On maps it takes about O(V) time per automorphism and territory,
+    since roads exclude most choices early.
     """
     ends = [frozenset(near) for near in neighbours]
     for fixed in range(len(neighbours) + 1):

@@ -16,19 +16,19 @@ from arena.solved.solved_table import SolvedTable
 
 SHIPPED = Path(__file__).parent / "tables"
 SUFFIX = ".solved"
-INSIDE = Path("riskless-arena") / "solved"
-"""Path of the tables inside a cache folder."""
+SUBFOLDER = Path("riskless-arena") / "solved"
+"""Subfolder of a cache folder that holds the tables."""
 
 
 def cache_folders() -> Iterator[Path]:
     """Yield the folders that may hold tables solved on this machine: the user's cache first, then the environment's."""
     xdg_folder = Path(os.environ.get("XDG_CACHE_HOME", ""))
     if xdg_folder.is_absolute():
-        yield xdg_folder / INSIDE
+        yield xdg_folder / SUBFOLDER
     else:
         with suppress(RuntimeError):  # the home folder is unknown
-            yield Path.home() / ".cache" / INSIDE
-    yield Path(sys.prefix) / "cache" / INSIDE
+            yield Path.home() / ".cache" / SUBFOLDER
+    yield Path(sys.prefix) / "cache" / SUBFOLDER
 
 
 def local_folder() -> Path:
@@ -43,7 +43,7 @@ def table_file_name(map: RisklessMap) -> str:
 
 
 def find_table(boards: Boards) -> Path | None:
-    """Return the file whose name says that it is the table of these boards, without reading it; None if there is none."""
+    """Return the file of these boards' table, which is found by its name without reading it; None if there is none."""
     pattern = f"*-{boards_digest(boards)}{SUFFIX}"
     for folder in (SHIPPED, *cache_folders()):
         for path in sorted(folder.glob(pattern)):

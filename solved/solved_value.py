@@ -49,7 +49,7 @@ class SolvedValue(NamedTuple):
 
     @property
     def for_mover(self) -> SolvedValue:
-        """Return the value of a move that leads to a position of this value, for the player who makes the move."""
+        """Return the value of a move that leads to a position with this value; it is for the player of the move."""
         return SolvedValue(self.result.opposite, None if self.plies is None else self.plies + 1)
 
     @property

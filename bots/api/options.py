@@ -149,9 +149,9 @@ def parse_spec(text: str, engines: Mapping[str, Options], kind: str = "engine") 
 
 
 def container_bot_name(spec: str) -> str:
-    """Return a short name for a bot in a container: that of its image or of its zip file.
+    """Return a short name for a bot in a container.
 
-    An image is named without registry, tag and digest, a zip file without `.zip`.
+    It is the name of the image without registry, tag and digest, or of the zip file without `.zip`.
     """
     if spec.startswith(SUBMISSION):
         return (

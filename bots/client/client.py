@@ -87,7 +87,7 @@ class _EventOver(Exception):
 
 
 class _Disconnected(ConnectionLost):
-    """Raised when the connection is lost and should be retried.
+    """Raised when the connection is lost and the client should reconnect.
 
     The message is a one-line reason. `stopped` is True if the server is shutting down.
     """
@@ -426,7 +426,7 @@ class Client:
         try:
             self._outbox.send_nowait(message)
         except anyio.WouldBlock:
-            # The server has not read for a long time. If it is alive, it asks again for what is dropped here.
+            # The server has not read for a long time. If it is alive, it will request the dropped message again.
             self._on_problem("the server does not read the messages of this client")
 
     def _pass_report(self, report: Report) -> None:

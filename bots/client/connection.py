@@ -1,10 +1,10 @@
-"""Websocket connection to a server of this protocol, and errors that say what to do.
+"""Websocket connection to a server, and its errors, whose messages advise the bot's owner.
 
 Errors::
 
     ClientError
       BadURL         the URL is not a websocket URL
-      NoServer       nobody answers at the URL, or the server does not speak this protocol
+      NoServer       no server answers at the URL, or it does not speak this protocol
       ServerRefused  the server rejects or disconnects this bot
       ConnectionLost the connection was lost and could not be restored
 """

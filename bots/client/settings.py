@@ -38,7 +38,7 @@ class ClientSettings:
     program: str = ""
     """Program and version, for people."""
     engine: EngineInfo | UnsetType = UNSET
-    """Engine that chooses the moves, with its number of threads in each match; UNSET to tell the server nothing."""
+    """Engine that chooses the moves, with its number of threads in each match; UNSET to send none to the server."""
     reconnects: int | None = None
     """Maximum number of consecutive reconnection attempts; None for no limit."""
     quota: int | None = None

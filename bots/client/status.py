@@ -51,14 +51,14 @@ class StatusReporter:
         return f"{page_url(self._settings.url)}/bot/{quote(self._settings.name, safe='')}"
 
     def report_disconnected(self, why: str, now: float, *, match_count: int, stopped: bool) -> None:
-        """Report the loss of the connection once, however many attempts to reconnect follow."""
+        """Report the loss of the connection. Failed attempts to reconnect are only logged."""
         if self._away_since is not None:
             log.debug("still away: %s", why)
             return
         self._away_since = now
         waits = ""
         if match_count:
-            waits = f"; its {_matches_text(match_count)} in play {'will go on when it is back' if stopped else 'wait for it'}"
+            waits = f"; {_matches_text(match_count)} in play {'will resume when the server is back' if stopped else 'continue'}"
         tries = self._settings.reconnects
         bound = "" if tries is None else f", at most {tries} times"
         self._on_problem(f"{why}{waits}; connecting again{bound}")

@@ -189,8 +189,8 @@ async def _finish_after(seconds: float, client: Client, print_note: PrintNote) -
 def _cores_per_match(settings: BotSettings) -> int:
     """Return the number of cores for each match: all cores divided by the maximum number of simultaneous matches.
 
-    A bot that only plays challenges uses all cores in each match, because it mostly waits for people, who think
-    longer than it does.
+    A bot that only plays challenges uses all cores in each match: its opponents are mostly people, who think longer than
+    the bot.
     """
     core_count = len(usable_cores())
     return (

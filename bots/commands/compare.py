@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from arena.bots.evaluators import evaluator_for
-from arena.bots.search.leaf_counts import TWICE, Comparison, ReachedDepths, compare_methods
+from arena.bots.search.leaf_counts import DEPTH_METHODS, Comparison, ReachedDepths, compare_methods
 from arena.bots.search.problem import Problem
 from arena.bots.search.reports.leaves_chart import POWERS, leaves_chart_svg
 from arena.console import CommandError, out, write_json, write_text
@@ -71,19 +71,19 @@ def _print_leaves(comparison: Comparison) -> None:
         table.add_row(name, *(f"{comparison.expected_leaves(depth, share) or 0:,}" for depth in depths))
     _print_full_width(table)
     out.print(
-        f"·: more than {comparison.budget:,} leaves, or the game ends before. ordered, sorted and table deepen,\n"
-        "so all their depths count; sorted and table also count what they estimate only to sort.\n"
-        "q: the p-th root of minimax's leaves, beyond its reach the last one.\n"
+        f"·: more than {comparison.budget:,} leaves, or the game ends before. ordered, sorted and table are iterative:\n"
+        "leaves of all iterations count, for sorted and table also positions estimated only for sorting.\n"
+        "q: the p-th root of minimax's leaves; after its last depth, the last root.\n"
     )
 
 
 def _print_reached_depths(reached_depths: list[ReachedDepths]) -> None:
     out.print("Depth reached in equal leaves", style="bold")
-    table = _make_table("leaves", *TWICE, "ideal")
+    table = _make_table("leaves", *DEPTH_METHODS, "ideal")
     for each in reached_depths:
         table.add_row(
             f"{each.leaves:,}",
-            *(str(each.reached[name]) for name in TWICE),
+            *(str(each.reached[name]) for name in DEPTH_METHODS),
             "·" if each.ideal is None else str(each.ideal),
         )
     _print_full_width(table)

@@ -34,12 +34,12 @@ from arena.protocol.record import to_line
 from arena.protocol.timecontrol import BadTimeControl, TimeControl
 
 HELP = """\
-Type a move, as `moves` lists them, or one of these words:
+Type a move in the form that `moves` lists, or one of these words:
   moves    the legal moves
   show     the position again
-  undo     take back your last move and the answer to it
-  resign   give up
-  quit     leave without an end (Ctrl-D does the same)"""
+  undo     take back your last move and the engine's answer
+  resign   resign the match
+  quit     leave the match unfinished (also Ctrl-D)"""
 
 
 def register(app: typer.Typer) -> None:

@@ -121,7 +121,7 @@ def _review_by_table(
 
 
 def _print_solved_moves(solved: list[SolvedMove]) -> None:
-    table = Table(title="by the table of the map; values for the player", title_justify="left")
+    table = Table(title="by the solved table; values for the player of the move", title_justify="left")
     for column in ("ply", "player", "move", "truly", "before", "after", "best"):
         table.add_column(column, justify="right" if column == "ply" else "left")
     for each in solved:
@@ -131,7 +131,7 @@ def _print_solved_moves(solved: list[SolvedMove]) -> None:
     for player in Player:
         player_moves = [each for each in solved if each.player == player.value]
         mistakes = sum(each.kind is not MoveQuality.KEPT for each in player_moves)
-        out.print(f"{player}: gave something away in {mistakes} of {len(player_moves)} moves")
+        out.print(f"{player}: lost a win or a draw with {mistakes} of {len(player_moves)} moves")
 
 
 def _print_reviews(replay: Replay, reviews: list[ReviewedMove], engine: str) -> None:
@@ -158,7 +158,7 @@ def _print_reviews(replay: Replay, reviews: list[ReviewedMove], engine: str) -> 
     for player, player_review in player_reviews(reviews).items():
         line = (
             f"{player}: {player_review.marked} of {player_review.moves} moves marked, "
-            f"{100 * player_review.chance_lost:.1f} % of chance lost a move, accuracy {player_review.accuracy:.0f} %"
+            f"{100 * player_review.chance_lost:.1f} % of winning chance lost per move, accuracy {player_review.accuracy:.0f} %"
         )
         out.print(line)
 
@@ -170,9 +170,9 @@ def _value_text(value: int) -> str:
 
 
 def _loss_text(review: ReviewedMove) -> str:
-    """Return as text what the move cost the player: the win, the match, plies to the end, or percent of the chance.
+    """Return the loss of a move as text: the win, the match, plies to the end, or percent of the winning chance.
 
-    Empty if nothing.
+    Empty if the move lost nothing.
     """
     if not review.lost:
         return ""

@@ -169,7 +169,7 @@ def trace_command(
 def _search_once(
     game: Game[Any, Any], position: Any, depth: int, spec: Spec, *, tracing: bool
 ) -> tuple[SearchResult[Any], SearchMonitor]:
-    """Search once to `depth` plies. Raises CommandError if a search whose trace is kept is too large for it."""
+    """Search once to `depth` plies. Raises CommandError if the search is too large for a trace that is wanted."""
     if not tracing:
         return run_reference(game, position, depth, spec, tracing=False)
     try:
@@ -264,8 +264,8 @@ def analyse_command(
 
     On a solved map (`arena solve`) a line shows the true value of each move for the player.
 
-    With --compare, count instead how many leaves each algorithm visits at each depth, next to q^p, q^(3p/4) and
-    q^(p/2), and how deep each gets with the leaves that minimax needs.
+    With --compare, count instead the leaves that each algorithm visits at each depth, next to q^p, q^(3p/4) and q^(p/2),
+    and show the depth that each algorithm reaches with as many leaves as minimax.
 
     Example: arena analyse --map world --nodes 1000000 --lines 3
 
@@ -303,14 +303,14 @@ def analyse_command(
 
 
 def _reject_options(context: typer.Context, names: Sequence[str], why: str) -> None:
-    """Raise UsageError if the user gave one of the options `names`, which have no effect here for the reason `why`."""
+    """Raise UsageError with the reason `why` if the user gave one of the options `names`."""
     for name in names:
         if is_option_given(context, name):
             raise UsageError(f"--{name}: {why}")
 
 
 def _reject_unused_options(context: typer.Context, *, compare: bool) -> None:
-    """Reject options without effect: with --compare those of a single search, without --compare the option --budget."""
+    """Reject the options of a single search with --compare, and --budget without --compare."""
     for name in ("engine", "trace", "nodes", "time", "lines") if compare else ("budget",):
         if is_option_given(context, name):
             why = (
@@ -406,7 +406,7 @@ def _print_best_move(
         for move, value in truth.moves:
             by_value.setdefault(value, []).append(move)
         text = "; ".join(f"{value}: {', '.join(moves)}" for value, moves in by_value.items())
-        out.print(f"by the table of the map: {text}")
+        out.print(f"by the solved table: {text}")
     out.print(f"{game.player(position)} plays {game.move_to_text(best.move)}")
 
 

@@ -26,7 +26,7 @@ from arena.bots.engines.submission import unpack
 from arena.cores import container_cpu_ms
 
 OWN_IMAGE = "riskless-arena"
-"""Container image for submissions that name none."""
+"""Default container image of submissions."""
 REFERENCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,299}")
 """Pattern of a valid reference of a container image."""
 INSIDE = "/bot"
@@ -54,7 +54,7 @@ BOUNDS = {
     "docker": "{{.MemoryLimit}} {{.PidsLimit}} {{.CPUCfsQuota}}",
     "podman": "{{range .Host.CgroupControllers}}{{.}} {{end}}",
 }
-"""Templates for `docker info` and `podman info` that print which limits these can set on a container."""
+"""Templates for `docker info` and `podman info` that print the limits which these can set on a container."""
 REAP = 'read -r _; "$1" rm --force "$2"; rm -rf "$3"'
 """Shell command that removes a container and a folder when its input ends, also if the bot's process is killed."""
 ENGINE_SECONDS = 60

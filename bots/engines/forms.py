@@ -33,7 +33,7 @@ class SearchForm:
     """Spec with only the options that the form knows."""
     compiled: bool
     why: str = ""
-    """Reason for a search in Python, such as `its compiled search …`; empty if there is none to tell."""
+    """Reason for a search in Python, such as `its compiled search …`; empty if the search is compiled or needs no reason."""
 
 
 def choose_form(spec: Spec, game: Game[Any, Any] | None = None) -> SearchForm:

@@ -1,10 +1,9 @@
 """A bot in a separate process for each match, so that a hanging bot can be killed.
 
-The processes communicate in JSON Lines (docs/stdio.md).
+The processes communicate in JSON Lines (docs/stdio.md). This command starts such a process, which plays one match with
+the engine of SPEC and writes the engine's output to standard error:
 
     python -m arena.bots.engines.isolated SPEC
-
-starts such a process. It plays one match with the engine of SPEC; the engine's output goes to standard error.
 """
 
 from __future__ import annotations

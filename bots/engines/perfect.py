@@ -59,7 +59,7 @@ def to_search_value(value: SolvedValue) -> int:
 
 
 def solution_for(spec: Spec, game: Game[Any, Any]) -> Solution | None:
-    """Return the solved map that an engine uses; None if its options ask for none, or if the map is not solved.
+    """Return the solution that an engine with the option `truth` uses; None without the option, and for an unsolved map.
 
     Raises BadSpec for a damaged file.
     """
@@ -72,7 +72,7 @@ def solution_for(spec: Spec, game: Game[Any, Any]) -> Solution | None:
 
 
 def why_no_table(spec: Spec, solution: Solution | None, game: Game[Any, Any]) -> str:
-    """Return why an engine searches without the tablebase that its options ask for; empty if there is no reason to tell."""
+    """Return why an engine with the option `truth` searches without a tablebase; empty if it has one, or no such option."""
     if spec.values.get("truth", "no") == "no" or solution is not None:
         return ""
     return (

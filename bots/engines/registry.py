@@ -75,7 +75,7 @@ def make_engine(spec: str) -> Engine:
 def why_incompatible(spec: str, game: Game[Any, Any]) -> str | None:
     """Return why a built-in engine cannot play a game with its options, in one line, or None if it can.
 
-    Return None also for a file, and for a spec that `make_engine` refuses whatever the game.
+    Return None also for a file, and for a spec that `make_engine` rejects.
     """
     try:
         parsed = parse_spec(spec, ENGINES)

@@ -31,9 +31,9 @@ class SeenPositions:
     def split_moves(self, position: Any, *, ahead: bool) -> tuple[Sequence[Any] | None, Sequence[Any]]:
         """Return the moves to search, or None for all moves, and the moves that draw the match at once.
 
-        A move draws if it repeats a position for the last time that the default rule allows. A player who is ahead also
-        avoids moves after which the opponent can draw as before: the opponent's move in the position that follows has led
-        to such a position already. If there are no other moves, they are searched.
+        A move draws if it makes a position occur as often as the default rule of repetition requires for a draw. A player
+        who is `ahead` also avoids moves that lead to a position in which the opponent has already played such a move. If
+        there are no other moves, those moves are searched.
         """
         game, limit = self._game, DEFAULT_RULES.repetition
         counts = Counter(self._keys.values())

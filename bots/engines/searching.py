@@ -30,9 +30,9 @@ from arena.solved.solved_value import DRAW, SolvedValue
 STALLS_KEPT = 8
 """Number of recent searches whose longest stalls are remembered."""
 WARM_UP = 0.05
-"""Duration of a search before the first turn, in seconds."""
+"""Duration of the warm-up search before the first turn, in seconds."""
 WARM_UP_NODES = 1_000
-"""Node limit of the search before the first turn if moves have a node limit.
+"""Node limit of the warm-up search if moves have a node limit.
 
 A time limit would leave a different table in every match.
 """

@@ -33,7 +33,9 @@ def unpack(file: Path, folder: Path) -> list[str]:
     """Unpack a submission into an empty folder, and return the command that starts its bot there. Raises BadSpec."""
     try:
         if file.stat().st_size > MAX_ZIP:
-            raise BadSpec(f"{file}: more than {MAX_ZIP >> 20} MiB: leave out what the bot does not need")
+            raise BadSpec(
+                f"{file}: more than {MAX_ZIP >> 20} MiB: leave out files that the bot does not need"
+            )
         with zipfile.ZipFile(file) as archive:
             _unpack_entries(file, archive, folder)
     except (FileExistsError, IsADirectoryError, NotADirectoryError) as error:
@@ -59,7 +61,7 @@ def _unpack_entries(file: Path, archive: zipfile.ZipFile, folder: Path) -> None:
             continue
         target.parent.mkdir(parents=True, exist_ok=True)
         with archive.open(entry) as packed, target.open("xb") as unpacked:
-            # The size that the file claims is not believed: what comes out of it is counted.
+            # The sizes given in the zip file may be false, so the unpacked bytes are counted.
             while piece := packed.read(PIECE):
                 budget -= len(piece)
                 if budget < 0:
@@ -67,7 +69,7 @@ def _unpack_entries(file: Path, archive: zipfile.ZipFile, folder: Path) -> None:
                 unpacked.write(piece)
         executable = (entry.external_attr >> 16) & stat.S_IXUSR
         target.chmod(0o755 if executable else 0o644)
-    # The bot runs as another user, and must be able to read it all.
+    # The bot runs as another user, and must be able to read all files.
     for each in (folder, *folder.rglob("*")):
         if each.is_dir():
             each.chmod(0o755)

@@ -18,12 +18,12 @@ from arena.games.tictactoe import TicTacToe
 OUTCOMES = "outcomes"
 NAMES = ("plain", "features", OUTCOMES)
 OUTCOMES_FILE = "outcomes.toml"
-"""End of the name of a file of outcomes. Any other TOML file contains weights."""
+"""Suffix of the names of files of outcomes. Any other TOML file contains weights."""
 NETWORK_FILE = ".npz"
-"""End of the name of a file with a network."""
+"""Suffix of the names of files with a network."""
 
-CARRIES_VALUES = "explicit"
-"""Game whose positions contain their values. Its estimates are used unscaled."""
+EXPLICIT = "explicit"
+"""Name of the game whose positions contain their values. Its estimates are used unscaled."""
 
 
 class UnknownEvaluator(ValueError):
@@ -73,7 +73,7 @@ def plain_evaluator(game: Game[P, M]) -> Evaluator[P]:
     In an explicit tree it returns the leaf's value unchanged.
     """
     estimate = game.estimate
-    if game.name == CARRIES_VALUES:
+    if game.name == EXPLICIT:
         return lambda position: clamp_estimate(estimate(position))
 
     def evaluate(position: P) -> int:

@@ -27,7 +27,7 @@ CategoryFunction = Callable[[Any], Category]
 CERTAIN = 10_000
 """Value of a certain win. A category without data has the value 0, like a draw."""
 STEPS = 8
-"""Number of steps in which a category counts a lead in the race to the goal of Riskless."""
+"""Number of steps into which a category divides a lead in the race to the goal of Riskless."""
 MAX_COUNT = 2
 """Largest count that a category distinguishes; larger counts are treated as equal to it."""
 

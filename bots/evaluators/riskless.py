@@ -30,8 +30,8 @@ NAMES = (
 """Names of the features. Each is computed for both players, and its value is Maxie's minus Minnie's. In armies:
 
 armies       armies
-race         armies_to_win, shared out in inverse proportion to the plies that each player still needs to reach it:
-             (armies_to_win - armies) / territories, because each territory trains one army a ply
+race         the player's share of armies_to_win, which is divided in inverse proportion to the plies that each player
+             still needs: (armies_to_win - armies) / territories, because each territory trains one army a ply
 goal         armies² / armies_to_win, rounded down: nearness to the winning total; matters only near the goal
 borders      armies on territories next to an enemy's
 
@@ -106,7 +106,7 @@ GREAT_ARMY = 5
 
 
 def attack_predicate(game: Riskless) -> Callable[[Armies], bool]:
-    """Return a predicate that is True for positions that are dynamic in the sense of source 000. O(V + E) for each position.
+    """Return a predicate that is True for dynamic positions (source 000). O(V + E) for each position.
 
     A position is dynamic if the player to move could take a territory with at least a fifth of the opponent's armies.
     """

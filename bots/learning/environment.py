@@ -178,7 +178,7 @@ def make(game: str = Riskless.name, *, map: str = DEFAULT_MAP, opening: int = 0)
 def batch(
     game: str = Riskless.name, *, map: str = DEFAULT_MAP, size: int = 1024, opening: int = 0, seed: int = 0
 ) -> Batch:
-    """Return many simultaneous matches of a game, for NumPy: see `Batch`.
+    """Return `size` simultaneous matches of a game, as NumPy arrays: see `Batch`.
 
     Raises GameError, MapError, and ValueError for a game without a kernel.
     """

@@ -1,5 +1,4 @@
-"""Review of a finished match: what each move lost, according to an engine and, on a solved map, according to its
-tablebase.
+"""Review of a finished match: the loss of each move, according to an engine and, on a solved map, to its tablebase.
 
 The played move and the engine's move are searched in the same way, each from the position after it, and compared at
 the same depth. A move is marked by its loss in the mover's chance of winning, with the thresholds and signs of

@@ -4,9 +4,9 @@ A lazy list computes an element when it is first accessed, and keeps it, like Ha
 A tree has a label, also computed on demand, and a lazy list of subtrees. So the functions
 here compose freely, even on infinite trees: each computes only what its consumer needs.
 
-Haskell also releases what is no longer needed. In Python the code that walks a tree holds its root, and a lazy
-list holds its computed elements. So there is a second kind of tree, whose subtrees are yielded once and not memoized:
-it can be walked only once, and only a small part of it is in memory at a time.
+Haskell also releases nodes that are no longer needed. In Python, the code that walks a tree refers to its root, and a
+lazy list refers to all computed elements, so the whole tree stays in memory. Therefore there is a second kind of tree,
+whose subtrees are yielded once and not memoized: it can be walked only once, and only a small part of it is in memory at a time.
 """
 
 from __future__ import annotations
@@ -131,8 +131,8 @@ def prune(
 ) -> Tree[A]:
     """Return the tree cut off below `depth`, except below labels for which `dynamic` is True.
 
-    Below those the tree goes on for at most `bound` plies beyond `depth`: without a bound it might never end (erratum
-    7).
+    Below such labels the tree continues for at most `bound` plies beyond `depth`. Without a bound it might never end
+    (erratum 7).
     """
 
     def make_subtrees() -> Iterator[Tree[A]]:

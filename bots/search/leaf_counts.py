@@ -20,7 +20,7 @@ from arena.bots.search.problem import Problem
 from arena.bots.search.thread_pool import ThreadPool
 
 DEEPEST = 40
-"""Maximum depth of a comparison, whatever the budget."""
+"""Maximum depth of a comparison with any budget."""
 
 Method = Callable[[Problem[Any, Any], Any, int], Iterator[int]]
 """Function that yields the number of leaves at depth 1, 2, 3 …, until the budget is exceeded or no search can go deeper."""
@@ -105,7 +105,7 @@ table      the same as `sorted`, with a transposition table (source 003)
 """
 
 
-TWICE = ("minimax", "alphabeta", "ordered", "sorted", "table")
+DEPTH_METHODS = ("minimax", "alphabeta", "ordered", "sorted", "table")
 """Methods whose depths for equal numbers of leaves are compared: plain pruning, then ordering, then memory."""
 
 
@@ -127,7 +127,7 @@ class ReachedDepths:
 class Comparison:
     """Number of leaves by method and depth: `leaves[name][p - 1]` is the number at depth p, within the budget.
 
-    Methods of `TWICE` are count_leaves to any depth, the others to `max_depth`.
+    Methods of `DEPTH_METHODS` are counted to any depth, the others to `max_depth`.
     """
 
     leaves: Mapping[str, list[int]]
@@ -174,7 +174,10 @@ class Comparison:
                 leaves,
                 {
                     "minimax": depth,
-                    **{name: sum(count <= leaves for count in self.leaves[name]) for name in TWICE[1:]},
+                    **{
+                        name: sum(count <= leaves for count in self.leaves[name])
+                        for name in DEPTH_METHODS[1:]
+                    },
                 },
                 _ideal_depth(leaves ** (1 / depth), leaves),
             )
@@ -185,7 +188,9 @@ class Comparison:
 def compare_methods(problem: Problem[Any, Any], position: Any, max_depth: int, budget: int) -> Comparison:
     """Count the leaves of every method, each within `budget` leaves."""
     leaves = {
-        name: list(islice(count(problem, position, budget), DEEPEST if name in TWICE[1:] else max_depth))
+        name: list(
+            islice(count(problem, position, budget), DEEPEST if name in DEPTH_METHODS[1:] else max_depth)
+        )
         for name, count in METHODS.items()
     }
     return Comparison(leaves, budget, max_depth)

@@ -27,7 +27,7 @@ class Stopped(Exception):
 
 
 def never_stop() -> bool:
-    """Return False: the `Stop` of a search that may run to its end."""
+    """Return False, so that a search with this `Stop` runs to its end."""
     return False
 
 

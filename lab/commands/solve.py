@@ -120,7 +120,7 @@ def _solve(map: RisklessMap, path: Path, threads: int) -> float:
         fits = (
             f"the largest cap that would fit is {largest}"
             if largest
-            else "it would not fit with any cap that its start allows"
+            else "with its start, no cap is small enough"
         )
         raise CommandError(
             f"{map.name} is too large: {_count_text(boards.count)} boards take "

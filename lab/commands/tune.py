@@ -23,11 +23,11 @@ from arena.lab.commands.compiled_map import load_compiled_map
 from arena.lab.variants import TRAINING
 
 UNITS = {
-    Riskless.name: "Hundredths of an army for each unit of a feature; bots/evaluators/riskless.py says what they count, and how "
-    "they are made to fit a map.",
-    TicTacToe.name: "Hundredths of an open line; bots/evaluators/tictactoe.py says what the features count.",
+    Riskless.name: "Hundredths of an army per unit of each feature. bots/evaluators/riskless.py defines the features and their "
+    "units on a map.",
+    TicTacToe.name: "Hundredths of an open line per unit of each feature. bots/evaluators/tictactoe.py defines the features.",
 }
-CATEGORIES = "For each category of positions how often who was to move won, drew and lost; bots/evaluators/outcomes.py says which."
+CATEGORIES = "Wins, draws and losses of the player to move, by category of positions. bots/evaluators/outcomes.py defines the categories."
 
 AddProgressBar = Callable[[str, int], Callable[[], None]]
 """Function that adds a progress bar with a title and a number of steps; it returns a function to call after each step."""
@@ -102,7 +102,7 @@ def tune_command(
         bool,
         typer.Option(
             "--outcomes",
-            help="Learn the outcomes of each category of positions, instead of weights.",
+            help="Count wins, draws and losses by category of positions; learn no weights.",
         ),
     ] = False,
     to: Annotated[Path, typer.Option("--out", metavar="FILE", help="Output file for the weights.")] = Path(
@@ -178,7 +178,7 @@ def tune_command(
                 seed=seed,
                 without=without or (),
             )
-    seconds = f"{time.process_time() - began:,.0f} s of one processor's time"
+    seconds = f"{time.process_time() - began:,.0f} s of CPU time"
     on = [f"on {', '.join(names)}"] if names else []
     if outcomes:
         lines = [f"Counted in {seconds}, by", f"  {command}", *on, f"in matches of {format_weights(start)}"]

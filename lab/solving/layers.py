@@ -81,7 +81,7 @@ def compile_step(space: GameSpace) -> Any:
 
 @dataclass
 class Layers:
-    """Values of all positions of a game, as far as they are known.
+    """Values of the positions of a game that are decided so far.
 
     codes     code of each position, by number (solved.solved_value); 0 or 1 if undecided
     parts     ranges of `live` that hold the numbers of undecided representative positions
@@ -95,7 +95,7 @@ class Layers:
     parts: list[tuple[int, int]]
     scratch: int
     plies: int = 0
-    """Number of plies such that all results within so many plies are known."""
+    """Number of plies up to which all results are known."""
 
     @property
     def undecided_count(self) -> int:
@@ -103,7 +103,7 @@ class Layers:
         return sum(last - first for first, last in self.parts)
 
     def decide_next_ply(self, workers: Executor, advance: Callable[[], None]) -> int:
-        """Find all results that take one ply more, and return their number. `advance` is called after each part.
+        """Find all results that take one ply more, and return their number. Call `advance` after each part.
 
         Raises WinTooLong if a win takes more plies than a code can hold.
         """

@@ -28,7 +28,7 @@ from arena.games.riskless import Riskless
 from arena.lab.selfplay import play_pair, random_start
 
 STEP = 0.15
-"""First step of a weight, as a share of the change that would move an estimate by its usual distance from 0."""
+"""First step of a weight, as a share of the change of the weight that changes estimates by their usual size."""
 PACE = 0.9
 """Number of steps by which a weight moves in the first round if one side wins all pairs."""
 SETTLING = 0.1

@@ -1,12 +1,12 @@
 """Learning of an evaluator's weights by self-play, with logistic regression (source 003, learning).
 
 Every position of a match is a sample: its features, and the result for Maxie. The result is 1 if she won and 0 if she
-lost; of a draw it is one half in tic-tac-toe, and her share of the armies in Riskless. The further away the end of the
-match, the closer the result is moved to one half. The fit finds the weights that predict the results best. It has no
+lost. A draw counts as one half in tic-tac-toe, and as her share of the armies in Riskless. The further away the end of
+the match, the closer the result is moved to one half. The fit finds the weights that predict the results best. It has no
 constant, since mirrored positions have opposite features. Each map has its own slope, because an army is worth more on a
-small map than on a large one. The fit starts from the weights that played, and RIDGE keeps it close to them where the
-matches say little. Each generation plays with the weights of the previous one. The first may play with all weights 0:
-then a search sees only ends within its depth, so matches end by chance, but they do end.
+small map than on a large one. The fit starts from the weights that played, and RIDGE keeps it close to them if the
+matches show little. Each generation plays with the weights of the previous one. The first may play with all weights 0:
+then a search sees only wins within its depth. Its matches end by chance, but they do end.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ MAX_PLIES = 250
 
 @dataclass(frozen=True)
 class Fit:
-    """Result of a fit: the new weights, and mean log losses in bits, of which 1 bit is that of a coin toss.
+    """Result of a fit: the new weights, and mean log losses in bits. A coin toss has a log loss of 1 bit.
 
     before, after                    losses of the weights that played (at their best scale) and of the new weights
     held_out_before, held_out_after  the same on the held-out matches

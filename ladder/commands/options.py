@@ -1,4 +1,4 @@
-"""Options shared by `arena ladder` and `arena match`, and the plan built from them."""
+"""Options shared by `arena ladder` and `arena match`, and their effect on a plan."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ def _print_location(ladder: Ladder) -> None:
     """Print the number of matches and the record file's path."""
     count = len(ladder.played)
     void = sum(map(is_void, ladder.records))
-    ending = f"; {void} void, which count for nobody" if void else ""
+    ending = f"; {void} of them void, which do not count" if void else ""
     of = f" of {ladder.total_matches}" if ladder.total_matches is not None else ""
     how = f"stopped: {count}{of} matches are" if ladder.stopped else f"{count} matches are"
     others = f", after {ladder.other_lines} that were there before" if ladder.other_lines else ""

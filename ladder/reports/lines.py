@@ -1,9 +1,9 @@
-"""Lines about a ladder: a finished match, the number of draws, and a warning of too many draws."""
+"""Results of a ladder in one line each: a finished match, the number of draws, and a warning of too many draws."""
 
 from __future__ import annotations
 
 from arena.ladder.ladder import Ladder
-from arena.maps.setup import DECIDING, has_maps
+from arena.maps.setup import DECISIVE_MAPS, has_maps
 from arena.protocol.adjudication import REPETITION
 from arena.protocol.codes import FORFEITS
 from arena.protocol.record import Record
@@ -47,7 +47,7 @@ def warning_of_draws(ladder: Ladder) -> str | None:
     if not has_maps(ladder.plan.game):
         return f"{share}, {little}; with `--openings N`, matches begin after N random plies"
     maps = [name for name, each in draws_by_map(ladder.records).items() if each.are_too_many]
-    others = [f"`--map {name}`" for name in DECIDING if name not in maps]
+    others = [f"`--map {name}`" for name in DECISIVE_MAPS if name not in maps]
     advice = (
         f"most matches are decided with {' or '.join(others[:2])}" if others else "`--openings N` may help"
     )

@@ -104,7 +104,7 @@ def render_report(ladder: Ladder, findings: Sequence[str] = ()) -> str:
 
 
 def time_controls_text(ladder: Ladder) -> str:
-    """Return the ladder's time control, followed by those of bots that have their own."""
+    """Return the ladder's time control, followed by the bots that have another one, each with its own."""
     bot_time_controls = "".join(
         f", {bot} {time}" for bot, time in own_time_controls(ladder.plan.bots).items()
     )
@@ -160,7 +160,7 @@ def _settings_html(ladder: Ladder) -> str:
 
 
 def _deciding_pairs(ladder: Ladder, bots: Sequence[str]) -> list[str]:
-    """Return a section with the pairs that the two best bots of the table played against each other and did not share."""
+    """Return a section with the pairs of the two best bots against each other in which one bot scored more than the other."""
     if len(bots) < 2:
         return []
     first, second = bots[:2]
@@ -171,14 +171,14 @@ def _deciding_pairs(ladder: Ladder, bots: Sequence[str]) -> list[str]:
     scored = [(pair_scores(first, pair), [record for _, record in pair]) for pair in pairs.values()]
     whole = [(scores[0], records) for scores, records in scored if scores]
     uneven = sorted((each for each in whole if each[0] != 1), key=lambda each: -abs(each[0] - 1))
-    sentence = f"{escape(first)} and {escape(second)} shared the points of {len(whole) - len(uneven)} of their {len(whole)} pairs"
+    sentence = f"{escape(first)} and {escape(second)} scored equally in {len(whole) - len(uneven)} of their {len(whole)} pairs"
     matches = [record for _, records in uneven[:MAX_MATCHES] for record in records]
     more = f"; of the other {len(uneven)}, these were the clearest" if matches else ""
     return ["<h2>The matches that decided it</h2>", f"<p>{sentence}{more}.</p>", *map(_replay_html, matches)]
 
 
 def upsets(rows: Sequence[StandingsRow], records: Iterable[Record]) -> list[Record]:
-    """Return the matches that the lower rated bot won; that with the largest difference in rating comes first."""
+    """Return the matches won by the lower rated bot, those with the largest rating differences first."""
     elo = {row.bot: row.elo for row in rows}
 
     def surprise(record: Record) -> float:

@@ -26,7 +26,7 @@ def bot_colours(bots: Sequence[str]) -> dict[str, str]:
 
 
 def colour_swatch(colour: str) -> str:
-    """Return a small patch of a bot's colour, to place before its name."""
+    """Return a small square in a bot's colour, to place before its name."""
     return f'<i class="swatch" style="background:{colour}"></i>'
 
 

@@ -208,7 +208,7 @@ def test_a_killed_ladder_goes_on_and_every_bot_has_its_limits(compose: Compose, 
     assert_told_once_and_whole(second, 6, {"random", "greedy", "last"})
     others = matches_of(tmp_path) - before
     output = compose("up", *services, **terms)
-    assert "goes on: " in output, output
+    assert "resumes: " in output, output
     after = matches_of(tmp_path) - others
     assert before < after
     assert len(after) == 60

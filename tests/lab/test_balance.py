@@ -73,5 +73,5 @@ def test_on_an_even_ground_the_proposal_is_even() -> None:
 
 
 def test_too_many_do_not_fit() -> None:
-    with pytest.raises(ValueError, match="no 2 × 2 territories of which no two are adjacent"):
+    with pytest.raises(ValueError, match="no 2 × 2 territories that are pairwise not adjacent"):
         Balance(ring_map(6).neighbours).propose_start(2)

@@ -33,9 +33,14 @@ async def test_bots_are_taken_once_and_given_back(host: Host) -> None:
         assert (fleet.reserve("a"), fleet.reserve("b")) == ("a", "b")
 
 
-async def test_twins_are_processes_of_one_bot(host: Host) -> None:
+async def test_a_bot_can_have_several_processes(host: Host) -> None:
     async with open_bot_processes(
-        host, [bot("a")], twins=lambda _bot: 3, folder=ROOT, restart_policy=QUICK, on_notice=pytest.fail
+        host,
+        [bot("a")],
+        process_count=lambda _bot: 3,
+        folder=ROOT,
+        restart_policy=QUICK,
+        on_notice=pytest.fail,
     ) as fleet:
         await fleet.wait_connected()
         assert [fleet.reserve("a") for _ in range(4)] == ["a", "a#2", "a#3", None]
@@ -51,7 +56,7 @@ async def test_nothing_is_left_behind(host: Host, mode: str, monkeypatch: pytest
         async with open_bot_processes(
             host,
             [bot("a", mode)],
-            twins=lambda _bot: 2,
+            process_count=lambda _bot: 2,
             folder=ROOT,
             restart_policy=restart_policy,
             on_notice=pytest.fail,

@@ -138,7 +138,7 @@ async def test_an_event_that_was_stopped_goes_on(tmp_path: Path) -> None:
     with anyio.fail_after(500):
         await run_ladder(again, watch, database=url, restart_policy=QUICK)
     assert 5 <= again.resumed < 18
-    assert watch.notices == [f"event test goes on: {again.resumed} of 18 matches were played before"]
+    assert watch.notices == [f"event test resumes: {again.resumed} of 18 matches were played before"]
     unbroken = ladder(tmp_path / "3.jsonl", *bots, rounds=3)
     with anyio.fail_after(500):
         await run_ladder(unbroken, Watch(), restart_policy=QUICK)

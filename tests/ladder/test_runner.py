@@ -67,7 +67,7 @@ async def run(
     bots: Sequence[BotPlan],
     *,
     rounds: int = 1,
-    twins: int = 1,
+    process_count: int = 1,
     concurrency: int = 2,
     terms: EventTerms = TERMS,
 ) -> tuple[list[tuple[Pairing, Record]], list[str]]:
@@ -78,7 +78,12 @@ async def run(
     refused = None
     server = host.host if isinstance(host, Watched) else host
     async with open_bot_processes(
-        server, bots, twins=lambda _bot: twins, folder=ROOT, restart_policy=QUICK, on_notice=noticed.append
+        server,
+        bots,
+        process_count=lambda _bot: process_count,
+        folder=ROOT,
+        restart_policy=QUICK,
+        on_notice=noticed.append,
     ) as fleet:
         try:
             with anyio.fail_after(500):
@@ -111,9 +116,9 @@ async def test_every_match_is_played_once_and_some_at_once(host: Host) -> None:
     assert {record.result.reason for _, record in played} == {EndReason.LINE}
 
 
-async def test_twins_let_two_bots_play_several_matches(host: Host) -> None:
+async def test_several_processes_let_two_bots_play_several_matches(host: Host) -> None:
     watched = Watched(host)
-    played, noticed = await run(watched, [bot("a"), bot("b")], rounds=3, twins=2, concurrency=2)
+    played, noticed = await run(watched, [bot("a"), bot("b")], rounds=3, process_count=2, concurrency=2)
     assert watched.most == 2
     assert {name for each in watched.terms for name in msgspec.structs.astuple(each.players)} == {
         "a",

@@ -50,15 +50,15 @@ AnnouncedThreads = Mapping[str, int]
 
 @dataclass
 class Bots:
-    """Processes of each bot, one per twin, all free from the start, with their announced threads."""
+    """Processes of each bot, all free from the start, with their announced threads."""
 
-    twins: Mapping[str, int]
+    counts: Mapping[str, int]
     announced: AnnouncedThreads = field(default_factory=dict)
     taken: set[str] = field(default_factory=set)
     freed: anyio.Event = field(default_factory=anyio.Event)
 
     def reserve(self, bot: str) -> str | None:
-        names = [bot, *(f"{bot}#{number}" for number in range(2, self.twins[bot] + 1))]
+        names = [bot, *(f"{bot}#{number}" for number in range(2, self.counts[bot] + 1))]
         free = next((name for name in names if name not in self.taken), None)
         if free is not None:
             self.taken.add(free)
@@ -109,7 +109,7 @@ class Table:
 async def play(ladder: Ladder, announced: AnnouncedThreads | None = None) -> Table:
     """Return all matches of a ladder, with nothing but the bots and the host made up."""
     threads = ladder.threads
-    bots = Bots({bot.name: threads.twins(bot) for bot in ladder.plan.bots}, announced or {})
+    bots = Bots({bot.name: threads.process_count(bot) for bot in ladder.plan.bots}, announced or {})
     table = Table()
     terms = EventTerms("test", ladder.starts, TimeControl(5000), 100, 5000)
     runner = Runner(
@@ -131,8 +131,8 @@ async def test_a_ladder_file_on_a_machine_with_16_cores(tmp_path: Path) -> None:
     ladder = ladder_of(read_ladder(path), 16)
     assert ladder.concurrency == 16
     assert ladder.threads.max_per_match == 8
-    twins = {bot.name: ladder.threads.twins(bot) for bot in ladder.plan.bots}
-    assert twins == {"jamboree": 2, "alphabeta:depth=4": 7, "minimax": 7, "four": 4, "three": 5}
+    counts = {bot.name: ladder.threads.process_count(bot) for bot in ladder.plan.bots}
+    assert counts == {"jamboree": 2, "alphabeta:depth=4": 7, "minimax": 7, "four": 4, "three": 5}
     table = await play(ladder)
     assert len(table.begun) == 60
     asked = {"jamboree": 8, "alphabeta:depth=4": 1, "minimax": 1, "four": 4, "three": 3}
@@ -223,7 +223,7 @@ def test_number_of_parallel_matches_of_two_engines(
 ) -> None:
     bots = [engine_bot(engine) for engine in engines]
     threads = ThreadAllocation(bots, cores, matches=matches)
-    assert (threads.concurrency, threads.max_per_match, list(map(threads.twins, bots))) == expected
+    assert (threads.concurrency, threads.max_per_match, list(map(threads.process_count, bots))) == expected
 
 
 def test_left_over_cores_go_to_engines_that_use_them() -> None:
@@ -235,7 +235,7 @@ def test_left_over_cores_go_to_engines_that_use_them() -> None:
 
 
 def test_bots_of_other_machines_get_no_thread_limit() -> None:
-    threads = ThreadAllocation([BotPlan("far"), BotPlan("near")], 2, here=False)
+    threads = ThreadAllocation([BotPlan("far"), BotPlan("near")], 2, is_local=False)
     assert threads.thread_limits("far", "near", {"far": 32, "near": 1}.__getitem__) == ThreadLimits()
     assert threads.weight("far", "near", {"far": 32, "near": 1}.__getitem__) == 32
 

@@ -42,14 +42,14 @@ class Choose:
 
 @dataclass(frozen=True)
 class StopChoosing:
-    """Request to tell the match's bot that the move it is choosing is no longer needed."""
+    """Request to notify the match's bot that the requested move is no longer needed."""
 
     match: str
 
 
 @dataclass(frozen=True)
 class EndMatch:
-    """Request to tell the match's bot that the match is over, and to release it."""
+    """Request to notify the match's bot that the match is over, and to release the bot."""
 
     match: Match
     ending: Ending

@@ -92,7 +92,7 @@ class Machine:
         self._quota = None if hello.quota is UNSET else hello.quota
         """Number of further matches to accept; None for no limit."""
         self._quota_confirmed = True
-        """False from the moment when the client accepts no more matches until the server confirms it."""
+        """False while a new quota is not confirmed by the server."""
         self._ever_welcomed = False
         self._matches: dict[str, MatchState] = {}
         self._previous_matches = set(previous_matches)
@@ -421,14 +421,15 @@ class Machine:
             self._previous_matches.discard(error.match or "")
             state = self._matches.get(error.match or "")
             if state is None or error.ply is not None:
-                # This answers a message that crossed with the match's end. If it names a ply, a late move reached a
-                # match that ended while the client was away; the answer to `ready`, which has the end, follows.
+                # The server had ended the match before it received this client's message. If the error names a ply, the
+                # message was a move, and the match ended while the client was away: the answer to `ready` follows, with
+                # the result.
                 return []
             ending = Ending(None, None, error.detail, len(state.moves), state.position)
             return self._end_match(state, ending)
         if error.code is Code.UNKNOWN_TYPE:
             self._quota_confirmed = (
-                True  # an older server does not know the message that no more matches are accepted
+                True  # an older server does not know the message `status`, and never confirms a quota
             )
             return []
         if error.code in CHALLENGE_CODES and error.match is None and self._challenger.handle_refusal():

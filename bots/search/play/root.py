@@ -37,8 +37,8 @@ class Search(Protocol[P, M]):
 class Root(Generic[P, M]):
     """Best root move so far, and the window for the next move.
 
-    Ties go to the leftmost move, but moves may come in any order. So a move left of the best
-    is searched with alpha lower by one: then a value equal to the best is exact, and the move replaces the best.
+    Ties go to the leftmost move, but moves may come in any order. So a move left of the best move is searched with an
+    alpha that is lower by one: then a value equal to the best value is exact, and the move replaces the best move.
     """
 
     def __init__(self, sign: int, progress: Progress[M]) -> None:

@@ -77,7 +77,7 @@ def state_text(game: Game[Any, Any], position: Any) -> str:
 
 
 def value_text(value: int) -> str:
-    """Return a value as source 001 prints it. An infinite bound is printed as a win for the player whom it favours."""
+    """Return a value as source 001 prints it. An infinite bound is printed as a win of Maxie (+∞) or Minnie (-∞)."""
     if abs(value) == INFINITY:
         return "Maxie wins!" if value > 0 else "Minnie wins!"
     plies = plies_to_end(value)

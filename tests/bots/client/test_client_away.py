@@ -59,7 +59,7 @@ async def test_a_server_that_stops_is_waited_for_and_its_matches_go_on() -> None
     watched = await run_client(First, first, turned_away, goes_on)
     (gone,) = watched.complaints
     assert gone.startswith("the server at ws://127.0.0.1:")
-    assert gone.endswith(" stops; its 1 match in play will go on when it is back; connecting again")
+    assert gone.endswith(" stops; 1 match in play will resume when the server is back; connecting again")
     assert len(watched.told) == 2
     assert watched.told[1].startswith("me is back at ws://127.0.0.1:")
     assert watched.client.tally.won == 1

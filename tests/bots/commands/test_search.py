@@ -81,7 +81,7 @@ def test_analyse_shows_lines_as_a_person_types_them(capsys: pytest.CaptureFixtur
     assert code == 0
     assert printed.splitlines()[0].split() == ["depth", "value", "chance", "nodes", "line"]
     assert printed.splitlines()[-1].startswith("maxie plays ")
-    assert printed.splitlines()[-2] == "by the table of the map: loss in 16 plies: 0 1"
+    assert printed.splitlines()[-2] == "by the solved table: loss in 16 plies: 0 1"
     assert len(printed.splitlines()) == 6
 
 

@@ -50,7 +50,7 @@ def test_replay_judges_by_the_table_alone_or_beside_a_search(tmp_path: Path) -> 
     rows = json.loads(arena("replay", file, "--analyse", "perfect", "--json", "-").stdout)
     beside = json.loads(arena("replay", file, "--analyse", "alphabeta", "--depth", "2", "--json", "-").stdout)
     assert [row["truth"] for row in beside["moves"]] == rows
-    assert "by the table of the map" in arena("replay", file, "--analyse", "alphabeta", "--depth", "2").stdout
+    assert "by the solved table" in arena("replay", file, "--analyse", "alphabeta", "--depth", "2").stdout
 
 
 def test_replay_says_where_there_is_no_table(tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_replay_says_where_there_is_no_table(tmp_path: Path) -> None:
 
 def test_analyse_tells_the_truth_of_each_move() -> None:
     result = arena("analyse", "--map", "path4", "--depth", "2")
-    assert "by the table of the map: loss in 16 plies: 0 1" in result.stdout
+    assert "by the solved table: loss in 16 plies: 0 1" in result.stdout
     row = json.loads(arena("analyse", "--map", "path4", "--depth", "2", "--json", "-").stdout)
     assert row["truth"]["value"] == "loss"
     assert json.loads(arena("analyse", "--map", "m2", "--depth", "1", "--json", "-").stdout)["truth"] is None

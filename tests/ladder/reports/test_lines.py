@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from arena.ladder.ladder import Ladder
 from arena.ladder.plan import LadderPlan, engine_bot
 from arena.ladder.reports.lines import match_line, warning_of_draws
-from arena.maps.setup import DECIDING
+from arena.maps.setup import DECISIVE_MAPS
 from arena.protocol.codes import EndReason
 from arena.protocol.record import FORMAT, Record, RecordedMove, Result
 from arena.protocol.values import Players, Seat
@@ -77,11 +77,11 @@ def test_an_event_of_draws_is_warned_of_with_maps_that_decide() -> None:
     warning = warning_of_draws(ladder("m2", 3))
     assert warning is not None
     assert warning.startswith("3 of 4 matches were drawn (over half on m2), so the table says little about")
-    assert f"`--map {DECIDING[0]}`" in warning
-    other = warning_of_draws(ladder(DECIDING[0], 3))
+    assert f"`--map {DECISIVE_MAPS[0]}`" in warning
+    other = warning_of_draws(ladder(DECISIVE_MAPS[0], 3))
     assert other is not None
-    assert f"`--map {DECIDING[0]}`" not in other
-    assert f"`--map {DECIDING[1]}`" in other
+    assert f"`--map {DECISIVE_MAPS[0]}`" not in other
+    assert f"`--map {DECISIVE_MAPS[1]}`" in other
 
 
 def test_a_game_without_maps_is_advised_to_take_openings() -> None:
