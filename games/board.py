@@ -238,21 +238,23 @@ def _parse_start_entry(entry: object) -> int:
     if entry is None:
         return 0
     if isinstance(entry, str) or not isinstance(entry, Sequence) or len(entry) != 2:
-        raise BadMap("start", f"an entry is null or [player, armies], not {entry!r:.40}")
+        raise BadMap("start", f"an entry must be null or [player, armies], not {entry!r:.40}")
     who, armies = entry[0], _require_number(entry[1], "start")
     if who not in ("maxie", "minnie"):
         raise BadMap("start", f"the player must be maxie or minnie, not {who!r:.40}")
     if armies < 1:
-        raise BadMap("start", f"an occupied territory has at least 1 army, not {armies}")
+        raise BadMap("start", f"an occupied territory must have at least 1 army, not {armies}")
     return armies if who == "maxie" else -armies
 
 
 def _parse_place(place: object) -> tuple[float, float]:
     if isinstance(place, str) or not isinstance(place, Sequence) or len(place) != 2:
-        raise BadMap("places", f"a place is [x, y], not {place!r:.40}")
+        raise BadMap("places", f"a place must be [x, y], not {place!r:.40}")
     x, y = place
     for each in (x, y):
         # also rejects NaN and infinities, which cannot be drawn
         if isinstance(each, bool) or not isinstance(each, int | float) or not abs(each) <= 1e6:
-            raise BadMap("places", f"a coordinate is a number up to a million, not {each!r:.40}")
+            raise BadMap(
+                "places", f"a coordinate must be a number from -1,000,000 to 1,000,000, not {each!r:.40}"
+            )
     return (float(x), float(y))

@@ -71,8 +71,8 @@ def _check_fingerprint(path: Path, expected: str, games: Sequence[Game[Any, Any]
         actual = map_fingerprint(game.map)
         if actual != expected:
             raise BadOpenings(
-                f"{path}: made for another map, or for another version of this one: the fingerprint in the file is {expected:.40}, that of "
-                f"{game.map.name} is {actual}; make openings for it with `arena openings make --map`"
+                f"{path}: made for another map than {game.map.name}, or for another version of it: the fingerprint in the file is "
+                f"{expected:.40}, that of {game.map.name} is {actual}; make openings with `arena openings make --map`"
             )
 
 

@@ -328,7 +328,7 @@ class EventStatus(Struct, frozen=True, tag="event_state"):
 
 
 class ListedEvent(Struct, frozen=True):
-    """An event in a listing."""
+    """Entry of a listing for one announced event or one in progress."""
 
     event: str
     state: EventPhase

@@ -34,7 +34,7 @@ from arena.server.store.database import close_engine, make_engine
 log = logging.getLogger("arena.roles")
 
 MAX_EDGE_NUMBER = 1 << 22
-"""Number of possible edge numbers. Each edge process draws one at random."""
+"""Upper bound of the number that identifies an edge. Each edge process draws its number at random."""
 
 
 MAX_CORE_SILENCE_NS = 5_000_000_000

@@ -37,7 +37,7 @@ class ProcessRole(StrEnum):
 
 
 class ServerSettings(Struct, kw_only=True, forbid_unknown_fields=True):
-    """Server process and its address."""
+    """Address, name, role and shutdown of a server process."""
 
     host: Annotated[str, Meta(description="Address to listen on; 0.0.0.0 for all interfaces.")] = "127.0.0.1"
     port: Annotated[int, Meta(ge=0, le=65535, description="Port; 0 for any free one.")] = 8765

@@ -38,7 +38,7 @@ def run_ip(*arguments: str) -> None:
 
 @dataclass
 class Cable:
-    """Namespaces of the server (s) and of the bots (b) and, if there is a line between them, of the line (m)."""
+    """Simulated hosts, each in its own network namespace: the server (s), the bots (b), and optionally a faulty line (m)."""
 
     name: str
     folder: Path

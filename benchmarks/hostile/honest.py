@@ -27,7 +27,7 @@ MOVES_PER_RUN = 100
 
 @dataclass(frozen=True)
 class WindowFigures:
-    """Measurements over one period."""
+    """Latencies of the honest bots' moves, measured over one quiet or hostile period."""
 
     p99: float
     """Median of the 99th percentiles of all runs of MOVES_PER_RUN consecutive moves, in ms, as the bots see them.

@@ -93,7 +93,9 @@ def trace_command(
         str,
         typer.Argument(help=f"{', '.join(tree_names())}, a file NAME.json, or a Riskless map, e.g. path4."),
     ],
-    algorithm: Annotated[str, typer.Argument(help=f"{', '.join(ALGORITHMS)}; e.g. jamboree:prune=0.5.")],
+    algorithm: Annotated[
+        str, typer.Argument(help=f"Algorithm, e.g. jamboree:prune=0.5: {', '.join(ALGORITHMS)}.")
+    ],
     depth: Annotated[
         int | None,
         typer.Option(

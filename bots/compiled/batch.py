@@ -44,7 +44,7 @@ class Batch:
         opening   number of random moves at the start of each match, so that the matches differ
         seed      random seed of the openings and of `random`
 
-        Raises ValueError for a game without such a kernel.
+        Raises ValueError if the game has no compiled kernel with `observe`, or if `size` or `opening` is too small.
         """
         compiled = compile_game(game, weights_for(game, "plain"))
         if compiled is None or compiled.kernel.observe is None:

@@ -43,7 +43,7 @@ UNITS = 16
 SHAPES = {"hidden": (INPUTS, UNITS), "output": (UNITS,)}
 GOAL_SHARE = 1 / 16
 MAX_UNIT = 30_000
-"""Largest whole number of a hidden unit, which has 16 bits including its sign."""
+"""Maximum value of a hidden unit, which is stored as a signed 16-bit integer."""
 SHIFT = 20
 """Number of fractional bits of the output."""
 

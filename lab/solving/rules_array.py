@@ -37,7 +37,7 @@ def rules_array(boards: Boards) -> Words:
 
 
 def scratch_words(boards: Boards) -> int:
-    """Return the size of a thread's scratch array: its words hold successors, and armies before and after training."""
+    """Return the length of a thread's scratch array, which holds successors, and armies before and after training."""
     return sum(map(len, boards.neighbours)) + 2 * boards.territories
 
 

@@ -63,7 +63,7 @@ _SAME_OWNER_REASON = "both bots have the same owner, so their matches are not ra
 
 
 class ChallengeHandler:
-    """Handler of messages about challenges."""
+    """Handler of the messages with which bots open, accept, decline and withdraw challenges."""
 
     def __init__(
         self,

@@ -19,7 +19,7 @@ LISTING = "listing"
 
 
 class SendToClient(Struct, frozen=True, gc=False, tag="send"):
-    """Message to a client."""
+    """Effect: send a message to a client."""
 
     client: int
     message: ServerMessage

@@ -131,7 +131,7 @@ class Events:
     # from the store
 
     def restore(self, stored_events: Iterable[StoredEvent]) -> None:
-        """Load the events of an earlier core. Call `assign_matches` after their matches are restored."""
+        """Load the events of an earlier core. When `matches` has restored their matches, call `assign_matches`."""
         for each in stored_events:
             self._earliest_start = self._lobby.now + RECONNECT_NS
             self._events[each.state.plan.event] = Event(each)

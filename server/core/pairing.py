@@ -29,7 +29,7 @@ class NextMatch:
 
 @dataclass(slots=True)
 class _PairHistory:
-    """Earlier matches of two bots."""
+    """Facts about the earlier matches of two bots that later pairings need."""
 
     as_maxie: dict[str, int] = field(default_factory=dict)
     """Number of matches in which each of the two had Maxie's seat."""

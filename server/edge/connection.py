@@ -75,7 +75,7 @@ FAULTY_CODES = frozenset({1002, 1003, 1007, 1008, 1009})
 
 
 class Connection(asyncio.BufferedProtocol):
-    """Connection of one client."""
+    """TCP or TLS connection of one client, which sends plain HTTP requests or opens a websocket."""
 
     __slots__ = (
         "_after_close",

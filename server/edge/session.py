@@ -107,7 +107,7 @@ class SeatState:
 
 
 class Session:
-    """Session of one websocket."""
+    """State of one open websocket: it decodes the client's messages, enforces limits, and passes messages to the core."""
 
     __slots__ = (
         "_bucket",

@@ -3,7 +3,7 @@
     take all inputs that have arrived -> core.handle each -> one commit -> release the effects -> repeat
 
 Inputs that arrive during a commit wait for the next round, so a busier server has more inputs per commit. Inputs for which
-no clock runs start no round for a moment: they are stored with the next move, which need not wait for a commit of theirs.
+no clock runs wait a moment for the next move and are stored with it, so that no move has to wait for a commit of theirs.
 A deadline is handled after all inputs that arrived before it. No message goes out before its effects are durable.
 
 While the store is unavailable, the shell repeats the commit, and no clock counts against a player. If the store is
@@ -103,7 +103,10 @@ RecordLookup = Callable[[str], Awaitable[str | None]]
 
 
 class Shell:
-    """Shell of one core. It works while `run` runs."""
+    """Runner of one core: it passes inputs to the core, stores the core's effects, and then sends them.
+
+    It works only while `run` runs.
+    """
 
     def __init__(
         self,

@@ -47,7 +47,7 @@ class Rename(Struct, frozen=True):
 
 
 class NameChanges(Struct, frozen=True, tag="renames"):
-    """Renames to begin."""
+    """Request from the page process to the main process: begin these renames."""
 
     changes: list[NameChange]
 

@@ -82,11 +82,11 @@ BROKEN: list[tuple[str, Any, str]] = [
     ),
     ("places", None, "must be a list"),
     ("places", [[0, 0]], "there must be 4 points"),
-    ("places", [[0, 0], [1, 0], [0, 1], [1]], r"a place is \[x, y\]"),
-    ("places", [[0, 0], [1, 0], [0, 1], [1, "1"]], "a coordinate is a number"),
-    ("places", [[0, 0], [1, 0], [0, 1], [1, NAN]], "a coordinate is a number"),
-    ("places", [[0, 0], [1, 0], [0, 1], [1, float("inf")]], "a coordinate is a number"),
-    ("places", [[0, 0], [1, 0], [0, 1], [1, True]], "a coordinate is a number"),
+    ("places", [[0, 0], [1, 0], [0, 1], [1]], r"a place must be \[x, y\]"),
+    ("places", [[0, 0], [1, 0], [0, 1], [1, "1"]], "a coordinate must be a number"),
+    ("places", [[0, 0], [1, 0], [0, 1], [1, NAN]], "a coordinate must be a number"),
+    ("places", [[0, 0], [1, 0], [0, 1], [1, float("inf")]], "a coordinate must be a number"),
+    ("places", [[0, 0], [1, 0], [0, 1], [1, True]], "a coordinate must be a number"),
 ]
 
 

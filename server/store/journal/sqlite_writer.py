@@ -121,7 +121,7 @@ class WriterThread:
 
 
 class SqliteWriter:
-    """Writer to one SQLite file."""
+    """Writer of journals to one SQLite file, through one connection."""
 
     def __init__(self, connection: sa.Connection, thread: WriterThread, *, lasting: bool) -> None:
         """Write through `connection`. `lasting`: True if a commit waits for the disk."""

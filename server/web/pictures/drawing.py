@@ -41,7 +41,7 @@ class CannotDraw(Exception):
 
 
 class DrawnMatch(Struct, frozen=True):
-    """Match to draw."""
+    """Everything that the pictures of a match show: its texts, its game and setup, and its moves."""
 
     texts: MatchTexts
     game: str
