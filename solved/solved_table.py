@@ -57,7 +57,10 @@ class SolvedTable:
         return int.from_bytes(self._cached_block(block)[place * width : (place + 1) * width], "little")
 
     def block(self, number: int) -> bytes:
-        """Return the codes of block `number`; all are draws if the block has no representatives. Raises BadTable."""
+        """Return the codes of the boards in block `number`. A block without representatives has only codes of draws.
+
+        Raises BadTable.
+        """
         header = self.header
         boards = min(header.boards_in_block, self.boards.count - number * header.boards_in_block)
         size = boards * header.width

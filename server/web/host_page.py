@@ -85,7 +85,7 @@ class HostState(Struct, frozen=True):
 
 
 class HostPage:
-    """Handler of the host's requests to one server."""
+    """Handler of `/api/host`, where the host of a server reads its state, bans names, and renames bots."""
 
     def __init__(self, engine: Engine, ask_live: AskLive) -> None:
         self._engine = engine
