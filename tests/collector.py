@@ -22,6 +22,8 @@ def pytest_collection() -> Iterator[None]:
         return (yield)
     finally:
         gc.enable()
+        # Objects of tests that are younger than this die by themselves, but for one in some hundred.
+        gc.set_threshold(10_000, 10, 10)
         first_example()  # who refers to what is set aside cannot be found
         gc.freeze()
 

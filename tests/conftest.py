@@ -50,6 +50,7 @@ SLOW = (
     *("solved/test_solution.py", "solved/test_solved_table.py", "test_wheel.py", "web"),
 )
 """Folders and files of tests that `make test` leaves to `make test-all`, but for those marked as smoke tests."""
+TASKS = Path("/proc/self/task")
 TICK = 0.05
 BLOCKED_TICKS = 40
 """Ticks without a turn of the event loop after which it counts as blocked: two seconds."""
@@ -206,12 +207,20 @@ def leftovers(threads: set[threading.Thread], children: set[int]) -> list[str]:
 
 def child_processes() -> set[int]:
     """Return the children of this process, and those that were forked elsewhere for it; the first only where there is a /proc."""
-    children = {
-        int(process)
-        for listing in Path("/proc/self/task").glob("*/children")
-        for process in read_text(listing).split()
-    }
-    return children | {each.pid for each in multiprocessing.active_children() if each.pid is not None}
+    children = {each.pid for each in multiprocessing.active_children() if each.pid is not None}
+    if has_children():
+        for listing in TASKS.glob("*/children"):
+            children |= set(map(int, read_text(listing).split()))
+    return children
+
+
+def has_children() -> bool:
+    """Return True if this process has children that it has not waited for. It asks the system once, not once a thread."""
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
 
 
 def read_text(path: Path) -> str:

@@ -127,12 +127,15 @@ def pure() -> list[str]:
     return modules
 
 
+PURE = re.compile(r"\b[Pp]ure\b(?! Python)")
+
+
 def test_whatever_calls_itself_pure_is_held_to_it() -> None:
     held = pure()
     claims = {
         module_of(file)
         for file in modules(*PACKAGES)
-        if re.search(r"\b[Pp]ure\b(?! Python)", ast.get_docstring(tree_of(file)) or "")
+        if PURE.search(text_of(file)) and PURE.search(ast.get_docstring(tree_of(file)) or "")
     }
     assert len(claims) > len(held) // 2, "the docstrings were not read"
     assert not {
@@ -192,9 +195,8 @@ def test_games_stand_on_the_standard_library_and_one_converter() -> None:
 
 
 def test_every_module_says_what_it_is_for() -> None:
-    silent = [
-        str(file.relative_to(ROOT)) for file in modules(*PACKAGES) if not ast.get_docstring(tree_of(file))
-    ]
+    began = re.compile(r'(?:#.*\n)*"""[^"]')
+    silent = [str(file.relative_to(ROOT)) for file in modules(*PACKAGES) if not began.match(text_of(file))]
     assert not silent
 
 
@@ -244,7 +246,7 @@ def test_decoders_are_made_before_there_are_threads() -> None:
     late = set()
     for package in ("bots", "games", "ladder", "maps", "match", "protocol", "rating", "server", "solved"):
         for file in modules(package):
-            for call in ast.walk(tree_of(file)):
+            for call in ast.walk(tree_of(file)) if "msgspec" in text_of(file) else ():
                 if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
                     name = ast.unparse(call.func)
                     types = [word.value for word in call.keywords if word.arg == "type"]
@@ -257,11 +259,13 @@ def test_decoders_are_made_before_there_are_threads() -> None:
 NOUN_CLAUSE = re.compile(
     r"(?:What|Who(?:m|se|ever)?|Whatever|That|Those|How|Whether|Where|When|Why|By what|By which|Which|As)\b"
 )
+QUOTED = re.compile(rf'"""\s*{NOUN_CLAUSE.pattern}')
+"""Text that begins with a noun clause: a docstring, or not."""
 
 
 def docstrings(file: Path) -> Iterator[str]:
     """Yield the docstrings of a module: its own, and those of its classes, functions and attributes."""
-    for node in ast.walk(ast.parse(text_of(file))):
+    for node in ast.walk(tree_of(file)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             yield ast.get_docstring(node) or ""
         if isinstance(node, ast.Module | ast.ClassDef):
@@ -274,6 +278,7 @@ def test_no_docstring_begins_with_a_noun_clause() -> None:
     offenders = [
         f"{file.relative_to(ROOT)}: {text.splitlines()[0]}"
         for file in modules(*PACKAGES, "arena", "lab")
+        if QUOTED.search(text_of(file))
         for text in docstrings(file)
         if NOUN_CLAUSE.match(text)
     ]

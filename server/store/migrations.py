@@ -8,7 +8,6 @@ from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
-from sqlalchemy.engine.mock import MockConnection
 
 from arena.server.processes.identity import PROGRAM
 from arena.server.store import schema
@@ -78,31 +77,30 @@ def _unknown_schema(connection: Connection, version: int) -> UnknownSchema:
 
 def create_tables(connection: Connection) -> None:
     """Create all tables in an empty database."""
-    if connection.dialect.driver == "asyncpg":
+    dialect = connection.dialect
+    statements = _creation_statements(f"{dialect.name}+{dialect.driver}://")
+    if dialect.driver == "asyncpg":
         # all in one message, because the database may be far away
         adapted: Any = connection.connection.dbapi_connection
-        adapted.run_async(lambda driver: driver.execute(_creation_script()))
+        adapted.run_async(lambda driver: driver.execute(";".join(statements)))
     else:
-        _make_tables(connection)
+        for statement in statements:
+            connection.exec_driver_sql(statement)
     connection.execute(sa.insert(schema.about).values(schema_version=SCHEMA_VERSION, program=PROGRAM))
 
 
-def _make_tables(connection: Connection | MockConnection) -> None:
-    schema.metadata.create_all(connection, checkfirst=False)
-    # Of two equally suitable indices SQLite uses the one created last, and SQLAlchemy creates them in any order. This one
-    # must be last, so that a search for uncounted matches does not scan all matches.
-    schema.UNCOUNTED.drop(connection)
-    schema.UNCOUNTED.create(connection)
-
-
 @cache
-def _creation_script() -> str:
-    """Return the statements that create the tables on PostgreSQL."""
+def _creation_statements(url: str) -> list[str]:
+    """Return the statements that create the tables of a database at such a URL. Compiling them takes longer than running them."""
     statements: list[str] = []
 
     def collect_statement(statement: sa.DDLElement, *_given: object, **_more: object) -> None:
         statements.append(str(statement.compile(dialect=described.dialect)))
 
-    described = sa.create_mock_engine("postgresql+asyncpg://", collect_statement)
-    _make_tables(described)
-    return ";".join(statements)
+    described = sa.create_mock_engine(url, collect_statement)
+    schema.metadata.create_all(described, checkfirst=False)
+    # Of two equally suitable indices SQLite uses the one created last, and SQLAlchemy creates them in any order. This one
+    # must be last, so that a search for uncounted matches does not scan all matches.
+    schema.UNCOUNTED.drop(described)
+    schema.UNCOUNTED.create(described)
+    return statements

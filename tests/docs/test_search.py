@@ -14,12 +14,14 @@ ROOT = Path(__file__).parents[2]
 PAGE = "".join((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("search.md", "engine.md"))
 BLOCKS = re.findall(r"^```console\n\$ (.+?)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
+LONG = re.compile("--analyse|--compare|lazy")
+"""Commands that search for seconds, as every algorithm in turn, or every position of a match."""
+
 
 @pytest.mark.parametrize(
     ("command", "shown"),
     [
-        # A compiled engine searches every position of a match.
-        pytest.param(*block, marks=[pytest.mark.slow] if "--analyse" in block[0] else [], id=block[0])
+        pytest.param(*block, marks=[pytest.mark.slow] if LONG.search(block[0]) else [], id=block[0])
         for block in BLOCKS
     ],
 )

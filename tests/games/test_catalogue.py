@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from arena.games import rule_check
 from arena.games.catalogue import GAMES, Catalogue, make_game
 from arena.games.core import BadData, BadGame, Game, UnknownGame
 from arena.maps.loader import load_map
@@ -96,13 +97,14 @@ def test_rules_that_cannot_be_played_are_refused(tmp_path: Path) -> None:
             ("size = 9\n", "size = 9\n\n    def player(self, position):\n        return 'third'\n"),
             "must be Maxie's",
         ),
-        (("position.left - move, position", "position.left, position"), "not over after 10,000 plies"),
+        (("position.left - move, position", "position.left, position"), "not over after 300 plies"),
     ],
     ids=["three players", "no end"],
 )
 def test_a_game_that_no_match_can_be_played_of_is_refused_by_words(
-    change: tuple[str, str], why: str, tmp_path: Path
+    change: tuple[str, str], why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(rule_check, "MAX_PLIES", 300)
     with pytest.raises(BadGame, match=why):
         Catalogue().register(str(nim(tmp_path, change)))
 

@@ -333,6 +333,7 @@ def test_the_size_is_judged_before_the_content() -> None:
     assert refusal(b"\xc1" * (MAX_CLIENT_FRAME + 1)).code is Code.TOO_LARGE
 
 
+@pytest.mark.slow
 def test_the_largest_map_fits_into_the_largest_frame() -> None:
     """A complete graph of the 1,000 territories that a map may have, with the longest names there are."""
     size = MAX_TERRITORIES

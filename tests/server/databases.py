@@ -235,11 +235,21 @@ def postgresql_template(run_folder: Path) -> Path:
     return run_folder / "postgresql"
 
 
+def uses_postgresql(item: pytest.Item) -> bool:
+    """Return True if a test uses the shared PostgreSQL: by its fixtures, or by the parameter of `database`."""
+    if not isinstance(item, pytest.Function):
+        return False
+    params = item.callspec.params if hasattr(item, "callspec") else {}
+    return "postgresql" in item.fixturenames or params.get("database") == "postgresql"
+
+
 @pytest.fixture(scope="session")
-def shared_postgresql(postgresql_template: Path) -> Iterator[Postgresql | None]:
-    """Yield the PostgreSQL that all tests share; None where there is none, so that tests on SQLite run all the same."""
+def shared_postgresql(
+    request: pytest.FixtureRequest, postgresql_template: Path
+) -> Iterator[Postgresql | None]:
+    """Yield the PostgreSQL that all tests share; None if there is none, or if all tests of this run use SQLite."""
     binaries = find_postgresql_folder()
-    if binaries is None:
+    if binaries is None or not any(map(uses_postgresql, request.session.items)):
         yield None
         return
     with running_postgresql(binaries, template=postgresql_template) as server:

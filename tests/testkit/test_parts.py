@@ -37,6 +37,7 @@ def test_five(): pass
 """
 
 
+@pytest.mark.slow
 def test_each_missing_part_is_listed_in_one_line_at_the_end(pytester: pytest.Pytester) -> None:
     pytester.makeconftest("from tests.conftest import pytest_collection_modifyitems, pytest_terminal_summary")
     pytester.makeini("[pytest]\nmarkers = needs\n slow\n smoke")
@@ -50,6 +51,7 @@ def test_each_missing_part_is_listed_in_one_line_at_the_end(pytester: pytest.Pyt
     ]
 
 
+@pytest.mark.slow
 def test_a_test_that_needs_a_part_is_slow_unless_it_is_a_smoke_test(pytester: pytest.Pytester) -> None:
     pytester.makeconftest("from tests.conftest import pytest_collection_modifyitems, pytest_terminal_summary")
     pytester.makeini("[pytest]\nmarkers = needs\n slow\n smoke\naddopts = -m 'not slow'")

@@ -29,7 +29,7 @@ def test_whatever_a_planted_defect_replaces_is_there(name: str) -> None:
 
 def test_an_idle_host_has_little_to_do() -> None:
     """A timer that polls although nothing can have changed would add a step at each of its ticks."""
-    outcome = simulate(SimulationPlan(1, 30, bots=0, cluster=False, only=()))
+    outcome = simulate(SimulationPlan(1, 15, bots=0, cluster=False, only=()))
     assert not outcome.failure
     assert outcome.steps / outcome.seconds < 25
 

@@ -181,7 +181,7 @@ def test_lines_are_the_best_moves_of_an_engine(capsys: pytest.CaptureFixture[str
             "the match is over in this position: maxie wins (line)",
         ),
         (
-            ["analyse", "--game", "tictactoe", "--engine", "minimax:reference", "--depth", "6", "--svg", "-"],
+            ["analyse", "--game", "tictactoe", "--engine", "minimax:reference", "--depth", "5", "--svg", "-"],
             1,
             "choose a smaller --depth",
         ),

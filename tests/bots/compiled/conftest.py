@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from testkit.parts import skip_without
 
-skip_without("numba")
+if TYPE_CHECKING:
+    from arena.bots.compiled.searcher import Searcher
 
-from arena.bots.compiled.catalogue import weights_for  # noqa: E402
-from arena.bots.compiled.searcher import Searcher, Settings  # noqa: E402
+skip_without("numba")
 
 
 @pytest.fixture
 def make() -> Iterator[Callable[..., Searcher[Any, Any]]]:
     """Yield a function that makes a searcher with a small table. The searchers are closed after the test."""
+    from arena.bots.compiled.catalogue import weights_for  # noqa: PLC0415 - numba takes two seconds to load
+    from arena.bots.compiled.searcher import Searcher, Settings  # noqa: PLC0415
+
     searchers: list[Searcher[Any, Any]] = []
 
     def build(game: Any, evaluator: str = "features", **settings: Any) -> Searcher[Any, Any]:

@@ -65,7 +65,7 @@ def positions(game: AnyGame) -> list[Any]:
     """Return some positions of a match by chance, in which Maxie moves."""
     rng = random.Random(5)
     position, found = game.start(), []
-    for ply in range(24):
+    for ply in range(12):
         if ply % 2 == 0:
             found.append(position)
         position = game.play(position, rng.choice(game.moves(position)))

@@ -106,7 +106,7 @@ def test_two_processes_make_what_one_does(tmp_path: Path) -> None:
         (
             "openings of 3 plies on path4 passed the tests",
             1,
-            ["--map", "path4", "--plies", "3", "--processes", "1"],
+            ["--map", "path4", "--plies", "3", "--processes", "1", "--strengths", "20,60"],
         ),
         ("folder no/such does not exist", 1, ["--map", "m1", *QUICK, "--output", "no/such/folder.txt"]),
     ],

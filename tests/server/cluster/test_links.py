@@ -13,6 +13,7 @@ from arena.server.core.inputs import EdgeResynced, MessageReceived, TurnSent
 from arena.server.ports import Resync
 from testkit.simulation.bus import SimulatedExchange
 from testkit.simulation.world import MS, SECOND
+from tests.properties import seeds
 from tests.server.cluster.links import NotingCore, NotingEdge, exchanging
 
 SETTLED_NS = 2 * SECOND
@@ -117,7 +118,7 @@ def test_a_repeated_frame_is_taken_once(exchange: SimulatedExchange) -> None:
     assert edge.heard() == list(range(1, 100))
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_after_any_losses_repeats_and_delays_both_sides_agree_who_is_connected(seed: int) -> None:
     with exchanging(seed) as exchange:
         lose_repeat_and_delay(exchange)

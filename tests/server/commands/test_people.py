@@ -30,7 +30,7 @@ from tests.server.web.test_pages import get
 
 @pytest.fixture(autouse=True)
 def _look_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hosts, "POLL_SECONDS", 0.01)
+    monkeypatch.setattr(hosts, "POLL_SECONDS", 0.05)
     monkeypatch.setattr(renaming, "NOTICE_SECONDS", 0.5)
 
 

@@ -108,6 +108,7 @@ async def test_a_guest_plays_a_bot_that_is_started_for_it_and_ends_with_the_serv
     assert all_gone(mark)
 
 
+@pytest.mark.slow
 async def test_one_that_was_killed_is_back_for_the_next_challenge(monkeypatch: pytest.MonkeyPatch) -> None:
     mark = f"arena-test-house-{time.monotonic_ns()}"
     monkeypatch.setenv("ARENA_TEST_MARK", mark)
@@ -152,6 +153,7 @@ async def test_one_that_was_killed_in_a_match_goes_on_with_it(monkeypatch: pytes
     assert len(notices) == 1
 
 
+@pytest.mark.slow
 async def test_its_matches_go_on_when_the_server_comes_back(tmp_path: Path) -> None:
     kept = private_host_settings(database=f"sqlite:///{tmp_path / 'arena.db'}", grace_seconds=300)
     async with home(RANDOM, settings=kept) as host, dial(host.url) as guest:
@@ -188,6 +190,7 @@ async def test_an_engine_that_is_not_there_is_told_and_listed_no_more() -> None:
     assert "no engine is called 'nonsense'" in notices[0]
 
 
+@pytest.mark.slow
 async def test_with_a_check_an_engine_that_is_not_there_is_an_error() -> None:
     notices: list[str] = []
     with pytest.raises(BadHouse, match="no engine is called 'nonsense'"):
@@ -218,6 +221,7 @@ async def test_with_tls_the_house_connects_by_an_address_of_its_own(tmp_path: Pa
         await guest.play(game_of())
 
 
+@pytest.mark.slow
 async def test_with_other_rules_than_the_servers_it_is_refused_and_told_in_a_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

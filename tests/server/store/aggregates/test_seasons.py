@@ -215,6 +215,7 @@ for last in itertools.count(1):
 """Program that closes a season of copies of a store, and is killed before the first statement or commit, the second, and so on."""
 
 
+@pytest.mark.slow
 async def test_a_kill_at_any_step_of_the_closing_leaves_the_old_season_or_the_new_one(tmp_path: Path) -> None:
     async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine:
         await keep(engine, day(1), events(MAXIE_WINS), match=f"{1:032}")

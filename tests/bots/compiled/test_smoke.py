@@ -1,0 +1,20 @@
+"""One kernel in `make test`. It loads numba in the test: each worker would spend two seconds on it if the module did."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from arena.games.riskless import Riskless
+
+
+@pytest.mark.smoke
+def test_the_networks_kernel_agrees_with_the_python_rules() -> None:
+    from tests.bots.compiled.positions import random_map, random_position  # noqa: PLC0415
+    from tests.bots.compiled.test_riskless_network import check  # noqa: PLC0415
+
+    rng = random.Random(2)
+    for seed in range(50):
+        game = Riskless(random_map(rng, 12, (1, 2, 7, 10, 15)))
+        check(game, random_position(game, rng), seed)
