@@ -11,10 +11,13 @@ import pytest
 
 from arena.cli import main
 from arena.ladder import bot_processes
+from arena.server.commands import hosting
 from arena.server.processes.bot_process import RestartPolicy
+from arena.server.shell.house_processes import HousePlan
 
 MISUSE, FAILURE = 2, 1
-SETTLE_SECONDS = 50
+START_SECONDS = 500
+"""Time that a bot may need to say what is wrong. It needs much longer beside a load."""
 
 FILES = {
     "broken.toml": 'name = "x\n',
@@ -182,7 +185,9 @@ def test_bad_input_is_told_in_one_line(
         (tmp_path / name).write_text(text)
     monkeypatch.chdir(tmp_path)
     # Beside a load a bot may need longer to say what is wrong than matches wait for bots, and then a line more is told.
-    monkeypatch.setattr(bot_processes, "RestartPolicy", partial(RestartPolicy, settle=SETTLE_SECONDS))
+    patient = partial(RestartPolicy, start=START_SECONDS, settle=START_SECONDS)
+    monkeypatch.setattr(bot_processes, "RestartPolicy", patient)
+    monkeypatch.setattr(hosting, "HousePlan", partial(HousePlan, restart_policy=patient()))
     words = [word.replace("PORT", str(taken_port)).replace("CLOSED", str(closed_port)) for word in words]
     with pytest.raises(SystemExit) as left:
         main(words)

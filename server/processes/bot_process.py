@@ -120,6 +120,11 @@ class BotProcess:
         self._hang_report: str | None = None
         self._kill_requested = anyio.Event()
 
+    @property
+    def is_starting_first(self) -> bool:
+        """True until the first process of the bot has connected or ended."""
+        return self.state is BotState.STARTING and self._failures == 0
+
     def record_match_start(self) -> None:
         """Discard the output so far, because a new match begins."""
         self._output_tail.clear()

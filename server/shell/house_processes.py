@@ -133,13 +133,15 @@ class HouseProcesses:
                 self._start_engine(name)
 
     async def start_and_check(self) -> None:
-        """Start all engines, and wait until they are up. Raises BadHouse if an engine cannot be started."""
+        """Start all engines, and wait until each is up, or has failed once. Raises BadHouse if one cannot be started.
+
+        An engine counts as failed if it has not connected after `RestartPolicy.start` seconds.
+        """
         self._is_starting = True
         for name in self._processes:
             self._start_engine(name)
-        with anyio.move_on_after(self._plan.restart_policy.settle):
-            while any(each.state is BotState.STARTING for each in self._processes.values()):
-                await self._changed.wait()
+        while any(each.is_starting_first for each in self._processes.values()):
+            await self._changed.wait()
         self._is_starting = False
         for process in self._processes.values():
             if process.refusal is not None:

@@ -9,6 +9,7 @@ import ssl
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -193,10 +194,29 @@ async def test_an_engine_that_is_not_there_is_told_and_listed_no_more() -> None:
 @pytest.mark.slow
 async def test_with_a_check_an_engine_that_is_not_there_is_an_error() -> None:
     notices: list[str] = []
+    # Beside a load, the process of an engine may need longer to say what is wrong than a ladder waits for its bots.
+    policy = replace(QUICK, start=500, settle=0)
+    plan = HousePlan(
+        parse_engines("random,nonsense"), check=True, report_failure=notices.append, restart_policy=policy
+    )
     with pytest.raises(BadHouse, match="no engine is called 'nonsense'"):
-        async with home(parse_engines("random,nonsense"), notices, check=True):
+        async with open_host(house=plan) as host, host.open_house():
             pytest.fail("the server was opened")
     assert notices == []
+
+
+async def test_with_a_check_an_engine_that_hangs_as_it_starts_is_waited_for_only_once() -> None:
+    notices: list[str] = []
+    plan = HousePlan(
+        RANDOM,
+        check=True,
+        report_failure=notices.append,
+        restart_policy=replace(QUICK, start=0, backoff=500),
+    )
+    async with open_host(house=plan) as host, host.open_house():
+        assert house_of(host) == ["house-random"], "it is started again"
+    [told] = notices
+    assert "hung: it did not connect within 0 s" in told
 
 
 @mark_requires("openssl")
