@@ -4,7 +4,7 @@ Every second opening is one ply longer, so that each player moves first after ha
 does not show that an opening is even: on italy, a search of 8,000 nodes called 200 openings even, but between equal
 engines with 4,000 nodes per move Maxie won 62 % of the matches from them. Nor do matches at one strength: from some
 openings weak engines win more often as Minnie, and strong engines as Maxie. So equal engines of several strengths play
-two matches each from each opening, and at each strength each player must win one.
+two matches each from each opening, and at each strength each player must score at least half a point.
 
 Every search has a fixed number of nodes and one thread, and no clock is read. So the same map, rules and seed give the
 same openings on every machine, with any number of processes.

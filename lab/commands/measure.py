@@ -102,7 +102,8 @@ def measure_command(
 
     With --openings, match i begins with opening i, so each opening is used once.
 
-    With --game, a subclass of Riskless is measured. Its engines search in Python, and none searches 32,000 nodes.
+    With --game, a subclass of Riskless is measured. Its engines search in Python, which is slow, so the matches with 32,000
+    nodes are left out.
 
     The same seed gives the same figures on every machine. The table is Markdown if it is not printed on a terminal.
 
