@@ -1,7 +1,7 @@
 """Riskless: a deterministic Risk on a graph (source 001, section 4).
 
 A player moves all armies of one territory to an adjacent one; then every occupied territory of both
-players trains one army, up to the cap. The map itself is `games.board.RisklessMap`.
+players trains one army, up to the cap. The map itself is `games.riskless_map.RisklessMap`.
 
 A position has one signed number per territory: n > 0 means n armies of Maxie, n < 0 means -n of Minnie,
 0 is empty. One number is enough, because after training every occupied territory has at least one army.
@@ -15,8 +15,8 @@ from functools import cached_property
 from struct import pack
 from typing import NamedTuple, Self
 
-from arena.games.board import MAX_TERRITORIES, RisklessMap
 from arena.games.core import MAXIE, MINNIE, BadData, Game, Outcome, Plain, Player, Reason, require_integer
+from arena.games.riskless_map import MAX_TERRITORIES, RisklessMap
 
 FIGHTS = 4.0
 """Expected number of plies left, divided by the number of plies to the goal without fights."""

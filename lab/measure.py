@@ -19,10 +19,10 @@ from typing import cast
 
 from arena.bots.compiled.searcher import Settings
 from arena.bots.review.chance import winning_chance
-from arena.games.board import RisklessMap
 from arena.games.catalogue import KNOWN
 from arena.games.core import Player, Reason
 from arena.games.riskless import Riskless
+from arena.games.riskless_map import RisklessMap
 from arena.lab.processes import map_in_processes
 from arena.lab.selfplay import (
     NodeSearcher,

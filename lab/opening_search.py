@@ -21,9 +21,9 @@ from itertools import count, islice
 from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.review.chance import winning_chance
-from arena.games.board import RisklessMap
 from arena.games.core import Game, Player
 from arena.games.riskless import Armies, Move, Riskless
+from arena.games.riskless_map import RisklessMap
 from arena.lab.processes import map_in_processes
 from arena.lab.selfplay import gap_to_median, play_match, points_of, reply_chances, settled_value
 from arena.match.openings import Opening, position_after, random_opening

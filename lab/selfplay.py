@@ -10,15 +10,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from arena.bots.compiled.availability import has_compiled_search
 from arena.bots.compiled.catalogue import weights_for
-from arena.bots.compiled.layout import MAX_DEPTH
-from arena.bots.compiled.limits import has_compiled_search
+from arena.bots.compiled.memory_layout import MAX_DEPTH
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.review.chance import winning_chance
 from arena.bots.search.deepening import Report, deepen
 from arena.bots.search.play import Table, alphabeta_search
-from arena.bots.search.values import is_decided, outcome_value
+from arena.bots.search.search_values import is_decided, outcome_value
 from arena.games.core import Game, Player
 from arena.games.riskless import Armies, Riskless
 from arena.match.repetition import RepetitionCounter

@@ -15,7 +15,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 
-from arena.games.board import BadMap, RisklessMap
+from arena.games.riskless_map import BadMap, RisklessMap
 from arena.lab.balance import Balance
 from arena.maps.generators import GRID_CAP, TERRITORIES_PER_START, build_map
 from arena.maps.loader import MapError, load_map

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from arena.bots.api.options import IMAGE_SEPARATOR, SUBMISSION
+from arena.bots.api.engine_spec import IMAGE_SEPARATOR, SUBMISSION
 from arena.cores import usable_cores
 from arena.games.catalogue import KNOWN
 from arena.games.core import AnyGame

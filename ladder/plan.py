@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from arena.bots.api.options import (
+from arena.bots.api.engine_spec import (
     ENGINES,
     IMAGE,
     PROGRAM,

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from arena.bots.api.options import IMAGE, IMAGE_SEPARATOR, PROGRAM, SUBMISSION
+from arena.bots.api.engine_spec import IMAGE, IMAGE_SEPARATOR, PROGRAM, SUBMISSION
 from arena.games.loading import is_file_spec
 from arena.games.name_hints import most_similar
 from arena.ladder.event_openings import SHIPPED

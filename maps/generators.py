@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import cos, pi, prod, sin
 
-from arena.games.board import MAX_TERRITORIES, RisklessMap
+from arena.games.riskless_map import MAX_TERRITORIES, RisklessMap
 
 RING_CAP = 100
 GRID_CAP = 50

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import dist
 
-from arena.games.board import RisklessMap
+from arena.games.riskless_map import RisklessMap
 from arena.maps.mapfile import MapFile
 
 Point = tuple[float, float]

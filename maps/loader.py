@@ -6,8 +6,8 @@ from functools import cache, lru_cache
 from math import prod
 from pathlib import Path
 
-from arena.games.board import RisklessMap
 from arena.games.name_hints import suggest_name
+from arena.games.riskless_map import RisklessMap
 from arena.maps.generators import generate_map, parse_generated_name
 from arena.maps.mapfile import MapError, MapFile, parse_map_file
 

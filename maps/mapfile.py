@@ -1,6 +1,6 @@
 """Parsing of a map's TOML file (README.md shows the form), with a check of every table and key.
 
-`games.board.RisklessMap` checks the requirements of the rules of Riskless. This module checks the
+`games.riskless_map.RisklessMap` checks the requirements of the rules of Riskless. This module checks the
 file's own keys, replaces names by numbers, and reports every error in the terms of the file.
 """
 
@@ -11,8 +11,8 @@ import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from arena.games.board import BadMap, RisklessMap
 from arena.games.name_hints import most_similar
+from arena.games.riskless_map import BadMap, RisklessMap
 
 NUMBERS = ("territory_cap", "armies_to_win", "ply_limit")
 KEYS = ("description", *NUMBERS, "territory", "wraps")

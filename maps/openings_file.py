@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from arena.games.board import RisklessMap
 from arena.games.core import AnyGame, Game, GameError, IllegalMove
 from arena.games.riskless import Riskless
+from arena.games.riskless_map import RisklessMap
 from arena.maps.loader import SHIPPED, map_names
 from arena.protocol.values import Data
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from html import escape
 
-from arena.games.board import RisklessMap
+from arena.games.riskless_map import RisklessMap
 from arena.maps.cells import Ring, shipped_cells, shipped_ferries
 from arena.maps.layout import Line, Point, list_roads, smallest_distance
 from arena.maps.loader import MapError, load_map_file, map_names

@@ -6,9 +6,9 @@ from typing import Any
 
 from rich.console import Console
 
-from arena.games.board import RisklessMap
 from arena.games.core import Game
 from arena.games.riskless import Armies, Riskless
+from arena.games.riskless_map import RisklessMap
 from arena.maps.loader import load_map_file, map_names
 from arena.maps.mapfile import MapFile
 from arena.maps.text_map import draw_map

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from rich.text import Text
 
-from arena.games.board import RisklessMap
+from arena.games.riskless_map import RisklessMap
 from arena.maps.layout import Point, list_roads, map_extent, road_lines, smallest_distance
 from arena.maps.mapfile import MapFile
 

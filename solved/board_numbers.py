@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
-from arena.games.board import RisklessMap
 from arena.games.riskless import Armies, Riskless
+from arena.games.riskless_map import RisklessMap
 
 
 @dataclass(frozen=True)

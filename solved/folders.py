@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
-from arena.games.board import RisklessMap
+from arena.games.riskless_map import RisklessMap
 from arena.solved.board_numbers import Boards
 from arena.solved.header import BadTable, boards_digest
 from arena.solved.solved_table import SolvedTable

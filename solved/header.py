@@ -22,7 +22,7 @@ from zlib import crc32
 import msgspec
 from msgspec import Meta, Struct
 
-from arena.games.board import MAX_CAP
+from arena.games.riskless_map import MAX_CAP
 from arena.solved.board_numbers import Boards
 
 MAGIC = b"\x89ARENA\r\n"

@@ -21,7 +21,7 @@ from typing import Any
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from arena import console
-from arena.bots.api.options import ENGINES
+from arena.bots.api.engine_spec import ENGINES
 from testkit.forked import ForkedCommand
 from testkit.parts import find_browser, skip_without
 

@@ -22,7 +22,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from arena.games.board import RisklessMap
+from arena.games.riskless_map import RisklessMap
 from arena.lab.variants import HELD_OUT, load_variant
 from arena.maps.loader import map_names
 from arena.maps.openings_file import shipped_openings_file

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from msgspec.structs import replace
 
-from arena.bots.api.options import IMAGE, PROGRAM, SUBMISSION, BadSpec
+from arena.bots.api.engine_spec import IMAGE, PROGRAM, SUBMISSION, BadSpec
 from arena.bots.commands.bot_settings import (
     DEFAULT_URL,
     BadBotSettings,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import cast
 
-from arena.bots.api.options import BadSpec, IntegerOption, parse_spec
+from arena.bots.api.engine_spec import BadSpec, IntegerOption, parse_spec
 from arena.bots.engines.registry import Engine, make_engine
 from arena.console import UsageError, register_game
 from arena.games.core import AnyGame, GameError

@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec.structs import asdict
 from rich.table import Table
 
-from arena.bots.api.options import BadSpec
+from arena.bots.api.engine_spec import BadSpec
 from arena.bots.engines.perfect import why_unplayable
 from arena.bots.evaluators.catalogue import UnknownEvaluator
 from arena.bots.evaluators.linear import BadWeights
@@ -30,7 +30,7 @@ from arena.bots.review.review import (
     solved_moves,
 )
 from arena.bots.review.values_chart import review_svg
-from arena.bots.search.values import ESTIMATE_LIMIT, is_decided, plies_to_end
+from arena.bots.search.search_values import ESTIMATE_LIMIT, is_decided, plies_to_end
 from arena.console import CommandError, UsageError, err, out, write_json, write_text
 from arena.games.core import Player
 from arena.games.riskless import Riskless

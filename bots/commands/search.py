@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from arena.bots.api.options import BadSpec, Spec
+from arena.bots.api.engine_spec import BadSpec, Spec
 from arena.bots.commands.compare import compare_command
 from arena.bots.commands.lookup import load_game
 from arena.bots.evaluators import BadWeights, UnknownEvaluator

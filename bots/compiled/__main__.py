@@ -14,9 +14,9 @@ from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.kernel import Weights
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.evaluators.network import SHAPES, Network
-from arena.games.board import RisklessMap
 from arena.games.core import Game
 from arena.games.riskless import Riskless
+from arena.games.riskless_map import RisklessMap
 from arena.games.tictactoe import TicTacToe
 
 

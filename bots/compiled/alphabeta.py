@@ -21,7 +21,7 @@ from arena.bots.compiled.intrinsics import atomic_load, atomic_store, fetch_add,
 from arena.bots.compiled.jamboree import SplitPoints, is_interrupted, value_to_exceed
 from arena.bots.compiled.kernel import PLAYING, Kernel
 from arena.bots.compiled.last_ply import LastPlySearch, end_value
-from arena.bots.compiled.layout import (
+from arena.bots.compiled.memory_layout import (
     FIRST,
     UNFIXED,
     Frame,
@@ -50,7 +50,7 @@ from arena.bots.compiled.table import (
     stored_move,
     stored_value,
 )
-from arena.bots.search.values import INFINITY
+from arena.bots.search.search_values import INFINITY
 
 ENTER, NEXT, BEGIN, GOT, FINISH, UNWIND, IDLE, DONE, STOPPED = range(9)
 _POLL = 31

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from arena.bots.api.bot import Match
-from arena.bots.api.options import Spec
+from arena.bots.api.engine_spec import Spec
 from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.search.deepening import NO_LIMIT, Report

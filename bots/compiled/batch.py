@@ -32,7 +32,7 @@ class Batch:
     observations  (size, cells) int8, for the player to move: above 0 its own, below 0 the opponent's
     legal         (size, actions) bool: legal actions of the player to move
     players       (size,) int8: 1 if Maxie is to move, -1 if Minnie is
-    plies         (size,) int64: moves played, including those of the opening
+    plies         (size,) int64: moves played, including opening moves
     rewards       (size,) int8: for a match that has just ended 1 if Maxie won, -1 if Minnie won, 0 for a draw
     done          (size,) bool: True if a match has just ended and another one has begun
     random        (size,) int32: a random legal action of each match, uniformly distributed

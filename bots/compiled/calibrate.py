@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from arena.bots.search.values import ESTIMATE_LIMIT
+from arena.bots.search.search_values import ESTIMATE_LIMIT
 from arena.games.core import Game
 
 WALKS = 8

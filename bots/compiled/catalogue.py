@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from arena.bots.compiled import riskless_kernel, tictactoe_kernel
+from arena.bots.compiled.availability import has_own_kernel
 from arena.bots.compiled.kernel import CompiledGame, Kernel, Weights
-from arena.bots.compiled.limits import has_own_kernel
 from arena.bots.evaluators import riskless, tictactoe
 from arena.bots.evaluators.catalogue import NETWORK_FILE, scale_weights
 from arena.bots.evaluators.linear import FOLDER, load_weights
@@ -24,9 +24,9 @@ from arena.games.core import BadGame, Game
 from arena.games.riskless import Riskless
 from arena.games.tictactoe import TicTacToe
 
-MOST_MOVES = 1 << 16
+MAX_MOVES = 1 << 16
 """Maximum number of moves of a game with a kernel."""
-MOST_WORDS = 64
+MAX_WORDS = 64
 """Maximum number of words of a position."""
 
 
@@ -44,7 +44,7 @@ def compile_game(game: Game[Any, Any], weights: Weights | Network) -> CompiledGa
 
 
 def weights_for(game: Game[Any, Any], evaluator: str) -> Weights | Network:
-    """Return the weights or the network with which the kernel's estimate equals that of an evaluator.
+    """Return the weights or the network of an evaluator, from which a kernel computes the same estimates.
 
     `evaluator` is a name for `bots.evaluators.catalogue.evaluator_for`, and a file NAME.npz has a network. Raises
     BadWeights.
@@ -71,9 +71,9 @@ def _load_custom_kernel(game: Game[Any, Any]) -> CompiledGame | None:
             f"{game.name}: compiled() returns {compiled!r:.60}: it must be a CompiledGame (docs/games.md), or None"
         )
     kernel = compiled.kernel
-    if not 1 <= kernel.key_words <= kernel.words <= MOST_WORDS or not 1 <= compiled.move_count <= MOST_MOVES:
+    if not 1 <= kernel.key_words <= kernel.words <= MAX_WORDS or not 1 <= compiled.move_count <= MAX_MOVES:
         raise BadGame(
-            f"{game.name}: a kernel must have 1 to {MOST_WORDS} words, 1 to `words` key words, and 1 to {MOST_MOVES} moves"
+            f"{game.name}: a kernel must have 1 to {MAX_WORDS} words, 1 to `words` key words, and 1 to {MAX_MOVES} moves"
         )
     return replace(compiled, kernel=_with_sources_digest(kernel))
 

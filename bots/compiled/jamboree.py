@@ -31,7 +31,7 @@ from arena.bots.compiled.intrinsics import (
     yield_core,
 )
 from arena.bots.compiled.kernel import Kernel
-from arena.bots.compiled.layout import (
+from arena.bots.compiled.memory_layout import (
     FIRST,
     SPLITS,
     UNFIXED,
@@ -48,10 +48,10 @@ from arena.bots.compiled.layout import (
 
 _SPINS = 64
 """Number of spins on a lock before a thread yields its core."""
-PATIENCE = 2000
-"""Number of looks for work before an idle thread yields its core, which takes about 0.1 ms.
+MAX_LOOKS = 2000
+"""Number of looks for work before an idle thread yields its core. They take about 0.1 ms in total.
 
-Work arrives within microseconds, but another program keeps a yielded core for milliseconds.
+Work usually arrives within microseconds, but another program keeps a yielded core for milliseconds.
 """
 
 
@@ -353,7 +353,7 @@ class SplitPoints:
                 spins += 1
             waited = get(mem, Register.WAITED) + spins
             put(mem, Register.WAITED, waited)
-            if spins == _SPINS and waited >= PATIENCE:
+            if spins == _SPINS and waited >= MAX_LOOKS:
                 yield_core()
             fetch_add(shared, Shared.IDLE, -1)
 
@@ -367,7 +367,7 @@ class SplitPoints:
             while not found and atomic_load(shared, Shared.QUIT) == 0:
                 if atomic_load(shared, Shared.STOP) == 0 and find_work(mem, shared, FIRST, -1):
                     found = True
-                elif spins < PATIENCE:
+                elif spins < MAX_LOOKS:
                     spin_pause()
                     spins += 1
                 else:

@@ -20,7 +20,7 @@ Two more are possible if leaves can be valued without creating their positions, 
 
 One more is for programs that learn from many matches in parallel (`bots.compiled.batch`):
 
-    observe(rules, mem, at, seen, row)  write what the player to move sees to the row seen[row], in 8-bit numbers
+    observe(rules, mem, at, seen, row)  write the observation of the player to move to seen[row], in 8-bit numbers
 
 `rules` is the array `CompiledGame.rules`, made from the game and the evaluator's weights. A move is a
 number below `CompiledGame.move_count`. To add a game, write these functions and a `CompiledGame` for it.

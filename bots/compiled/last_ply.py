@@ -11,8 +11,8 @@ from typing import Any
 from arena.bots.compiled.cache import inlined
 from arena.bots.compiled.intrinsics import get, put
 from arena.bots.compiled.kernel import DRAW, LOST, PLAYING, UNSEEN, Kernel
-from arena.bots.compiled.layout import Frame, Option, Register
-from arena.bots.search.values import INFINITY, WIN
+from arena.bots.compiled.memory_layout import Frame, Option, Register
+from arena.bots.search.search_values import INFINITY, WIN
 
 
 @inlined
@@ -23,7 +23,7 @@ def end_value(ended: Any, distance: Any) -> Any:
 
 
 class LastPlySearch:
-    """Functions of the last ply for one game. `list_moves` and `return_value` are those of the search."""
+    """Functions of the last ply for one game. `list_moves` and `return_value` are functions of the search."""
 
     def __init__(self, kernel: Kernel, frame_words: int, list_moves: Any, return_value: Any) -> None:
         words, play, status, estimate = kernel.words, kernel.play, kernel.status, kernel.estimate

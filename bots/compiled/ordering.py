@@ -12,7 +12,7 @@ from typing import Any
 from arena.bots.compiled.cache import inlined
 from arena.bots.compiled.intrinsics import get, put
 from arena.bots.compiled.kernel import Kernel
-from arena.bots.compiled.layout import Frame, ListState, Option
+from arena.bots.compiled.memory_layout import Frame, ListState, Option
 
 _MOVE_BITS = 16
 _LAST_MOVE = (1 << _MOVE_BITS) - 1

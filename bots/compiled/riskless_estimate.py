@@ -7,7 +7,7 @@ from typing import Any
 from arena.bots.compiled.cache import inlined
 from arena.bots.compiled.intrinsics import bit_column, get, lowest_bit, popcount, put, quotient
 from arena.bots.evaluators.riskless import NAMES
-from arena.bots.search.values import ESTIMATE_LIMIT
+from arena.bots.search.search_values import ESTIMATE_LIMIT
 
 _HALF = 0xFFFFFFFF
 

@@ -2,8 +2,8 @@
 
 A position consists of words with one bit for each territory. The first `planes` words hold the armies in binary: word i
 holds bit i of each number. Two more words hold the owners. Four planes suffice for a cap of 15, six for a cap of 63,
-and eight for a cap of 255. So a dozen instructions train all territories, whatever their number, and a set such as the
-territories next to an enemy or at the cap takes a few operations on words.
+and eight for a cap of 255. So a dozen instructions train all territories, however many there are. A set of territories,
+such as those next to an enemy or at the cap, takes a few operations on words.
 
 The effect of a move on its two territories, including training, depends only on the armies on both and on whether the
 target is an enemy's, so it is looked up in tables. The totals of both players are in one word, the mover's in the upper
@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
+from arena.bots.compiled.availability import MAX_TERRITORIES, has_compiled_search
 from arena.bots.compiled.cache import inlined
 from arena.bots.compiled.intrinsics import bit_column, get, lowest_bit, popcount, put
 from arena.bots.compiled.kernel import DRAW, LOST, PLAYING, WON, CompiledGame, Kernel, Weights, Words
-from arena.bots.compiled.limits import MAX_TERRITORIES, has_compiled_search
 from arena.bots.compiled.riskless_estimate import make_estimate
 from arena.bots.compiled.riskless_leaves import UNFORESEEN, make_leaves
 from arena.bots.compiled.riskless_network import NETWORK, make_network, network_words

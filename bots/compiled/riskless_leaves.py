@@ -14,7 +14,7 @@ from arena.bots.compiled.intrinsics import bit_column, get, lowest_bit, popcount
 from arena.bots.compiled.kernel import UNSEEN
 from arena.bots.compiled.riskless_estimate import TerritorySets
 from arena.bots.evaluators.riskless import NAMES
-from arena.bots.search.values import ESTIMATE_LIMIT
+from arena.bots.search.search_values import ESTIMATE_LIMIT
 
 UNFORESEEN = ("attacks", "exposed")
 """Features that require the leaf's position: a move changes possible attacks all around it."""

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from arena.bots.compiled.availability import MAX_TERRITORIES
 from arena.bots.compiled.cache import inlined
 from arena.bots.compiled.intrinsics import bit_column, get, put
 from arena.bots.compiled.kernel import Words
-from arena.bots.compiled.limits import MAX_TERRITORIES
 from arena.bots.evaluators.network import KINDS, SHIFT, UNITS, Rows, Tables
-from arena.bots.search.values import ESTIMATE_LIMIT
-from arena.games.board import RisklessMap
+from arena.bots.search.search_values import ESTIMATE_LIMIT
+from arena.games.riskless_map import RisklessMap
 
 LANES = 4
 ROW = UNITS // LANES

@@ -19,7 +19,7 @@ from arena.bots.compiled.cache import compile_lock
 from arena.bots.compiled.calibrate import calibrate
 from arena.bots.compiled.catalogue import compile_game
 from arena.bots.compiled.kernel import Weights, Words
-from arena.bots.compiled.layout import (
+from arena.bots.compiled.memory_layout import (
     FIRST,
     MAX_DEPTH,
     Frame,
@@ -31,7 +31,7 @@ from arena.bots.compiled.layout import (
 from arena.bots.compiled.table import AGES, make_main_line, make_table
 from arena.bots.evaluators.network import Network
 from arena.bots.search.deepening import NO_LIMIT, Report
-from arena.bots.search.values import ESTIMATE_LIMIT, INFINITY
+from arena.bots.search.search_values import ESTIMATE_LIMIT, INFINITY
 from arena.games.core import Game, M, P
 
 LATE = 3

@@ -13,8 +13,8 @@ from typing import Any
 from arena.bots.compiled.cache import inlined
 from arena.bots.compiled.intrinsics import get
 from arena.bots.compiled.kernel import Kernel
-from arena.bots.compiled.layout import Frame, Option
-from arena.bots.search.values import ESTIMATE_LIMIT
+from arena.bots.compiled.memory_layout import Frame, Option
+from arena.bots.search.search_values import ESTIMATE_LIMIT
 
 UNSETTLED = -3_000_000
 """Marker of a node that is not settled, lower than every value."""

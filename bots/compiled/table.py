@@ -16,8 +16,8 @@ import numpy as np
 from arena.bots.compiled.cache import compile_kernel, inlined
 from arena.bots.compiled.intrinsics import get, hash_pair, prefetch, put
 from arena.bots.compiled.kernel import PLAYING, Kernel, Words
-from arena.bots.compiled.layout import FIRST, LINE, Option, Register, Sizes
-from arena.bots.search.values import ESTIMATE_LIMIT
+from arena.bots.compiled.memory_layout import FIRST, LINE, Option, Register, Sizes
+from arena.bots.search.search_values import ESTIMATE_LIMIT
 
 UPPER, LOWER, EXACT = 1, 2, 3
 

@@ -11,7 +11,7 @@ from arena.bots.compiled.cache import inlined
 from arena.bots.compiled.intrinsics import get, lowest_bit, popcount, put
 from arena.bots.compiled.kernel import DRAW, LOST, PLAYING, CompiledGame, Kernel, Weights, Words
 from arena.bots.evaluators.tictactoe import NAMES
-from arena.bots.search.values import ESTIMATE_LIMIT
+from arena.bots.search.search_values import ESTIMATE_LIMIT
 from arena.games.tictactoe import LINES, MARKS, Board, TicTacToe
 
 _WEIGHTS = len(LINES)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.bots.api.bot import Clock, Crash, Thinking
-from arena.bots.api.options import IMAGE, IMAGE_SEPARATOR, SUBMISSION, BadSpec, container_bot_name
+from arena.bots.api.engine_spec import IMAGE, IMAGE_SEPARATOR, SUBMISSION, BadSpec, container_bot_name
 from arena.bots.engines.from_program import ProgramBot
 from arena.bots.engines.registry import NAME_LENGTH, Engine
 from arena.bots.engines.submission import unpack

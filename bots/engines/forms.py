@@ -12,8 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from arena.bots.api.options import BadSpec, Spec
-from arena.bots.compiled.limits import has_compiled_search, has_engine_extra
+from arena.bots.api.engine_spec import BadSpec, Spec
+from arena.bots.compiled.availability import has_compiled_search, has_engine_extra
 from arena.bots.evaluators.catalogue import NETWORK_FILE, OUTCOMES, OUTCOMES_FILE, features_of
 from arena.bots.evaluators.outcomes import category_function
 from arena.games.core import Game

@@ -10,7 +10,7 @@ import inspect
 from pathlib import Path
 
 from arena.bots.api.bot import Bot
-from arena.bots.api.options import BadSpec
+from arena.bots.api.engine_spec import BadSpec
 from arena.games.loading import describe_load_error, find_class, run_file, split_spec
 
 _PREFIX = "arena_bot_file_"

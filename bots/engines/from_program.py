@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from arena.bots.api.bot import Bot, Clock, Crash, Ending, Resign, Thinking
-from arena.bots.api.options import BadSpec
+from arena.bots.api.engine_spec import BadSpec
 from arena.bots.engines.program import Program, ProgramFault, RequestCancelled, excerpt
 from arena.bots.engines.registry import Engine
 

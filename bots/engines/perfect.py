@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from arena.bots.api.bot import Bot, Clock, Resign, Thinking
-from arena.bots.api.options import BadSpec, Spec
-from arena.bots.search.values import WIN
+from arena.bots.api.engine_spec import BadSpec, Spec
+from arena.bots.search.search_values import WIN
 from arena.games.core import Game
 from arena.games.riskless import Armies, Move
 from arena.solved.header import BadTable

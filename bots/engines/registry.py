@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from arena.bots.api.bot import Bot
-from arena.bots.api.options import ENGINES, BadSpec, Spec, engine_threads, parse_spec
+from arena.bots.api.engine_spec import ENGINES, BadSpec, Spec, engine_threads, parse_spec
 from arena.bots.client.worker import BotFactory
-from arena.bots.compiled.limits import has_engine_extra
+from arena.bots.compiled.availability import has_engine_extra
 from arena.bots.engines.forms import choose_form, reported_options
 from arena.bots.engines.from_file import engine_name, load_bot_class
 from arena.bots.engines.perfect import PerfectBot, solution_for, why_unplayable

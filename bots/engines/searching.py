@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from arena.bots.api.bot import Bot, Clock, Ending, Match, Resign, Thinking
 from arena.bots.api.budget import Budget, DeepeningRule, plan
-from arena.bots.api.options import BadSpec, Spec
+from arena.bots.api.engine_spec import BadSpec, Spec
 from arena.bots.engines.forms import choose_form
 from arena.bots.engines.garbage_collector import COLLECTOR
 from arena.bots.engines.perfect import solution_for, to_search_value, why_no_table

@@ -9,7 +9,7 @@ import zipfile
 import zlib
 from pathlib import Path, PurePosixPath
 
-from arena.bots.api.options import BadSpec
+from arena.bots.api.engine_spec import BadSpec
 
 SETTINGS = "bot.toml"
 """File at the top level of a submission that contains the bot's start command."""

@@ -10,7 +10,7 @@ from arena.bots.evaluators import riskless, tictactoe
 from arena.bots.evaluators.linear import FOLDER, Features, Weights, linear_evaluator, load_weights
 from arena.bots.evaluators.outcomes import category_evaluator, category_function, load_outcomes
 from arena.bots.search.problem import Evaluator
-from arena.bots.search.values import ESTIMATE_LIMIT, clamp_estimate
+from arena.bots.search.search_values import ESTIMATE_LIMIT, clamp_estimate
 from arena.games.core import Game, M, P
 from arena.games.riskless import Riskless
 from arena.games.tictactoe import TicTacToe

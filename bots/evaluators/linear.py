@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from arena.bots.search.problem import Evaluator
-from arena.bots.search.values import clamp_estimate
+from arena.bots.search.search_values import clamp_estimate
 from arena.games.core import P
 
 Features = Callable[[P], Sequence[int]]

@@ -29,9 +29,9 @@ import numpy.typing as npt
 
 from arena.bots.evaluators.linear import BadWeights
 from arena.bots.search.problem import Evaluator
-from arena.bots.search.values import clamp_estimate
-from arena.games.board import RisklessMap
+from arena.bots.search.search_values import clamp_estimate
 from arena.games.riskless import Armies, Riskless
+from arena.games.riskless_map import RisklessMap
 
 LEVELS = 12
 KINDS = 2 * LEVELS + 1

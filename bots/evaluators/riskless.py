@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from arena.bots.evaluators.linear import Features
-from arena.games.board import RisklessMap
 from arena.games.riskless import Armies, Riskless
+from arena.games.riskless_map import RisklessMap
 
 NAMES = (
     "armies",

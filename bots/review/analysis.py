@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any, Protocol, Self
 
 from arena.bots.api.bot import Match
-from arena.bots.api.options import (
+from arena.bots.api.engine_spec import (
     ENGINES,
     BadSpec,
     FractionOption,
@@ -34,8 +34,8 @@ from arena.bots.search.algorithms import ALGORITHMS, AlgorithmSettings
 from arena.bots.search.deepening import MAX_DEPTH, NO_LIMIT, Report
 from arena.bots.search.monitor import SearchMonitor, Stop, Stopped, never_stop
 from arena.bots.search.problem import Problem, SearchResult
+from arena.bots.search.search_values import from_root
 from arena.bots.search.thread_pool import ThreadPool
-from arena.bots.search.values import from_root
 from arena.clock import MONOTONIC
 from arena.cores import usable_cores
 from arena.games.core import Game, Player

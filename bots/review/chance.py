@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from arena.bots.search.values import is_decided
+from arena.bots.search.search_values import is_decided
 from arena.games.core import Game
 from arena.games.riskless import Riskless
 from arena.maps import chance as map_chance

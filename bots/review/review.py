@@ -17,7 +17,7 @@ from msgspec import Struct
 from arena.bots.review.analysis import Analyst
 from arena.bots.review.chance import winning_chance
 from arena.bots.search.deepening import Report
-from arena.bots.search.values import is_decided, outcome_value
+from arena.bots.search.search_values import is_decided, outcome_value
 from arena.games.core import AnyGame, Game, Player
 from arena.match.replay import Replay
 from arena.solved.move_quality import MoveQuality, classify_move

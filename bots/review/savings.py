@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from arena.bots.api.options import Spec, Value
+from arena.bots.api.engine_spec import Spec, Value
 from arena.bots.review.analysis import run_reference
 from arena.bots.search.monitor import Stopped
 from arena.bots.search.reports.trace_text import value_text

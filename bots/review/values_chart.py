@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from arena.bots.review.review import ReviewedMove
-from arena.bots.search.values import ESTIMATE_LIMIT
+from arena.bots.search.search_values import ESTIMATE_LIMIT
 from arena.charts import Area, dot_element, svg_document, text_element
 
 WIDTH, HEIGHT = 760, 400

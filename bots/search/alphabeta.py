@@ -24,7 +24,7 @@ from __future__ import annotations
 from arena.bots.search.monitor import Path, SearchMonitor
 from arena.bots.search.move_values import NO_ALPHA, NO_BETA, MoveValue, leaf, max_alpha, min_beta, step
 from arena.bots.search.problem import Line, Problem, SearchResult
-from arena.bots.search.values import INFINITY
+from arena.bots.search.search_values import INFINITY
 from arena.bots.search.views import Cons, Nil, Seq, showl
 from arena.games.core import M, P, Player
 

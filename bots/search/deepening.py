@@ -16,7 +16,7 @@ from arena.bots.search.monitor import SearchMonitor, Stop, Stopped, never_stop
 from arena.bots.search.ordering import move_to_front
 from arena.bots.search.play import Search
 from arena.bots.search.problem import Line, SearchResult
-from arena.bots.search.values import is_decided
+from arena.bots.search.search_values import is_decided
 from arena.games.core import Game, M, P
 
 MAX_DEPTH = 100

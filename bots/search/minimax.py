@@ -13,7 +13,7 @@ from typing import Generic
 from arena.bots.search.monitor import Path, SearchMonitor
 from arena.bots.search.move_values import MoveValue
 from arena.bots.search.problem import Line, Problem, SearchResult
-from arena.bots.search.values import INFINITY
+from arena.bots.search.search_values import INFINITY
 from arena.games.core import M, P, Player
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from arena.bots.search.values import INFINITY
+from arena.bots.search.search_values import INFINITY
 
 
 @dataclass(frozen=True, slots=True)

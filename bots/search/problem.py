@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, NamedTuple
 
-from arena.bots.search.values import outcome_value
+from arena.bots.search.search_values import outcome_value
 from arena.games.core import Game, M, P, Reason
 
 Evaluator = Callable[[P], int]
@@ -59,7 +59,7 @@ Line = tuple[M, ...]
 class SearchResult(Generic[M]):
     """Result of a search of the root.
 
-    value   for Maxie, as `bots.search.values` describes
+    value   for Maxie, as `bots.search.search_values` describes
     move    the best move; None if the root is a leaf
     line    the moves that lead to the value, starting with `move`; it ends where a transposition table had the value
     """

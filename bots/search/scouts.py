@@ -19,8 +19,8 @@ from typing import Generic
 from arena.bots.search.monitor import Path, SearchMonitor, Stopped
 from arena.bots.search.move_values import MoveValue
 from arena.bots.search.problem import Line, Problem, SearchResult
+from arena.bots.search.search_values import INFINITY
 from arena.bots.search.thread_pool import Task, ThreadPool
-from arena.bots.search.values import INFINITY
 from arena.games.core import M, P
 
 Answer = tuple[int, Line[M]]

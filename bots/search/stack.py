@@ -7,7 +7,7 @@ positions.) Here the frontier is a list of frames, and positions are remembered 
 
 Contract: the same as `bots.search.minimax` and `bots.search.alphabeta.failsoft`: exact at the root, leftmost best
 move, and without a memory the same nodes in the same order. Depth is limited only by memory, and
-in games with wins by `bots.search.values`: a win must be nearer than 100,000 plies.
+in games with wins by `bots.search.search_values`: a win must be nearer than 100,000 plies.
 A frame's values are for its player to move; an answer is for Maxie.
 """
 
@@ -19,8 +19,8 @@ from typing import Generic
 from arena.bots.search.monitor import Path, SearchMonitor
 from arena.bots.search.move_values import MoveValue
 from arena.bots.search.problem import Problem, SearchResult
+from arena.bots.search.search_values import INFINITY
 from arena.bots.search.table import Bound, Table
-from arena.bots.search.values import INFINITY
 from arena.games.core import M, P
 
 

@@ -3,7 +3,7 @@
 An entry holds the value of one position searched to one depth. It is used only for that depth: a deeper search gives
 a different value, and a fixed-depth search promises the value of its own depth. The key is the whole position. A
 Riskless position includes its ply, so effects of the ply limit never appear at another ply. Values are stored
-relative to the node, because its distance from the root differs between paths (`values.from_node`).
+relative to the node, because its distance from the root differs between paths (`search_values.from_node`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Generic
 
-from arena.bots.search.values import from_node, from_root
+from arena.bots.search.search_values import from_node, from_root
 from arena.games.core import M, P
 
 

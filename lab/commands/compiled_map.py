@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from arena.bots.compiled.limits import MAX_CAP, MAX_TERRITORIES, has_compiled_search
+from arena.bots.compiled.availability import MAX_CAP, MAX_TERRITORIES, has_compiled_search
 from arena.console import UsageError
-from arena.games.board import RisklessMap
 from arena.games.riskless import Riskless
+from arena.games.riskless_map import RisklessMap
 from arena.lab.variants import load_variant
 from arena.maps.loader import MapError
 

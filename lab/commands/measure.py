@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 from rich.progress import Progress
 
-from arena.bots.api.options import ENGINES
+from arena.bots.api.engine_spec import ENGINES
 from arena.bots.evaluators.linear import BadWeights
 from arena.console import (
     GameOption,
@@ -25,10 +25,10 @@ from arena.console import (
     write_json,
 )
 from arena.cores import usable_cores
-from arena.games.board import RisklessMap
 from arena.games.catalogue import KNOWN
 from arena.games.core import AnyGame
 from arena.games.riskless import Riskless
+from arena.games.riskless_map import RisklessMap
 from arena.lab.commands.compiled_map import load_compiled_map
 from arena.maps.loader import map_names
 from arena.maps.openings_file import BadOpenings, Opening, read_openings, shipped_openings_file

@@ -13,13 +13,13 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from arena.bots.api.options import ENGINES, BadSpec, Spec, parse_spec
+from arena.bots.api.engine_spec import ENGINES, BadSpec, Spec, parse_spec
 from arena.bots.engines.registry import make_engine
 from arena.bots.evaluators.linear import BadWeights
 from arena.console import CommandError, MapOption, ProcessesOption, SeedOption, UsageError, err, write_text
 from arena.cores import usable_cores
-from arena.games.board import RisklessMap
 from arena.games.riskless import Riskless
+from arena.games.riskless_map import RisklessMap
 from arena.lab.commands.compiled_map import load_compiled_map
 from arena.maps.openings_file import KEY, map_fingerprint
 from arena.maps.setup import DEFAULT_MAP

@@ -16,7 +16,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 
 from arena.console import CommandError, JsonOption, UsageError, err, out, write_json
 from arena.cores import usable_cores
-from arena.games.board import RisklessMap
+from arena.games.riskless_map import RisklessMap
 from arena.lab.variants import load_variant
 from arena.maps.loader import MapError
 from arena.solved.board_numbers import Boards

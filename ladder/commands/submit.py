@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 from msgspec import Struct
 
-from arena.bots.api.options import IMAGE_SEPARATOR, SUBMISSION, BadSpec
+from arena.bots.api.engine_spec import IMAGE_SEPARATOR, SUBMISSION, BadSpec
 from arena.bots.engines.container import container_engine
 from arena.bots.engines.submission import unpack
 from arena.console import (

@@ -16,7 +16,7 @@ import numpy as np
 from arena.bots.compiled.cache import inlined
 from arena.bots.compiled.intrinsics import fetch_add, get, put
 from arena.bots.compiled.kernel import LOST, PLAYING, WON, CompiledGame, Kernel, Words
-from arena.bots.compiled.layout import LINE, Frame
+from arena.bots.compiled.memory_layout import LINE, Frame
 from arena.games.core import Game, Outcome, Player
 
 OVER = 1000

@@ -15,7 +15,7 @@ from threading import Event
 import pytest
 
 from arena.bots.api.bot import Clock, assign_match, request_move
-from arena.bots.api.options import BadSpec
+from arena.bots.api.engine_spec import BadSpec
 from arena.bots.engines.container import container_engine
 from testkit.parts import mark_requires, skip_without
 from tests.bots.engines.programs import LONG, MATCH

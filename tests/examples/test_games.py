@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from arena.bots.search.algorithms import ALGORITHMS, AlgorithmSettings
 from arena.bots.search.monitor import SearchMonitor
 from arena.bots.search.problem import Problem
+from arena.bots.search.search_values import WIN
 from arena.bots.search.thread_pool import ThreadPool
-from arena.bots.search.values import WIN
 from arena.games.catalogue import KNOWN
 from arena.games.core import MAXIE, MINNIE, Game, Player
 from arena.games.loading import load_game_class

@@ -11,8 +11,8 @@ from testkit.parts import skip_without
 
 skip_without("numba")
 
+from arena.bots.compiled.availability import has_compiled_search, has_own_kernel  # noqa: E402
 from arena.bots.compiled.catalogue import compile_game, weights_for  # noqa: E402 - the extra is there
-from arena.bots.compiled.limits import has_compiled_search, has_own_kernel  # noqa: E402
 from arena.bots.compiled.searcher import Searcher, Settings  # noqa: E402
 from arena.bots.evaluators.catalogue import evaluator_for  # noqa: E402
 from arena.games.core import BadGame, Game  # noqa: E402

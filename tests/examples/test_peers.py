@@ -16,7 +16,7 @@ from arena.bots.engines.registry import Engine, make_engine
 from arena.bots.evaluators import evaluator_for
 from arena.bots.search.alphabeta import failsoft
 from arena.bots.search.problem import Problem
-from arena.bots.search.values import WIN
+from arena.bots.search.search_values import WIN
 from arena.games.core import AnyGame
 from arena.maps.setup import make_game_on_map
 from arena.protocol.timecontrol import TimeControl

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from arena.games.board import RisklessMap
+from arena.games.riskless_map import RisklessMap
 
 Held = dict[int, tuple[str, int]]
 

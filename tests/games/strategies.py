@@ -8,9 +8,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from arena.games.board import RisklessMap
 from arena.games.core import GameError, Player
 from arena.games.riskless import Armies
+from arena.games.riskless_map import RisklessMap
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
 plain = st.recursive(

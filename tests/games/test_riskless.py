@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.games.board import RisklessMap
 from arena.games.core import BadData, IllegalMove, Outcome, Player, Reason
 from arena.games.riskless import Armies, Riskless
+from arena.games.riskless_map import RisklessMap
 from arena.maps.loader import load_map
 from tests.games.riskless_oracle import Oracle
 from tests.games.setups import MAPS, random_match

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.games.board import RisklessMap
 from arena.games.graph import Graph
+from arena.games.riskless_map import RisklessMap
 from arena.lab.balance import Balance, all_distances
 from arena.maps.generators import grid_map, ring_map
 from tests.games.strategies import riskless_maps

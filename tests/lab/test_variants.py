@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.bots.compiled.limits import has_compiled_search
+from arena.bots.compiled.availability import has_compiled_search
 from arena.games.graph import is_connected, is_simple, is_undirected
 from arena.games.riskless import Riskless
 from arena.lab.variants import HELD_OUT, TRAINING, load_variant, planar_map

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.games.board import RisklessMap
 from arena.games.graph import is_connected, is_simple, is_undirected
+from arena.games.riskless_map import RisklessMap
 from arena.maps.generators import column_letters, generate_map, grid_map, ring_map
 from arena.maps.loader import load_map
 from tests.properties import examples

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.games.board import RisklessMap
+from arena.games.riskless_map import RisklessMap
 from arena.maps.generators import grid_map
 from arena.maps.layout import OVERHANG, list_roads, map_extent, road_lines, smallest_distance
 from arena.maps.mapfile import MapFile

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.games.board import RisklessMap
+from arena.games.riskless_map import RisklessMap
 from arena.maps.loader import (
     MAX_BYTES,
     SHIPPED,

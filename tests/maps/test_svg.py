@@ -5,7 +5,7 @@ from xml.etree.ElementTree import Element, fromstring
 
 import pytest
 
-from arena.games.board import RisklessMap
+from arena.games.riskless_map import RisklessMap
 from arena.maps.cells import shipped_cells
 from arena.maps.layout import list_roads, road_lines
 from arena.maps.loader import load_map_file, map_names

@@ -12,9 +12,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from arena.games.board import RisklessMap
 from arena.games.core import Player
 from arena.games.riskless import Armies, Riskless
+from arena.games.riskless_map import RisklessMap
 from arena.match.adjudication import adjudicate
 from arena.match.referee import SEATS, Referee
 from arena.match.referee_events import (

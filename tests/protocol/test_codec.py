@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from arena.games.board import MAX_NAME, MAX_TERRITORIES, RisklessMap
+from arena.games.riskless_map import MAX_NAME, MAX_TERRITORIES, RisklessMap
 from arena.protocol.codec import MAX_DEPTH, DecodeError, decode_client, decode_server, encode
 from arena.protocol.codes import Code
 from arena.protocol.messages import (

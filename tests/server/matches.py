@@ -5,9 +5,9 @@ from __future__ import annotations
 import uuid
 from collections.abc import Sequence
 
-from arena.games.board import RisklessMap
 from arena.games.catalogue import make_game
 from arena.games.core import AnyGame
+from arena.games.riskless_map import RisklessMap
 from arena.match.terms import Terms
 from arena.protocol.codes import EndReason
 from arena.protocol.record import FORMAT, Record, RecordedMove, Result

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.games.board import RisklessMap
+from arena.games.riskless_map import RisklessMap
 from testkit.parts import skip_without
 
 

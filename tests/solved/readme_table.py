@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from arena.cores import usable_cores
-from arena.games.board import RisklessMap
+from arena.games.riskless_map import RisklessMap
 from arena.lab.solving.solver import Solver
 from arena.lab.solving.verify import verify_table
 from arena.maps.loader import load_map

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from arena.games.board import RisklessMap
 from arena.games.core import Player
 from arena.games.riskless import Armies, Riskless
+from arena.games.riskless_map import RisklessMap
 from arena.games.tictactoe import TicTacToe
 from arena.maps.loader import load_map
 from arena.solved.move_quality import MoveQuality, classify_move

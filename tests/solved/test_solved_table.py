@@ -9,7 +9,7 @@ from random import Random
 import msgspec
 import pytest
 
-from arena.games.board import RisklessMap
+from arena.games.riskless_map import RisklessMap
 from arena.solved.board_numbers import Boards
 from arena.solved.folders import check_table, find_table, local_folder, open_table, table_file_name
 from arena.solved.header import MAGIC, BadTable, Header, boards_digest, decode_header, encode_header

@@ -10,8 +10,8 @@ from arena.bots.search.move_values import MoveValue
 from arena.bots.search.ordering import OrderedMove, best_first
 from arena.bots.search.play.root import Progress, Root, ordered_root_moves
 from arena.bots.search.problem import Evaluator, Line, Problem, SearchResult
+from arena.bots.search.search_values import INFINITY
 from arena.bots.search.table import Bound, Table
-from arena.bots.search.values import INFINITY
 from arena.games.core import Game, M, P
 
 

@@ -9,8 +9,8 @@ from arena.bots.search.ordering import OrderedMove, split_moves
 from arena.bots.search.play.alphabeta import AlphaBeta
 from arena.bots.search.play.root import Root
 from arena.bots.search.problem import Evaluator, Line, Problem
+from arena.bots.search.search_values import INFINITY
 from arena.bots.search.thread_pool import ThreadPool
-from arena.bots.search.values import INFINITY
 from arena.games.core import M, P
 
 

@@ -8,7 +8,7 @@ from typing import Generic, Protocol
 from arena.bots.search.monitor import SearchMonitor
 from arena.bots.search.ordering import OrderedMove
 from arena.bots.search.problem import Line, Problem, SearchResult
-from arena.bots.search.values import INFINITY
+from arena.bots.search.search_values import INFINITY
 from arena.games.core import Game, M, P
 
 Progress = Callable[[SearchResult[M]], None]

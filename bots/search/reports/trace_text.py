@@ -6,7 +6,7 @@ Result of (Maxie,e) is Leaf(Guess: 3)
 
 F is Maxie's function and G is Minnie's; ~ is Standard ML's minus sign. A search without a window has
 no `ab`. In a game that is not an explicit tree, a state is its position as text. Values are those of
-`bots.search.values`.
+`bots.search.search_values`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, assert_never
 from arena.bots.search.monitor import Entered, Event, Exited, TableHit, Valued
 from arena.bots.search.move_values import MoveValue
 from arena.bots.search.problem import SearchResult
-from arena.bots.search.values import INFINITY, plies_to_end
+from arena.bots.search.search_values import INFINITY, plies_to_end
 from arena.bots.search.views import Seq, to_list
 from arena.games.core import Game, Player, Reason
 from arena.games.explicit import Explicit

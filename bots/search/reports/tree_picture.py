@@ -14,7 +14,7 @@ from typing import Any
 from arena.bots.search.monitor import Event
 from arena.bots.search.move_values import MoveValue
 from arena.bots.search.reports.traced_tree import TracedNode, traced_tree
-from arena.bots.search.values import INFINITY, plies_to_end
+from arena.bots.search.search_values import INFINITY, plies_to_end
 from arena.charts import svg_document, text_element
 from arena.games.core import Game, Player
 

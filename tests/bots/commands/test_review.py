@@ -10,7 +10,7 @@ import pytest
 from msgspec import structs
 
 from arena.bots.review.values_chart import review_svg
-from arena.bots.search.values import WIN
+from arena.bots.search.search_values import WIN
 from arena.maps.setup import make_game_on_map
 from arena.protocol.codes import EndReason
 from arena.protocol.record import RecordedMove, Result, to_line

@@ -6,10 +6,10 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from arena.bots.search.values import outcome_value
-from arena.games.board import BadMap, RisklessMap
+from arena.bots.search.search_values import outcome_value
 from arena.games.core import Game, Player
 from arena.games.riskless import Armies, Riskless
+from arena.games.riskless_map import BadMap, RisklessMap
 
 
 def random_map(

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from arena.bots.api.bot import Match
-from arena.bots.api.options import ENGINES, parse_spec
+from arena.bots.api.engine_spec import ENGINES, parse_spec
 from arena.bots.compiled.backend import CompiledBackend
 from arena.bots.engines.searching import PythonBackend, make_backend
 from arena.games.core import AnyGame, Player
@@ -17,7 +17,7 @@ import sys
 sys.modules["numba"] = None
 from arena.bots.engines.searching import make_backend
 from arena.bots.api.bot import Match
-from arena.bots.api.options import ENGINES, parse_spec
+from arena.bots.api.engine_spec import ENGINES, parse_spec
 from arena.games.core import Player
 from arena.maps.setup import make_game_on_map
 game = make_game_on_map()

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from arena.bots.compiled.availability import has_compiled_search
 from arena.bots.compiled.catalogue import compile_game, weights_for
-from arena.bots.compiled.limits import has_compiled_search
 from arena.bots.evaluators.catalogue import features_of
 from arena.bots.evaluators.linear import BadWeights
 from arena.games.hexapawn import Hexapawn

@@ -15,8 +15,8 @@ from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.search.jamboree import jamboree
 from arena.bots.search.monitor import Entered, SearchMonitor
 from arena.bots.search.problem import Problem
+from arena.bots.search.search_values import INFINITY
 from arena.bots.search.thread_pool import ThreadPool
-from arena.bots.search.values import INFINITY
 from arena.games.riskless import Riskless
 from arena.maps.loader import load_map
 from tests.bots.tree_game import MAX_MOVES, OVER, Node, Trees

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from arena.bots.compiled.availability import has_compiled_search
 from arena.bots.compiled.cache import compile_kernel
 from arena.bots.compiled.intrinsics import put
 from arena.bots.compiled.kernel import DRAW, LOST, PLAYING, WON
-from arena.bots.compiled.limits import has_compiled_search
 from arena.bots.compiled.riskless_kernel import compile_game, layout_for, plane_count, riskless_kernel
 from arena.bots.evaluators import riskless
 from arena.bots.evaluators.linear import linear_evaluator

@@ -9,9 +9,9 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from arena.bots.api.options import ENGINES, parse_spec
+from arena.bots.api.engine_spec import ENGINES, parse_spec
+from arena.bots.compiled.availability import has_compiled_search
 from arena.bots.compiled.catalogue import weights_for
-from arena.bots.compiled.limits import has_compiled_search
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.engines.forms import choose_form
 from arena.games.basics import Outcome

@@ -8,7 +8,7 @@ import pytest
 
 from arena.bots.compiled.calibrate import sample_positions
 from arena.bots.compiled.catalogue import weights_for
-from arena.bots.compiled.layout import Option
+from arena.bots.compiled.memory_layout import Option
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.evaluators import riskless
 from arena.bots.evaluators.linear import linear_evaluator

@@ -29,7 +29,7 @@ from arena.bots.compiled.table import (
 )
 from arena.bots.evaluators import evaluator_for
 from arena.bots.search.problem import Problem
-from arena.bots.search.values import WIN, from_node, from_root
+from arena.bots.search.search_values import WIN, from_node, from_root
 from arena.games.riskless import Riskless
 from arena.maps.loader import load_map
 

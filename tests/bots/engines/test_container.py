@@ -16,7 +16,7 @@ from threading import Event
 import pytest
 
 from arena.bots.api.bot import Bot, Clock, Crash, assign_match, request_move
-from arena.bots.api.options import BadSpec
+from arena.bots.api.engine_spec import BadSpec
 from arena.bots.engines.container import LIMITS, PODMAN_LIMITS, container_engine
 from tests.bots.command_line import fails
 from tests.bots.engines.programs import HONEST, LONG, MATCH

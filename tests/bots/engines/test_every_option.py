@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from arena.bots.api.bot import Bot, Clock, Ending, Match, assign_match, request_move
-from arena.bots.api.options import ENGINES, BadSpec, parse_spec
+from arena.bots.api.engine_spec import ENGINES, BadSpec, parse_spec
 from arena.bots.engines.forms import choose_form
 from arena.bots.engines.registry import make_engine
 from arena.bots.review.analysis import REFERENCE, parse_reference, run_reference

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.bots.api.bot import Match, Resign, assign_match
-from arena.bots.api.options import ENGINES, BadSpec, FractionOption, IntegerOption, Spec, parse_spec
+from arena.bots.api.engine_spec import ENGINES, BadSpec, FractionOption, IntegerOption, Spec, parse_spec
 from arena.bots.engines.forms import choose_form, reported_options
 from arena.bots.engines.registry import make_engine, why_incompatible
 from arena.games.core import AnyGame, Player
@@ -29,7 +29,7 @@ HERE = "because here the engine searches in Python"
 WITHOUT = """
 import sys
 sys.modules["numba"] = None
-from arena.bots.api.options import BadSpec
+from arena.bots.api.engine_spec import BadSpec
 from arena.bots.engines.registry import make_engine
 for spec in sys.argv[1:]:
     try:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from arena.bots.api.bot import Bot
-from arena.bots.api.options import BadSpec
+from arena.bots.api.engine_spec import BadSpec
 from arena.bots.engines.from_file import engine_name, load_bot_class
 from arena.games.loading import is_file_spec
 

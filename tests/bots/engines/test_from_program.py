@@ -12,7 +12,7 @@ from threading import Event
 import pytest
 
 from arena.bots.api.bot import Clock, Ending, request_move
-from arena.bots.api.options import BadSpec
+from arena.bots.api.engine_spec import BadSpec
 from arena.bots.client.state.actions import Choose
 from arena.bots.client.worker import BotEnded, MoveChosen, Prepared, Report, Worker
 from arena.bots.engines.from_program import ProgramBot, program_engine

@@ -9,7 +9,7 @@ import pytest
 from arena.bots.api.bot import Clock, Match, Resign, assign_match
 from arena.bots.engines.perfect import PerfectBot, count_losing_replies
 from arena.bots.engines.registry import why_incompatible
-from arena.bots.search.values import WIN
+from arena.bots.search.search_values import WIN
 from arena.games.core import MAXIE, MINNIE
 from arena.games.riskless import Armies, Riskless
 from arena.games.tictactoe import TicTacToe

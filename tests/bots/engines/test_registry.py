@@ -7,7 +7,7 @@ from time import monotonic
 import pytest
 
 from arena.bots.api.bot import Clock, request_move
-from arena.bots.api.options import ENGINES, BadSpec
+from arena.bots.api.engine_spec import ENGINES, BadSpec
 from arena.bots.engines.registry import make_engine, why_incompatible
 from arena.games.core import AnyGame, Player
 from arena.maps.setup import make_game_on_map

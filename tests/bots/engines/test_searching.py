@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from arena.bots.api.bot import Bot, Clock, Match, request_move
-from arena.bots.api.options import ENGINES, parse_spec
+from arena.bots.api.engine_spec import ENGINES, parse_spec
 from arena.bots.compiled.backend import CompiledBackend
 from arena.bots.engines.searching import PythonBackend, SearchingBot
 from arena.games.core import AnyGame, Player

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.bots.api.options import BadSpec
+from arena.bots.api.engine_spec import BadSpec
 from arena.bots.engines import submission
 from arena.bots.engines.submission import MAX_FILES, MAX_PATH, MAX_UNPACKED, MAX_ZIP, unpack
 

@@ -14,10 +14,10 @@ import pytest
 from arena.bots.api.bot import Bot, Clock, Match, Resign, assign_match, request_move
 from arena.bots.engines import searching
 from arena.bots.engines.registry import make_engine, why_incompatible
-from arena.bots.search.values import WIN
-from arena.games.board import RisklessMap
+from arena.bots.search.search_values import WIN
 from arena.games.core import MAXIE
 from arena.games.riskless import Armies, Riskless
+from arena.games.riskless_map import RisklessMap
 from arena.maps.loader import load_map
 from arena.solved.solution import Solution, solution_of
 from arena.solved.solved_value import SolvedResult

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from arena.games.board import RisklessMap
 from arena.games.riskless import Riskless
+from arena.games.riskless_map import RisklessMap
 
 
 def path_of_five() -> Riskless:

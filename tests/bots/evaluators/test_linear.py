@@ -10,7 +10,7 @@ import pytest
 from arena.bots.evaluators import BadWeights, evaluator_for
 from arena.bots.evaluators.catalogue import features_of
 from arena.bots.evaluators.linear import FOLDER, linear_evaluator, load_weights
-from arena.bots.search.values import ESTIMATE_LIMIT
+from arena.bots.search.search_values import ESTIMATE_LIMIT
 from arena.games.core import Player
 from arena.games.riskless import Armies
 from arena.games.tictactoe import Board, TicTacToe

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 
 from arena.bots.evaluators import dynamic_predicate, evaluator_for, riskless
-from arena.bots.search.values import ESTIMATE_LIMIT
+from arena.bots.search.search_values import ESTIMATE_LIMIT
 from arena.games.core import Player
 from arena.games.riskless import Armies
 from tests.bots.evaluators.small import path_of_five

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from arena.bots.api.options import BadSpec
+from arena.bots.api.engine_spec import BadSpec
 from arena.bots.compiled.batch import Batch
 from arena.bots.learning.environment import Environment, batch, make
 from arena.bots.learning.matches import play_match

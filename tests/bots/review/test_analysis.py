@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from arena.bots.api.options import BadSpec
+from arena.bots.api.engine_spec import BadSpec
 from arena.bots.review.analysis import (
     PLAYING,
     REFERENCE,
@@ -15,7 +15,7 @@ from arena.bots.review.analysis import (
     parse_engine,
 )
 from arena.bots.review.chance import winning_chance
-from arena.bots.search.values import WIN
+from arena.bots.search.search_values import WIN
 from arena.games.core import AnyGame
 from arena.maps.setup import make_game_on_map
 

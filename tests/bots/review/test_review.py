@@ -13,7 +13,7 @@ from msgspec import structs
 
 from arena.bots.review.analysis import EngineAnalyst, ReferenceAnalyst, SearchLimits, parse_engine
 from arena.bots.review.review import MARKS, ReviewedMove, player_reviews, review_moves
-from arena.bots.search.values import WIN
+from arena.bots.search.search_values import WIN
 from arena.games.core import AnyGame, Player
 from arena.maps.setup import make_game_on_map
 from arena.match.replay import Replay, verify_record

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from arena.bots.api.options import BadSpec
+from arena.bots.api.engine_spec import BadSpec
 from arena.bots.review.analysis import parse_reference, run_reference
 from arena.bots.review.savings import Saving, measure_savings
 from arena.games.tictactoe import TicTacToe

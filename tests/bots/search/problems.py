@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from arena.bots.evaluators import evaluator_for
 from arena.bots.search.problem import Problem
-from arena.games.board import RisklessMap
 from arena.games.core import Game, Plain, Player
 from arena.games.explicit import Explicit
 from arena.games.hexapawn import Hexapawn
 from arena.games.riskless import Riskless
+from arena.games.riskless_map import RisklessMap
 from arena.games.tictactoe import TicTacToe
 
 TREES = Path(__file__).parents[3] / "games" / "trees"

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from arena.bots.search.algorithms import ALGORITHMS, AlgorithmSettings
 from arena.bots.search.minimax import minimax
 from arena.bots.search.monitor import Entered, Exited, SearchMonitor, Stopped
+from arena.bots.search.search_values import from_root
 from arena.bots.search.thread_pool import ThreadPool
-from arena.bots.search.values import from_root
 from tests.bots.search.problems import Case, cases, tree
 from tests.bots.search.running import run
 from tests.properties import examples

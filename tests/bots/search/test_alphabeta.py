@@ -15,8 +15,8 @@ from arena.bots.search.minimax import minimax
 from arena.bots.search.monitor import Entered, Exited, SearchMonitor, Valued
 from arena.bots.search.move_values import leaf, max_alpha, min_beta, step
 from arena.bots.search.problem import Problem
+from arena.bots.search.search_values import from_root
 from arena.bots.search.thread_pool import ThreadPool
-from arena.bots.search.values import from_root
 from arena.games.core import Player
 from arena.games.explicit import Explicit, NodeWithoutValue
 from tests.bots.search.problems import Case, cases, tree

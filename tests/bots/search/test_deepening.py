@@ -13,7 +13,7 @@ from arena.bots.search.deepening import deepen
 from arena.bots.search.minimax import minimax
 from arena.bots.search.monitor import SearchMonitor
 from arena.bots.search.play import AlphaBeta, Minimax, Table
-from arena.bots.search.values import is_decided
+from arena.bots.search.search_values import is_decided
 from arena.games.core import Player
 from arena.games.tictactoe import TicTacToe
 from tests.bots.search.problems import Case, cases, tree

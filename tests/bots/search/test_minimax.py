@@ -10,8 +10,8 @@ from arena.bots.search.alphabeta import failsoft
 from arena.bots.search.minimax import higher_order, minimax, negamax, one_line
 from arena.bots.search.monitor import Exited, SearchMonitor
 from arena.bots.search.problem import Problem
+from arena.bots.search.search_values import WIN
 from arena.bots.search.stack import stack_alphabeta
-from arena.bots.search.values import WIN
 from arena.games.core import Player, Reason
 from arena.games.hexapawn import Hexapawn
 from arena.games.tictactoe import TicTacToe

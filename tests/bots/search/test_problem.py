@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.bots.search.values import outcome_value
+from arena.bots.search.search_values import outcome_value
 from arena.games.core import Reason
 from tests.bots.search.problems import Case, cases
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arena.bots.search.search_values import ESTIMATE_LIMIT, WIN, from_node, from_root
 from arena.bots.search.table import Bound, Table
-from arena.bots.search.values import ESTIMATE_LIMIT, WIN, from_node, from_root
 
 values = st.one_of(
     st.integers(-ESTIMATE_LIMIT, ESTIMATE_LIMIT),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from arena.games.board import RisklessMap
 from arena.games.core import MAXIE
 from arena.games.riskless import Armies, Move, Riskless
+from arena.games.riskless_map import RisklessMap
 from arena.lab.solving.solver import Solver
 from arena.maps.generators import grid_map, ring_map
 from arena.solved.board_numbers import Boards, seen_by_mover

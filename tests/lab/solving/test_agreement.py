@@ -14,10 +14,10 @@ import pytest
 
 from arena.bots.search.alphabeta import failsoft
 from arena.bots.search.problem import Problem
-from arena.bots.search.values import plies_to_end
-from arena.games.board import MAX_PLIES, RisklessMap
+from arena.bots.search.search_values import plies_to_end
 from arena.games.core import MAXIE
 from arena.games.riskless import Armies, Move, Riskless
+from arena.games.riskless_map import MAX_PLIES, RisklessMap
 from arena.lab.variants import load_variant
 from arena.solved.header import encode_header
 from arena.solved.solved_table import SolvedTable, compress_codes

@@ -13,9 +13,9 @@ from random import Random
 
 import pytest
 
-from arena.games.board import RisklessMap
 from arena.games.core import MAXIE
 from arena.games.riskless import Armies
+from arena.games.riskless_map import RisklessMap
 from arena.lab.solving.solver import Progress, Solver
 from arena.lab.variants import load_variant
 from arena.maps.loader import load_map

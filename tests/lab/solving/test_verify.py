@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.games.board import RisklessMap
 from arena.games.core import MAXIE
 from arena.games.riskless import Armies
+from arena.games.riskless_map import RisklessMap
 from arena.lab.solving.verify import verify_table
 from arena.solved.header import encode_header
 from arena.solved.solved_table import SolvedTable, compress_codes

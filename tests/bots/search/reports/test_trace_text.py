@@ -13,8 +13,8 @@ from arena.bots.search.algorithms import ALGORITHMS, AlgorithmSettings
 from arena.bots.search.monitor import Exited, SearchMonitor, Valued
 from arena.bots.search.problem import Problem, SearchResult
 from arena.bots.search.reports.trace_text import closing_lines, results_line, trace_lines, value_text
+from arena.bots.search.search_values import INFINITY, WIN
 from arena.bots.search.thread_pool import ThreadPool
-from arena.bots.search.values import INFINITY, WIN
 from arena.games.explicit import Explicit
 from tests.bots.search.problems import tree
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.bots.search.values import (
+from arena.bots.search.search_values import (
     ESTIMATE_LIMIT,
     INFINITY,
     WIN,

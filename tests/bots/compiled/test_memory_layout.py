@@ -1,4 +1,4 @@
-"""bots.compiled.layout: no two things lie in the same place."""
+"""bots.compiled.memory_layout: no two things lie in the same place."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.bots.compiled.layout import (
+from arena.bots.compiled.memory_layout import (
     FIRST,
     FRAMES,
     LINE,

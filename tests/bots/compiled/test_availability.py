@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
+from arena.bots.compiled.availability import EXTRA, has_compiled_search, has_engine_extra
 from arena.bots.compiled.catalogue import compile_game, weights_for
-from arena.bots.compiled.limits import EXTRA, has_compiled_search, has_engine_extra
 from arena.games.hexapawn import Hexapawn
 from arena.maps.setup import make_game_on_map
 
@@ -33,7 +33,7 @@ def test_other_games_have_no_compiled_search() -> None:
 
 
 def test_it_is_told_without_loading_anything() -> None:
-    program = f"import sys; from arena.bots.compiled.limits import has_engine_extra; has_engine_extra(); print({set(EXTRA)!r} & set(sys.modules))"
+    program = f"import sys; from arena.bots.compiled.availability import has_engine_extra; has_engine_extra(); print({set(EXTRA)!r} & set(sys.modules))"
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert result.stdout == "set()\n"
     assert has_engine_extra()
@@ -41,6 +41,6 @@ def test_it_is_told_without_loading_anything() -> None:
 
 @pytest.mark.parametrize("missing", EXTRA)
 def test_without_one_of_its_packages_the_extra_is_not_there(missing: str) -> None:
-    program = f"import sys; sys.modules[{missing!r}] = None; from arena.bots.compiled.limits import has_engine_extra; print(has_engine_extra())"
+    program = f"import sys; sys.modules[{missing!r}] = None; from arena.bots.compiled.availability import has_engine_extra; print(has_engine_extra())"
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert result.stdout == "False\n"

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.games.board import BadMap, RisklessMap
 from arena.games.core import BadData
 from arena.games.graph import is_connected, is_simple, is_undirected
+from arena.games.riskless_map import BadMap, RisklessMap
 from arena.maps.loader import load_map
 from tests.games.strategies import refusal, riskless_maps, spoiled
 

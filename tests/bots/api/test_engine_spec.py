@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.bots.api.options import (
+from arena.bots.api.engine_spec import (
     ENGINES,
     BadSpec,
     FractionOption,
