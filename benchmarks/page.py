@@ -297,7 +297,7 @@ def run_lighthouse(_browser: Browser, folder: Path, _loads: int) -> None:
 
 
 def score_address(tool: str, url: str, options: list[str]) -> tuple[list[int], list[str]]:
-    """Return the scores of an address in the order of `CATEGORIES`, and its audits that count and are below 100."""
+    """Run Lighthouse on an address. Return its scores in the order of `CATEGORIES`, and the audits that lower them."""
     command = [tool, url, "--quiet", "--output=json", f"--only-categories={','.join(CATEGORIES)}", *options]
     command += ["--chrome-flags=--headless --no-sandbox --disable-gpu"]
     result = subprocess.run(

@@ -114,7 +114,7 @@ class Explicit(Game[NodePosition, int]):
         return NodePosition(0)
 
     def node_name(self, position: NodePosition) -> str:
-        """Return the name of the node."""
+        """Return the name that the tree gives to the node of a position."""
         return self.nodes[position.node].name
 
     def player(self, position: NodePosition) -> Player:

@@ -141,12 +141,12 @@ async def send_repeatedly(connection: AttackerConnection, block: bytes) -> None:
 
 
 async def attack_connections(connection: AttackerConnection, _host: str) -> None:
-    """Connect and send nothing."""
+    """Open a TCP connection, send nothing, and wait until the server closes it."""
     await connection.read_to_end()
 
 
 async def attack_guessing(connection: AttackerConnection, host: str) -> None:
-    """Shake hands with a guessed token."""
+    """Complete the handshake, and send a hello with a guessed token."""
     await connection.perform_handshake(host)
     await connection.send(make_message_frame(type="hello", name="victim", token=f"guess {next(numbers)}"))
     await connection.receive_available()

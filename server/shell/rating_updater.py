@@ -47,7 +47,7 @@ class RatingUpdater:
         shell.add_effect_handler(MatchFinished, lambda _over: self.schedule_update())
 
     def schedule_update(self) -> None:
-        """Schedule an update after a finished match."""
+        """Let `run` update the ratings and tables soon, because a match has finished."""
         self._is_due = True
 
     async def run(self) -> None:

@@ -191,7 +191,7 @@ FIRST_POLL_SECONDS = 0.05
 
 
 class RequestAnswer(Struct, frozen=True):
-    """Answer of a server to a request."""
+    """Answer of a server to a request that a host made with `arena event`, and True if the request was carried out."""
 
     text: str
     done: bool

@@ -161,7 +161,7 @@ class SimulatedArena:
             bot.leave()
         self._run_until(world.now + QUIET_NS, until_left=True)
         left = [bot.name for bot in self.bots if not bot.left]
-        self.monitor.require_true(not left, f"bots that never come to an end: {left}")
+        self.monitor.require_true(not left, f"bots that did not leave the arena: {left}")
         self._run_until(world.now + 60 * SECOND)
         self.monitor.check_memory()
         self.monitor.check_end_state()

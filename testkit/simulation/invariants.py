@@ -144,21 +144,24 @@ class InvariantMonitor:
             return  # the name is being taken
         number, held = self.arena.store.fencing_number(journal.lease.name), journal.lease.number + fence
         self.require_true(
-            number == held, f"{process} wrote under number {held}, while the name has number {number}"
+            number == held,
+            f"{process} wrote with fencing number {held}, although the store has number {number}",
         )
 
     def _check_append(self, name: str, seq: int, text: str) -> None:
         match = self.matches.get(name)
         if match is None:
-            self.raise_failure(f"an event of match {name:.8} is kept before the match has begun")
+            self.raise_failure(f"an event of match {name:.8} was stored before the match began")
             return
         stored_text = match.events.get(seq)
         if stored_text is not None:
             self.require_true(
-                stored_text == text, f"event {seq} of match {name:.8} was written twice, and differs"
+                stored_text == text, f"event {seq} of match {name:.8} was written twice, with different texts"
             )
             return
-        self.require_true(match.record is None, f"event {seq} of match {name:.8} is kept after its end")
+        self.require_true(
+            match.record is None, f"event {seq} of match {name:.8} was stored after the end of the match"
+        )
         match.events[seq] = text
         for _, event in from_journal(text):
             if isinstance(event, Moved):
@@ -176,7 +179,9 @@ class InvariantMonitor:
         match = self.matches[row["match"]]
         record = from_line(unpack_record(row["packed"]))
         if match.record is not None:
-            self.require_true(match.record == record, f"match {record.match:.8} has ended twice, and differs")
+            self.require_true(
+                match.record == record, f"match {record.match:.8} ended twice, with different records"
+            )
             return
         match.record, match.closed = record, self.arena.world.now
         self.finished.append(match)
@@ -201,7 +206,7 @@ class InvariantMonitor:
         if outcome is not None:
             winner = None if outcome.winner is None else str(outcome.winner)
             same = reason.value == outcome.word and (record.result.winner or None) == winner
-            self.require_true(same, f"{name} is over by {outcome.word}, and ended {told}")
+            self.require_true(same, f"{name} is over by {outcome.word}, but ended {told}")
             return
         if reason is EndReason.SERVER_FAULT:
             held_up = record.result.detail.startswith("a flag fell, but the server was held up")
@@ -214,7 +219,7 @@ class InvariantMonitor:
             asked = any((bot, record.match) in self._resigned for bot in losers)
             self.require_true(asked, f"{name} ended {told}")
             return
-        self.require_true(reason in FORFEITS, f"{name} goes on by the rules, and ended {told}")
+        self.require_true(reason in FORFEITS, f"{name} is not over by the rules, but ended {told}")
         for bot in losers:
             habit = self.arena.find_habit(bot)
             self.require_true(reason in ALLOWED_REASONS.get(habit, ()), f"{name} was lost by {bot} {told}")
@@ -252,7 +257,7 @@ class InvariantMonitor:
             self.require_true(
                 answer.spent <= most,
                 f"an answer of ply {ply} of match {answer.message.match:.8} took {elapsed_ns / MS:.1f} ms without the"
-                f" standstills of its edge, which counts {answer.spent / MS:.1f} ms",
+                f" stalls of its edge, but the edge counted {answer.spent / MS:.1f} ms",
             )
         allowed = match.terms.time_control_of("maxie").base_ms + match.terms.margin_ms
         if answer.spent <= allowed * MS:
@@ -266,7 +271,7 @@ class InvariantMonitor:
             if type(effect) is OpenMatch:
                 for name in (effect.terms.players.maxie, effect.terms.players.minnie):
                     why = suspensions.suspension_reason(name, now)
-                    self.require_true(not why, f"{name} is given a match, and is suspended: {why}")
+                    self.require_true(not why, f"{name} got a match while it was suspended: {why}")
             elif type(effect) is CloseMatch:
                 suspensions.record_result(effect.record, now)
             elif type(effect) is SaveSession:
@@ -300,7 +305,7 @@ class InvariantMonitor:
             case End():
                 self._check_received_end(name, message)
             case Error() if self.arena.find_habit(name) in HONEST_HABITS and message.code not in REFUSED:
-                self.raise_failure(f"{name} is told {message.code.value}: {message.detail}")
+                self.raise_failure(f"{name} got the unexpected error {message.code.value}: {message.detail}")
 
     def _set_allowance(self, name: str, quota: int | None) -> None:
         if quota is None:
@@ -309,14 +314,16 @@ class InvariantMonitor:
             self._allowed[name] = quota
 
     def _check_start(self, name: str, match: str) -> None:
-        self.require_true(match in self.matches, f"{name} is told of match {match:.8}, which is not kept")
+        self.require_true(
+            match in self.matches, f"{name} got a message about match {match:.8}, which is not stored"
+        )
         started = self._started.setdefault(name, {})
         if match in started or (name, match) in self._ends:
             return
         started[match] = None
         left = self._allowed.get(name)
         if left is not None and self.matches[match].opened > self._welcomed[name]:
-            self.require_true(left > 0, f"{name} is given match {match:.8}, and takes no more")
+            self.require_true(left > 0, f"{name} got match {match:.8}, although it accepts no more")
             self._allowed[name] = left - 1
 
     def _check_accepted(self, name: str, match: str, ply: int) -> None:
@@ -324,11 +331,11 @@ class InvariantMonitor:
         kept = self.matches[match].moves.get(ply) if match in self.matches else None
         if sent is None:
             self.raise_failure(
-                f"{name} is told that ply {ply} of match {match:.8} is accepted, and never sent it"
+                f"{name} got `accepted` for ply {ply} of match {match:.8}, but never sent this move"
             )
             return
         self.require_true(
-            kept in sent, f"{name}: ply {ply} of match {match:.8} is acknowledged, and not kept"
+            kept in sent, f"{name}: ply {ply} of match {match:.8} was acknowledged, but is not stored"
         )
         self._accepted[name, match, ply] = kept
         self.acknowledged += 1
@@ -337,15 +344,15 @@ class InvariantMonitor:
         match = self.matches.get(end.match)
         record = None if match is None else match.record
         if record is None:
-            self.raise_failure(f"{name} is told the end of match {end.match:.8}, which is not kept")
+            self.raise_failure(f"{name} got the end of match {end.match:.8}, which is not stored")
             return
         told = (end.winner, end.reason, list(end.moves))
         kept = (record.result.winner, record.result.reason, [each.move for each in record.moves])
-        self.require_true(told == kept, f"{name} is told another end of match {end.match:.8} than is kept")
+        self.require_true(told == kept, f"{name} got another end of match {end.match:.8} than the stored one")
         for ply, move in enumerate(kept[2]):
             accepted = self._accepted.pop((name, end.match, ply), move)
             self.require_true(
-                accepted == move, f"{name}: ply {ply} of match {end.match:.8} is not what was acknowledged"
+                accepted == move, f"{name}: ply {ply} of match {end.match:.8} is not the acknowledged move"
             )
             self._answers.pop((name, end.match, ply), None)
         self._ends[name, end.match] = told
@@ -403,17 +410,18 @@ class InvariantMonitor:
     def check_end_state(self) -> None:
         """Check that every match has ended, and that its end was sent and counted."""
         left = [name for name, match in self.matches.items() if match.record is None]
-        self.require_true(not left, f"{len(left)} matches never end: {left[:3]}")
+        self.require_true(not left, f"{len(left)} matches never ended, such as {left[:3]}")
         for name, matches in self._started.items():
             untold = list(matches)
             self.require_true(
-                not untold, f"{name} was never told the end of {len(untold)} matches, as {untold[:1]}"
+                not untold, f"{name} never got the end of {len(untold)} matches, such as {untold[:1]}"
             )
         for (name, match, ply), move in self._accepted.items():
             record = self.matches[match].record
             kept = None if record is None or len(record.moves) <= ply else record.moves[ply].move
             self.require_true(
-                kept == move, f"{name}: ply {ply} of match {match:.8} is acknowledged, and not in the record"
+                kept == move,
+                f"{name}: ply {ply} of match {match:.8} was acknowledged, but is not in the record",
             )
         self._tables.compare_all_rows()
         for server in self.arena.servers:

@@ -89,7 +89,8 @@ class TableModel:
             record = match.record
             assert record is not None
             self._monitor.require_true(
-                record.match == name, f"match {name:.8} is counted before {record.match:.8}"
+                record.match == name,
+                f"match {name:.8} was counted before {record.match:.8}, which ended earlier",
             )
             if match.terms.rated:
                 self._count_match(record, datetime.fromisoformat(finished))
@@ -110,13 +111,13 @@ class TableModel:
         self.compare_new_matches()
         finished = len(self._monitor.finished)
         self._monitor.require_true(
-            self._counted == finished, f"{self._counted} of {finished} matches are counted at the end"
+            self._counted == finished, f"only {self._counted} of {finished} finished matches were counted"
         )
         [(lines,)] = self._connection.execute(
             "SELECT COUNT(*) FROM standings WHERE time_control = '' AND season = ?", (self._season,)
         )
         self._monitor.require_true(
-            lines == len(self._rows), f"the table has {lines} bots, and {len(self._rows)} have played"
+            lines == len(self._rows), f"the table has {lines} bots, but {len(self._rows)} have played"
         )
         for name in self._rows:
             self._compare_row(name)
@@ -135,7 +136,7 @@ class TableModel:
             isclose(*each, rel_tol=1e-5) for each in zip(row, expected, strict=True)
         )
         self._monitor.require_true(
-            same, f"{name} has {row} in the table, and {expected} by its records ({', '.join(COLUMNS)})"
+            same, f"{name} has {row} in the table, but {expected} by its records ({', '.join(COLUMNS)})"
         )
 
     def _count_match(self, record: Record, end_time: datetime) -> None:

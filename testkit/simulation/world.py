@@ -198,7 +198,7 @@ class SimulatedProcess:
     def _handle_main_end(self, main: asyncio.Task[Any]) -> None:
         error = None if main.cancelled() else main.exception()
         if error is not None:
-            self.fail_run("it ended by an error", error)
+            self.fail_run("the main task raised an exception", error)
 
     def schedule(self, call: Callable[[], object], at: int | None = None) -> None:
         """Schedule a call in this process, now or at time `at`.
@@ -226,7 +226,7 @@ class SimulatedProcess:
             try:
                 ready.popleft()()
             except Exception as error:  # noqa: BLE001  told as an event loop tells it
-                self.fail_run("an error in a callback", error)
+                self.fail_run("a callback raised an exception", error)
 
     def fail_run(self, reason: str, error: BaseException | None) -> None:
         """End the run because of an error in this process."""
