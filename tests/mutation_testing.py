@@ -2,12 +2,17 @@
 
 `python -m tests.mutation_testing --seed 1 --faults 200` draws the faults; `--json FILE` records them, and `--again FILE`
 plants those of a record that the sources still have room for, to show that a change of the tests lost none.
+
+The tests of a folder run once, with probes, to find those that reach each fault. These tests run again with the fault, the
+quickest first. Each run is a fork of a process that has imported everything, in which the functions get their faulty code. If
+modules reach a fault while they are imported, all tests of the folder run in a new process.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import gc
 import json
 import os
 import random
@@ -18,15 +23,17 @@ import signal
 import subprocess
 import sys
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from queue import SimpleQueue
 from tempfile import TemporaryDirectory
+from types import CodeType, FunctionType
 from typing import Any
+
+import pytest
 
 from testkit.project import ROOT, list_files
 
@@ -42,6 +49,14 @@ OTHER: dict[type[ast.AST], Any] = {one: other for pair in PAIRS for one, other i
 """Operators that stand in for each other."""
 SAME = re.compile(r"(self\.)?_?log(ger)?\.|(min|max)\(")
 """Calls without which, or with other order, a program does the same."""
+STATEMENTS = ("removed", "returns nothing")
+"""Kinds of faults of a statement; the others are of an expression."""
+MISSED = ("passed", "not reached")
+WORDS = ["-x", "-q", "-p", "no:cacheprovider", "--hypothesis-seed=0"]
+TASK, RESULTS, REPORT, OUTPUT = (
+    ROOT / f"mutation-{name}" for name in ("task", "results", "report", "output")
+)
+"""Files of the copy: places and sources; what became of the faults; tests that reached places, and their times; output."""
 
 
 @dataclass(frozen=True)
@@ -97,19 +112,23 @@ def changes(node: ast.AST) -> Iterator[tuple[str, ast.expr | ast.stmt]]:
                 yield "removed", ast.Pass()
 
 
-def nodes(tree: ast.AST, scope: tuple[str, ...] = ()) -> Iterator[tuple[str, ast.expr | ast.stmt]]:
-    """Yield the nodes that run, each with its scope: no annotations, and nothing of a format string."""
+def nodes(
+    tree: ast.AST, scope: tuple[str, ...] = (), *, runs: bool = False
+) -> Iterator[tuple[str, ast.expr | ast.stmt]]:
+    """Yield the nodes in functions, each with its scope: no arguments, annotations, patterns, and nothing of a format string.
+
+    A class's own statements run while its module is imported: these are mostly declarations.
+    """
     for field, value in ast.iter_fields(tree):
-        if field in ("annotation", "returns", "decorator_list"):
+        if field in ("annotation", "returns", "decorator_list", "pattern"):
             continue
         for child in value if isinstance(value, list) else [value]:
             if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                yield from nodes(child, (*scope, child.name))
-            elif isinstance(child, ast.AST) and not isinstance(child, ast.JoinedStr):
-                # what stands in no function and no class is imports, constants and types
-                if scope and isinstance(child, ast.expr | ast.stmt):
+                yield from nodes(child, (*scope, child.name), runs=not isinstance(child, ast.ClassDef))
+            elif isinstance(child, ast.AST) and not isinstance(child, ast.JoinedStr | ast.arguments):
+                if runs and isinstance(child, ast.expr | ast.stmt):
                     yield ".".join(scope), child
-                yield from nodes(child, scope)
+                yield from nodes(child, scope, runs=runs)
 
 
 def places(root: Path, folder: str) -> list[Place]:
@@ -152,48 +171,161 @@ def draw(rng: random.Random, found: Sequence[Sequence[Place]], count: int) -> li
     return list(drawn.values())
 
 
-class Copy:
-    """A scratch copy of the working tree, in which tests run."""
+def insert_probes(source: bytes, places_of_file: Sequence[tuple[int, Place]]) -> bytes:
+    """Return the source of a file with a call of `reach` before each of its places."""
+    inserted = []
+    for number, place in places_of_file:
+        call = f'__import__("tests.mutation_testing").mutation_testing.reach({number})'
+        if place.fault.kind in STATEMENTS:
+            inserted.append((place.start, 1, -place.end, 0, f"{call}; "))
+        else:
+            inserted.append((place.start, 1, -place.end, 1, f"({call} or ("))
+            inserted.append((place.end, 0, -place.start, 0, "))"))
+    # from the last to the first; where some meet, the outer one begins before the inner one, and ends after it
+    for at, *_, text in sorted(inserted, reverse=True):
+        source = source[:at] + text.encode() + source[at:]
+    return source
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+
+reached: set[tuple[int, str]] = set()
+
+
+def write(test: str, value: float) -> None:
+    """Write to the report: a test with the number of a place that it reached, or with seconds that it took."""
+    with REPORT.open("a", encoding="utf-8") as file:
+        file.write(json.dumps([test, value]) + "\n")
+
+
+def reach(number: int) -> None:
+    """Report, once in a process, that the running test reached a place. While modules are imported, the test is empty."""
+    test = os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" (")[0]
+    if (number, test) not in reached:
+        reached.add((number, test))
+        write(test, number)
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Report the time of a test."""
+    write(report.nodeid, report.duration)
+
+
+def inner_code(code: CodeType) -> Iterator[CodeType]:
+    """Yield the code objects inside another one, the functions' among them."""
+    for const in code.co_consts:
+        if isinstance(const, CodeType):
+            yield const
+            yield from inner_code(const)
+
+
+def replace_functions(file: str, source: bytes) -> None:
+    """Give the functions of an imported file the code of another source, whose lines have the same numbers."""
+    path = f"{ROOT}/arena/{file}"
+    codes = {
+        (code.co_qualname, code.co_firstlineno): code
+        for code in inner_code(compile(source, path, "exec", dont_inherit=True))
+    }
+    gc.unfreeze()
+    for each in gc.get_objects():
+        if isinstance(each, FunctionType) and each.__code__.co_filename == path:
+            each.__code__ = codes[each.__code__.co_qualname, each.__code__.co_firstlineno]
+    gc.freeze()
+
+
+def run_forked(timeout_s: float) -> str | None:
+    """Fork. Return None in the new process; wait for it in the old one, and return "passed", "failed", "hung" or its exit code."""
+    process = os.fork()
+    if not process:
+        os.setsid()
+        return None
+    end = time.monotonic() + timeout_s
+    while not os.waitid(os.P_PID, process, os.WEXITED | os.WNOHANG | os.WNOWAIT) and time.monotonic() < end:
+        time.sleep(0.02)
+    with suppress(ProcessLookupError):
+        os.killpg(process, signal.SIGKILL)
+    code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    return {0: "passed", 1: "failed", -signal.SIGKILL: "hung"}.get(code, f"exit {code}")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop(session: pytest.Session) -> bool | None:
+    """Run all tests with the probes, and then for each fault those that reach it. The true loop runs in forks alone."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    os.environ.pop("PYTEST_PLUGINS")
+    task = json.loads(TASK.read_text(encoding="utf-8"))
+    good = {file: source.encode() for file, source in task["sources"].items()}
+    result = run_forked(3600)
+    if result is None:
+        return None
+    if result != "passed":
+        pytest.exit("the tests fail without a fault", returncode=1)
+    seconds: defaultdict[str, float] = defaultdict(float)
+    tests: defaultdict[int, set[str]] = defaultdict(set)
+    for line in REPORT.read_text(encoding="utf-8").splitlines():
+        match json.loads(line):
+            case [str(test), float(took)]:
+                seconds[test] += took
+            case [str(test), int(number)]:
+                tests[number].add(test)
+    for file, source in good.items():
+        (ROOT / file).write_bytes(source)
+    for number, record in enumerate(task["places"]):
+        place = Place(Fault(**record.pop("fault")), **record)
+        file, source = place.fault.file, good[place.fault.file]
+        # the following lines keep their numbers
+        lines = b"\n" * source[place.start : place.end].count(b"\n")
+        after = place.fault.after.encode()
+        after = after[:-1] + lines + b")" if after.endswith(b")") else after + lines
+        faulty = source[: place.start] + after + source[place.end :]
+        (ROOT / file).write_bytes(faulty)
+        anew = "" in tests[number]
+        items = [item for item in session.items if anew or item.nodeid in tests[number]]
+        timeout_s = 60 + 5 * sum(seconds[item.nodeid] for item in items)
+        # what runs while modules are imported can matter to every test
+        result = run_forked(timeout_s) if items else "not reached"
+        if result is None and anew:
+            own = Path("tests", file).parent / f"test_{Path(file).name}"
+            words = [str(own)] * own.exists() + list(session.config.invocation_params.args)
+            os.execv(sys.executable, [sys.executable, "-B", "-m", "pytest", *words])
+        if result is None:
+            for each, code in {**good, file: faulty}.items():
+                replace_functions(each, code)
+            session.items[:] = sorted(items, key=lambda item: seconds[item.nodeid])
+            return None
+        (ROOT / file).write_bytes(source)
+        with RESULTS.open("a", encoding="utf-8") as results:
+            results.write(f"{result}\n")
+    return True
+
+
+def plant(folder: str, drawn: Sequence[Place], words: Sequence[str]) -> list[str]:
+    """Plant faults of a folder in a copy of the working tree, one after the other. Return what became of each."""
+    with TemporaryDirectory(prefix="mutations-") as scratch:
+        copy = Path(scratch)
         for name in list_files():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, folder / name, follow_symlinks=False)
-
-    def test(self, folder: str, file: str, timeout_s: float) -> str:
-        """Run the tests of a folder, those of the file first. Return "passed", "failed" or "hung"."""
-        tests = [f"tests/{folder}"]
-        own = Path("tests", file).parent / f"test_{Path(file).name}"
-        if (self._folder / own).exists():
-            tests.insert(0, str(own))
-        words = ["-x", "-q", "-p", "no:cacheprovider", "--hypothesis-seed=0", *tests]
-        with subprocess.Popen(
-            [sys.executable, "-B", "-m", "pytest", *words],
-            cwd=self._folder,
-            env={**os.environ, "PYTHONPATH": str(self._folder)},
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        ) as process:
-            resource.prlimit(process.pid, resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
-            try:
-                return "failed" if process.wait(timeout_s) else "passed"
-            except subprocess.TimeoutExpired:
-                return "hung"
-            finally:
-                with suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-
-    def plant(self, place: Place, timeout_s: float) -> str:
-        """Run the tests with a fault, and mend it."""
-        path = self._folder / place.fault.file
-        good = path.read_bytes()
-        path.write_bytes(good[: place.start] + place.fault.after.encode() + good[place.end :])
-        try:
-            return self.test(place.fault.folder, place.fault.file, timeout_s)
-        finally:
-            path.write_bytes(good)
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, copy / name, follow_symlinks=False)
+        sources = {}
+        for file in {place.fault.file for place in drawn}:
+            source = (copy / file).read_bytes()
+            sources[file] = source.decode()
+            numbered = [each for each in enumerate(drawn) if each[1].fault.file == file]
+            (copy / file).write_bytes(insert_probes(source, numbered))
+        task = {"sources": sources, "places": [asdict(place) for place in drawn]}
+        (copy / TASK.name).write_text(json.dumps(task), encoding="utf-8")
+        output = copy / OUTPUT.name
+        with output.open("wb") as written:
+            code = subprocess.run(
+                [sys.executable, "-B", "-m", "pytest", *WORDS, *words, f"tests/{folder}"],
+                cwd=copy,
+                env={**os.environ, "PYTHONPATH": scratch, "PYTEST_PLUGINS": "tests.mutation_testing"},
+                stdin=subprocess.DEVNULL,
+                stdout=written,
+                stderr=written,
+                check=False,
+            ).returncode
+        if code:
+            raise RuntimeError(f"tests/{folder} cannot be run:\n{output.read_text(encoding='utf-8')[-4000:]}")
+        return (copy / RESULTS.name).read_text(encoding="utf-8").splitlines()
 
 
 def main() -> None:
@@ -202,8 +334,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--faults", type=int, default=200)
     parser.add_argument("--folder", action="append", choices=FOLDERS, help="of these alone; can be repeated")
+    parser.add_argument("--slow", action="store_true", help="run the slow tests too")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--minutes", type=float, default=60, help="plant no more faults after so long")
     parser.add_argument("--json", type=Path, help="record the faults and what became of them")
     parser.add_argument("--again", type=Path, help="plant the faults of a record that was made before")
     options = parser.parse_args()
@@ -217,45 +349,37 @@ def main() -> None:
         print(f"{len(before) - len(drawn)} of {len(before)} faults have no place any more")
     else:
         drawn = draw(random.Random(options.seed), list(found.values()), options.faults)
-    end = time.monotonic() + 60 * options.minutes
     results: dict[Fault, str] = {}
-    with TemporaryDirectory(prefix="mutations-") as scratch, ThreadPoolExecutor(options.jobs) as pool:
-        copies: SimpleQueue[Copy] = SimpleQueue()
-        for number in range(options.jobs):
-            copies.put(Copy(Path(scratch) / str(number)))
 
-        def attempt(place: Place) -> None:
-            if time.monotonic() > end:
-                return
-            copy = copies.get()
+    def attempt(folder: str) -> None:
+        mine = [place for place in drawn if place.fault.folder == folder]
+        for place, result in zip(mine, plant(folder, mine, ["-m", ""] if options.slow else []), strict=True):
             fault = place.fault
-            results[fault] = copy.plant(place, patience_s[fault.folder])
-            copies.put(copy)
+            results[fault] = result
             text = f"{fault.kind}: {fault.before!r} -> {fault.after!r}"
-            print(f"{results[fault]:7} {fault.file}:{place.line} {text}", flush=True)
+            print(f"{result:11} {fault.file}:{place.line} {text}", flush=True)
+        if options.json:
+            told = [{"fault": asdict(fault), "result": result} for fault, result in list(results.items())]
+            text = json.dumps({"seed": options.seed, "faults": told}, indent=1)
+            options.json.write_text(text, encoding="utf-8")
 
-        patience_s = {}
-        for folder in sorted({place.fault.folder for place in drawn}):
-            began = time.monotonic()
-            copy = copies.get()
-            if copy.test(folder, "", timeout_s=900) != "passed":
-                sys.exit(f"tests/{folder} fails without a fault; mend that first")
-            copies.put(copy)
-            patience_s[folder] = 20 + 3 * (time.monotonic() - began)
-        list(pool.map(attempt, drawn))
-    if options.json:
-        told = [{"fault": asdict(fault), "result": result} for fault, result in results.items()]
-        text = json.dumps({"seed": options.seed, "faults": told}, indent=1)
-        options.json.write_text(text, encoding="utf-8")
+    with ThreadPoolExecutor(options.jobs) as pool:
+        attempts = [
+            pool.submit(attempt, folder) for folder in sorted({place.fault.folder for place in drawn})
+        ]
+    for each in attempts:
+        if each.exception():
+            print(each.exception())
     print("\n| folder | planted | caught | missed |\n| --- | --- | --- | --- |")
     for folder in folders:
-        ends = [result for fault, result in results.items() if fault.folder == folder]
-        missed = ends.count("passed")
-        print(f"| {folder} | {len(ends)} | {len(ends) - missed} | {missed} |")
-    lost = [fault for fault, result in results.items() if result == "passed" != before.get(fault, "passed")]
+        caught = [result not in MISSED for fault, result in results.items() if fault.folder == folder]
+        print(f"| {folder} | {len(caught)} | {sum(caught)} | {len(caught) - sum(caught)} |")
+    lost = [
+        fault for fault in results if results[fault] in MISSED and before.get(fault, "passed") not in MISSED
+    ]
     for fault in lost:
         print(f"caught before and not now: {fault.file} {fault.scope} {fault.kind}: {fault.before!r}")
-    sys.exit(bool(lost))
+    sys.exit(bool(lost) or len(results) < len(drawn))
 
 
 if __name__ == "__main__":
