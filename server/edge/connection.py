@@ -320,6 +320,16 @@ class Connection(asyncio.BufferedProtocol):
         if self._counted:
             self._edge.admission.release(self.address)
         self._edge.remove_connection(self)
+        self._free_protocol()
+        self.session = None
+
+    def _free_protocol(self) -> None:
+        """Break the reference cycles of the library's object, which else wait for a run of the garbage collector.
+
+        Such runs stall all clients, and clients that connect again and again cause many. A parser refers to its protocol
+        object, and so does the traceback of an error in it.
+        """
+        vars(self._protocol).clear()
 
     def _handle_remaining_bytes(self) -> None:
         """Handle the last received bytes, because a player's last move counts, however the connection ends."""
@@ -429,6 +439,7 @@ class Connection(asyncio.BufferedProtocol):
         self._write_response(answer, last=last, bodiless=request.method == "HEAD")
         if not last:
             # The time limit of the first request applies to the next one too.
+            self._free_protocol()
             self._protocol = self._make_protocol()
             self._answering = False
             self.set_deadline(edge.limits.hello_seconds, self._close_idle)

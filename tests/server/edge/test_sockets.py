@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import socket
 import ssl
 import subprocess
@@ -15,6 +16,7 @@ import pytest
 import uvloop
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
+from websockets.server import ServerProtocol
 from websockets.typing import Subprotocol
 
 from arena.protocol.codec import decode_server, encode
@@ -31,8 +33,10 @@ from arena.protocol.messages import (
 )
 from arena.server.core.effects import SendToClient
 from arena.server.core.inputs import ClientDisconnected, MessageReceived, TurnSent
+from arena.server.edge.connection import Connection
 from arena.server.edge.edge import CannotListen, Edge
 from arena.server.edge.limits import HostLimits
+from arena.server.edge.session import Session
 from arena.server.metrics import Metrics
 from arena.server.ports import AdmissionRequest
 from testkit.parts import mark_requires
@@ -197,6 +201,40 @@ def test_a_client_that_floods_and_closes_is_gone_before_all_is_parsed(run: Any) 
             assert core.all(ClientDisconnected) == [ClientDisconnected(client_number)]
 
     run(main())
+
+
+def test_a_closed_connection_leaves_nothing_to_the_garbage_collector() -> None:
+    async def request_page(port: int, connection: str) -> None:
+        reader, writer = await asyncio.open_connection(HOST, port)
+        writer.write(f"GET /page HTTP/1.1\r\nHost: here\r\nConnection: {connection}\r\n\r\n".encode())
+        await reader.readuntil(b"/page\n")
+        writer.close()
+        await writer.wait_closed()
+
+    async def main() -> None:
+        async with open_edge() as (core, edge, port):
+            for connection in ("close", "keep-alive"):
+                await request_page(port, connection)
+            async with dial(port) as client:
+                await play(client, 1)
+            async with dial(port) as client:
+                await play(client, 1)
+                client.transport.abort()
+            core.given.clear()
+            await until(lambda: not edge.connections)
+
+    gc.collect()
+    gc.disable()
+    gc.set_debug(gc.DEBUG_SAVEALL)
+    try:
+        uvloop.run(main())
+        gc.collect()
+        garbage = [type(each) for each in gc.garbage]
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+        gc.enable()
+    assert not {Connection, Session, ServerProtocol} & set(garbage)
 
 
 @pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
