@@ -8,9 +8,9 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from benchmarks.kit.load import Load, measure_rate, run_arena_bot
+from benchmarks.kit.load import Load, run_arena_bot
 from benchmarks.kit.measure import percentile
-from benchmarks.kit.running_server import RunningServer, fetch_histogram, interpolate_quantile
+from benchmarks.kit.running_server import RunningServer
 
 RATE = 300.0
 """Moves per second of all honest bots together."""
@@ -32,13 +32,11 @@ class WindowFigures:
     p99: float
     """Median of the 99th percentiles of all runs of MOVES_PER_RUN consecutive moves, in ms, as the bots see them.
 
-    The server handles the strangers' requests at a limited rate, so they affect every run. A pause of the machine, for
-    example of its disk, affects only one or two runs.
+    The server handles the strangers' requests at a limited rate, so they affect every run. A pause of the machine affects
+    only one or two runs.
     """
     whole: float
     """99th percentile of all moves of the period, in ms. A single pause of 30 ms can decide it."""
-    inside: float
-    """99th percentile of the time in the server, from a move's arrival to its announcement, in ms, over all moves."""
     cpu: float
     """CPU usage of the server, as a share of one core."""
 
@@ -64,21 +62,13 @@ def start_honest_bots(
 
 async def measure_window(server: RunningServer, load: Load, seconds: float) -> WindowFigures:
     """Measure the bots and their server for `seconds`."""
-    before = await asyncio.to_thread(fetch_histogram, server.url)
     load.seconds.clear()
     cpu, began = server.cpu_seconds, time.monotonic()
-    await measure_rate(load, 0, seconds)
+    await asyncio.sleep(seconds)
     cpu, took = server.cpu_seconds - cpu, time.monotonic() - began
     # Where nothing was acknowledged at all, each move took longer than that.
     durations = [1000 * each for each in load.seconds] or [1000 * took]
-    after = await asyncio.to_thread(fetch_histogram, server.url)
-    counts = {bound: after[bound] - before.get(bound, 0) for bound in after}
-    return WindowFigures(
-        median_percentile_99_of_runs(durations),
-        percentile(durations, 0.99),
-        1000 * interpolate_quantile(counts, 0.99),
-        cpu / took,
-    )
+    return WindowFigures(median_percentile_99_of_runs(durations), percentile(durations, 0.99), cpu / took)
 
 
 def median_percentile_99_of_runs(values: Sequence[float]) -> float:

@@ -13,11 +13,9 @@ import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from urllib.parse import urlsplit
 
 from arena.server.web.credentials import make_basic_header
 from benchmarks.hostile.stranger import (
-    KNOCK_SECONDS,
     Stranger,
     StrangerMessage,
     TrafficCounts,
@@ -70,8 +68,6 @@ class LoadClient:
     source: str
     counts: TrafficCounts
     answers: frozenset[str]
-    pause: float = KNOCK_SECONDS
-    """Pause between two requests of a control round, in seconds."""
     stranger: Stranger | None = None
 
     @property
@@ -105,11 +101,6 @@ class RequestKind:
     def is_attack(self) -> bool:
         """True if the strangers break the limits."""
         return not self.request
-
-    @property
-    def makes_moves(self) -> bool:
-        """True if the server's histogram also counts moves of the strangers, or of house bots against them."""
-        return (self.request == "move" and bool(self.answers)) or self.role == "guest"
 
 
 def send_repeatedly(type: str, *answers: str, role: str = "bot", **content: object) -> RequestKind:
@@ -282,28 +273,6 @@ async def watch_repeatedly(client: LoadClient) -> None:
     await client.send_while_reading(send)
 
 
-async def send_plain_requests(client: LoadClient) -> None:
-    """Send a plain request to the control server after each pause."""
-
-    async def send_one() -> None:
-        path = urlsplit(client.subjects.url).path
-        await send_get(client.subjects.url, client.source, path, client.counts)
-
-    await repeat_until_cancelled(send_one, client.counts, client.pause)
-
-
-async def send_plain_messages(client: LoadClient) -> None:
-    """Send a message to the control server after each pause."""
-
-    async def send() -> None:
-        while True:
-            client.counts.sent += 1
-            await client.connection.send_answer(type="ping")
-            await asyncio.sleep(client.pause)
-
-    await client.send_while_reading(send)
-
-
 async def play_house_engines(client: LoadClient) -> None:
     """Play the house engines, match after match."""
     stranger = client.connection
@@ -471,15 +440,3 @@ KINDS: dict[str, RequestKind] = {
     **{f"attack: {name}": attack_kind(name) for name in horde.KINDS},
     ALL_ATTACKS: attack_kind(*horde.KINDS),
 }
-
-CONNECTIONS, MESSAGES = "control: connections", "control: messages"
-CONTROL_KINDS: dict[str, RequestKind] = {
-    CONNECTIONS: RequestKind("GET", send_plain_requests, role=""),
-    MESSAGES: RequestKind("ping", send_plain_messages, frozenset({"pong"}), "spectator"),
-}
-"""Kinds for the control: sent to a plain server, as often and with as large answers as the busiest comparable kind."""
-
-
-def choose_control(kind: RequestKind) -> str:
-    """Return the name of a kind's control: CONNECTIONS if its strangers reconnect repeatedly, otherwise MESSAGES."""
-    return MESSAGES if kind.role else CONNECTIONS

@@ -1,30 +1,24 @@
 """Process of strangers who use all that a server's limits allow. Its argument is the server's URL.
 
 The first line of standard input contains the tokens of the clients' names, as JSON. Each later line is an order: kind
-of request, source addresses, clients per address, and duration in seconds; for a control also its URL, and the pause of
-each client between two requests. For an order, the process connects the clients, prints a line, waits for a line, sends
+of request, source addresses, clients per address, and duration in seconds. For an order, the process connects the clients, prints a line, waits for a line, sends
 requests for that duration, and prints the results.
-
-The process has the lowest priority (SCHED_IDLE), because real strangers use machines of their own, and take no CPU time
-from the server and the honest bots.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-import os
 import re
 import sys
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 import uvloop
 
 from benchmarks.hostile.kinds import (
-    CONTROL_KINDS,
     KINDS,
     LINE,
     THINKERS,
@@ -32,7 +26,7 @@ from benchmarks.hostile.kinds import (
     RequestKind,
     RequestSubjects,
 )
-from benchmarks.hostile.stranger import KNOCK_SECONDS, Stranger, TrafficCounts, connected, send_get
+from benchmarks.hostile.stranger import Stranger, TrafficCounts, connected, send_get
 from benchmarks.kit.script import make_script
 from testkit.wire import print_report
 
@@ -128,7 +122,7 @@ async def execute_order(
     tally = TrafficCounts()
     async with AsyncExitStack() as stack:
         clients = [
-            LoadClient(subjects, number, source, tally, kind.answers, order.get("pause", KNOCK_SECONDS))
+            LoadClient(subjects, number, source, tally, kind.answers)
             for number, source in enumerate(
                 source for source in order["addresses"] for _ in range(order["clients"])
             )
@@ -170,10 +164,9 @@ async def main(url: str) -> None:
     await collect_subjects(world)
     following = asyncio.create_task(track_live_matches(world))
     print_report(learnt=True)
-    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     while text := await _read_line():
         order = json.loads(text)
-        kind = (KINDS | CONTROL_KINDS)[order["kind"]]
+        kind = KINDS[order["kind"]]
         if kind.request == "GET /api/record/":
             world.finished = await load_finished_matches(world, "limit=50")
 
@@ -181,8 +174,7 @@ async def main(url: str) -> None:
             print_report(there=True)
             await _read_line()
 
-        there = replace(world, url=order["url"]) if "url" in order else world
-        tally = await execute_order(there, kind, order, wait_for_start)
+        tally = await execute_order(world, kind, order, wait_for_start)
         print_report(**asdict(tally))
         if following.done():
             following.result()

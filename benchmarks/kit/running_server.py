@@ -74,10 +74,10 @@ class RunningServer:
 
 
 def process_cpu_seconds(pid: int) -> float:
-    """Return the CPU time of a process in seconds, user and kernel."""
-    stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii")
-    user, system = stat.rpartition(")")[2].split()[11:13]
-    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+    """Return the CPU time of a process in seconds, user and kernel. Raises OSError if there is no such process."""
+    return time.clock_gettime(
+        ~pid << 3 | 2
+    )  # the number of the process's clock, as of `clock_getcpuclockid` on Linux
 
 
 def raise_file_limit() -> None:

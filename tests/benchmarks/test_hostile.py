@@ -14,12 +14,8 @@ from benchmarks.hostile.honest import WindowFigures, median_percentile_99_of_run
 from benchmarks.hostile.kinds import (
     ALL_ATTACKS,
     ATTACKERS,
-    CONNECTIONS,
-    CONTROL_KINDS,
     HELLO_SECONDS,
     KINDS,
-    MESSAGES,
-    choose_control,
 )
 from benchmarks.hostile.rounds import (
     MAX_REPEATED_KINDS,
@@ -29,6 +25,7 @@ from benchmarks.hostile.rounds import (
     attack_seconds,
     list_faults,
     list_kinds_over_bound,
+    list_verdicts,
 )
 from benchmarks.hostile.stranger import (
     MESSAGES_AT_ONCE,
@@ -51,51 +48,43 @@ def test_strangers_keep_within_the_limit_of_messages() -> None:
     assert limits.messages_per_second > MESSAGES_PER_SECOND
 
 
-def test_each_kind_has_a_control_that_connects_or_stays_connected_as_it_does() -> None:
-    for kind in KINDS.values():
-        assert bool(CONTROL_KINDS[choose_control(kind)].role) is bool(kind.role)
-
-
-def turns(*ratios: float, memory: int = 100, sent: int = 1, whole: float = 1.0) -> KindRounds:
-    quiet = WindowFigures(2.0, 4.0, 1.0, 0.2)
+def play_rounds(*ratios: float, whole: float = 1.0, memory: int = 100, sent: int = 10) -> KindRounds:
+    """Return rounds of a kind: a quiet p99 of 2 ms, and a hostile one of so many times as much."""
     return KindRounds(
-        [quiet] * len(ratios),
-        [WindowFigures(2.0 * ratio, 4.0 * whole, ratio, 0.4) for ratio in ratios],
+        [WindowFigures(2.0, 4.0, 0.2)] * len(ratios),
+        [WindowFigures(2.0 * ratio, 4.0 * whole, 0.4) for ratio in ratios],
         [TrafficCounts(sent=sent, answered=sent)] * len(ratios),
         [(100, memory)] * len(ratios),
         [10] * len(ratios),
     )
 
 
-def test_a_kind_that_holds_honest_bots_up_in_its_worst_round_or_its_median_is_a_fault() -> None:
-    fine = RoundResults({"browse": turns(1.2), "watch": turns(1.9, 1.1, 1.2)}, memory=100)
-    assert list_faults(fine) == []
-    slow = RoundResults({"browse": turns(2.1, 1.0, 1.1), "watch": turns(1.6, 1.5, 1.2)}, memory=100)
-    assert [each.partition(":")[0] for each in list_faults(slow)] == ["browse", "watch"]
+def list_kind_faults(rounds: KindRounds) -> list[str]:
+    return rounds.list_faults(is_attack=False)
 
 
-def test_a_kind_is_compared_with_its_own_control_but_never_gains_by_one_that_costs_nothing() -> None:
-    controls = {CONNECTIONS: turns(1.5, 1.6, 1.4, sent=10), MESSAGES: turns(0.5)}
-    outcome = RoundResults(
-        {"GET /": turns(2.4, sent=20), "GET /tv/": turns(2.5, sent=5), "browse": turns(1.2)},
-        controls,
-        memory=100,
-    )
-    assert outcome.ratio("GET /").median == pytest.approx(2.4)
-    assert outcome.ratio_over_control("GET /").median == pytest.approx(1.6)
-    assert outcome.ratio_over_control("GET /tv/").median == pytest.approx(2.0), "it has half as many requests"
-    assert outcome.ratio_over_control("browse").median == pytest.approx(1.2)
-    assert outcome.worst_ratio_over_control("GET /") == pytest.approx(1.5), (
-        "the worst round is compared with the worst of the control"
-    )
-    assert [each.partition(":")[0] for each in list_faults(outcome)] == ["GET /", "GET /tv/"]
+def test_a_kind_that_delays_honest_bots_in_its_median_or_in_two_rounds_is_a_fault() -> None:
+    assert list_kind_faults(play_rounds(1.2)) == []
+    assert list_kind_faults(play_rounds(2.5, 1.1, 1.2)) == [], "one round may have met a pause of the machine"
+    assert list_kind_faults(play_rounds(1.6, 1.5, 1.2)) == [
+        "p99 is 1.50 (1.20 to 1.60, n = 3) times the quiet one"
+    ]
+    assert list_kind_faults(play_rounds(2.4, 1.1, 1.2, 2.1, 1.3)) == [
+        "p99 is 2.10 times the quiet one or more in two rounds"
+    ]
 
 
-def test_the_kinds_over_a_bound_have_more_rounds_and_not_all_where_they_are_many() -> None:
-    some = {"a": turns(1.4), "b": turns(1.6), "c": turns(3.0), "d": turns(1.0, whole=2.5)}
-    assert list_kinds_over_bound(RoundResults(some, memory=1), "abcd") == ["c", "d", "b"]
-    many = RoundResults({str(number): turns(2.0 + number) for number in range(40)}, memory=1)
-    assert list_kinds_over_bound(many, many.rounds) == [
+def test_a_round_is_compared_with_the_median_of_its_kinds_quiet_periods() -> None:
+    rounds = play_rounds(1.2, 1.2, 1.2)
+    rounds.quiet[1:] = [WindowFigures(0.5, 1.0, 0.2), WindowFigures(3.0, 6.0, 0.2)]
+    assert rounds.ratio().values == pytest.approx([1.2, 1.2, 1.2])
+
+
+def test_kinds_with_a_round_over_the_bound_get_more_rounds_and_not_all_if_they_are_many() -> None:
+    some = {"a": play_rounds(1.4, 1.1), "b": play_rounds(1.0, 1.6), "c": play_rounds(3.0, 1.0)}
+    assert list_kinds_over_bound(RoundResults(some), some) == ["c", "b"]
+    many = {str(number): play_rounds(2.0 + number) for number in range(40)}
+    assert list_kinds_over_bound(RoundResults(many), many) == [
         str(number) for number in range(39, 39 - MAX_REPEATED_KINDS, -1)
     ]
 
@@ -115,24 +104,28 @@ def test_a_pause_of_the_machine_decides_no_percentile_but_slow_moves_throughout_
 
 
 def test_pauses_in_every_round_are_a_fault() -> None:
-    recurring, once = turns(1.0, 1.0, whole=2.1), turns(1.0, 1.0)
-    once.hostile[0] = WindowFigures(2.0, 100.0, 1.0, 0.4)
-    assert list_faults(RoundResults({"browse": once}, memory=100)) == []
-    told = "browse: p99 of all moves is 2.10 times the control's in each round"
-    assert list_faults(RoundResults({"browse": recurring}, memory=100)) == [told]
-
-
-def test_names_that_stay_in_the_store_are_a_fault() -> None:
-    stays = turns(1.0)
-    stays.sessions = [200, 15_020]
-    assert list_faults(RoundResults({"names": stays}, memory=100)) == [
-        "names: 15020 sessions are in the store"
+    once = play_rounds(1.0, 1.0)
+    once.hostile[0] = WindowFigures(2.0, 100.0, 0.4)
+    assert list_kind_faults(once) == []
+    assert list_kind_faults(play_rounds(1.0, 1.0, whole=2.1)) == [
+        "p99 of all moves is 2.10 times the quiet one or more"
     ]
 
 
-def test_memory_that_grows_is_a_fault_and_so_is_a_kind_that_was_not_sent() -> None:
-    assert "memory" in list_faults(RoundResults({"browse": turns(1.0, memory=120)}, memory=100))[0]
-    assert "nothing was sent" in list_faults(RoundResults({"browse": turns(1.0, sent=0)}, memory=100))[0]
+def test_names_that_stay_memory_that_grows_and_requests_that_were_not_sent_are_faults() -> None:
+    stays = play_rounds(1.0)
+    stays.sessions = [200, 15_020]
+    assert list_kind_faults(stays) == ["15020 sessions are in the store"]
+    assert list_kind_faults(play_rounds(1.0, memory=120)) == ["memory is 1.20 times what it was before"]
+    assert list_kind_faults(play_rounds(1.0, sent=0)) == ["nothing was sent"]
+
+
+def test_each_kind_has_a_line_with_its_verdict() -> None:
+    results = RoundResults({"browse": play_rounds(1.2, 1.1), "watch": play_rounds(1.8, 1.7)})
+    fine, slow = list_verdicts(results)
+    assert fine.startswith("fine  browse: p99 1.15 (1.10 to 1.20, n = 2) times the quiet one, 20 sent")
+    assert slow.startswith("FAULT watch: p99 1.75")
+    assert [each.partition(":")[0] for each in list_faults(results)] == ["watch"]
 
 
 @pytest.mark.parametrize("seconds", [0.5, 1.0, 3.0, 10.0])
@@ -146,11 +139,11 @@ def test_an_attack_lasts_until_its_slowest_can_have_been_cut_off(seconds: float)
 def test_an_attack_that_is_not_cut_off_is_a_fault() -> None:
     cut = TrafficCounts(sent=20, lost=ATTACKERS, longest=MAX_SECONDS)
     late = TrafficCounts(sent=20, lost=ATTACKERS - 1, longest=MAX_SECONDS + 0.1)
-    attacked = turns(1.0)
+    attacked = play_rounds(1.0)
     attacked.tallies = [cut]
-    assert list_faults(RoundResults({ALL_ATTACKS: attacked}, memory=100)) == []
+    assert list_faults(RoundResults({ALL_ATTACKS: attacked})) == []
     attacked.tallies = [cut, late]
-    assert list_faults(RoundResults({ALL_ATTACKS: attacked}, memory=100)) == [
+    assert list_faults(RoundResults({ALL_ATTACKS: attacked})) == [
         "attack: all at once: a connection lasted 8.1 s",
         "attack: all at once: only 15 connections were cut off",
     ]
