@@ -106,12 +106,15 @@ def test_the_board_alone_fills_the_screen_and_leaves_it(
     page.wait_for_function("() => !document.fullscreenElement")
 
 
-@pytest.mark.parametrize(("width", "height"), [(1600, 1000), (1280, 720)])
+@pytest.mark.parametrize(
+    ("name", "width", "height"),
+    [("usa", 1600, 1000), ("usa", 1280, 720), ("world", 380, 800)],
+)
 def test_what_is_told_of_a_fight_hides_no_name_and_no_figure(
-    empty: BrowserArena, page: Page, tmp_path: Path, width: int, height: int
+    empty: BrowserArena, page: Page, tmp_path: Path, name: str, width: int, height: int
 ) -> None:
     page.set_viewport_size({"width": width, "height": height})
-    shown(page, empty, tmp_path / "one.jsonl", "usa")
+    shown(page, empty, tmp_path / "one.jsonl", name)
     found = page.evaluate(FIGHTS)
     assert found["fights"] > 5
     assert found["hidden"] == 0

@@ -53,6 +53,7 @@ def test_a_person_takes_a_name_connects_a_bot_and_looks_after_it(tmp_path: Path,
         expect(page.get_by_role("region", name="wolf")).to_be_visible()
         tiger.get_by_role("button", name="Log").first.click()
         expect(tiger.get_by_role("region", name="Log")).to_contain_text("ready")
+        expect(tiger.get_by_role("region", name="Log")).to_contain_text("→")
         held: list[Route] = []
 
         def hold(route: Route) -> None:

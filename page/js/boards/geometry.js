@@ -97,29 +97,33 @@ export function placeNames(widths, layout, size) {
 }
 
 const BESIDE = [[0, -1], [0, 1], [1, 0], [-1, 0], ...[1, 0.5].flatMap((x) => [1, 0.5].flatMap((y) => [[x, -y], [-x, -y], [x, y], [-x, y]]))];
-const DISTANCES = Array.from({ length: 10 }, (_, n) => 1 + 0.7 * n); // of a badge from its place, in gaps
+const DISTANCES = Array.from({ length: 8 }, (_, n) => 1 + 0.7 * n); // of a badge from its place, in gaps
+const FARTHER = 0.25; // cost of each of these steps; a badge on a mark costs 2 and more
+const ON_NAME = 0.3; // cost of a name below a badge: it is hidden
 
 // Return the centre of a badge of this width and height near the place `v`, with the least overlap of the marks, whose radii
-// are `radii`, of the boxes of `names`, and of the line to it.
+// are `radii`, of the line to it, and of the boxes of `names`.
 export function placeBadge(v, [width, height], radii, names, layout, size, [from, to]) {
   const [x, y] = layout.at[v];
   const gap = RADIUS * size + 5 * size;
-  const spots = DISTANCES.flatMap((far) => BESIDE.map(([dx, dy]) => (
-    box(x + dx * (far * gap + width / 2), y + dy * (far * gap + height / 2), width, height))));
-  const hidden = [...layout.at.map(([a, b], w) => box(a, b, 2 * radii[w] * size, 2 * radii[w] * size)), ...names];
-  let [best, least] = [spots[0], Infinity];
-  for (const spot of spots) {
-    const outside = spot.x1 < 0 || spot.x2 > layout.width || spot.y1 < 0 || spot.y2 > layout.height;
-    const cost = (outside ? 1000 : 0) + 2 * hidden.filter((each) => overlap(spot, each)).reduce((sum, each) => sum + 1 + covered(spot, each), 0)
-      + (touches([from, to], spot) ? 1 : 0);
-    if (cost < least) [best, least] = [spot, cost];
-    if (!cost) break; // the first spot that covers nothing
+  const marks = layout.at.map(([a, b], w) => box(a, b, 2 * radii[w] * size, 2 * radii[w] * size));
+  let [best, least] = [/** @type {any} */ (null), Infinity];
+  for (const [n, far] of DISTANCES.entries()) {
+    if (least <= FARTHER * n) break;
+    for (const [dx, dy] of BESIDE) {
+      const spot = box(x + dx * (far * gap + width / 2), y + dy * (far * gap + height / 2), width, height);
+      const outside = spot.x1 < 0 || spot.x2 > layout.width || spot.y1 < 0 || spot.y2 > layout.height;
+      const cost = FARTHER * n + (outside ? 1000 : 0) + (touches([from, to], spot) ? 1 : 0)
+        + 2 * marks.filter((each) => overlap(spot, each)).reduce((sum, each) => sum + 1 + covered(spot, each), 0)
+        + ON_NAME * names.filter((each) => overlap(spot, each)).length;
+      if (cost < least) [best, least] = [spot, cost];
+    }
   }
   return [(best.x1 + best.x2) / 2, (best.y1 + best.y2) / 2];
 }
 
 const box = (x, y, w, h) => ({ x1: x - w / 2, x2: x + w / 2, y1: y - h / 2, y2: y + h / 2 });
-const overlap = (a, b) => a.x1 < b.x2 && b.x1 < a.x2 && a.y1 < b.y2 && b.y1 < a.y2;
+export const overlap = (a, b) => a.x1 < b.x2 && b.x1 < a.x2 && a.y1 < b.y2 && b.y1 < a.y2;
 
 // Return the share of `b` that lies below `a`, which overlaps it.
 const covered = (a, b) => ((Math.min(a.x2, b.x2) - Math.max(a.x1, b.x1)) * (Math.min(a.y2, b.y2) - Math.max(a.y1, b.y1))) / ((b.x2 - b.x1) * (b.y2 - b.y1));

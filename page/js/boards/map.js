@@ -5,7 +5,7 @@ import { isStill } from "../preferences.js";
 import { h, say, set, svg } from "../dom.js";
 import { SEAT_NAMES } from "../text.js";
 import { MoveAnimation, travelTime } from "./moveanimation.js";
-import { RADIUS, arrow, inReadingOrder, layOut, placeBadge, placeNames } from "./geometry.js";
+import { RADIUS, arrow, inReadingOrder, layOut, overlap, placeBadge, placeNames } from "./geometry.js";
 import { Land } from "./land.js";
 import { cachedMapData, loadMapData } from "./mapdata.js";
 import { Zoom } from "./zoom.js";
@@ -19,6 +19,7 @@ const EMPTY = 0.5; // radius of the mark of an empty territory, relative to the 
 const OUTLINE = 3; // width of the outline of each name
 const FIGHT_HIGH = 18;
 const SMALL = 1.3; // from this scale of marks on there is no room for text beside them
+const FIGURE = 0.7; // radius of a number without its mark, relative to a mark
 const LEAD = 2.5 * RADIUS; // distance of a badge from its place from which on a line joins them
 const CLASH_MS = 320;
 
@@ -41,7 +42,7 @@ export class MapBoard {
     this.spots = /** @type {any} */ (null);
     this.names = /** @type {any} */ (null);
     this.widths = /** @type {number[]} */ ([]); // widths of the names at their drawn size
-    this.boxes = /** @type {any[]} */ ([]); // boxes of the visible names
+    this.boxes = /** @type {any[]} */ ([]); // box of each name, null for a hidden one
     this.move = /** @type {any} */ (null);
     this.lead = /** @type {any} */ (null); // from a battle to its numbers, where these are far off
     this.moveGround = /** @type {any} */ (null);
@@ -110,7 +111,7 @@ export class MapBoard {
     const { size, layout } = this;
     set(this.picture, { "data-small": size > SMALL });
     const placed = placeNames(this.widths, layout, size);
-    this.boxes = placed.filter(({ crowded }) => !crowded).map((each) => each.box);
+    this.boxes = placed.map((each) => (each.crowded ? null : each.box));
     placed.forEach(({ x, y, crowded }, v) => {
       set(this.names[v], { x: x.toFixed(1), y: y.toFixed(1), "data-crowded": crowded });
       this.names[v].style.fontSize = `${(11 * size).toFixed(1)}px`;
@@ -123,11 +124,12 @@ export class MapBoard {
   point(v, pointed) {
     set(this.names[v], { "data-pointed": pointed });
     const { selected = null, targets, ahead } = this.marked ?? {};
-    this.preview.replaceChildren();
+    this.clearBadges(this.preview, "data-previewed");
     if (!pointed || selected === null || ahead || !targets.has(v) || !this.shown) return;
     const [short, threats = ""] = this.game.foretell(this.shown[0], [selected, v]).split(" · ");
-    this.preview.append(this.badge(short, v, this.layout.lines(selected, v).at(-1)));
-    if (threats) this.preview.append(this.badge(threats, v, this.layout.lines(selected, v).at(-1), { below: 1 }));
+    const line = this.layout.lines(selected, v).at(-1);
+    this.preview.append(this.badge(short, v, line, { hides: "data-previewed" }));
+    if (threats) this.preview.append(this.badge(threats, v, line, { below: 1, hides: "data-previewed" }));
   }
 
   spot(v) {
@@ -169,7 +171,7 @@ export class MapBoard {
     if (move) this.zoom.reveal(this.layout.at[move[1]]);
     position.armies.forEach((n, v) => this.showSpot(v, travel && v === move[1] ? before.armies[v] : n));
     if (travel) {
-      this.fight.replaceChildren();
+      this.clearBadges(this.fight, "data-fought");
       this.drawMove(null);
       this.march.go(this.token(before.armies[move[0]]), this.layout.lines(...move), travel, () => {
         this.showSpot(move[1], position.armies[move[1]]);
@@ -222,7 +224,7 @@ export class MapBoard {
   }
 
   showMove(move, before) {
-    this.fight.replaceChildren();
+    this.clearBadges(this.fight, "data-fought");
     this.drawMove(null);
     if (!move) return;
     const { size, layout } = this;
@@ -234,17 +236,28 @@ export class MapBoard {
   }
 
   // Write a few words beside the territory `v`, connected by `line`, with the least overlap; `below`: number of lines
-  // further down; `lead`: path that joins them if they are far from each other.
-  badge(text, v, line, { below = 0, lead = /** @type {any} */ (null) } = {}) {
+  // further down; `lead`: path that joins them if they are far from each other; `hides`: attribute of the names below the words.
+  badge(text, v, line, { below = 0, lead = /** @type {any} */ (null), hides = "data-fought" } = {}) {
     const { size, layout } = this;
     pen.font = BADGE_FONT;
     const width = 12 + pen.measureText(text).width;
-    const radii = this.shown[0].armies.map((n) => (n ? 1 : EMPTY) * RADIUS);
-    const [x, y] = placeBadge(v, [width * size, FIGHT_HIGH * size], radii, this.boxes, layout, size, line);
+    const bare = size > SMALL && !this.zoom.least; // without marks, as in the style
+    const radii = this.shown[0].armies.map((n) => (bare ? (n ? FIGURE : 0) : n ? 1 : EMPTY) * RADIUS);
+    const [x, middle] = placeBadge(v, [width * size, FIGHT_HIGH * size], radii, this.boxes.filter(Boolean), layout, size, line);
+    const y = middle + below * (FIGHT_HIGH + 2) * size;
     const [dx, dy] = [Math.abs(layout.at[v][0] - x) / size - width / 2, Math.abs(layout.at[v][1] - y) / size - FIGHT_HIGH / 2];
     if (lead && Math.hypot(Math.max(0, dx), Math.max(0, dy)) > LEAD) set(lead, { d: arrow([[x, y], layout.at[v]], 0, 0) });
-    return svg("g", { transform: `translate(${x.toFixed(1)} ${(y + below * (FIGHT_HIGH + 2) * size).toFixed(1)}) scale(${size.toFixed(2)})` },
+    const [halfWidth, halfHeight] = [(width / 2) * size, (FIGHT_HIGH / 2) * size];
+    const covered = { x1: x - halfWidth, x2: x + halfWidth, y1: y - halfHeight, y2: y + halfHeight };
+    this.boxes.forEach((each, w) => each && overlap(each, covered) && set(this.names[w], { [hides]: true }));
+    return svg("g", { transform: `translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${size.toFixed(2)})` },
       svg("rect", { x: -width / 2, y: -FIGHT_HIGH / 2, width, height: FIGHT_HIGH, rx: FIGHT_HIGH / 2 }), svg("text", { y: 4 }, text));
+  }
+
+  // Remove badges, and show the names below them again.
+  clearBadges(group, hides) {
+    group.replaceChildren();
+    for (const name of this.names) set(name, { [hides]: null });
   }
 
   // Show the result of a move: a ring after a battle, and "+1" on each territory that trains.
@@ -272,7 +285,7 @@ export class MapBoard {
   mark(marks) {
     this.marked = marks;
     if (!this.spots) return;
-    this.preview.replaceChildren();
+    this.clearBadges(this.preview, "data-previewed");
     set(this.picture, { role: marks ? "group" : "img" });
     this.spots.forEach(({ group, title }, v) => {
       const source = marks?.sources.has(v);

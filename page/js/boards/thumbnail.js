@@ -7,7 +7,7 @@ import { Declared } from "../games/declared.js";
 import { cancel, batch } from "../batch.js";
 import { layOut } from "./geometry.js";
 import { outlines } from "./land.js";
-import { PLAIN, loadMapData } from "./mapdata.js";
+import { cachedMapData, loadMapData } from "./mapdata.js";
 
 const WIDE = 280; // CSS pixels; the style may make it smaller
 const HIGH = 150;
@@ -34,9 +34,16 @@ export class Thumbnail {
     this.context = this.element.getContext("2d");
     this.ground = h("canvas", { width: WIDE, height: HIGH }).getContext("2d"); // the map without the move
     this.owners = /** @type {any} */ (null); // owners of the areas as drawn there
-    if (game.names) this.prepare(PLAIN);
-    if (game.names) loadMapData(game.setup).then((found) => found === PLAIN || this.prepare(found));
+    if (game.names) this.load(game.setup);
     this.unlisten = onPreferences(() => this.drawSoon()); // its colours may have changed
+  }
+
+  // Nothing is drawn before the land is known: to work out land that the server has would take a phone longer than to wait for it.
+  async load(setup) {
+    const first = cachedMapData(setup);
+    if (first.cells !== undefined) this.prepare(first);
+    const found = await loadMapData(setup);
+    if (found !== first) this.prepare(found);
   }
 
   prepare({ cells, wraps }) {
@@ -70,7 +77,8 @@ export class Thumbnail {
     }
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.clearRect(0, 0, WIDE, HIGH);
-    if (this.game.names) this.drawMap(context);
+    if (this.areas) this.drawMap(context);
+    else if (this.game.names) return;
     else if (!(this.game instanceof Declared)) this.drawGrid(context);
   }
 

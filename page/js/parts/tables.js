@@ -23,7 +23,7 @@ export function standing(rows, what) {
     h("thead", null, h("tr", null, head.map((each) => (each ? h("th", { scope: "col" }, each) : h("td"))))),
     h("tbody", null, rows.map((row, n) => h("tr", null,
       h("td", null, row.rank ?? n + 1),
-      h("td", null, h("strong", null, whole(row.middle))), h("td", { class: "quiet" }, row.error.toFixed(0), row.provisional && h("span", { class: "provisional" }, PROVISIONAL_TEXT)),
+      h("td", null, h("strong", null, whole(row.middle)), row.provisional && h("abbr", { class: "quiet", title: "provisional" }, "?")), h("td", { class: "quiet" }, row.error.toFixed(0)),
       h("th", { scope: "row", title: row.bot }, h("a", { href: addressOf("bot", row.bot) }, botTitle(row.bot))), h("td", null, ratingBar(row, at)),
       [...more.map(({ value }) => value(row)), row.matches, row.won, row.drawn, row.lost, row.forfeits, row.crash].map((each) => h("td", null, each)))))));
 }

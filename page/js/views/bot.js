@@ -1,20 +1,25 @@
-// A bot: its ratings over time, its results by game, map and seat, the reasons of its losses, its matches.
+// A bot: its matches in progress, its ratings over time, its results by opponent, map and side, the reasons for its losses, its
+// matches.
 
 import { addressOf } from "../router.js";
 import { fetchJson } from "../api.js";
 import { h, svg } from "../dom.js";
-import { pastItem } from "../parts/matchlist.js";
-import { ratingText } from "../parts/tables.js";
-import { GAME_NAMES, SIDES, botTitle, gameTitle, plural, reason, when } from "../text.js";
+import { against, matchLink, pastItem } from "../parts/matchlist.js";
+import { keyed } from "../parts/keyed.js";
+import { rated, scrolling } from "../parts/tables.js";
+import { onListing } from "../spectator.js";
+import { GAME_NAMES, SIDES, botTitle, gameTitle, other, plural, reason, when } from "../text.js";
 
 const LISTED = 20;
+const OPPONENTS = 10;
 
 export class BotView {
   constructor(main, [name]) {
     this.place = h("div", null, h("p", { class: "quiet" }, "Loading…"));
+    this.live = h("ul", { class: "cards swipe" });
+    this.playing = h("section", null, h("h2", null, "Now"), this.live);
     main.replaceChildren(
-      h("h1", { title: name }, botTitle(name)),
-      h("p", null, h("a", { class: "button", href: addressOf("play", name) }, "Play")),
+      h("div", { class: "heading" }, h("h1", { title: name }, botTitle(name)), h("a", { class: "button", href: addressOf("play", name) }, "Play")),
       this.place);
     this.load(name);
   }
@@ -22,24 +27,51 @@ export class BotView {
   async load(name) {
     try {
       const found = await fetchJson(`bot?name=${encodeURIComponent(name)}`);
+      if (this.stopped) return;
       this.place.replaceChildren(
-        ...found.standings.map((each) => standing(each, found.history[each.game] ?? [])),
-        results(name, found.matches),
+        h("div", { class: "profile" }, found.standings.map((each) => standing(each, found.history[each.game] ?? [])), results(name, found.matches)),
+        this.playing,
         h("section", null, h("h2", null, "Latest matches"), h("ul", { class: "cards" }, found.matches.slice(0, LISTED).map(pastItem))));
+      this.unlist = onListing(({ matches }) => this.list(matches.filter(({ players }) => [players.maxie, players.minnie].includes(name))));
     } catch (error) {
       this.place.replaceChildren(h("p", { class: "fault", role: "alert" }, error.message));
     }
   }
 
-  stop() {}
+  // The row keeps its place while the bot has no match, so that nothing below moves.
+  list(matches) {
+    const items = matches.length ? matches : [null];
+    keyed(this.live, items, { key: (each) => each?.match ?? "", words: JSON.stringify, make: (each) => h("li", null, each
+      ? h("a", { class: "card", href: matchLink(each.match) }, against(each.players), h("span", { class: "quiet" }, `${gameTitle(each.game, each.map)} · move ${each.ply}`))
+      : h("div", { class: "card" }, h("span", { class: "pairing quiet" }, "No match at the moment"), h("span", { class: "quiet" }, "\u00a0"))) });
+  }
+
+  stop() {
+    this.stopped = true;
+    this.unlist?.();
+  }
 }
 
 function standing(each, history) {
   const { game, matches, won, drawn, lost, forfeits, crash } = each;
+  const { middle, error, provisional } = rated(each);
+  const fact = (what, ...value) => h("div", null, h("dt", null, what), h("dd", null, value));
+  const faults = [forfeits && plural(forfeits, "forfeit"), crash && plural(crash, "crash", "crashes")].filter(Boolean);
   return h("section", null, h("h2", null, GAME_NAMES[game] ?? game),
-    h("p", null, h("strong", null, ratingText(each)),
-      ` from ${plural(matches, "rated match", "rated matches")}: ${won} won, ${drawn} drawn, ${lost} lost, ${plural(forfeits, "forfeit")}, ${plural(crash, "crash", "crashes")}`),
+    h("dl", { class: "facts" },
+      fact(provisional ? "Rating (provisional)" : "Rating", middle.toFixed(0), h("span", { class: "quiet" }, ` ± ${error.toFixed(0)}`)),
+      fact("Rated matches", matches), fact("Points", `${Math.round((100 * (won + drawn / 2)) / (matches || 1))} %`)),
+    recordBar(each),
+    h("p", { class: "quiet" }, [`${won} won, ${drawn} drawn, ${lost} lost`, ...faults].join(" · ")),
     history.length > 1 ? curve(history) : null);
+}
+
+// Wins, draws and losses as one bar.
+function recordBar({ won, drawn, lost }) {
+  const share = (n) => (100 * n) / (won + drawn + lost || 1);
+  return svg("svg", { class: "record-bar", viewBox: "0 0 100 4", preserveAspectRatio: "none", "aria-hidden": "true" },
+    svg("rect", { width: 100, height: 4 }), svg("rect", { class: "won", width: share(won), height: 4 }),
+    svg("rect", { class: "lost", x: 100 - share(lost), width: share(lost), height: 4 }));
 }
 
 // The rating over time, in a band of two deviations.
@@ -61,29 +93,36 @@ function curve(history) {
     h("figcaption", { class: "quiet dates" }, h("span", null, when(history[0].finished)), h("span", null, `${low.toFixed(0)} to ${high.toFixed(0)}, ${plural(history.length, "match", "matches")}`), h("span", null, when(last.finished))));
 }
 
+// Results by opponent, by map and side, and by the reason of a loss.
 function results(name, matches) {
-  const groups = new Map();
-  const losses = new Map();
+  const [opponents, places, losses] = [new Map(), new Map(), new Map()];
+  const count = (groups, key, what) => {
+    const row = groups.get(key) ?? { wins: 0, draws: 0, losses: 0 };
+    row[what] += 1;
+    groups.set(key, row);
+  };
   for (const { game, map, players, result } of matches) {
     if (result.reason === "server_fault") continue;
     const seat = players.maxie === name ? "maxie" : "minnie";
     const what = !result.winner ? "draws" : result.winner === seat ? "wins" : "losses";
-    const key = `${gameTitle(game, map ?? "")}\n${SIDES[seat]}`;
-    const row = groups.get(key) ?? { wins: 0, draws: 0, losses: 0 };
-    row[what] += 1;
-    groups.set(key, row);
+    count(opponents, players[other(seat)], what);
+    count(places, `${gameTitle(game, map ?? "")}\n${SIDES[seat]}`, what);
     if (what === "losses") losses.set(result.reason, (losses.get(result.reason) ?? 0) + 1);
   }
-  const numbers = ({ wins, draws, losses: lost }) => [wins, draws, lost].map((each) => h("td", null, each));
-  return h("section", { class: "columns" },
-    h("div", null, h("h2", null, "By map and side"), h("table", { class: "results" },
-      h("thead", null, h("tr", null, ["Map", "Side", "W", "D", "L"].map((each) => h("th", { scope: "col" }, each)))),
-      h("tbody", null, [...groups].sort().map(([key, row]) => {
+  const numbers = (row) => [row.wins, row.draws, row.losses].map((each) => h("td", null, each));
+  const heads = (...columns) => h("thead", null, h("tr", null, columns.map((each) => h("th", { scope: "col" }, each))));
+  const sum = (row) => row.wins + row.draws + row.losses;
+  const best = [...opponents].sort(([, a], [, b]) => sum(b) - sum(a)).slice(0, OPPONENTS);
+  const latest = h("p", { class: "quiet" }, `From the latest ${plural(matches.length, "match", "matches")}.`);
+  return [
+    h("section", null, h("h2", null, "Against"), latest, scrolling("Against", h("table", null, heads("Opponent", "W", "D", "L"), h("tbody", null,
+      best.map(([rival, row]) => h("tr", null, h("th", { scope: "row", title: rival }, h("a", { href: addressOf("versus", name, rival) }, botTitle(rival))), numbers(row))))))),
+    h("section", null, h("h2", null, "By map and side"), scrolling("By map and side", h("table", { class: "results" }, heads("Map", "Side", "W", "D", "L"), h("tbody", null,
+      [...places].sort().map(([key, row]) => {
         const [where, seat] = key.split("\n");
         return h("tr", null, h("th", { scope: "row" }, where), h("td", null, seat), numbers(row));
-      })))),
-    h("div", null, h("h2", null, "How matches were lost"), losses.size
+      }))))),
+    h("section", null, h("h2", null, "How matches were lost"), losses.size
       ? h("table", null, h("tbody", null, [...losses].sort((a, b) => b[1] - a[1]).map(([why, n]) => h("tr", null, h("th", { scope: "row" }, reason(why)), h("td", null, n)))))
-      : h("p", { class: "quiet" }, "No losses.")),
-    h("p", { class: "quiet" }, `From the latest ${plural(matches.length, "match", "matches")}.`));
+      : h("p", { class: "quiet" }, "No losses."))];
 }

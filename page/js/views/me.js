@@ -36,7 +36,7 @@ export class MeView {
   show({ owner, bots, left, until, events }, known) {
     const retired = bots.filter((each) => each.retired).map((each) => each.name);
     this.place.replaceChildren(
-      h("p", { class: "quiet" }, `Signed in as ${owner} with the token of ${this.account.who.name}. `, h("button", { type: "button", class: "small", onclick: () => this.account.leave() }, "Sign out")),
+      h("div", { class: "signed-in" }, h("p", { class: "quiet" }, `Signed in as ${owner} with the token of ${this.account.who.name}.`), h("button", { type: "button", class: "small", onclick: () => this.account.leave() }, "Sign out")),
       ...bots.flatMap((each, n) => (each.retired ? [] : [this.one(each, known[n], events)])),
       ...(left ? [h("section", null, h("h2", null, "Another bot"), nameForm("Add the bot", (name) => this.changeToken("create", name)),
         h("p", { class: "quiet" }, `You can register ${plural(left, "more name")} until ${when(until)}.`))] : []),
@@ -108,11 +108,14 @@ export class MeView {
   }
 }
 
-function logTable({ steps }) {
+// Steps of a match as the server saw them. The words are last, because they may be long.
+function logTable({ game, steps }) {
   const time = (ms) => (ms === null || ms === undefined ? "" : spent(ms));
-  const columns = ["At", "What", "Ply", "Had", "Took", "Left"];
+  // The server writes a move of Riskless as "A B", or as "New A > B".
+  const words = (what) => (game === "riskless" ? what.replace(/^([^\s[{"]+) (\S+)$/, "$1 → $2").replace(" > ", " → ") : what);
+  const columns = ["At", "Ply", "Took", "Left", "What"];
   return scrolling("Log", h("table", null,
     h("thead", null, h("tr", null, columns.map((each) => h("th", { scope: "col" }, each)))),
-    h("tbody", null, steps.map(({ at, what, ply, had, took, left, wrong }) => h("tr", null,
-      [`${(at / 1000).toFixed(1)} s`, wrong ? `${what}: ${wrong}` : what, ply ?? "", time(had), time(took), time(left)].map((each) => h("td", null, each)))))));
+    h("tbody", null, steps.map(({ at, what, ply, took, left, wrong }) => h("tr", null,
+      [`${(at / 1000).toFixed(1)} s`, ply ?? "", time(took), time(left), `${ply === null ? what : words(what)}${wrong ? `: ${wrong}` : ""}`].map((each) => h("td", null, each)))))));
 }

@@ -8,6 +8,8 @@ import { playing } from "../playing.js";
 import { onListing } from "../spectator.js";
 import { SIDES, botTitle, control, gameTitle, other, timeTitle } from "../text.js";
 
+const LISTING_MS = 1500; // a server that is busy may list its bots later than that
+
 export class PlayView {
   constructor(main, [opponent]) {
     this.status = h("p", { class: "status", role: "status" });
@@ -17,25 +19,40 @@ export class PlayView {
     this.open = h("section", { hidden: true }, h("h2", null, "Open challenges"), this.offers);
     main.replaceChildren(h("h1", null, "Play"), this.open, this.place, this.status, this.cancel);
     this.form = /** @type {any} */ (null);
+    this.listing = /** @type {any} */ ({ bots: [], challenges: [] });
     this.onChange = () => this.show();
     playing.addEventListener("change", this.onChange);
     this.prepare(opponent ?? "");
   }
 
+  // The form is shown together with the bots of the first listing, which would move it down.
   async prepare(opponent) {
-    try {
-      this.form = playForm(await fetchJson("about"), opponent, (asked) => playing.ask(asked));
-      if (this.stopped) return;
-      this.form.setBots([]); // an opponent named in the address can be challenged before the first listing arrives
-      this.unlist = onListing(({ bots, challenges }) => {
-        this.form.setBots(bots);
-        this.offer(challenges.filter((each) => each.challenge !== playing.challenge));
+    const listed = new Promise((resolve) => {
+      this.unlist = onListing((listing) => {
+        this.listing = listing;
+        resolve(null);
+        this.list();
       });
+      setTimeout(resolve, LISTING_MS);
+    });
+    try {
+      const [about] = await Promise.all([fetchJson("about"), listed]);
+      if (this.stopped) return;
+      this.form = playForm(about, opponent, (asked) => playing.ask(asked));
+      this.list();
       this.place.replaceChildren(this.form.element);
       this.show();
     } catch (error) {
       say(this.status, error.message);
     }
+  }
+
+  // Without a listing, an opponent named in the address can be challenged.
+  list() {
+    if (!this.form) return;
+    const { bots, challenges } = this.listing;
+    this.form.setBots(bots);
+    this.offer(challenges.filter((each) => each.challenge !== playing.challenge));
   }
 
   // Show the open challenges of other players.

@@ -1,6 +1,7 @@
 // Arena TV: the most interesting matches, on one board or on four.
 
 import { h } from "../dom.js";
+import { LiveCards } from "../home/livecards.js";
 import { Stage } from "../home/stage.js";
 import { onListing } from "../spectator.js";
 import { fetchJson } from "../api.js";
@@ -11,10 +12,15 @@ export class TvView {
     const taken = new Set();
     this.stages = Array.from({ length: count }, () => new Stage(undefined, taken));
     const choice = (address, text, chosen) => h("a", { class: "button plain small", href: address, "aria-current": chosen ? "page" : null }, text);
+    this.live = new LiveCards();
     main.replaceChildren(
       h("div", { class: "tv-head" }, h("h1", null, "Arena TV"), choice("/tv", "One board", count === 1), choice("/tv/4", "Four boards", count === 4)),
-      h("div", { class: "tv", "data-boards": count }, this.stages.map((each) => each.element)));
-    this.unlist = onListing((listing) => this.stages.forEach((each) => each.offer(listing)));
+      h("div", { class: "tv", "data-boards": count }, this.stages.map((each) => each.element)),
+      h("section", { class: "tv-others" }, h("h2", null, "All live matches"), this.live.element));
+    this.unlist = onListing((listing) => {
+      this.stages.forEach((each) => each.offer(listing));
+      this.live.show(listing.matches);
+    });
     this.rate();
   }
 
@@ -30,5 +36,6 @@ export class TvView {
   stop() {
     this.unlist();
     for (const each of this.stages) each.stop();
+    this.live.stop();
   }
 }

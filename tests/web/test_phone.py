@@ -1,0 +1,90 @@
+"""The views on a phone: the board and the numbers come first, and nothing is wider than the window."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from testkit.browser import SHIFTS, BrowserArena, run_arena
+
+WIDER = "document.documentElement.scrollWidth - innerWidth"
+
+
+@pytest.fixture(autouse=True)
+def phone(page: Page) -> None:
+    page.set_viewport_size({"width": 360, "height": 640})
+
+
+def box_of(found: Locator) -> dict[str, float]:
+    """Return the box of an element in the window."""
+    expect(found).to_be_visible()
+    box = found.bounding_box()
+    assert box is not None
+    return {**box}
+
+
+def test_the_board_is_above_its_buttons(empty: BrowserArena, page: Page) -> None:
+    page.goto(empty.url)
+    expect(page.locator(".stage:not(.first) .map .area-of").first).to_be_visible()
+    board = box_of(page.locator(".stage-board"))
+    assert board["y"] < 240
+    assert board["y"] + board["height"] <= box_of(page.get_by_role("button", name="Next match"))["y"]
+    assert page.evaluate(WIDER) == 0
+
+
+def test_each_tab_has_a_picture_and_a_name(empty: BrowserArena, page: Page) -> None:
+    page.goto(f"{empty.url}table")
+    tabs = page.locator("nav a").all()
+    assert len(tabs) == 6
+    for tab in tabs:
+        picture = box_of(tab.locator("svg"))
+        assert picture["width"] == picture["height"] >= 20
+        text = tab.evaluate("(tab) => tab.scrollWidth - tab.clientWidth")
+        assert text == 0
+
+
+def test_the_standings_of_an_event_are_on_the_first_screen_but_one(played: BrowserArena, page: Page) -> None:
+    page.goto(f"{played.url}event/serve")
+    expect(page.locator("table.standing")).to_be_visible()
+    expect(page.locator(".cards.now .map .area-of").first).to_be_visible()
+    assert box_of(page.get_by_role("heading", name="Standings"))["y"] < 640
+    assert page.evaluate(WIDER) == 0
+
+
+def test_a_bot_has_its_numbers_its_opponents_and_its_match_in_progress(
+    played: BrowserArena, page: Page
+) -> None:
+    page.goto(f"{played.url}bot/greedy")
+    numbers = page.locator(".facts").first
+    expect(numbers).to_contain_text("Rated matches")
+    below = box_of(numbers)
+    assert below["y"] + below["height"] < 320
+    expect(page.get_by_role("region", name="Against").get_by_role("link")).to_have_attribute(
+        "href", "/versus/greedy/random"
+    )
+    now = page.locator("section", has=page.get_by_role("heading", name="Now"))
+    expect(now.get_by_role("link").first).to_have_attribute("href", re.compile("^/match/"))
+    assert page.evaluate(WIDER) == 0
+
+
+def test_the_end_of_a_match_offers_its_next_steps_in_one_row(played: BrowserArena, page: Page) -> None:
+    match = played.fetch_json("records")["matches"][0]["match"]
+    page.goto(f"{played.url}match/{match}")
+    expect(page.locator(".map .area-of").first).to_be_visible()
+    page.keyboard.press("End")
+    result = page.get_by_role("region", name="Result")
+    rows = {box_of(each)["y"] for each in result.locator(".button, summary").all() if each.is_visible()}
+    assert len(rows) == 1
+    assert page.evaluate(WIDER) == 0
+
+
+def test_the_form_to_play_does_not_move_when_the_house_bots_are_listed(tmp_path: Path, page: Page) -> None:
+    page.add_init_script(SHIFTS)
+    with run_arena(tmp_path, private=False) as running:
+        page.goto(f"{running.url}play")
+        expect(page.get_by_role("radio", name="Easy: Greedy")).to_be_visible()
+        expect(page.locator(".choice .small-board").last).to_be_visible()
+        assert page.evaluate("shifted") < 0.01
