@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import FloatRect, Locator, Page, expect
 
 from testkit.browser import SHIFTS, BrowserArena, run_arena
 
@@ -18,12 +18,12 @@ def phone(page: Page) -> None:
     page.set_viewport_size({"width": 360, "height": 640})
 
 
-def box_of(found: Locator) -> dict[str, float]:
+def box_of(found: Locator) -> FloatRect:
     """Return the box of an element in the window."""
     expect(found).to_be_visible()
     box = found.bounding_box()
     assert box is not None
-    return {**box}
+    return box
 
 
 def test_the_board_is_above_its_buttons(empty: BrowserArena, page: Page) -> None:
