@@ -54,7 +54,7 @@ class Criteria:
     gap: float
     """Minimum difference in winning chance between the best and the median reply."""
     strengths: tuple[int, ...]
-    """Strengths, in nodes per move, at which equal engines play two matches. Each player must win one of the two."""
+    """Strengths, in nodes per move, at which equal engines play two matches. Each player must score at least half a point."""
     depth: int = 100
     """Maximum depth of a search, in plies."""
 

@@ -45,8 +45,12 @@ def describe_cause(cause: BaseException) -> str:
         return "the host in the URL is unknown: check its name"
     if isinstance(cause, TimeoutError) and not str(cause):
         return f"the database does not answer in time: {NO_ANSWER}"
-    # A missing socket of PostgreSQL has no file name in its error.
-    if isinstance(cause, ConnectionError | FileNotFoundError) and cause.filename is None:
+    # The operating system's errors of connections have a number. That of a missing socket has no file name.
+    if (
+        isinstance(cause, ConnectionError | FileNotFoundError)
+        and cause.errno is not None
+        and cause.filename is None
+    ):
         return f"the database does not answer: {NO_ANSWER}"
     return text
 

@@ -303,6 +303,7 @@ async def test_a_damaged_file_is_told_with_what_to_do(tmp_path: Path) -> None:
         (TimeoutError(), "the database does not answer in time: check that it runs"),
         (TimeoutError("the store took too long"), "the store took too long"),
         (ConnectionRefusedError(111, "Connect call failed"), "the database does not answer: check that"),
+        (ConnectionError("the line is cut"), "the line is cut"),
         (sqlite3.ProgrammingError("two\nlines"), "two"),
     ],
 )
