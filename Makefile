@@ -5,8 +5,8 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 # which pinned versions: requirements-lowest.lock has the lowest that pyproject.toml allows
 LOCK   ?= requirements-dev.lock
-# more than there are cores: some tests wait, for other processes or until something has had its time
-WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 2 )))
+# one more than there are cores: some tests wait, and each worker takes seven seconds of a core to load the tests
+WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )))
 # which tests are run, as files and folders; none: all
 TESTS ?=
 

@@ -192,6 +192,7 @@ def test_the_guide_has_every_path_and_its_parameters() -> None:
         assert [word for word in words if not re.search(rf"[`?&]{word}[`=]", text)] == [], path
 
 
+@pytest.mark.slow
 async def test_every_answer_has_the_fields_that_the_guide_tells() -> None:
     guide, game = Guide(text_of(PAGE)), KNOWN.register(str(EXAMPLES / "connect4.py"))
     async with open_host(

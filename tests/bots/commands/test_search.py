@@ -180,11 +180,6 @@ def test_lines_are_the_best_moves_of_an_engine(capsys: pytest.CaptureFixture[str
             2,
             "the match is over in this position: maxie wins (line)",
         ),
-        (
-            ["analyse", "--game", "tictactoe", "--engine", "minimax:reference", "--depth", "5", "--svg", "-"],
-            1,
-            "choose a smaller --depth",
-        ),
         (["analyse", "--game", "tictactoe", "--depth", "0"], 2, "--depth"),
         (
             ["analyse", "--compare", "--map", "world", "--budget", "10"],

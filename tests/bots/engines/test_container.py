@@ -131,6 +131,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
+@pytest.mark.slow
 def test_a_container_does_not_outlive_the_process_of_its_bot(tmp_path: Path, engine: Path) -> None:
     os.mkfifo(engine / "removed")
     result = subprocess.run(
@@ -144,6 +145,7 @@ def test_a_container_does_not_outlive_the_process_of_its_bot(tmp_path: Path, eng
     assert f"--name={name}" in json.loads((engine / "created.json").read_text())
 
 
+@pytest.mark.slow
 def test_a_container_has_the_cores_of_its_bot(tmp_path: Path, engine: Path) -> None:
     before = os.sched_getaffinity(0)
     bot = seat_bot(submitted(tmp_path))
@@ -157,6 +159,7 @@ def test_a_container_has_the_cores_of_its_bot(tmp_path: Path, engine: Path) -> N
     assert (f"--cpuset-cpus={max(before)}" in words) == (os.cpu_count() != 1)
 
 
+@pytest.mark.slow
 def test_another_image_is_named(tmp_path: Path, engine: Path) -> None:
     bot = seat_bot(f"{submitted(tmp_path)},image=python@sha256:ab")
     bot.prepare()

@@ -65,6 +65,7 @@ def test_it_plays_as_it_does_in_this_process(name: str) -> None:
         outside.close()
 
 
+@pytest.mark.slow
 def test_hooks_are_called_and_printed_text_is_no_answer(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -89,6 +90,7 @@ def test_hooks_are_called_and_printed_text_is_no_answer(
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "choose", ["raise KeyError('lost it')", "import os; os.kill(os.getpid(), 9)", "return None"]
 )
@@ -99,6 +101,7 @@ def test_a_failure_in_the_process_counts_as_a_crash(tmp_path: Path, choose: str)
     bot.close()
 
 
+@pytest.mark.slow
 def test_it_may_resign(tmp_path: Path) -> None:
     bot = seat_engine(engine(tmp_path, "raise Resign('enough')"), make_game_on_map("tictactoe"))
     with pytest.raises(Resign, match="enough"):

@@ -71,6 +71,7 @@ def test_only_the_requested_checks_run() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_bot_that_shares_state_between_matches_fails(tmp_path: Path) -> None:
     file = tmp_path / "shared.py"
     file.write_text(
@@ -85,6 +86,7 @@ def test_a_bot_that_shares_state_between_matches_fails(tmp_path: Path) -> None:
     assert "IndexError" in result.stdout
 
 
+@pytest.mark.slow
 def test_an_unknown_check_is_refused_with_the_valid_ones() -> None:
     result = arena("check", "random", "--only", "weather", *GENEROUS)
     assert result.code == 2
@@ -118,6 +120,7 @@ def test_it_ends_on_a_bot_that_never_moves(tmp_path: Path) -> None:
     assert result.stderr.endswith("arena: 1 of 2 checks failed: tictactoe as maxie\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("bot", "told"),
     [

@@ -81,6 +81,7 @@ async def refusal(host: Host, name: str, token: str) -> str:
         return (await peer.hear(Error)).detail
 
 
+@pytest.mark.slow
 async def test_a_bot_gets_another_name_and_then_one_that_says_nothing_while_the_server_runs(
     database: str,
 ) -> None:
