@@ -63,9 +63,10 @@ def specs(draw: st.DrawFn) -> str:
 def corrected_spec(parsed: Spec, told: str) -> str:
     """Return the spec as the refusal says that it would be right: with what it says, or without the option that it names."""
     kept = {name: str(parsed.values[name]) for name in parsed.explicit}
-    match = re.search(r"use (\S+)$", told)
-    if match:
+    if match := re.search(r"use (\S+)$", told):
         kept |= dict(part.split("=") for part in match[1].split(","))
+    elif match := re.search(r"(\w+) must be (\S+),", told):
+        kept[match[1]] = match[2]
     else:
         assert " exact " in told
         del kept["exact"]

@@ -83,7 +83,7 @@ def test_a_game_of_ones_own_has_no_numbers() -> None:
     assert env.outcome(walk(env, 1)[-1]) is not None
     with pytest.raises(ValueError, match="dots has no observations"):
         env.observation(env.reset())
-    with pytest.raises(ValueError, match="no kernel that observes"):
+    with pytest.raises(ValueError, match="needs a compiled kernel with `observe`"):
         Environment(Hexapawn(3, 3)).batch(4)
 
 

@@ -27,7 +27,7 @@ def test_a_wrong_game_fails_with_the_observation_and_its_moves(tmp_path: Path) -
     }
     assert set(results) == set(RULES)
     assert results["end"]["verdict"] == "failed"
-    assert "moves must be empty then" in results["end"]["why"]
+    assert "it must be empty when the match is over" in results["end"]["why"]
     assert results["end"]["moves"]
     completed = arena("check", "--game", str(file))
     assert "end: after " in completed.stdout
