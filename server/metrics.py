@@ -42,7 +42,7 @@ class DurationHistogram(Collector):
 COLLECTOR_SECONDS = DurationHistogram(
     "arena_collector_seconds", "Pauses for Python's garbage collector, in seconds"
 )
-"""Pauses of the whole process for garbage collection."""
+"""Histogram of the pauses for Python's garbage collector. All servers of a process share it, as they share the collector."""
 
 
 class _MessageCounter(Collector):
@@ -59,7 +59,7 @@ class _MessageCounter(Collector):
 
 
 class Metrics:
-    """Metrics of one process."""
+    """Metrics of one server process, in a registry of its own."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()

@@ -170,7 +170,7 @@ def _value_text(value: int) -> str:
 
 
 def _loss_text(review: ReviewedMove) -> str:
-    """Return the loss of a move as text: the win, the match, plies to the end, or percent of the winning chance.
+    """Return what a move lost, as text: a certain win, the match, some plies, or percent of the winning chance.
 
     Empty if the move lost nothing.
     """

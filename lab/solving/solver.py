@@ -63,8 +63,8 @@ class Solver:
     def solve(self, path: Path) -> Header:
         """Solve the boards, write the table to `path`, and return its header.
 
-        The file is the same byte by byte, with any number of threads and after any number of kills. Raises WinTooLong,
-        checkpoint.BadCheckpoint, OSError, MemoryError.
+        The file has the same bytes for any number of threads, and however often the process was killed and started
+        again. Raises WinTooLong, checkpoint.BadCheckpoint, OSError, MemoryError.
         """
         with ThreadPoolExecutor(self.threads, "solve") as workers:
             self._prepare()

@@ -35,7 +35,7 @@ MAX_COMPARED = 100
 A comparison takes about 10 µs.
 """
 MARGIN_MS = 100
-"""Network grace of challenge matches, in ms."""
+"""Time for network delay that a challenge match adds to each move, in ms."""
 READY_MS = 30_000
 """Time to get ready for a challenge match, in ms: a compiled engine may have to compile first."""
 

@@ -11,18 +11,18 @@ from arena.clock import MONOTONIC
 from arena.server.metrics import COLLECTOR_SECONDS
 
 YOUNG_THRESHOLD = 500
-"""Number of new objects, created and not freed since the collector's last run, that starts a run over the new objects.
+"""Number of objects, created and not freed since the collector's last run, at which it runs over the new objects.
 
 A run takes about a microsecond per object and stalls all clients meanwhile: with a limit of 2,000 for 1 to 6 ms, and
 with 50,000 for 25 ms and more. Clients that reconnect all the time cause several runs per second.
 """
 MIDDLE_THRESHOLD = 5
-"""Number of runs over new objects before a run also examines objects that survived earlier ones.
+"""Number of runs of the collector over new objects, before a run also examines objects that survived an earlier run.
 
 A closed connection leaves behind cycles of tens of objects.
 """
 OLD_THRESHOLD = 400
-"""Number of runs over survivors before a run examines all objects."""
+"""Number of runs of the collector over objects that survived an earlier run, before a run examines all objects."""
 SWITCH_SECONDS = 0.0005
 """Time after which the event loop must yield to the journal's writer thread, and vice versa, in seconds.
 

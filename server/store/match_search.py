@@ -260,7 +260,7 @@ def _index_terms(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _list_conditions(names: tuple[str, ...], games: int) -> list[Conditions]:
-    """Return the conditions of the lists that are examined together."""
+    """Return the conditions of the lists of matches that one search examines together, one tuple for each list."""
     column = matches.c
     by = _index_terms(names)
 

@@ -79,7 +79,7 @@ class SimulatedStore:
         return engine
 
     def make_writing_engine(self, _engine: AsyncEngine) -> sa.Engine:
-        """Return an engine for writing, in place of `database.make_blocking_engine`."""
+        """Return a blocking engine that writes to the simulated database, in place of `database.make_blocking_engine`."""
         twin = sa.create_engine("sqlite://", creator=self._connect, poolclass=sa.NullPool)
 
         @sa.event.listens_for(twin, "begin")
