@@ -90,6 +90,7 @@ def reviewed(page: Page, file: Path) -> None:
     page.get_by_role("button", name="Analyse", exact=True).click()
     page.get_by_text("Accuracy").wait_for()
     page.locator(".moves li:has(.mark:not(:empty)) a").first.click()
+    page.evaluate("scrollTo(0, 0)")
 
 
 def begun(page: Page) -> None:

@@ -88,3 +88,12 @@ def test_the_form_to_play_does_not_move_when_the_house_bots_are_listed(tmp_path:
         expect(page.get_by_role("radio", name="Easy: Greedy")).to_be_visible()
         expect(page.locator(".choice .small-board").last).to_be_visible()
         assert page.evaluate("shifted") < 0.01
+
+
+def test_a_move_chosen_in_the_list_is_seen_on_the_board(played: BrowserArena, page: Page) -> None:
+    longest = max(played.fetch_json("records")["matches"], key=lambda each: each["plies"])
+    page.goto(f"{played.url}match/{longest['match']}/{longest['plies'] - 1}")
+    expect(page.locator(".map .area-of").first).to_be_visible()
+    page.locator(".moves a").nth(2).click()
+    expect(page.locator(".told")).to_contain_text("Move 3")
+    expect(page.locator(".board")).to_be_in_viewport(ratio=0.9)

@@ -49,6 +49,7 @@ export class Viewer {
     this.players = new Players(match);
     this.tug = new EvalBar({ names: false });
     this.moves = new MoveList(match, link, this.review);
+    this.moves.element.addEventListener("click", () => this.reveal());
     this.plot = new Plot(match, (ply) => this.go(ply), this.review);
     this.finale = new GameOver(seat);
     this.reviewed = false; // the reader has put the end aside
@@ -151,6 +152,13 @@ export class Viewer {
     this.playback.go(ply ?? this.match.moves.length);
     this.refresh();
     this.went(this.playback.follows ? null : this.at);
+  }
+
+  // On a phone the list of moves is below the board, where a chosen move is shown.
+  reveal() {
+    const top = this.element.querySelector(".table-top");
+    const { bottom, height } = top.querySelector(".board").getBoundingClientRect();
+    if (bottom < height / 2) top.scrollIntoView({ block: "start" });
   }
 
   // The match has changed.

@@ -18,7 +18,7 @@ export class FileView {
     this.input = h("input", { type: "file", class: "unseen", accept: ".jsonl,.json", onchange: () => this.open() });
     this.place = h("div");
     main.replaceChildren(...[
-      h("div", { class: "pitch" }, h("h1", null, file ? file.name : "Record file"),
+      h("div", { class: "heading" }, h("h1", null, file ? file.name : "Record file"),
         h("label", { class: "button plain" }, file ? "Open another file" : "Choose a file", this.input)),
       file ? null : h("p", { class: "quiet" }, "Matches as arena ladder, arena match or a download write them. You can also drop the file on this page. It stays in your browser."),
       this.fault, this.place].filter(Boolean));
