@@ -244,7 +244,7 @@ async def test_a_commit_of_unknown_outcome_that_comes_late_is_refused_once_the_s
 
         with (
             monkeypatch.context() as patched,
-            pytest.raises(StoreError, match="the database does not answer"),
+            pytest.raises(StoreError, match="the line is cut"),
         ):
             patched.setattr(journal._writer, "commit", cut)
             await journal.commit(effects)
@@ -281,7 +281,7 @@ async def test_a_renewal_while_the_number_is_taken_again_does_not_lose_the_lease
 
         with (
             monkeypatch.context() as patched,
-            pytest.raises(StoreError, match="the database does not answer"),
+            pytest.raises(StoreError, match="the line is cut"),
         ):
             patched.setattr(journal._writer, "commit", cut)
             await journal.commit([happens(2)])
