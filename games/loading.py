@@ -57,7 +57,7 @@ def load_game_class(path: Path, class_name: str) -> GameClass:
     """
     if not path.is_file():
         what = "is not a file" if path.exists() else "does not exist"
-        raise BadGame(f"{path} {what}: give the path of a Python file with a subclass of Game, FILE.py:Class")
+        raise BadGame(f"{path} {what}: write FILE.py:Class, with a subclass of Game in that file")
     try:
         module = _load_module_once(path)
     except Exception as error:
@@ -132,7 +132,9 @@ def load_installed_game(name: str) -> GameClass:
     if not inspect.isclass(loaded) or not issubclass(loaded, Game):
         raise BadGame(f"{where} must be a subclass of Game")
     if check_game_class(loaded, where).name != name:
-        raise BadGame(f"{where} is named {loaded.name!r}: its entry point must have the same name")
+        raise BadGame(
+            f"{where} has the name {loaded.name!r}: its entry point must have the same name, and has {name!r}"
+        )
     return loaded
 
 
@@ -140,7 +142,7 @@ def check_game_class(game: GameClass, location: str) -> GameClass:
     """Return the class `game` if it can be played. Raises BadGame, which names `location` and the missing part."""
     missing = sorted(game.__abstractmethods__)
     if missing:
-        raise BadGame(f"{location}: {game.__name__} has no method {', '.join(missing)}")
+        raise BadGame(f"{location}: {game.__name__} lacks {', '.join(missing)}")
     name = getattr(game, "name", None)
     if not isinstance(name, str) or not NAME.fullmatch(name):
         raise BadGame(

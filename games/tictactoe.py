@@ -94,7 +94,7 @@ class TicTacToe(Game[Board, int]):
         cells = text.strip().upper().replace("/", "")
         if len(cells) != 9 or set(cells) - set("XO."):
             raise BadData(
-                f"{text.strip()!r:.40} is not a board: write nine of X, O and '.', e.g. X.O/.X./..O"
+                f"{text.strip()!r:.40} is not a board: write three rows of X, O and '.', separated by '/', e.g. X.O/.X./..O"
             )
         if cells.count("X") - cells.count("O") not in (0, 1):
             raise BadData(f"{cells} cannot be reached: X moves first and the players take turns")

@@ -201,7 +201,7 @@ def _opening_positions(terms: Terms) -> list[object]:
             raise BadRecord(f"the opening of the record is wrong: ply {ply}: {error}") from None
     outcome = game.outcome(positions[-1])
     if terms.opening and outcome is not None:
-        raise BadRecord(f"the opening of the record is wrong: it ends the game, by {outcome.word}")
+        raise BadRecord(f"the opening of the record is wrong: it already ends the game ({outcome.word})")
     return positions
 
 
@@ -216,14 +216,14 @@ def _check_result(record: Record, referee: Referee) -> None:
         if (winner, replayed_result.reason) != (result.winner, result.reason):
             raise BadRecord(
                 f"the record says {_result_text(result.winner, result.reason)}, "
-                f"but its moves say {_result_text(winner, replayed_result.reason)}"
+                f"but by its moves {_result_text(winner, replayed_result.reason)}"
             )
         if (
             result.by_repetition
             and not Result(winner, replayed_result.reason, replayed_result.detail).by_repetition
         ):
             raise BadRecord(
-                f"the record says that a position was repeated, but its moves say: {replayed_result.detail}"
+                f"the record says that the match ended by a repeated position, but by its moves it ended so: {replayed_result.detail}"
             )
         return
     if result.reason is EndReason.ADJUDICATED:

@@ -107,7 +107,7 @@ class Terms(Struct, frozen=True, kw_only=True):
         return structs.replace(self, engines=engines)
 
 
-class _Setup(Struct, frozen=True):
+class _GameJson(Struct, frozen=True):
     """JSON form of a game: its name and its setup data."""
 
     name: str
@@ -135,17 +135,17 @@ def from_json(text: str) -> Terms:
         raise
 
 
-def encode_game(game: AnyGame) -> _Setup:
+def encode_game(game: AnyGame) -> _GameJson:
     """Return the JSON form of a game, as an `enc_hook` of msgspec."""
-    return _Setup(game.name, game.setup())
+    return _GameJson(game.name, game.setup())
 
 
 def decode_game(_type: type, data: Any) -> AnyGame:
     """Return the game with this JSON form, as a `dec_hook` of msgspec. Raises games.core.GameError if it is unknown."""
-    setup = msgspec.convert(data, _Setup)
+    setup = msgspec.convert(data, _GameJson)
     return make_game(setup.name, setup.setup)
 
 
 # Created before there are threads: msgspec 0.22 crashes if two threads are the first to decode a type.
 _decode = msgspec.json.Decoder(Terms, dec_hook=decode_game).decode
-msgspec.json.Decoder(_Setup)  # the first decoder also prepares the type for `convert`
+msgspec.json.Decoder(_GameJson)  # the first decoder also prepares the type for `convert`

@@ -18,7 +18,7 @@ def expected_score(difference: float) -> float:
     return logistic(difference / SCALE)
 
 
-def elo_of_score(score: float) -> float:
+def score_to_elo(score: float) -> float:
     """Return the Elo difference for a score between 0 and 1; infinite at 0 and 1."""
     if score <= 0:
         return -math.inf

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
-from arena.rating.elo import SCALE, Z95, elo_of_score
+from arena.rating.elo import SCALE, Z95, score_to_elo
 
 Counts = tuple[int, ...]
 """Count of each score, from lowest to highest in equal steps: three classes or five."""
@@ -85,18 +85,18 @@ def elo_difference(counts: Sequence[int]) -> EloDifference | None:
     error = math.sqrt(variance / total)
     low, high = mean - Z95 * error, mean + Z95 * error
     if low > 0 and high < 1:
-        half = (elo_of_score(high) - elo_of_score(low)) / 2
+        half = (score_to_elo(high) - score_to_elo(low)) / 2
     else:
         # The interval exceeds the scale, so use the slope of the Elo curve at the mean.
         half = Z95 * error * SCALE / (mean * (1 - mean))
     # The mean score of a pair has half the variance of a match.
     unit = 2 * SCALE / math.sqrt(variance * (2 if len(counts) == CLASSES else 1))
     return EloDifference(
-        elo_of_score(score),
+        score_to_elo(score),
         half,
         NormalDist().cdf((mean - 0.5) / error),
         unit * (mean - 0.5),
         unit * Z95 * error,
-        elo_of_score(low),
-        elo_of_score(high),
+        score_to_elo(low),
+        score_to_elo(high),
     )

@@ -37,7 +37,7 @@ LEARN_TRIES = 100
 """Maximum number of requests for a listing, one every half a second, until the server answers."""
 
 
-async def collect_subjects(subjects: RequestSubjects) -> None:
+async def fill_request_subjects(subjects: RequestSubjects) -> None:
     """Collect ids and paths to request, and play one match."""
     tally = TrafficCounts()
     page = (await send_get(subjects.url, LEARNER, "/", tally)).decode()
@@ -161,7 +161,7 @@ async def _read_line() -> str:
 async def main(url: str) -> None:
     """Carry out orders until the input ends."""
     world = RequestSubjects(url, json.loads(await _read_line()))
-    await collect_subjects(world)
+    await fill_request_subjects(world)
     following = asyncio.create_task(track_live_matches(world))
     print_report(learnt=True)
     while text := await _read_line():

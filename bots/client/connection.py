@@ -104,7 +104,7 @@ async def open_connection(url: str) -> ClientConnection:
         ) from None
     if connection.subprotocol != SUBPROTOCOL:
         await connection.close()
-        raise NoServer(f"{url} is a websocket, but does not speak {SUBPROTOCOL}")
+        raise NoServer(f"the websocket server at {url} does not speak {SUBPROTOCOL}")
     return connection
 
 

@@ -104,7 +104,9 @@ def trace_command(
     ] = None,
     estimates: Annotated[
         bool,
-        typer.Option("--estimates/--no-estimates", help="Print a line for each estimated leaf."),
+        typer.Option(
+            "--estimates/--no-estimates", help="Print a line for each leaf that the evaluator estimates."
+        ),
     ] = True,
     results: Annotated[
         bool, typer.Option("--results", help="Also list the result of each root move.")

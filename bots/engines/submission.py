@@ -39,7 +39,9 @@ def unpack(file: Path, folder: Path) -> list[str]:
         with zipfile.ZipFile(file) as archive:
             _unpack_entries(file, archive, folder)
     except (FileExistsError, IsADirectoryError, NotADirectoryError) as error:
-        raise BadSpec(f"{file}: {error.strerror or error}: give each file a path of its own") from None
+        raise BadSpec(
+            f"{file}: {error.strerror or error}: two of its files have the same path, or one lies below the other; rename one"
+        ) from None
     except OSError as error:
         raise BadSpec(f"{file}: {error.strerror or error}") from None
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError) as error:

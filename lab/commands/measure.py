@@ -82,7 +82,7 @@ def measure_command(
         typer.Option(
             "--openings",
             metavar="shipped|FILE",
-            help="Openings, for one map: shipped, or a file; default: 4 to 9 random plies.",
+            help="Openings of a single map: shipped or a file; default: 4 to 9 random plies.",
         ),
     ] = None,
     seed: SeedOption = 1,

@@ -27,7 +27,7 @@ OPEN, WON, LOST, DRAWN, LONGEST_WIN = range(5)
 
 
 @dataclass(frozen=True)
-class WrongCode:
+class CodeMismatch:
     """A board whose value does not follow from those of its successors."""
 
     board: tuple[int, ...]
@@ -43,7 +43,7 @@ class Verification:
 
     totals: Totals
     longest: int
-    fault: WrongCode | None
+    fault: CodeMismatch | None
     false_statements: Sequence[str]
     """False statements of the header, one sentence each."""
 
@@ -81,7 +81,7 @@ def verify_table(table: SolvedTable, threads: int, on_progress: Callable[[int, i
             counts[LONGEST_WIN] = max(counts[LONGEST_WIN], histogram[LONGEST_WIN])
             if wrong >= 0 and fault is None:
                 number, right = divmod(int(wrong), 1 << 16)
-                fault = WrongCode(boards.board(number), int(codes[number]), right)
+                fault = CodeMismatch(boards.board(number), int(codes[number]), right)
     totals = Totals(*(int(n) for n in counts[[OPEN, WON, LOST, DRAWN]]))
     return Verification(
         totals, int(counts[LONGEST_WIN]), fault, _false_statements(table, totals, int(counts[LONGEST_WIN]))

@@ -83,7 +83,11 @@ def ladder(
     openings: OpeningsOption = SHIPPED,
     for_: Annotated[
         str | None,
-        typer.Option("--for", metavar="TIME", help="Start no match after this time: 30s, 10m, 2h, or ever."),
+        typer.Option(
+            "--for",
+            metavar="TIME",
+            help="Start matches for this long (30s, 10m, 2h), or 'ever' for no limit.",
+        ),
     ] = None,
     event: EventOption = None,
     adjudicate: AdjudicateOption = str(DEFAULT_RULES),

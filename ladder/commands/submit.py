@@ -147,7 +147,7 @@ def check(
     """
     file = Path(name) if name.endswith(".zip") else folder / f"{name}.zip"
     if not file.is_file():
-        raise UsageError(f"{file} does not exist; give the name of a submission, or a FILE.zip")
+        raise UsageError(f"{file} does not exist; give the name of a submission, or the path of a .zip file")
     spec = f"{SUBMISSION}{file}{IMAGE_SEPARATOR}{image}" if image else f"{SUBMISSION}{file}"
     try:
         container_engine(spec)

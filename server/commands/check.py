@@ -83,7 +83,7 @@ def check(
             metavar="SECONDS",
             min=0.1,
             max=600,
-            help="Time to wait for the bot while no clock runs, in seconds.",
+            help="Seconds until a bot has failed that does not answer while no clock runs.",
         ),
     ] = 10.0,
     only: Annotated[

@@ -66,7 +66,7 @@ ServerOption = Annotated[
     typer.Option(
         "--server",
         metavar="NAME",
-        help="Server that plays the event: its `server.name`; default: the unnamed server.",
+        help="Server that plays the event (its setting server.name); default: the unnamed one.",
     ),
 ]
 

@@ -69,7 +69,7 @@ def _games_by_map(game: str, pool: PoolSettings) -> list[tuple[str, AnyGame]]:
 def _parse_all(key: str, texts: Sequence[str], parse: Callable[[str], T]) -> list[T]:
     """Parse each text of a list. Raises BadSetting for an invalid or a repeated text, or an empty list."""
     if not texts or not all(texts) or len(set(texts)) < len(texts):
-        raise BadSetting(key, "expected at least one value, and none empty or repeated")
+        raise BadSetting(key, "give at least one value; none may be empty or occur twice")
     try:
         return [parse(word) for word in texts]
     except (GameError, MapError, BadTimeControl) as error:

@@ -21,7 +21,7 @@ from arena.console import (
 )
 from arena.server.commands.store_options import DATABASE, run_on_store
 from arena.server.store.aggregates.counting import count_new_matches
-from arena.server.store.aggregates.recompute import RatingsDiffer, RecomputedRatings, recompute_ratings
+from arena.server.store.aggregates.recompute import RecomputeMismatch, RecomputedRatings, recompute_ratings
 from arena.server.store.aggregates.standings import StandingRow, activity_cutoff, load_standings
 from arena.server.store.database import Engine
 
@@ -72,7 +72,7 @@ def ratings(
         bool,
         typer.Option(
             "--recompute",
-            help="Recompute all ratings from the journal, and compare them with the stored ones.",
+            help="Recompute all ratings from the journal, and report differences; changes nothing.",
         ),
     ] = False,
     all_: Annotated[
@@ -98,7 +98,7 @@ def ratings(
         await count_new_matches(engine)
         try:
             totals = await recompute_ratings(engine) if recompute_all else None
-        except RatingsDiffer as error:
+        except RecomputeMismatch as error:
             raise CommandError(f"the stored ratings do not follow from the journal: {error}") from None
         return await load_standings(engine, name, map_, tc, since=None if all_ else activity_cutoff()), totals
 

@@ -35,7 +35,7 @@ def create(
         ),
     ] = "bot",
     owner: Annotated[
-        str, typer.Option("--owner", metavar="OWNER", help="Owner of the bot; default: the name itself.")
+        str, typer.Option("--owner", metavar="OWNER", help="Owner of the bot; default: the bot's own name.")
     ] = "",
     db: DatabaseOption = DATABASE,
 ) -> None:

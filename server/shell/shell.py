@@ -396,12 +396,12 @@ class Shell:
                 effects, self._external_effects = self._external_effects, []
         raise LeaseLost(self._journal.lease)
 
-    def _set_timer(self, deadline: int) -> None:
-        """Wake the shell at `deadline` (monotonic ns), and cancel the timer set before."""
+    def _set_timer(self, deadline_ns: int) -> None:
+        """Wake the shell at `deadline_ns` on its clock, and cancel the timer set before."""
         if self._timer is not None:
             self._timer.cancel()
-        self._timer_at = deadline
-        delay = (deadline - self._now_ns()) / 1e9
+        self._timer_at = deadline_ns
+        delay = (deadline_ns - self._now_ns()) / 1e9
         self._timer = self._clock.call_later(delay, self._check_deadline)
         self._lag.start()
 

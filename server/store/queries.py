@@ -110,7 +110,7 @@ async def load_rating_tables(
     since = None if season else standings.activity_cutoff()
     standing_rows: list[StandingRow] = []
     crosses: dict[str, list[CrossScore]] = {}
-    for game in await standings.list_rated_games(engine):
+    for game in await standings.list_games_with_ratings(engine):
         rows = await standings.load_standings(
             engine, game, map, time_control, season, limit=MAX_STANDINGS, since=since
         )

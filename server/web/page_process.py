@@ -105,7 +105,7 @@ class PageProcess:
                 self.request_count += 1
                 return await child.ask(msgspec.structs.replace(request, seconds=seconds))
         except TimeoutError:
-            raise ServerBusy("too many requests: try again") from None
+            raise ServerBusy("too many requests: try again in a few seconds") from None
 
     async def _ensure_started(self) -> _PageChild:
         """Return the process once it has started. If the caller gives up, the start continues. Raises ServerBusy."""

@@ -134,8 +134,8 @@ def test_the_estimate_counts_open_lines(cells: str, value: int) -> None:
 @pytest.mark.parametrize(
     ("cells", "why"),
     [
-        ("X........X", "nine of X, O and '.'"),
-        ("X.?......", "nine of X, O and '.'"),
+        ("X........X", "three rows of X, O and '.'"),
+        ("X.?......", "three rows of X, O and '.'"),
         ("XX.......", "X moves first"),
         ("O........", "X moves first"),
         ("XXXOOO...", "over before the last move"),

@@ -209,7 +209,9 @@ def test_a_record_that_claims_a_repetition_that_was_not_one_is_refused() -> None
     with pytest.raises(BadRecord, match=r"its rules \(none\) do not end it"):
         verify_record(replace(true, adjudication=None))
     limited = replace(true, adjudication=Adjudication(limit=len(true.moves)))
-    with pytest.raises(BadRecord, match=r"was repeated, but its moves say: \d+ plies were played"):
+    with pytest.raises(
+        BadRecord, match=r"ended by a repeated position, but by its moves it ended so: \d+ plies were played"
+    ):
         verify_record(limited)
     verify_record(replace(limited, result=replace(true.result, detail="the ply limit of the ladder")))
 

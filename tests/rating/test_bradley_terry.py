@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.rating.bradley_terry import PRIOR, elo_ratings
-from arena.rating.elo import SCALE, Z95, PairTally, elo_of_score, expected_score
+from arena.rating.elo import SCALE, Z95, PairTally, score_to_elo, expected_score
 
 TALLIES = st.builds(PairTally, st.integers(0, 40), st.integers(0, 40), st.integers(0, 40))
 
@@ -76,7 +76,7 @@ def test_two_players_with_many_games_are_the_plain_formula() -> None:
     rated = elo_ratings(["a", "b"], {("a", "b"): PairTally(wins, draws, losses)})
     games = wins + draws + losses
     score = (wins + draws / 2) / games
-    assert rated["a"].elo - rated["b"].elo == pytest.approx(elo_of_score(score), abs=0.1)
+    assert rated["a"].elo - rated["b"].elo == pytest.approx(score_to_elo(score), abs=0.1)
     # Half of the difference's error: each rating is the difference's half away from the average.
     variance = score * (1 - score) - draws / games / 4
     error = Z95 * SCALE * math.sqrt(variance / games) / (score * (1 - score)) / 2

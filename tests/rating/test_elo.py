@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.rating.elo import elo_of_score, expected_score
+from arena.rating.elo import score_to_elo, expected_score
 
 
 def test_the_logistic_scale() -> None:
@@ -14,11 +14,11 @@ def test_the_logistic_scale() -> None:
     assert expected_score(400) == pytest.approx(10 / 11)
     assert expected_score(0) == 0.5
     assert expected_score(-4000) == pytest.approx(1e-10)
-    assert elo_of_score(0.75) == pytest.approx(190.848, abs=1e-3)
-    assert elo_of_score(0) == -math.inf
-    assert elo_of_score(1) == math.inf
+    assert score_to_elo(0.75) == pytest.approx(190.848, abs=1e-3)
+    assert score_to_elo(0) == -math.inf
+    assert score_to_elo(1) == math.inf
 
 
 @given(st.floats(-1500, 1500))
 def test_score_and_difference_are_inverse(difference: float) -> None:
-    assert elo_of_score(expected_score(difference)) == pytest.approx(difference, abs=1e-6)
+    assert score_to_elo(expected_score(difference)) == pytest.approx(difference, abs=1e-6)

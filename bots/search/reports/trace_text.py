@@ -50,7 +50,9 @@ def trace_lines(game: Game[Any, Any], events: Iterable[Event], *, estimates: boo
                 assert_never(event)
 
 
-def closing_lines(game: Game[Any, Any], position: Any, result: SearchResult[Any], leaves: int) -> list[str]:
+def closing_lines(
+    game: Game[Any, Any], position: Any, result: SearchResult[Any], leaf_count: int
+) -> list[str]:
     """Return the lines below a trace: the root's value and best move, the number of leaves, and the move chosen."""
     node = f"({NAMES[game.player(position)]},{state_text(game, position)})"
     move = "none" if result.move is None else game.move_to_text(result.move)
@@ -58,7 +60,7 @@ def closing_lines(game: Game[Any, Any], position: Any, result: SearchResult[Any]
     where = f"[{side[result.move]}]" if side and result.move is not None else ""
     return [
         f"Therefore value of {node} is {value_text(result.value)}, and best move is {move}.",
-        f"Terminals visited: {leaves}",
+        f"Terminals visited: {leaf_count}",
         f"Overall choice: move {move}{where}" if result.move is not None else "Overall choice: none",
     ]
 

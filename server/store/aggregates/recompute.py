@@ -39,7 +39,7 @@ TOLERANCE = 1e-9
 """Relative difference up to which ratings count as equal, since floating-point results may differ between machines."""
 
 
-class RatingsDiffer(Exception):
+class RecomputeMismatch(Exception):
     """Raised when stored ratings differ from recomputed ones; the message names the match or bot, and both values."""
 
 
@@ -56,7 +56,7 @@ async def recompute_ratings(engine: AsyncEngine, *, batch_size: int = CHUNK) -> 
     """Recompute the ratings of all counted matches, and compare them with the stored ratings.
 
     The computation starts from the ratings as of the last match that was removed from the store. It reads `batch_size`
-    matches per query, from a snapshot of the store. Raises RatingsDiffer.
+    matches per query, from a snapshot of the store. Raises RecomputeMismatch.
     """
     totals = RecomputedRatings()
     async with database.open_snapshot(engine) as connection:
@@ -84,7 +84,7 @@ async def recompute_ratings(engine: AsyncEngine, *, batch_size: int = CHUNK) -> 
 
 
 async def _compare_standings(connection: AsyncConnection, rater: Rater) -> None:
-    """Compare the stored table of each category with the recomputed ratings. Raises RatingsDiffer."""
+    """Compare the stored table of each category with the recomputed ratings. Raises RecomputeMismatch."""
     stored_standings = {
         rating_key(row): current_rating_from_row(row)
         for row in (await connection.execute(sa.select(standings_table))).all()
@@ -98,7 +98,7 @@ async def _compare_standings(connection: AsyncConnection, rater: Rater) -> None:
         ):
             category, bot = key
             where = " ".join(filter(None, category[:3]))
-            raise RatingsDiffer(
+            raise RecomputeMismatch(
                 f"{bot} has {_current_rating_text(recomputed)} in {where}, but the table says {_current_rating_text(stored_rating)}"
             )
 
@@ -115,7 +115,7 @@ def _are_equal_ratings(a: Rating, b: Rating) -> bool:
 
 
 def _replay(row: sa.Row[Any], journal: list[TimedEvent] | None) -> Record:
-    """Replay a match from its journal, and return the record. Raises RatingsDiffer if it differs from the stored one."""
+    """Replay a match from its journal, and return the record. Raises RecomputeMismatch if it differs from the stored one."""
     try:
         record = from_line(unpack_record(row.packed))
         if journal is None:
@@ -123,7 +123,7 @@ def _replay(row: sa.Row[Any], journal: list[TimedEvent] | None) -> Record:
             return record
         referee = Referee(from_json(row.terms or unpack_match(row.packed).terms))
     except (UnpackError, BadRecord, GameError, msgspec.DecodeError) as error:
-        raise RatingsDiffer(f"match {row.match}: {error}") from None
+        raise RecomputeMismatch(f"match {row.match}: {error}") from None
     for at, event in journal:
         referee.handle(event, at)
     outcome = referee.result
@@ -135,18 +135,18 @@ def _replay(row: sa.Row[Any], journal: list[TimedEvent] | None) -> Record:
     )
     recorded = Result(record.result.winner, record.result.reason)
     if result != recorded:
-        raise RatingsDiffer(
+        raise RecomputeMismatch(
             f"match {row.match}: the journal says {_result_text(result)}, the record {_result_text(recorded)}"
         )
     if outcome is not None and [each.move for each in referee.moves] != [each.move for each in record.moves]:
-        raise RatingsDiffer(f"match {row.match}: the moves in the journal differ from the record")
+        raise RecomputeMismatch(f"match {row.match}: the moves in the journal differ from the record")
     return structs.replace(record, players=referee.terms.players, game=referee.terms.game.name, result=result)
 
 
 def _require_same_step(step: RatingStep, stored_step: RatingStep | None) -> None:
     stored_text = "nothing" if stored_step is None else _rating_text(stored_step)
     if stored_step is None or not _is_same_step(step, stored_step):
-        raise RatingsDiffer(
+        raise RecomputeMismatch(
             f"match {step.match}: {step.bot} has {_rating_text(step)}, but the store says {stored_text}"
         )
 

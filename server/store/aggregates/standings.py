@@ -143,7 +143,7 @@ async def count_forfeits(engine: AsyncEngine, bots: Iterable[str]) -> dict[str, 
     return forfeits
 
 
-async def list_rated_games(engine: AsyncEngine) -> list[str]:
+async def list_games_with_ratings(engine: AsyncEngine) -> list[str]:
     """Return the games that have at least one rated bot."""
     async with database.open_query_connection(engine) as connection:
         return await list_distinct_games(connection, standings_table.c.game)

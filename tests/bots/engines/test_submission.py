@@ -122,7 +122,7 @@ def test_one_path_twice_is_refused(tmp_path: Path) -> None:
         folder = tmp_path / names[0].replace("/", "-")
         folder.mkdir()
         file = zipped(folder / "bot.zip", {"bot.toml": SETTINGS, **dict.fromkeys(names, "")})
-        with pytest.raises(BadSpec, match="give each file a path of its own"):
+        with pytest.raises(BadSpec, match="two of its files have the same path"):
             unpack(file, empty(folder))
 
 

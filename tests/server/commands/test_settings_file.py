@@ -115,7 +115,7 @@ def test_an_option_writes_a_value_of_its_keys_type(text: str, key: str, value: o
         ('[pool]\ntime_controls = ["soon"]\n', "FILE:2: pool.time_controls: 'soon' is not a time control"),
         (
             '[pool]\nmaps = ["m1", "m1"]\n',
-            "FILE:2: pool.maps: expected at least one value, and none empty or repeated",
+            "FILE:2: pool.maps: give at least one value; none may be empty or occur twice",
         ),
         ('[pool]\nopenings = "0"\n', "FILE:2: pool.openings: expected shipped, none, 1 to 100 random plies"),
         ('[matches]\nadjudicate = "x=1"\n', "FILE:2: matches.adjudicate: unknown rule 'x'"),

@@ -10,7 +10,7 @@ from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result, to_line
 from arena.server.store import schema
 from arena.server.store.aggregates.counting import count_new_matches
-from arena.server.store.aggregates.recompute import RatingsDiffer, recompute_ratings
+from arena.server.store.aggregates.recompute import RecomputeMismatch, recompute_ratings
 from arena.server.store.database import open_store
 from arena.server.store.packing import pack_record
 from tests.server.played import (
@@ -77,7 +77,7 @@ async def test_an_imported_match_is_replayed_from_its_record(database: str) -> N
         bad = await keep(engine, day(21), events(MAXIE_WINS), journaled=False)
         await count_new_matches(engine)
         await _write_record(engine, replace(bad, moves=bad.moves[:-1]))
-        with pytest.raises(RatingsDiffer, match=f"match {bad.match}: .*is not over after"):
+        with pytest.raises(RecomputeMismatch, match=f"match {bad.match}: .*is not over after"):
             await recompute_ratings(engine)
 
 
@@ -95,7 +95,7 @@ async def test_a_false_record_is_named(database: str) -> None:
         for record in (records[3], records[1]):
             await _write_record(engine, replace(record, result=Result(None, EndReason.BOARD_FULL)))
         with pytest.raises(
-            RatingsDiffer, match=f"match {records[1].match}: the journal says minnie wins by line"
+            RecomputeMismatch, match=f"match {records[1].match}: the journal says minnie wins by line"
         ):
             await recompute_ratings(engine)
 
@@ -114,7 +114,7 @@ async def test_a_changed_event_is_named(database: str) -> None:
                         changed = sa.update(schema.events).where(other).values(event=text)
                         await connection.execute(changed)
         with pytest.raises(
-            RatingsDiffer, match=f"match {record.match}: the journal says maxie|minnie wins by illegal"
+            RecomputeMismatch, match=f"match {record.match}: the journal says maxie|minnie wins by illegal"
         ):
             await recompute_ratings(engine)
 
@@ -127,7 +127,7 @@ async def test_a_changed_rating_is_named(database: str, column: str) -> None:
         raised = {column: schema.rating_steps.c[column] * 1.000001}
         async with engine.begin() as connection:
             await connection.execute(sa.update(schema.rating_steps).where(which).values(raised))
-        with pytest.raises(RatingsDiffer, match=f"match {record.match}: bert has .* but the store says"):
+        with pytest.raises(RecomputeMismatch, match=f"match {record.match}: bert has .* but the store says"):
             await recompute_ratings(engine)
 
 
@@ -137,5 +137,5 @@ async def test_a_lost_rating_is_named(database: str) -> None:
         which = (schema.rating_steps.c.match == record.match) & (schema.rating_steps.c.seat == "maxie")
         async with engine.begin() as connection:
             await connection.execute(sa.delete(schema.rating_steps).where(which))
-        with pytest.raises(RatingsDiffer, match="the store says nothing"):
+        with pytest.raises(RecomputeMismatch, match="the store says nothing"):
             await recompute_ratings(engine)

@@ -9,7 +9,7 @@ from arena.server.store.aggregates.counting import count_new_matches
 from arena.server.store.aggregates.standings import (
     BOTS_AT_ONCE,
     StandingRow,
-    list_rated_games,
+    list_games_with_ratings,
     load_bases,
     load_bot_standings,
     load_cross_scores,
@@ -47,7 +47,7 @@ async def test_the_stored_table_equals_a_count_of_all_matches(database: str) -> 
         await count_new_matches(engine)
         table = await load_standings(engine, "tictactoe")
         found = await load_cross_scores(engine, Category("tictactoe"), ["anna", "bert", "carl"])
-        assert await list_rated_games(engine) == ["tictactoe"]
+        assert await list_games_with_ratings(engine) == ["tictactoe"]
         async with engine.connect() as connection:
             of_anna = await load_bot_standings(connection, "anna")
         assert of_anna == [row for row in table if row.bot == "anna"]
