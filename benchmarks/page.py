@@ -290,7 +290,7 @@ def run_lighthouse(_browser: Browser, folder: Path, _loads: int) -> None:
             address = view.format(match=match)
             for device, options in {"phone": [], "desktop": ["--preset=desktop"]}.items():
                 url = f"{running.url}{address}"
-                loads = [run_lighthouse(tool, url, options) for _ in range(LIGHTHOUSE_LOADS)]
+                loads = [score_page(tool, url, options) for _ in range(LIGHTHOUSE_LOADS)]
                 scores = [
                     round(statistics.median(each)) for each in zip(*(one for one, _ in loads), strict=True)
                 ]
@@ -303,7 +303,7 @@ def run_lighthouse(_browser: Browser, folder: Path, _loads: int) -> None:
         sys.exit(f"{below} of {2 * len(VIEWS)} have a score below 100")
 
 
-def run_lighthouse(program: str, url: str, options: list[str]) -> tuple[list[int], list[str]]:
+def score_page(program: str, url: str, options: list[str]) -> tuple[list[int], list[str]]:
     """Run Lighthouse on an address. Return its scores in the order of `CATEGORIES`, and the audits that lower them."""
     command = [
         program,

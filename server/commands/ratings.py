@@ -21,7 +21,7 @@ from arena.console import (
 )
 from arena.server.commands.store_options import DATABASE, run_on_store
 from arena.server.store.aggregates.counting import count_new_matches
-from arena.server.store.aggregates.recompute import RecomputeMismatch, RecomputedRatings, recompute_ratings
+from arena.server.store.aggregates.recompute import RecomputedRatings, RecomputeMismatch, recompute_ratings
 from arena.server.store.aggregates.standings import StandingRow, activity_cutoff, load_standings
 from arena.server.store.database import Engine
 

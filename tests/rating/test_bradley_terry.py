@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.rating.bradley_terry import PRIOR, elo_ratings
-from arena.rating.elo import SCALE, Z95, PairTally, score_to_elo, expected_score
+from arena.rating.elo import SCALE, Z95, PairTally, expected_score, score_to_elo
 
 TALLIES = st.builds(PairTally, st.integers(0, 40), st.integers(0, 40), st.integers(0, 40))
 

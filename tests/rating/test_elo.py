@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.rating.elo import score_to_elo, expected_score
+from arena.rating.elo import expected_score, score_to_elo
 
 
 def test_the_logistic_scale() -> None:
