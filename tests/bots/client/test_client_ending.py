@@ -69,6 +69,19 @@ async def test_an_idle_client_ends_as_soon_as_the_server_knows() -> None:
     assert (await told_to(Client.finish, script)).client.tally.matches == 0
 
 
+async def test_a_client_that_finishes_while_it_is_away_does_not_return() -> None:
+    async def script(peer: Peer) -> None:
+        await peer.let_in()
+        peer.cut()
+
+    async with scripted(script) as stage:
+        watched = Watched(First, stage.url)
+        watched.on_complaint = watched.client.finish
+        with anyio.fail_after(500):
+            await watched.client.run()
+    assert watched.client.connections == 1
+
+
 async def test_a_server_that_knows_no_status_is_left_when_nothing_is_in_play() -> None:
     async def script(peer: Peer, now: anyio.Event) -> None:
         await peer.let_in()

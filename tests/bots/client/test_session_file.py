@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import stat
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from arena.bots.client.session_file import SessionFile, session_file_name
 from arena.protocol.codes import Code, EndReason
@@ -43,6 +46,12 @@ def test_a_saved_session_is_readable_by_the_next_process_and_no_other_user(tmp_p
     again = open_session_file(tmp_path / "new")
     assert (again.session, again.matches) == ("secret", frozenset("b"))
     again.close()
+
+
+@given(st.text(), st.text())
+def test_every_bot_has_a_file_name_on_every_file_system(name: str, other: str) -> None:
+    assert re.fullmatch("[A-Za-z0-9-]{13,45}[.]session", session_file_name(name, URL))
+    assert (session_file_name(name, URL) == session_file_name(other, URL)) == (name == other)
 
 
 def test_one_process_has_the_file_at_a_time(tmp_path: Path) -> None:

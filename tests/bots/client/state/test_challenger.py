@@ -36,8 +36,20 @@ def test_one_match_after_another_as_long_as_there_is_room() -> None:
     assert machine.handle_message(end([]), 0.0)[-1] == SendMessage(ASK)
 
 
-@pytest.mark.parametrize("outcome", ["declined", "expired", "refused", "withdrawn"])
-def test_a_challenge_that_came_to_nothing_is_tried_again(outcome: str) -> None:
+@pytest.mark.parametrize("matches", [1, 2, 3])
+def test_each_place_has_one_challenge_whether_it_is_sent_open_or_accepted(matches: int) -> None:
+    machine = challenging(matches)
+    for number in range(matches):
+        assert machine.send_challenges() == []
+        open_one(machine, f"c{number}")
+    for number in range(matches):
+        assert machine.send_challenges() == []
+        machine.handle_message(ChallengeOver(f"c{number}", "accepted", "", f"m{number}"), 0.0)
+    assert machine.send_challenges() == []
+
+
+@pytest.mark.parametrize("outcome", ["accepted", "declined", "expired", "refused", "withdrawn"])
+def test_a_challenge_without_a_match_is_tried_again(outcome: str) -> None:
     machine = challenging()
     open_one(machine)
     over = ChallengeOver("c1", outcome, "not now")  # type: ignore[arg-type]

@@ -26,7 +26,9 @@ from arena.protocol.messages import (
     Ready,
     Resign,
     Standing,
+    Start,
     Status,
+    Turn,
 )
 from arena.protocol.timecontrol import TimeControl
 from tests.bots.wirework import TICTACTOE, end, start, turn, welcome
@@ -279,6 +281,13 @@ def test_a_match_that_ended_meanwhile_is_given_up_when_the_server_refuses_it() -
     assert machine.match_count == 0
 
 
+def test_a_client_that_takes_no_more_matches_says_so_to_the_next_connection() -> None:
+    machine = at_a_match()
+    machine.finish()
+    machine.handle_disconnected()
+    assert machine.handle_connected() == [SendMessage(Hello("me", matches=2, quota=0, session="secret"))]
+
+
 def test_a_server_that_has_forgotten_the_session_is_asked_for_the_ends_of_its_matches() -> None:
     machine = at_a_match()
     machine.handle_message(turn([]), 0.0)
@@ -325,13 +334,21 @@ def test_a_client_that_reconnects_before_the_answer_to_its_status_asks_again() -
     assert machine.is_done
 
 
-def test_matches_of_which_nothing_was_heard_make_room_for_new_ones() -> None:
+@pytest.mark.parametrize("heard", [start("second"), turn([], match="second")], ids=["start", "turn"])
+def test_matches_of_which_nothing_was_heard_make_room_for_new_ones(heard: Start | Turn) -> None:
     machine = at_a_match()
     machine.handle_message(start("second"), 0.0)
     machine.handle_disconnected()
     machine.handle_connected()
     machine.handle_message(welcome(), 1.0)
-    machine.handle_message(start("second"), 1.0)
+    machine.handle_message(heard, 1.0)
+    machine.handle_message(start("m"), 1.0)
+    refusal = machine.handle_message(start("third"), 1.0)
+    assert refusal[-1] == SendMessage(Resign("third")), "two matches were heard of"
+    machine.handle_disconnected()
+    machine.handle_connected()
+    machine.handle_message(welcome(), 1.0)
+    machine.handle_message(heard, 1.0)
     prepare = only(machine.handle_message(start("third"), 1.0))
     assert isinstance(prepare, Prepare)
     finish = only(machine.handle_message(end([]), 1.0))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 
 from arena.bots.api.bot import Match, Thinking
-from arena.bots.client.state.moves import BadChoice, make_move_message
+from arena.bots.client.state.moves import MAX_NUMBER, BadChoice, make_move_message
 from arena.games.core import Player
 from arena.games.tictactoe import TicTacToe
 from arena.maps.setup import make_game_on_map
@@ -74,8 +74,11 @@ def test_whatever_is_told_goes_over_the_wire(
     thinking = Thinking(depth, value, nodes, [4] * length)
     message, _ = make_move_message(TICTACTOE, 0, TICTACTOE.game.start(), 4, thinking)
     assert decode_client(encode(message)) == message
-    if message.thinking is not UNSET and message.thinking.value is not None:
-        assert math.isfinite(message.thinking.value)
+    if message.thinking is not UNSET:
+        clamped = (
+            None if value is None or not math.isfinite(value) else max(-MAX_NUMBER, min(value, MAX_NUMBER))
+        )
+        assert message.thinking.value == clamped
 
 
 def test_thinking_that_cannot_be_told_does_not_cost_the_move() -> None:
