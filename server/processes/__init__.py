@@ -1,1 +1,1 @@
-"""Programs as processes of this machine, which never outlive the process that started them."""
+"""Child processes on this machine, such as bots, which never outlive the process that started them."""

@@ -21,30 +21,30 @@ from arena.server.processes import supervisor
 from arena.server.processes.child import STOP_SECONDS, Child
 
 MAX_SHOWN_FAILURES = 3
-"""Number of resignations and crashes of a bot for which its output is shown.
-
-For later ones, only the result is shown.
-"""
+"""Number of a bot's resignations and crashes for which its output is shown. Later ones show only the result."""
 
 
 @dataclass(frozen=True)
 class RestartPolicy:
-    """Limits for a bot's process: times in seconds, and numbers of restarts and of silent matches."""
+    """Limits that decide when a bot's process is restarted, killed or given up. All times are in seconds."""
 
     start: float = 60
-    """Time for the process to connect, in seconds. If it takes longer, it counts as hung."""
+    """Time within which the started process must connect to the server, in seconds. After that, it counts as hung."""
     settle: float = 20
-    """Maximum time for which the first matches wait until all bots are up, in seconds."""
+    """Maximum time for which the first matches wait for all bots to connect, in seconds.
+
+    Then they begin without the rest.
+    """
     restarts: int = 3
-    """Maximum number of consecutive restarts without a move, after which the bot is lost."""
+    """Maximum number of restarts in a row in which the bot makes no move. If the bot fails once more, it is lost."""
     silent_matches: int = 2
     """Number of consecutive matches lost on time without a move, after which the bot counts as hung."""
     backoff: float = 0.25
-    """Pause before the first of several restarts in a row, in seconds. It doubles with each further one."""
+    """Pause before the first restart in a row, in seconds. The pause doubles with each further restart."""
     backoff_limit: float = 5
     """Maximum pause before a restart, in seconds."""
     stop: float = STOP_SECONDS
-    """Time for a bot to stop before it is killed, in seconds."""
+    """Time from the request to stop until the bot is killed, in seconds."""
 
 
 class BotServer(Protocol):
@@ -55,11 +55,14 @@ class BotServer(Protocol):
         ...
 
     async def wait_until_connected(self, name: str, seconds: float) -> bool:
-        """Wait for the bot to connect. Return False after `seconds`."""
+        """Wait until the bot is connected, and return True. Return False if it is not connected after `seconds`."""
         ...
 
     async def report_bot_exit(self, name: str, exit_text: str) -> None:
-        """Handle the unexpected end of the bot's process. `exit_text` names its exit code or signal."""
+        """Handle the unexpected end of the bot's process.
+
+        exit_text: message with the exit code or signal, such as `its process ended (exit code 1)`
+        """
         ...
 
 
@@ -67,24 +70,32 @@ class BotState(Enum):
     """State of a bot's process."""
 
     STARTING = "starting"
+    """Not connected yet, or waiting for a restart."""
     UP = "up"
+    """Running, and connected at least once since its start."""
     LOST = "lost"
+    """Ended, and not started again."""
 
 
 @dataclass(frozen=True)
 class BotProgram:
-    """Program to start as a bot, with the server's URL."""
+    """Program that plays as a bot: its name on the server, its command line, and the server that it connects to."""
 
     name: str
     command: Sequence[str]
     url: str
-    """Address of the server, as `ws://HOST:PORT`."""
+    """URL of the server, as `ws://HOST:PORT`."""
     folder: Path | None = None
-    """Working folder; None for this process's folder."""
+    """Working folder of the command; None for the working folder of this process."""
 
 
 class BotProcess:
-    """Process of one bot, through all its restarts."""
+    """Process of one bot, through all its restarts.
+
+    host: server to which the bot connects
+    on_failure: function that is called with a report, of one or more lines, when the bot crashes, hangs or resigns
+    on_change: function that is called after each change of `state`
+    """
 
     def __init__(
         self,
@@ -98,7 +109,10 @@ class BotProcess:
         self.name = program.name
         self.state = BotState.STARTING
         self.refusal: str | None = None
-        """Error message of a process that ended with exit code 2 before it ever connected; None if there was none."""
+        """Last output line of a bot that ended with exit code 2 before it ever connected; None for all other bots.
+
+        Such a bot could not start, so it is lost without a restart.
+        """
         self.process: int | None = None
         """Process id of the supervisor, the parent of all the bot's processes; None if it is not running."""
         self._program = program
@@ -114,7 +128,7 @@ class BotProcess:
         self._has_ended = False
         """True from the end of the process to its restart.
 
-        The report of the end contains the bot's output, so a report of its resignation need not.
+        The report of the end contains the bot's output, so a resignation that follows from it is not reported again.
         """
         self._output_tail: deque[str] = deque()
         self._hang_report: str | None = None
@@ -126,13 +140,15 @@ class BotProcess:
         return self.state is BotState.STARTING and self._failures == 0
 
     def record_match_start(self) -> None:
-        """Discard the output so far, because a new match begins."""
+        """Discard the bot's output so far, so that a report shows only output of the match that begins now."""
         self._output_tail.clear()
 
     def report_resignation(self, verb: str) -> None:
-        """Report the bot's output before it gave up its last match: usually a traceback, for its author.
+        """Report the bot's output in the match that it has just given up: usually a traceback, for the bot's author.
 
-        verb  `resigned` or `crashed`
+        Report nothing if there is no output, or after the first MAX_SHOWN_FAILURES calls.
+
+        verb: `resigned` or `crashed`
         """
         self._reported_resignations += 1
         if self._output_tail and not self._has_ended and self._reported_resignations <= MAX_SHOWN_FAILURES:
@@ -146,7 +162,7 @@ class BotProcess:
         self._failures = 0
 
     def record_silent_match(self) -> None:
-        """Record that the bot lost its last match on time without a move."""
+        """Record that the bot lost its last match on time without a move. After too many in a row, restart it."""
         self._silent_matches += 1
         if self._silent_matches >= self._policy.silent_matches and self.state is BotState.UP:
             self._give_up_on(f"it did not answer in {self._silent_matches} matches in a row")
@@ -161,7 +177,10 @@ class BotProcess:
         self._on_change()
 
     async def run(self) -> None:
-        """Keep the bot running until it is lost or the task is cancelled. On cancellation, stop its processes."""
+        """Start the bot, and restart it when it crashes or hangs, until it is lost.
+
+        On cancellation, stop its processes.
+        """
         while True:
             self._hang_report, self._kill_requested, self._silent_matches = None, anyio.Event(), 0
             self._has_ended = False
@@ -188,7 +207,7 @@ class BotProcess:
         self._set_state(BotState.LOST)
 
     async def _run_once(self) -> int:
-        """Run the process once, from start to end, and return its exit code."""
+        """Run the process once, from start to end, and return its exit code. If it hangs, kill it."""
         token = self._host.issue_token(self.name)
         child = await Child.start(
             self._program.command, self._program.url, self.name, token, self._program.folder
@@ -242,11 +261,12 @@ def _describe_exit(code: int) -> str:
 
 
 def make_engine_command(engine: str, url: str, name: str, games: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the command that starts `arena bot` with an engine.
+    """Return the command that starts `arena bot` with an engine, under a bot's `name`.
 
-    The token is in the environment, not in the command, which other users can see.
+    The bot's token must be passed in the environment: other users of the machine can see a command line.
 
-    games  values of `--game`: additional games; empty for the built-in ones only
+    engine: engine as `arena bot` accepts it
+    games: values of the option `--game`, one for each additional game; empty for the built-in games only
     """
     game_options = tuple(word for game in games for word in ("--game", game))
     # -P: a file in the working folder must not replace a module of this project.

@@ -17,30 +17,36 @@ import anyio.abc
 from arena.server.processes.supervisor import make_supervised_command
 
 TAIL_LINES = 20
-"""Number of the last output lines to keep."""
+"""Number of a bot's last output lines that are kept for reports."""
 LINE_LENGTH = 500
-"""Maximum number of bytes kept of each line."""
+"""Maximum number of bytes that are kept of each output line."""
 STOP_SECONDS = 2.0
-"""Time for a bot to stop before it is killed, in seconds."""
+"""Time from the request to stop until a bot is killed, in seconds."""
 OUTPUT_SECONDS = 5.0
-"""Maximum time to read the remaining output of an ended process, in seconds. Another process may keep the pipe open."""
+"""Maximum time to read the remaining output of an ended process, in seconds.
+
+The limit is needed because another process may have inherited the output pipe and keep it open.
+"""
 
 
 class Child:
-    """One run of a bot's command. `read_output` must run in a task, to read its output."""
+    """One run of a bot's command. The caller must run `read_output` in a task, or the bot blocks on a full pipe."""
 
     def __init__(self, process: anyio.abc.Process) -> None:
         self._process = process
         self.output_tail: deque[str] = deque(maxlen=TAIL_LINES)
-        """Last lines that the process printed."""
+        """Last lines that the process printed, at most TAIL_LINES, the oldest first. Empty lines are left out."""
         self._all_read = anyio.Event()
 
     @classmethod
     async def start(
         cls, command: Sequence[str], url: str, name: str, token: str, folder: Path | None = None
     ) -> Self:
-        """Start a bot's command, with the server's URL and the bot's name and token in its environment."""
-        # `arena` and `python` then are those of this installation, even if its folder is not in PATH.
+        """Start a bot's command, with the server's URL and the bot's name and token in its environment.
+
+        folder: working folder of the command; None for the working folder of this process
+        """
+        # With this PATH, `arena` and `python` are those of this installation, even if its folder was not in PATH.
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
         variables = {"PATH": path, "ARENA_URL": url, "ARENA_NAME": name, "ARENA_TOKEN": token}
         process = await anyio.open_process(
@@ -61,11 +67,11 @@ class Child:
 
     @property
     def exit_code(self) -> int | None:
-        """Exit code of the process; None while it runs."""
+        """Exit code of the command, or 128 plus the number of the signal that killed it; None while it runs."""
         return self._process.returncode
 
     async def wait(self) -> int:
-        """Wait for the end of the process, and return its exit code."""
+        """Wait for the end of the process, and return its exit code, as in `exit_code`."""
         return await self._process.wait()
 
     async def read_rest(self) -> None:
@@ -79,7 +85,10 @@ class Child:
             await self._process.stdin.aclose()
 
     async def stop(self, seconds: float = STOP_SECONDS) -> None:
-        """Ask the process to stop, kill it if it still runs after `seconds`, and wait for its end."""
+        """Ask the process to stop, kill it if it still runs after `seconds`, and wait for its end.
+
+        A cancellation takes effect only after that.
+        """
         with anyio.CancelScope(shield=True):
             if self.exit_code is None:
                 self._process.terminate()
@@ -94,7 +103,10 @@ class Child:
             await self._process.aclose()
 
     async def read_output(self) -> None:
-        """Read the output, and keep its last lines. Memory use is limited for any amount of output."""
+        """Read the output until the pipe is closed, and keep the last lines.
+
+        Memory use does not grow with the output.
+        """
         output = self._process.stdout
         if output is None:
             raise ValueError("the process was started without a pipe for its output")

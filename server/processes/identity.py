@@ -1,7 +1,7 @@
-"""Identity of a process, with which another process can check if it still runs.
+"""Identity of a process, with which another process can check whether it still runs.
 
-A process id alone is not enough, because ids are reused. So the identity also contains the boot id of the machine, the
-namespace of the process id, and the start time of the process.
+A process id alone is not enough, because ids are reused. So the identity also contains the boot id of the machine (a
+random text that Linux creates at each boot), the namespace of the process id, and the start time of the process.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ PROGRAM = f"riskless-arena {version('riskless-arena')}"
 
 
 class ProcessIdentity(Struct, frozen=True):
-    """Identity of a process on some machine."""
+    """Identity of a process, on this machine or another one."""
 
     host: str
-    """Name of the machine, for people."""
+    """Name of the machine, only for messages to people."""
     pid: int
     place: str
-    """Boot id of the machine and namespace of the process id; empty if the system does not provide them."""
+    """Boot id of the machine and namespace of `pid`; empty if the operating system does not provide them."""
     started: str
-    """Start of the process, in system ticks since boot; empty if the system does not provide it."""
+    """Start time of the process, in clock ticks since boot; empty if the operating system does not provide it."""
 
 
 def identify_this_process() -> ProcessIdentity:
@@ -39,7 +39,10 @@ def identify_this_process() -> ProcessIdentity:
 
 
 def has_ended(process: ProcessIdentity) -> bool:
-    """Return True if the process is known to have ended; False if it runs, or if it cannot be checked from here."""
+    """Return True if the process is known to have ended.
+
+    Return False if it runs, or if this process cannot check that, as for a process on another machine.
+    """
     if not process.place or not process.started or process.place != _boot_and_namespace():
         return False
     state = _process_state(process.pid)
@@ -56,11 +59,14 @@ def _boot_and_namespace() -> str:
 
 
 def _process_state(pid: int) -> tuple[str, str] | None:
-    """Return the state letter and the start time of a process; None if it does not exist."""
+    """Return the state letter of a process (such as Z for a zombie) and its start time, in clock ticks since boot.
+
+    Return None if there is no such process.
+    """
     try:
         text = (_PROC / str(pid) / "stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
-    # The name of the program is in parentheses, and may contain some itself.
+    # The program's name is in parentheses, and may contain parentheses itself.
     fields = text.rpartition(")")[2].split()
     return fields[0], fields[19]

@@ -1,4 +1,7 @@
-"""Private NATS server for the processes of one machine. It is restarted when it ends, and stops with its parent."""
+"""Private NATS message server, over which the server processes of one machine communicate.
+
+It is restarted when it ends unexpectedly, and stops with the process that started it.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +26,17 @@ from arena.server.processes.tasks import open_background_tasks
 log = logging.getLogger("arena.processes")
 
 EXTRA_FOLDERS = ("/usr/sbin", "/usr/local/bin", "/usr/local/sbin")
-"""Folders that may be missing in PATH, and in which packages install nats-server."""
+"""Folders in which packages install nats-server, and which may be missing in PATH."""
 START_SECONDS = 60.0
+"""Maximum time for the NATS server to start, in seconds."""
 POLL_SECONDS = 0.02
+"""Interval between checks whether the NATS server listens, while it starts, in seconds."""
 CHECK_SECONDS = 0.5
-"""Interval between checks that the server still runs, in seconds."""
+"""Interval between checks that the NATS server still runs, in seconds."""
 USER = "arena"
+"""Name of the NATS server's only user."""
 MAX_PAYLOAD = 1 << 20
+"""Maximum size of a message, in bytes."""
 
 
 class NatsNotStarted(Exception):
@@ -40,7 +47,11 @@ class PrivateNats:
     """NATS server on a loopback port, for processes that can read its password file."""
 
     def __init__(self, program: str, folder: Path) -> None:
-        """Prepare `program`, the path of nats-server, in a private `folder`."""
+        """Write a new random password into a file. `start` starts the server.
+
+        program: path of the program nats-server
+        folder: existing folder that only this user can read, for the password, the configuration and the log
+        """
         self.password_file = folder / "password"
         self._program = program
         self._folder = folder
@@ -50,11 +61,14 @@ class PrivateNats:
 
     @property
     def url(self) -> str:
-        """URL of the server, without the password in `password_file`."""
+        """URL of the server with the user's name. The password is in `password_file`."""
         return f"nats://{USER}@127.0.0.1:{self._port}"
 
     async def start(self) -> None:
-        """Start the server, and wait until it listens. Raises NatsNotStarted."""
+        """Start or restart the server, and wait until it listens. A restart keeps the port.
+
+        Raises NatsNotStarted if the server ends, or does not listen within START_SECONDS.
+        """
         self.close()
         config = self._folder / "nats.conf"
         user = {"user": USER, "password": self.password_file.read_text(encoding="ascii")}
@@ -84,7 +98,7 @@ class PrivateNats:
         raise NatsNotStarted(f"cannot start {self._program}: {last[-1]}")
 
     async def keep_running(self) -> None:
-        """Restart the server whenever it ends, until cancelled."""
+        """Restart the server whenever it ends, until cancelled. A failed restart is logged, and tried again."""
         while True:
             await MONOTONIC.sleep(CHECK_SECONDS)
             if self._process is None or self._process.poll() is None:
@@ -96,7 +110,7 @@ class PrivateNats:
                 log.warning("%s", error)
 
     def close(self) -> None:
-        """Stop the server."""
+        """Stop the server, and wait for its end."""
         if self._process is not None and self._process.stdin is not None:
             # The supervisor ends it when this pipe closes.
             self._process.stdin.close()
@@ -129,7 +143,7 @@ async def open_private_nats() -> AsyncIterator[PrivateNats]:
 
 
 def _read_port(file: Path) -> int | None:
-    """Return the port for clients from the server's ports file; None while the file is incomplete."""
+    """Return the port for clients from the JSON file that nats-server writes; None while the file is incomplete."""
     try:
         (address,) = json.loads(file.read_text(encoding="utf-8"))["nats"]
         return int(address.rpartition(":")[2])

@@ -2,11 +2,11 @@
 
     python supervisor.py [--nice N] COMMAND [ARGUMENT ...]
 
-The supervisor's standard input is a pipe from the process that started it, which never writes to it. When the pipe
-closes, intentionally or because that process died (even by kill -9), the supervisor kills the command and all processes
-of its group. SIGTERM, SIGINT and SIGHUP are forwarded to the group. The exit code is the command's, or 128 plus the
-signal number; 2 if it cannot be started. The supervisor is a separate program with few imports, because every bot has
-one.
+The supervisor's standard input is a pipe from the process that started it. Nothing is ever written to the pipe. When it
+closes, intentionally or because the starting process died (even by kill -9), the supervisor kills the command and all
+processes of the command's group. SIGTERM, SIGINT and SIGHUP are forwarded to the group. The supervisor exits with the
+command's exit code, with 128 plus the signal number if a signal killed the command, or with 2 if the command cannot be
+started. The supervisor is a separate program with few imports, because every bot has one.
 """
 
 from __future__ import annotations
@@ -18,10 +18,14 @@ import sys
 from types import FrameType
 
 CANNOT_START = 2
+"""Exit code if the command cannot be started."""
 NICENESS = 5
-"""Default niceness of the command, so that the server, which runs the clocks, comes first when all cores are busy."""
+"""Increase of the command's niceness by default.
+
+When all cores are busy, the server, which runs the clocks of the matches, then comes before the bots.
+"""
 FORWARDED_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-"""Signals forwarded to the command's process group."""
+"""Signals that the supervisor forwards to the command's process group."""
 
 
 def make_supervised_command(*command: str, niceness: int = NICENESS) -> list[str]:
@@ -30,7 +34,10 @@ def make_supervised_command(*command: str, niceness: int = NICENESS) -> list[str
 
 
 def main(command: list[str]) -> int:
-    """Run `command` to its end, or kill it when standard input closes. Return the exit code."""
+    """Run `command` to its end, or kill it when standard input closes. Return the supervisor's exit code.
+
+    command: the words of the command, after an optional `--nice` and its number
+    """
     # Ctrl-C must reach only the starter, which then stops its commands properly. A new group is enough. In separate
     # sessions, among which Linux divides the cores first, four thinking bots would sometimes delay a fifth, and the server
     # with the clocks, by a tenth of a second.

@@ -1,4 +1,4 @@
-"""Tasks that are cancelled at the end of the block in which they were started."""
+"""Background tasks, which are cancelled at the end of the `async with` block that started them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ import anyio.abc
 
 @asynccontextmanager
 async def open_background_tasks() -> AsyncIterator[anyio.abc.TaskGroup]:
-    """Open a task group that is cancelled at the end of the block. An error of the block is raised unwrapped."""
+    """Open a task group whose tasks are cancelled at the end of the block.
+
+    An exception of the block is raised as it is. Exceptions of the tasks are raised in an ExceptionGroup.
+    """
     failure: Exception | None = None
     async with anyio.create_task_group() as tasks:
         try:

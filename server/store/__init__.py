@@ -1,1 +1,1 @@
-"""Store of a server: the database schema, the journal, and all queries."""
+"""Store of a server: the database with matches, ratings, events and tokens, and all code that reads or writes it."""

@@ -1,7 +1,8 @@
-"""Days on which each bot played from an address. The address itself is not stored.
+"""Days on which each bot played from an IP address, to find bots of different owners at one address.
 
-A row holds a keyed hash of the address. Only the server process knows the key, and replaces it each day. So hashes can
-be compared only with others of the same day and process, and later nobody can recover the addresses.
+The address itself is not stored. A row holds a keyed hash of it. Only the server process knows the key, which it
+replaces each day. So hashes can be compared only with others of the same day and process, and later nobody can recover
+the addresses.
 """
 
 from __future__ import annotations
@@ -19,22 +20,27 @@ from arena.server.store.database import Engine
 from arena.server.store.schema import addresses, tokens
 
 RETENTION_DAYS = 30
-"""Number of days after which a row is deleted."""
+"""Number of days for which a row is kept."""
 MAX_OWNERS = 3
-"""Maximum number of owners at one address for a shared address to be suspicious. A school or a provider has more."""
+"""Number of owners up to which their use of one address on a day is suspicious. A school or a provider has more."""
 
 
 class AddressUse(Struct, frozen=True):
-    """Day on which a bot played from an address, which is stored as a hash."""
+    """Use of an address by a bot on a day."""
 
     name: str
+    """Name of the bot."""
     day: str
     """Date in UTC, as YYYY-MM-DD."""
     hash: str
+    """HMAC-SHA256 of the address, in hexadecimal, with the key of the server process for this day."""
 
 
 def store_address_uses(connection: sa.Connection, rows: Iterable[AddressUse]) -> None:
-    """Store each row whose bot has a token and which is not stored yet. Skip all other rows."""
+    """Store address uses, in the caller's transaction.
+
+    Those already stored, and those of bots without a valid token, are skipped.
+    """
     database.lock_exclusively(connection)  # a bot that is forgotten meanwhile has no token afterwards
     insert = database.make_insert(connection.dialect.name, addresses).on_conflict_do_nothing()
     for some in database.split_into_chunks(rows):
@@ -51,16 +57,16 @@ def store_address_uses(connection: sa.Connection, rows: Iterable[AddressUse]) ->
 
 
 def remove_old_rows(connection: sa.Connection) -> None:
-    """Delete the rows that are older than RETENTION_DAYS."""
+    """Delete the address uses that are older than RETENTION_DAYS, in the caller's transaction."""
     first = database.format_timestamp(datetime.now(UTC) - timedelta(days=RETENTION_DAYS))[:10]
     connection.execute(sa.delete(addresses).where(addresses.c.day < first))
 
 
 async def find_shared_days(engine: Engine) -> dict[tuple[str, str], list[str]]:
-    """Return the days on which two bots of different owners played from one address, by the sorted names of the two
-    bots.
+    """Return the days on which two bots of different owners played from one address, by the names of the two bots.
 
-    Addresses with more than MAX_OWNERS owners are left out.
+    Both the two names and the days (as YYYY-MM-DD) are sorted. An address that bots of more than MAX_OWNERS owners used
+    on a day is left out for this day.
     """
     query = sa.select(addresses.c.day, addresses.c.hash, addresses.c.name, tokens.c.owner)
     query = query.join(tokens, tokens.c.name == addresses.c.name)
@@ -71,7 +77,10 @@ async def find_shared_days(engine: Engine) -> dict[tuple[str, str], list[str]]:
 
 
 def _group_shared_days(rows: Iterable[tuple[str, str, str, str]]) -> dict[tuple[str, str], list[str]]:
-    """Return the days on which two bots of different owners had one address, from rows of (day, hash, name, owner)."""
+    """Return the days on which two bots of different owners used one address, by the sorted names of the two bots.
+
+    rows: tuples of the day, the hash of the address, the name of the bot, and the bot's owner
+    """
     owners: defaultdict[tuple[str, str], dict[str, str]] = defaultdict(dict)
     for day, address, name, owner in rows:
         owners[day, address][name] = owner

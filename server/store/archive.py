@@ -1,8 +1,8 @@
-"""Export records from a store as JSON Lines, and import them.
+"""Export records of finished matches from a store as JSON Lines, and import them.
 
-A line is a record (`protocol.record`) with two optional fields: the end time of the match, and True if the match is
-rated. Records that `arena ladder` writes have neither field. Records that break the rules of their game are not
-imported.
+A line is a record (`protocol.record`) with two optional fields: `finished`, the end time of the match, and `rated`,
+true if the match is rated. Records that `arena ladder` writes have neither field. Records that break the rules of their
+game are not imported.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from arena.server.store.schema import matches, records
 from arena.server.store.tokens import is_valid_name
 
 CHUNK = 100
-"""Number of records written in one transaction."""
+"""Number of records that are imported in one transaction."""
 
 EARLIEST = datetime(2020, 1, 1, tzinfo=UTC)
 """Earliest time at which a match can have been played: the beginning of 2020, UTC."""
 MAX_CLOCK_SKEW = timedelta(days=1)
-"""Maximum time by which another machine's clock may be ahead of this machine's clock."""
+"""Maximum time by which another machine's clock may be ahead of this one's. Later times of a match are invalid."""
 
 STARTED_FORMAT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 FINISHED_FORMAT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
@@ -49,25 +49,28 @@ class ArchivedMatch(Record, frozen=True, kw_only=True):
     """Record, with the end time and the rated flag of its match."""
 
     finished: str | None = None
-    """End time of the match, in the format of `database.current_timestamp`."""
+    """End time of the match, in the format of `database.current_timestamp`; None if the line has none."""
     rated: bool = False
 
 
 @dataclass
 class ImportResult:
-    """Counts of the lines of an imported file, and the reasons for rejecting lines."""
+    """Result of an import: what became of each line of the file. Empty lines do not count."""
 
     added: int = 0
+    """Number of lines whose match was added to the store."""
     unchanged: int = 0
-    """Number of lines whose record was already in the store, unchanged."""
+    """Number of lines whose match was in the store already, with the same record."""
     rejected: dict[int, str] = field(default_factory=dict)
-    """Reason why a line was not imported, by line number."""
+    """Reason for which each other line was not imported, by line number. The first line has the number 1."""
 
 
 async def export_lines(
     engine: AsyncEngine, event: str | None = None, bots: Sequence[str] = ()
 ) -> AsyncIterator[str]:
-    """Yield finished matches as lines, in order of arrival, from a snapshot of the store.
+    """Yield each finished match as a line without a line break, from a snapshot of the store.
+
+    The matches are in the order in which the store received them.
 
     event: only matches of this event; None for all events
     bots: only matches that at least one of these bots played; empty for all matches
@@ -84,15 +87,18 @@ async def export_lines(
 
 
 def format_archived_line(row: Any) -> str:
-    """Return the line of a finished match, from a row with `packed`, `finished` and `rated`."""
+    """Return the line of a finished match, without a line break, from a row with `packed`, `finished` and `rated`."""
     record = structs.asdict(from_line(unpack_record(row.packed)))
     return msgspec.json.encode(ArchivedMatch(**record, finished=row.finished, rated=row.rated)).decode()
 
 
 async def import_lines(engine: AsyncEngine, lines: Iterable[bytes], *, trust: bool = False) -> ImportResult:
-    """Import the matches in these lines into the store. Invalid lines are left out.
+    """Import the matches in `lines` into the store. Invalid lines are left out, with reasons in the result.
 
-    trust: True to count matches that are marked as rated in the ratings. Anybody can write such a mark.
+    trust: True to count matches that are marked as rated in the ratings; False to import all as unrated, because
+        anybody can write such a mark into a file
+
+    The import takes one transaction for each CHUNK matches, so after an error some matches may be in the store.
     """
     counts = ImportResult()
     for chunk in database.split_into_chunks(_parse_lines(lines, counts), CHUNK):
@@ -102,7 +108,10 @@ async def import_lines(engine: AsyncEngine, lines: Iterable[bytes], *, trust: bo
 
 
 def read_lines(file: BufferedIOBase) -> Iterator[bytes]:
-    """Yield the lines of a file. An overlong line is cut off after `RECORD_BYTES` + 1 bytes."""
+    """Yield the lines of a file.
+
+    A line that is too long is cut off after RECORD_BYTES + 1 bytes, and so stays invalid.
+    """
     while line := file.readline(RECORD_BYTES + 1):
         rest = line
         while len(rest) > RECORD_BYTES and not rest.endswith(b"\n"):
@@ -124,7 +133,10 @@ _decode = msgspec.json.Decoder(ArchivedMatch).decode
 
 
 def parse_line(line: bytes) -> ArchivedMatch:
-    """Return the match in a line. A missing end time is computed. Raises BadRecord for an invalid line."""
+    """Return the match in a line, checked against the rules of its game.
+
+    A missing end time is computed, and overlong analysis is trimmed. Raises BadRecord for an invalid line.
+    """
     if len(line) > RECORD_BYTES:
         raise BadRecord(f"not a record: it must have at most {RECORD_BYTES:,} bytes, not {len(line):,}")
     try:
@@ -152,7 +164,10 @@ def parse_line(line: bytes) -> ArchivedMatch:
 
 
 def _end_time(match: ArchivedMatch) -> str:
-    """Return the end time of a match; if the line has none, the earliest possible end time."""
+    """Return the end time of a match; if the line has none, the start time plus the times of all moves.
+
+    Raises BadRecord if the start or the end is not a valid time.
+    """
     start_time = _parse_time(match, "started", STARTED_FORMAT)
     if match.finished is not None:
         _parse_time(match, "finished", FINISHED_FORMAT)
@@ -166,7 +181,10 @@ def _end_time(match: ArchivedMatch) -> str:
 
 
 def _check_time(match: ArchivedMatch, name: str, time: datetime) -> None:
-    """Raise BadRecord if `time` is before EARLIEST or in the future, when no match can have been played."""
+    """Raise BadRecord if `time` is before EARLIEST or more than MAX_CLOCK_SKEW in the future.
+
+    name: words for the time in the message, such as `finished`
+    """
     latest = datetime.now(UTC) + MAX_CLOCK_SKEW
     if not EARLIEST <= time <= latest:
         where = f"before {EARLIEST:%Y}" if time < EARLIEST else f"after {database.format_timestamp(latest)}"
@@ -224,7 +242,7 @@ async def _add_chunk(
 
 
 def _terms_json(record: Record) -> str:
-    # A record contains no other terms of the match.
+    # A record contains only these terms of the match.
     terms = {"setup": record.setup, "time_control": TimeControl.parse(record.time_control)}
     return msgspec.json.encode(terms).decode()
 

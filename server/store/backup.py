@@ -23,7 +23,7 @@ from arena.server.store.database import StoreError, make_engine
 from arena.server.store.schema import matches, metadata, tokens
 
 CHUNK = 500
-"""Number of rows copied at a time, which are held in memory."""
+"""Number of rows that are copied at a time, and so held in memory."""
 
 
 class StoreCounts(Struct, frozen=True):
@@ -35,7 +35,14 @@ class StoreCounts(Struct, frozen=True):
 
 
 async def backup(url: str, path: Path) -> StoreCounts:
-    """Copy the current state of the store into a new file. Raises StoreError, and OSError for the file."""
+    """Copy the current state of a store into a new file, while servers may write to the store.
+
+    url: database URL of the store
+    path: file to create, which appears only when it is complete
+
+    Return what the backup contains. Raises StoreError if the store cannot be used, FileExistsError if the file exists,
+    and another OSError if it cannot be written.
+    """
     engine = make_engine(url)
     try:
         with _replace_on_success(path) as part:
@@ -51,7 +58,10 @@ async def backup(url: str, path: Path) -> StoreCounts:
 
 @contextmanager
 def _replace_on_success(path: Path) -> Iterator[Path]:
-    """Yield a temporary path to write to, and move it to `path` when it is complete."""
+    """Yield the path of an empty temporary file, and move the file to `path` at the end of the block.
+
+    If the block raises an exception, the temporary file is deleted. Raises FileExistsError if `path` exists.
+    """
     if path.exists():
         raise FileExistsError(
             errno.EEXIST, "the file exists: name another one, or remove it first", str(path)
@@ -66,7 +76,7 @@ def _replace_on_success(path: Path) -> Iterator[Path]:
 
 
 async def _copy_sqlite(engine: AsyncEngine, file: Path) -> None:
-    """Copy a consistent snapshot of an SQLite store to `file`. Meanwhile the journal can write."""
+    """Copy a consistent snapshot of an SQLite store, without its leases, to `file`. Meanwhile the journal can write."""
     await _require_store(engine, Path(engine.url.database or ""))
     async with engine.connect() as connection:
         await connection.exec_driver_sql("VACUUM INTO ?", (str(file),))
@@ -97,14 +107,21 @@ async def _copy_postgresql(engine: AsyncEngine, file: Path) -> None:
 
 
 async def restore(engine: AsyncEngine, path: Path) -> StoreCounts:
-    """Copy a backup into an empty store in one transaction. Raises StoreError, and OSError for the file."""
-    # Opening a store may change it, so a copy is opened.
+    """Copy a backup into an empty store, in one transaction.
+
+    engine: store with tables, but without matches and tokens
+    path: file of the backup, which is not changed
+
+    Return what the store then contains. Raises StoreError if the file is not a store, or if the target cannot be used,
+    is not empty, or is used by a running server, and OSError if the file cannot be read.
+    """
+    # Opening a store may change its file, so a copy of the backup is opened.
     with tempfile.TemporaryDirectory(prefix="arena-restore-") as folder:
         copied = Path(folder) / path.name
         shutil.copyfile(path, copied)
         source_engine = make_engine(f"sqlite:///{copied}")
         try:
-            # The user knows the backup, not its copy.
+            # Errors name the backup, which the user knows, not its copy.
             await _require_store(source_engine, path)
             await database.prepare_store(source_engine, str(path))
             async with (
@@ -140,7 +157,7 @@ async def _require_empty(target: AsyncConnection) -> None:
 
 
 async def _copy_rows(source: AsyncConnection, target: AsyncConnection) -> None:
-    """Copy all rows except the leases and the schema version, which the target already has."""
+    """Copy the rows of all tables, except the leases and the schema version, which the target already has."""
     for table in metadata.sorted_tables:
         if table.name in (schema.about.name, schema.servers.name):
             continue
@@ -151,7 +168,10 @@ async def _copy_rows(source: AsyncConnection, target: AsyncConnection) -> None:
 
 
 async def _advance_sequences(target: AsyncConnection) -> None:
-    """Let the sequences of PostgreSQL, which are separate from the table, continue after the copied numbers."""
+    """Let PostgreSQL continue to number rows of `matches` after the highest copied numbers.
+
+    Its sequences are separate from the table. SQLite has no sequences.
+    """
     if target.dialect.name == "postgresql":
         last = sa.select(sa.func.max(matches.c.number)).scalar_subquery()
         sequence = sa.func.pg_get_serial_sequence("matches", "number")

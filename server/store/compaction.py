@@ -1,9 +1,9 @@
 """Pack finished matches: compress the record, the terms and the journal of each into one row.
 
-While a match is in progress, each event is a row. At its end only the record is packed, so that the players do not
-wait. The rest is packed here, a few matches per transaction. Readers of a match get the same data before and after. A
-finished match is read and packed before the transaction begins. If a bot of the match is renamed or deleted meanwhile,
-the record differs, and the match is read and packed again.
+While a match is in progress, its events are rows of the table `events`. At its end only the record is packed, so that
+the players do not wait. The rest is packed here, a few matches per transaction. Code that reads a match gets the same
+data before and after. A match is read and packed before the transaction begins. If a bot of the match is renamed or
+deleted meanwhile, the stored record differs from the one that was read, and the match is read and packed again.
 """
 
 from __future__ import annotations
@@ -23,25 +23,28 @@ from arena.server.store.packing import MatchData, pack_match, unpack_record
 from arena.server.store.schema import events, matches, records
 
 BATCH = 48
-"""Number of matches read and packed together, because a query for many costs as much as a query for a few."""
+"""Number of matches that are read with one query and packed together. A query for a few would take as long."""
 CHUNK = 8
-"""Number of matches written in one transaction. On SQLite, each such transaction delays the journal by 1 to 2 ms."""
+"""Number of matches that are written in one transaction. On SQLite, the journal waits 1 to 2 ms for each."""
 
 
 class _UnpackedMatch(NamedTuple):
-    """Finished match that is not fully packed yet."""
+    """Finished match of which only the record is packed yet."""
 
     number: int
+    """Number of the match's row in `matches`."""
     packed: bytes
+    """Packed record."""
     terms: str
+    """Terms of the match as JSON."""
     events: str
-    """JSON object of the match's events, by number."""
+    """JSON object of the match's rows in `events`: the text of each row, by the number of its last event."""
 
 
 async def pack_finished_matches(engine: AsyncEngine, write: WriteFunction | None = None) -> int:
-    """Pack every finished match that is not packed yet, and return their number.
+    """Pack every finished match that is not fully packed yet, and return the number of these matches.
 
-    write: function that runs work in a transaction, such as `Journal.write`; by default, in a transaction of `engine`
+    write: function that runs an operation in a transaction, such as `Journal.write`; None to use `transaction_writer`
     """
     total = 0
     while batch := await _load_next_batch(engine, BATCH):
@@ -83,10 +86,13 @@ def _pack_batch(batch: list[_UnpackedMatch]) -> list[dict[str, Any]]:
 
 
 def _store_packed(connection: sa.Connection, packed_matches: list[dict[str, Any]]) -> int:
-    """Replace the stored terms and events of matches with packed pieces, and return the number of packed matches.
+    """Store the packed data of matches, delete their terms and events outside, and return how many matches are packed.
 
-    A match whose record has changed since it was read is skipped. Matches that another server has packed meanwhile
-    count too.
+    packed_matches: for each match its number `which`, the packed record `before` that was read, and the new data
+        `piece`
+
+    A match whose record has changed since it was read is skipped, and does not count. A match that another server has
+    packed meanwhile counts.
     """
     connection.execute(_KEEP, packed_matches)
     numbers = {"these": [piece["which"] for piece in packed_matches]}
@@ -96,7 +102,7 @@ def _store_packed(connection: sa.Connection, packed_matches: list[dict[str, Any]
     return len(packed["these"])
 
 
-# The condition must equal that of the partial index literally, so that packed matches are not scanned.
+# The condition must equal the condition of the partial index literally, so that packed matches are not scanned.
 _NOT_PACKED = (
     sa.select(records.c.number, records.c.packed, matches.c.terms)
     .join(matches, matches.c.number == records.c.number)
@@ -122,9 +128,10 @@ _decode_events = msgspec.json.Decoder(dict[int, str]).decode
 
 @lru_cache(maxsize=2)
 def _events_query(dialect: str) -> sa.Select[Any]:
-    """Return the query for all events of these matches: one row per match, with its events in a JSON object.
+    """Return the query for all events of some matches: one row per match, with its events in a JSON object by number.
 
-    Fewer rows are faster, because SQLite's thread and the event loop alternate for each row.
+    The parameter `these` holds the numbers of the matches. One row per event would be slower, because SQLite's thread
+    and the event loop alternate for each row.
     """
     collect = sa.func.json_object_agg if dialect == "postgresql" else sa.func.json_group_object
     collected = sa.cast(collect(events.c.seq, events.c.event), sa.Text).label("events")

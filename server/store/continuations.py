@@ -1,7 +1,7 @@
 """Opening explorer: the moves played from a position in the newest matches on a map, with their results.
 
-A position is found whichever moves led to it. The store has no index of positions, which would slow down the storing of
-matches. Instead the records of a limited number of matches are read, in the order of the index by map.
+A position is found whichever moves led to it. The store has no index of positions, because it would slow down the
+storing of matches. Instead, the records of a limited number of matches are read and replayed, the newest first.
 """
 
 from __future__ import annotations
@@ -21,27 +21,30 @@ from arena.server.store.packing import unpack_record
 from arena.server.store.schema import matches, records
 
 MAX_MATCHES = 250
-"""Maximum number of matches that one answer examines."""
+"""Maximum number of matches that one search examines: the newest ones on the map."""
 MAX_PLY = 40
-"""Last ply whose position can be searched for."""
+"""Maximum number of moves that may precede a position that is searched for."""
 MAX_MOVES = 12
-"""Maximum number of different moves in an answer: the most frequent ones."""
+"""Maximum number of different moves that a search returns: the most frequent ones."""
 
 
 class Continuation(Struct, frozen=True):
-    """Move played from a position, with the number of matches that Maxie won, that were drawn, and that Minnie won."""
+    """Move that was played from a position, with the results of the matches in which it was played."""
 
     move: str
     maxie: int
+    """Number of these matches that Maxie won."""
     drawn: int
+    """Number of these matches that were drawn."""
     minnie: int
+    """Number of these matches that Minnie won."""
 
 
 class Continuations(Struct, frozen=True):
     """Moves played from a position, the most frequent first."""
 
     examined: int
-    """Number of matches examined: the newest ones on the map."""
+    """Number of matches that were examined: the newest ones on the map, whether or not they reached the position."""
     moves: list[Continuation]
 
 
@@ -60,7 +63,10 @@ _decode = msgspec.json.Decoder(_Record).decode
 async def find_continuations(
     engine: Engine, game: Riskless, position: Armies, max_matches: int = MAX_MATCHES
 ) -> Continuations:
-    """Return the moves played from a position in the `max_matches` newest matches on the map of `game`."""
+    """Return the moves played from a position in the `max_matches` newest matches on the map of `game`.
+
+    Matches that ended by a fault of the server, or that were played on an earlier version of the map, do not count.
+    """
     columns = (matches.c.number, matches.c.game, matches.c.plies, matches.c.winner, matches.c.reason)
     newest = sa.select(*columns).where(matches.c.map == game.map.name, FINISHED)
     newest = newest.order_by(matches.c.finished.desc(), matches.c.number.desc()).limit(max_matches)
@@ -85,7 +91,7 @@ def _count_moves(
     for winner, packed in records:
         record = _decode(unpack_record(packed))
         if record.setup != setup:
-            continue  # of another version of the map
+            continue  # the match was played on another version of the map
         reached = game.start()
         for each in record.moves[: position.ply]:
             reached = game.play(reached, game.move_from_data(each.move))

@@ -31,7 +31,7 @@ from arena.server.store.failures import describe_cause
 T = TypeVar("T")
 
 Engine = AsyncEngine
-"""Open database. Modules outside the store use this name."""
+"""Type of an open database, for modules outside the store."""
 
 PASSWORD_FILE = "ARENA_DB_PASSWORD_FILE"  # noqa: S105  a name, not a password
 """Name of the environment variable with the path of a file that holds the PostgreSQL password."""
@@ -42,7 +42,7 @@ class StoreError(Exception):
 
 
 class OperationRefused(Exception):
-    """Base of errors for a request that the store's contents do not allow; the message is a one-line reason."""
+    """Base class of errors for requests that the store's contents do not allow; the message is a one-line reason."""
 
 
 POSTGRESQL_OPTIONS = frozenset({"host", "port", "ssl", "sslmode", "user", "password", "database"})
@@ -53,25 +53,27 @@ class Timeouts(NamedTuple):
     """Time limits for PostgreSQL, in seconds."""
 
     command: float | None = 60
-    """Maximum time for one command, in seconds, so that no caller waits forever for a database that hangs."""
+    """Maximum time for one command, in seconds; None for no limit.
+
+    The limit keeps callers from waiting forever for a database that hangs.
+    """
     connect: float = 10
     """Maximum time for opening a connection, in seconds."""
     idle: float = 10
-    """Maximum pause between two statements of a transaction, in seconds. After a longer one, PostgreSQL ends the
-    transaction.
-
-    The limit frees the locks of a frozen process, which a standby needs to take over.
+    """Maximum pause between two statements of a transaction, in seconds. After a longer pause, PostgreSQL ends the
+    connection and so releases the locks of a frozen process, which a standby needs to take over.
     """
 
     @property
     def idle_timeout(self) -> str:
-        """`idle` in the format of PostgreSQL's settings."""
+        """Value of `idle` in the format of PostgreSQL's settings, such as `10000ms`."""
         return f"{round(1000 * self.idle)}ms"
 
 
 TIMEOUTS = Timeouts()
+"""Time limits for every process, except a core with standbys."""
 CLUSTER_TIMEOUTS = Timeouts(command=10, connect=3, idle=1.5)
-"""Time limits for a core whose standbys take over within seconds."""
+"""Time limits for a core process (`server.core`) whose standbys take over within seconds."""
 
 
 def current_timestamp() -> str:
@@ -85,10 +87,13 @@ def format_timestamp(time: datetime) -> str:
 
 
 def make_engine(url: str, *, lasting: bool = True, cluster: bool = False) -> AsyncEngine:
-    """Return an engine for `sqlite:///FILE` or `postgresql://…`. Raises StoreError for any other URL.
+    """Return an engine for `sqlite:///FILE` or `postgresql://…`. No connection is opened yet.
 
-    lasting: False for a temporary database, which need not survive a power failure and so is faster
-    cluster: True if standby servers wait to take over, so that each query needs a short timeout
+    lasting: False for a temporary SQLite file, which need not survive a power failure and so is faster
+    cluster: True if standby servers wait to take over, so that each PostgreSQL query needs a short timeout
+
+    Raises StoreError for any other URL or an unsupported option in it, for an SQLite file in a folder that does not
+    exist, and if the password file that ARENA_DB_PASSWORD_FILE names cannot be read.
     """
     try:
         parsed = sa.make_url(url)
@@ -140,10 +145,10 @@ def _make_sqlite_engine(url: sa.URL, *, lasting: bool) -> AsyncEngine:
 
 
 def make_blocking_engine(engine: AsyncEngine) -> sa.Engine:
-    """Return an engine with blocking calls for the same SQLite file, whose connections may be used by any thread.
+    """Return an engine with blocking calls for the SQLite file of `engine`. Any thread may use its connections.
 
-    Its transactions lock the file for writing from the start, so that data cannot change between their reads and
-    writes.
+    Each of its transactions locks the file for writing from the start, so that data cannot change between a read and a
+    write of the transaction.
     """
     twin = sa.create_engine(
         engine.url.set(drivername="sqlite"),
@@ -161,7 +166,7 @@ def make_blocking_engine(engine: AsyncEngine) -> sa.Engine:
 
 
 def make_unlimited_engine(engine: AsyncEngine) -> AsyncEngine:
-    """Return an engine for the same database, without a time limit for statements."""
+    """Return an engine for the database of `engine`, without a time limit for commands. The caller closes it."""
     if engine.dialect.name == "sqlite":
         return _make_sqlite_engine(engine.url, lasting=engine.get_execution_options()["lasting"])
     return _make_postgresql_engine(engine.url, Timeouts(command=None))
@@ -203,11 +208,12 @@ def _make_postgresql_engine(url: sa.URL, timeouts: Timeouts = TIMEOUTS) -> Async
 
 
 async def prepare_store(engine: AsyncEngine, place: str = "") -> None:
-    """Create the tables of an empty database, or migrate an older version. Raises StoreError if it is not a store.
+    """Create the tables in an empty database, or migrate a store of an older version to this program's version.
 
-    place: name of the database in errors; empty for its URL
+    place: name of the database in error messages; empty for its URL
 
-    If a running server uses a store of another version, the store is not changed and lease.LeaseHeld is raised.
+    Raises StoreError if the database cannot be used, is not a store, or has a version that cannot be migrated. Raises
+    lease.LeaseHeld, and changes nothing, if the store has an older version and a running server uses it.
     """
     async with convert_database_errors(engine, place), exclusive_transaction(engine) as connection:
         if engine.dialect.name == "postgresql":
@@ -233,7 +239,9 @@ def _prepare(connection: sa.Connection) -> None:
 async def convert_database_errors(engine: AsyncEngine, place: str = "") -> AsyncIterator[None]:
     """Convert database errors inside the block to a StoreError with a one-line message.
 
-    place: name of the database in the message; empty for its URL
+    place: name of the database in the message; empty for its URL without the password
+
+    Other exceptions pass unchanged.
     """
     try:
         yield
@@ -268,7 +276,10 @@ def describe_failure(error: Exception) -> str | None:
 
 
 def is_transient(error: Exception) -> bool:
-    """Return True if a retry may succeed: the database is unavailable, busy, or out of space."""
+    """Return True if a retry may succeed: the database is unavailable, busy, or out of space.
+
+    Return False for a statement that can never succeed, and for an error of another kind.
+    """
     if describe_database_error(error) is None or isinstance(error, migrations.UnknownSchema):
         return isinstance(error, TimeoutError)
     cause = getattr(error, "orig", None) or error
@@ -295,9 +306,9 @@ _PERMANENT_ERRORS = (
 
 @asynccontextmanager
 async def open_store(url: str) -> AsyncIterator[AsyncEngine]:
-    """Open and prepare a store, and close it after the block.
+    """Open a store for the block. Create its tables or migrate them first if necessary, as `prepare_store` does.
 
-    Raises StoreError, also for database errors inside the block.
+    Raises StoreError if the store cannot be used, also for database errors inside the block.
     """
     engine = make_engine(url)
     try:
@@ -310,7 +321,10 @@ async def open_store(url: str) -> AsyncIterator[AsyncEngine]:
 
 @asynccontextmanager
 async def open_readonly(url: str) -> AsyncIterator[Engine]:
-    """Open a prepared store for the block, with connections that cannot write to it. Raises StoreError."""
+    """Open a store for the block, with connections that cannot write to it. Its tables must exist already.
+
+    Raises StoreError for an invalid URL. Database errors inside the block are raised as they are.
+    """
     engine = make_engine(url)
     is_sqlite = engine.dialect.name == "sqlite"
     refuse_writes = "PRAGMA query_only=ON" if is_sqlite else "SET default_transaction_read_only = on"
@@ -329,7 +343,10 @@ async def open_readonly(url: str) -> AsyncIterator[Engine]:
 
 
 async def close_engine(engine: AsyncEngine) -> None:
-    """Close the engine's connections, even if the task is cancelled: each open one would leave its thread running."""
+    """Close the engine's connections, even if the task is cancelled.
+
+    Each SQLite connection that stayed open would leave a thread running.
+    """
     with anyio.CancelScope(shield=True):
         await engine.dispose()
 
@@ -340,10 +357,10 @@ WRITER_LOCK_KEY = 0x617265_6E61
 
 @asynccontextmanager
 async def exclusive_transaction(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
-    """Open a transaction for work that reads before it writes. It excludes all others of this kind, on all servers.
+    """Open a transaction for work that reads before it writes. Only one runs at a time, on all servers together.
 
-    The transaction is committed at the end of the block, or rolled back on an exception. Cancellation waits until then.
-    Keep the block short: on SQLite the journal waits for it.
+    The transaction is committed at the end of the block, or rolled back on an exception. A cancellation takes effect
+    only after that. Keep the block short: on SQLite the journal waits for it.
     """
     with anyio.CancelScope(shield=True):
         async with engine.begin() as connection:
@@ -352,7 +369,7 @@ async def exclusive_transaction(engine: AsyncEngine) -> AsyncIterator[AsyncConne
 
 
 class WriteFunction(Protocol):
-    """Function that runs an operation in a transaction, such as `journal.Journal.write`."""
+    """Function that runs an operation in a transaction: `Journal.write`, or the result of `transaction_writer`."""
 
     async def __call__(self, operation: Callable[[sa.Connection], T]) -> T:
         """Run `operation` in a transaction, commit it, and return its result."""
@@ -360,7 +377,10 @@ class WriteFunction(Protocol):
 
 
 def transaction_writer(engine: AsyncEngine) -> WriteFunction:
-    """Return a function that runs an operation in a transaction of its own, for processes that have no open journal."""
+    """Return a function that runs each operation in a new `exclusive_transaction` of `engine`.
+
+    It is for processes without an open journal. A process with one uses `Journal.write`.
+    """
 
     async def write_in_transaction(operation: Callable[[sa.Connection], T]) -> T:
         async with exclusive_transaction(engine) as connection:
@@ -370,7 +390,7 @@ def transaction_writer(engine: AsyncEngine) -> WriteFunction:
 
 
 def lock_exclusively(connection: sa.Connection) -> None:
-    """Acquire the lock of `exclusive_transaction` for a transaction that has just begun."""
+    """Acquire the lock of `exclusive_transaction` for a transaction that has just begun. The lock ends with it."""
     if connection.dialect.name == "postgresql":
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(WRITER_LOCK_KEY)))
     elif not getattr(connection.connection.driver_connection, "in_transaction", False):
@@ -381,9 +401,9 @@ def lock_exclusively(connection: sa.Connection) -> None:
 async def open_query_connection(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
     """Open a connection for a short query.
 
-    The deadline of the enclosing cancel scope is the deadline of the query. When it passes, the database stops the
-    query, TimeoutError is raised, and the connection stays usable. Any other cancellation closes the connection to stop
-    the query; on SQLite, its thread ends some time later.
+    The deadline of the enclosing cancel scope limits the query too. When it passes, the database stops the query,
+    TimeoutError is raised, and the connection stays usable. Any other cancellation of the scope takes effect only after
+    the block.
     """
     await checkpoint_if_cancelled()
     seconds = seconds_left()
@@ -418,7 +438,7 @@ async def _query_deadline(connection: AsyncConnection, end: float) -> AsyncItera
 
 @asynccontextmanager
 async def open_snapshot(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
-    """Open a connection that reads the current state of the store, unaffected by later writes."""
+    """Open a connection whose reads all show the same state of the store, unaffected by writes during the block."""
     async with engine.connect() as connection:
         if engine.dialect.name == "sqlite":
             # The driver begins a transaction only before the first write.
@@ -431,7 +451,10 @@ async def open_snapshot(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
 
 @cache
 def make_upsert(dialect: str, table: sa.Table) -> sa.Insert:
-    """Return an INSERT statement that updates rows whose primary keys exist. Pass the rows as its parameters."""
+    """Return an INSERT statement that updates the existing row if there is one with the same primary key.
+
+    Execute it with the rows, as dictionaries by column, as its parameters.
+    """
     statement = make_insert(dialect, table)
     keys = [column.name for column in table.primary_key]
     changes = {name: value for name, value in statement.excluded.items() if name not in keys}
@@ -439,12 +462,12 @@ def make_upsert(dialect: str, table: sa.Table) -> sa.Insert:
 
 
 def make_insert(dialect: str, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
-    """Return an INSERT statement for `dialect` that supports ON CONFLICT."""
+    """Return an INSERT statement with methods for ON CONFLICT. `dialect` is `postgresql` or `sqlite`."""
     return postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)
 
 
 def split_into_chunks(items: Iterable[T], size: int = 500) -> Iterator[list[T]]:
-    """Yield the items in lists of at most `size` items. A list of the default size fits into one query."""
+    """Yield the items in order, in lists of at most `size` items. A list of the default size fits into one query."""
     rest = iter(items)
     while some := list(islice(rest, size)):
         yield some

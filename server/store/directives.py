@@ -1,6 +1,7 @@
-"""The host's directives: bans of names, owners and addresses, and a notice to all clients.
+"""Directives of the host, the person who runs the servers: bans and kicks, and a notice to all clients.
 
-Every server on the store applies the directives.
+A ban is on a name, an owner or an address. A kick is a ban of a name for some seconds. Every server on the store reads
+the directives each second, and applies them.
 """
 
 from __future__ import annotations
@@ -21,51 +22,60 @@ from arena.server.store.schema import directives, tokens
 from arena.server.store.tokens import is_valid_name
 
 DirectiveKind = Literal["name", "owner", "address", "notice"]
+"""Kind of a directive: a ban of a name, of all bots of an owner, or of an address or network; or a notice."""
 
 KICK_SECONDS = 10.0
 """Time for which a kicked name is refused, in seconds. It is long enough for all servers to read the directive."""
 MAX_TEXT = 500
-"""Maximum length of a notice or a reason, in characters."""
+"""Maximum length of a notice, or of the reason for a ban or a kick, in characters."""
 REVOKED_SECONDS = 60.0
-"""Time for which a revoked token is reported to servers, in seconds. They read the directives more often than that."""
+"""Time for which `load_directives_and_banned_names` returns a name whose token was revoked, in seconds.
+
+Servers call it much more often, so each of them disconnects the bot.
+"""
 
 
 class Directive(Struct, frozen=True):
-    """Directive of the host that is in force: a ban, a kick, or a notice."""
+    """Directive of the host: a ban, a kick, or a notice."""
 
     kind: DirectiveKind
     subject: str
+    """Banned name, owner or network; empty for a notice."""
     text: str
+    """Reason for a ban or a kick, as shown to the client; or the text of a notice."""
     until: str
     """End time of the directive, in the format of `database.current_timestamp`; empty if it does not end."""
 
 
 class NewDirective(Struct, frozen=True, tag="directive"):
-    """Change that issues a directive. It replaces an earlier one of the same kind and subject."""
+    """Prepared change that issues a directive, and replaces an earlier one of the same kind and subject."""
 
     directive: Directive
 
     def apply(self, connection: sa.Connection) -> bool:
-        """Issue the directive. Return True."""
+        """Issue the directive in the caller's transaction. Return True, as a change that always succeeds."""
         statement = database.make_upsert(connection.dialect.name, directives)
         connection.execute(statement, [asdict(self.directive)])
         return True
 
 
 class EndedDirective(Struct, frozen=True, tag="ended directive"):
-    """Change that ends a directive."""
+    """Prepared change that ends the directive of a kind and a subject (see `Directive`)."""
 
     kind: DirectiveKind
     subject: str
 
     def apply(self, connection: sa.Connection) -> bool:
-        """End the directive. Return True, also if there is none."""
+        """End the directive in the caller's transaction. Return True, even if there is no such directive."""
         connection.execute(_DELETE, {"of_kind": self.kind, "of": self.subject})
         return True
 
 
 def parse_subject(text: str) -> tuple[DirectiveKind, str] | None:
-    """Return the address, network or name in `text` with its kind; None for any other text."""
+    """Return the kind and the subject of a ban of `text`; None if it is neither an IP address, a network nor a name.
+
+    The subject of an address is a network: of one address for IPv4, and the /64 network for IPv6.
+    """
     try:
         return "address", str(ip_network(address_key(text), strict=False))
     except ValueError:
@@ -73,7 +83,11 @@ def parse_subject(text: str) -> tuple[DirectiveKind, str] | None:
 
 
 def make_directive(kind: DirectiveKind, subject: str, text: str, seconds: float) -> NewDirective:
-    """Return the change that issues a directive for `seconds` from now; with infinite seconds, it does not end."""
+    """Return the change that issues a directive for `seconds` from now, or without an end if `seconds` is infinite.
+
+    subject: banned name, owner or network; empty for a notice
+    text: reason for the ban, or the text of the notice
+    """
     try:
         until = database.format_timestamp(datetime.now(UTC) + timedelta(seconds=seconds))
     except OverflowError:
@@ -84,19 +98,22 @@ def make_directive(kind: DirectiveKind, subject: str, text: str, seconds: float)
 async def issue_directive(
     engine: Engine, kind: DirectiveKind, subject: str, text: str, seconds: float
 ) -> None:
-    """Issue a directive for `seconds` from now, in place of an earlier one; with infinite seconds, it does not end."""
+    """Issue a directive for `seconds` from now, or without an end if `seconds` is infinite.
+
+    It replaces an earlier directive of the same kind and subject. The arguments are those of `make_directive`.
+    """
     async with engine.begin() as connection:
         await connection.run_sync(make_directive(kind, subject, text, seconds).apply)
 
 
 async def lift_directive(engine: Engine, kind: DirectiveKind, subject: str = "") -> bool:
-    """End a directive. Return False if there is none."""
+    """End the directive of this kind and subject. Return False if there is none."""
     async with engine.begin() as connection:
         return bool((await connection.execute(_DELETE, {"of_kind": kind, "of": subject})).rowcount)
 
 
 async def load_directives(engine: Engine) -> list[Directive]:
-    """Return the directives now in force, sorted by kind and subject."""
+    """Return the directives that are now in force, sorted by kind and subject."""
     async with database.open_query_connection(engine) as connection:
         return await _load_directives(connection)
 
@@ -107,9 +124,10 @@ async def _load_directives(connection: AsyncConnection) -> list[Directive]:
 
 
 async def load_directives_and_banned_names(engine: Engine) -> tuple[list[Directive], dict[str, str]]:
-    """Return the directives now in force, and the reason for each name that may not connect.
+    """Return the directives that are now in force, and the reasons for which names may not connect, by name.
 
-    The names are the banned ones, those of banned owners, and those whose tokens were revoked in the last minute.
+    The names are the banned names, all names of banned owners, and the names whose tokens were revoked in the last
+    REVOKED_SECONDS.
     """
     since = database.format_timestamp(datetime.now(UTC) - timedelta(seconds=REVOKED_SECONDS))
     async with database.open_query_connection(engine) as connection:
@@ -121,7 +139,7 @@ async def load_directives_and_banned_names(engine: Engine) -> tuple[list[Directi
 
 
 async def owner_ban_reason(engine: Engine, owner: str) -> str:
-    """Return the host's reason for banning an owner; empty if the owner is not banned."""
+    """Return the reason of the ban that is in force against an owner; empty if the owner is not banned."""
     return next(
         (
             each.text

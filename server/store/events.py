@@ -1,7 +1,8 @@
-"""Store the events of a server, and the host's requests to a running server.
+"""Events that a server plays (tournaments, announced beforehand), and requests to a running server, in the store.
 
-An event is a row of `ladders`, like an event of `arena ladder`. The row contains the event's plan and state. Its
-results are in the rows of its matches.
+An event is a row of the table `ladders`, like a ladder of `arena ladder`. The row contains the event's plan and state.
+The event's results are in the rows of its matches. A request is a row of the table `requests`: a command of the host,
+who runs the server, writes it, and the server reads it and answers in the same row.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from arena.server.store.lease import load_held_names
 from arena.server.store.schema import ladders, matches, requests
 
 EVENT = "event"
-"""Value of `ladders.kind` for events that a server plays."""
+"""Value of the column `ladders.kind` for events that a server plays."""
 
 
 class _Plan(Struct):
@@ -42,7 +43,10 @@ _request: msgspec.json.Decoder[HostRequest] = msgspec.json.Decoder(HostRequest, 
 
 
 def event_row(state: EventState) -> dict[str, Any]:
-    """Return the row of an event. The plan in the row has the keys of an `arena ladder` plan, and one for the state."""
+    """Return the row of the table `ladders` for an event, by column.
+
+    The plan in the row is JSON, with the keys of a plan of `arena ladder`, and the whole event under the key `state`.
+    """
     plan = state.plan
     setups = [start.game.setup() for start in plan.starts]
     columns = {
@@ -67,12 +71,12 @@ def event_row(state: EventState) -> dict[str, Any]:
 
 
 def parse_state(plan: str) -> EventState:
-    """Return the state of an event from the plan in its row."""
+    """Return the state of an event from `plan`, the JSON in its row of `ladders`."""
     return _plan(plan).state
 
 
 async def load_events(connection: AsyncConnection, server: str) -> list[StoredEvent]:
-    """Return the unfinished events of a server, with their results."""
+    """Return the unfinished events of a server, with their results, the earliest event first."""
     is_open_event = (ladders.c.kind == EVENT) & (ladders.c.server == server) & ladders.c.finished.is_(None)
     rows = (
         await connection.execute(sa.select(ladders).where(is_open_event).order_by(ladders.c.started))
@@ -104,29 +108,39 @@ async def find_event(engine: AsyncEngine, name: str) -> StoredEvent | None:
 
 
 async def list_events(engine: AsyncEngine) -> list[EventState]:
-    """Return every event of every server, the earliest first."""
+    """Return every event of every server on the store, also those that are over, the earliest first."""
     query = sa.select(ladders.c.plan).where(ladders.c.kind == EVENT).order_by(ladders.c.started)
     async with database.open_query_connection(engine) as connection:
         return [parse_state(text) for text in (await connection.execute(query)).scalars()]
 
 
 class EntriesPlan(Struct):
-    """Plan of an event, without its games."""
+    """Part of an `EventPlan` (`server.core.event_state`), without the games, whose decoding takes long."""
 
     event: str
+    """Name of the event."""
     begins: int
+    """Start of the event, as Unix time in seconds."""
     closes: int
+    """Time at which the entries close, as Unix time in seconds."""
     invited: tuple[str, ...] = ()
+    """Bots that may enter; empty if all bots may."""
 
 
 class Entries(Struct):
-    """Entries of an event: an `EventState` without the games, whose decoding takes long."""
+    """Entries of an event: part of an `EventState` (`server.core.event_state`).
+
+    The games, whose decoding takes long, are left out.
+    """
 
     plan: EntriesPlan
     phase: EventPhase
     bots: tuple[str, ...]
+    """Bots that have entered, also those that have withdrawn since."""
     withdrawn: tuple[str, ...]
+    """Bots that have entered, and have since left or been removed."""
     excluded: tuple[str, ...]
+    """Bots that the host or the bot's owner has withdrawn."""
     server: str = ""
     """Name of the server that plays the event."""
 
@@ -139,7 +153,7 @@ _entries = msgspec.json.Decoder(_PlanWithEntries).decode
 
 
 async def load_unfinished_entries(engine: AsyncEngine) -> list[Entries]:
-    """Return the entries of all unfinished events, the earliest event first."""
+    """Return the entries of each unfinished event of every server on the store, the earliest event first."""
     table = ladders.c
     query = sa.select(table.server, table.plan).where(table.kind == EVENT, table.finished.is_(None))
     async with database.open_query_connection(engine) as connection:
@@ -152,9 +166,11 @@ MAX_EVENTS = 500
 
 
 async def list_events_since(engine: AsyncEngine, time: str) -> list[EventState]:
-    """Return the events that are unfinished or started at or after `time`, in order of their start.
+    """Return the events that are unfinished, or whose start is not before `time`, in order of their start.
 
-    At most `MAX_EVENTS` are returned, the latest ones.
+    time: time in the format of `database.current_timestamp`
+
+    At most MAX_EVENTS are returned, those with the latest starts.
     """
     table = ladders.c
     lately = (table.kind == EVENT) & (table.finished.is_(None) | (table.started >= time))
@@ -164,10 +180,12 @@ async def list_events_since(engine: AsyncEngine, time: str) -> list[EventState]:
 
 
 async def find_name_conflict(engine: AsyncEngine, plan: EventPlan) -> str | None:
-    """Return the event or series that has the name of a new event or of its series; None if both names are free.
+    """Return a text that names the event or series with which a new event's names collide; None if both are free.
 
-    An event and a series must not share a name, because commands accept the name of either. The name of a series is
-    free again when all its events are over.
+    plan: plan of the new event
+
+    An event and a series must not share a name, because commands accept the name of either. A new series may take the
+    name of an earlier one whose events are all over.
     """
     query = sa.select(ladders.c.event).where(ladders.c.event.in_((plan.event, plan.series)))
     async with database.open_query_connection(engine) as connection:
@@ -185,45 +203,54 @@ async def find_name_conflict(engine: AsyncEngine, plan: EventPlan) -> str | None
 
 
 ANSWER_SECONDS = 5.0
-"""Time to wait for a server's answer, in seconds."""
+"""Maximum time to wait for a server's answer to a request, in seconds."""
 FIRST_POLL_SECONDS = 0.05
-"""Time before the first check for an answer, in seconds. Each later pause is twice as long, up to a second."""
+"""Time from a request to the first check for its answer, in seconds.
+
+Each later pause is twice as long, up to a second.
+"""
 
 
 class RequestAnswer(Struct, frozen=True):
-    """Answer of a server to a request that a host made with `arena event`, and True if the request was carried out."""
+    """Answer of a server to a request."""
 
     text: str
+    """Answer in one line, for the person who made the request."""
     done: bool
+    """True if the server carried out the request; False if it refused."""
 
 
 class StoreChange(Protocol):
-    """Change of the store that the page process has prepared."""
+    """Change of the store that the process of the web site has prepared, and that another process may have to make."""
 
     def apply(self, connection: sa.Connection) -> bool:
         """Make the change in the caller's transaction, and return True.
 
-        If the store has changed since, change nothing and return False.
+        If the change is no longer valid, because the store has changed since, do nothing and return False.
         """
         ...
 
 
 class NewRequest(Struct, frozen=True, tag="request"):
-    """Request to the server that plays an event."""
+    """Request to the server that plays an event, which the process of the web site has prepared."""
 
     server: str
+    """Name of the server that plays the event."""
     request: ControlEvent
 
 
 def _store_request(connection: sa.Connection, server: str, request: HostRequest) -> int:
-    """Store a request to a server, and return its number."""
+    """Store a request to the server called `server`, in the caller's transaction, and return the request's number."""
     values = {"server": server, "request": _encode(request).decode(), "answer": None, "done": None}
     key = connection.execute(sa.insert(requests), values).inserted_primary_key
     return int(key[0]) if key is not None else 0
 
 
 async def send_request(engine: AsyncEngine, server: str, request: HostRequest) -> RequestAnswer | None:
-    """Send a request to a server, and return the answer; None if none comes within `ANSWER_SECONDS`."""
+    """Send a request to a server through the store, and return the answer; None if none comes within ANSWER_SECONDS.
+
+    An unanswered request stays in the store, so the server may still carry it out later.
+    """
     async with engine.begin() as connection:
         number = await connection.run_sync(_store_request, server, request)
     reply = await _wait_for_answer(engine, number)
@@ -246,7 +273,7 @@ async def _wait_for_answer(engine: AsyncEngine, number: int) -> RequestAnswer | 
 
 
 def make_change_maker(engine: AsyncEngine) -> MakeChange:
-    """Return a `MakeChange` for a process without a core."""
+    """Return a `MakeChange` that writes to the store of `engine`, for a process without a core (`server.core`)."""
     write = database.transaction_writer(engine)
 
     async def make_change(change: PreparedChange) -> bool | RequestAnswer:
@@ -258,7 +285,10 @@ def make_change_maker(engine: AsyncEngine) -> MakeChange:
 
 
 async def require_answer(engine: AsyncEngine, new_request: NewRequest) -> RequestAnswer:
-    """Send a request through the store, and return its answer. Raises TimeoutError if no server answers in time."""
+    """Send a request through the store to the server that it names, and return the server's answer.
+
+    Raises TimeoutError if the server does not answer within ANSWER_SECONDS.
+    """
     reply = await send_request(engine, new_request.server, new_request.request)
     if reply is None:
         raise TimeoutError
@@ -266,7 +296,10 @@ async def require_answer(engine: AsyncEngine, new_request: NewRequest) -> Reques
 
 
 async def is_connected(engine: AsyncEngine, name: str) -> bool | None:
-    """Return True if a client of this name is connected to a server on the store; None if a server does not answer."""
+    """Ask every running server on the store whether a client of this name is connected.
+
+    Return True if one has such a client, False if none has, and None if none says so but a server does not answer.
+    """
     async with database.open_query_connection(engine) as connection:
         servers = await connection.run_sync(load_held_names)
     replies = [await send_request(engine, server, FindClient(name)) for server in servers]
@@ -277,13 +310,19 @@ async def is_connected(engine: AsyncEngine, name: str) -> bool | None:
 
 PreparedChange = StoreChange | NewRequest
 MakeChange = Callable[[PreparedChange], Awaitable[bool | RequestAnswer]]
-"""Function that makes a prepared change, or passes on a request and returns its answer. Raises TimeoutError."""
+"""Function that makes a prepared change, and returns True, or False if the change is no longer valid.
+
+Given a request, it sends the request to its server, and returns the answer, or raises TimeoutError if none comes.
+"""
 _REPLY = sa.select(requests.c.answer, requests.c.done).where(requests.c.number == sa.bindparam("of"))
 _DELETE_REQUEST = sa.delete(requests).where(requests.c.number == sa.bindparam("of"))
 
 
 async def make_entry_request(engine: AsyncEngine, event: str, bot: str) -> ControlEvent:
-    """Return the request to enter a bot in an event, with the bot's stored ratings."""
+    """Return the request to enter a bot in an event.
+
+    It contains the bot's stored ratings, which may limit the entries.
+    """
     async with database.open_query_connection(engine) as connection:
         rated = await load_bot_standings(connection, bot)
     return ControlEvent(event, "enter", bot, {each.game: each.rating for each in rated})

@@ -1,4 +1,4 @@
-"""Reasons for errors of SQLite and PostgreSQL, each in one line with a remedy."""
+"""One-line reasons for errors of SQLite and PostgreSQL, with remedies for the host."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SQLITE_REASONS = {
     sqlite3.SQLITE_PERM: "this user may not write the file: run the command as the user of the server",
     sqlite3.SQLITE_READONLY: "this user may not write the file: run the command as the user of the server",
 }
-"""Reason and remedy for each of SQLite's primary error codes that is not a fault of this program."""
+"""Reason and remedy for each primary error code of SQLite that does not result from a fault of this program."""
 POSTGRESQL_REMEDIES = {
     "28000": "check the user in the URL, and PostgreSQL's pg_hba.conf",
     "28P01": "check the password in the URL or in the file that ARENA_DB_PASSWORD_FILE names",
@@ -27,17 +27,18 @@ POSTGRESQL_REMEDIES = {
     "57P02": "try again when PostgreSQL runs",
     "57P03": "try again when PostgreSQL has started",
 }
-"""Remedy for each of PostgreSQL's error codes that is not a fault of this program."""
+"""Remedy for each error code (SQLSTATE) of PostgreSQL that does not result from a fault of this program."""
 NO_ANSWER = "check that it runs, and the host and port in its URL"
+"""Remedy if PostgreSQL does not answer."""
 
 
 def describe_cause(cause: BaseException) -> str:
-    """Return the reason for a driver's error in one line, with a remedy if the fault is not this program's."""
+    """Return the reason for a database driver's error in one line, with a remedy if this program is not at fault."""
     reason = SQLITE_REASONS.get((getattr(cause, "sqlite_errorcode", None) or 0) & 0xFF)
     if reason is not None:
         return reason
     state = getattr(cause, "sqlstate", None) or ""
-    # SQLAlchemy's copy of an error of asyncpg puts the class before the text.
+    # SQLAlchemy's copy of an asyncpg error puts the name of the class before the text, so the original is shown.
     text = _first_line(cause.__cause__ if state and cause.__cause__ is not None else cause)
     if state in POSTGRESQL_REMEDIES:
         return f"{text}: {POSTGRESQL_REMEDIES[state]}"
@@ -45,7 +46,7 @@ def describe_cause(cause: BaseException) -> str:
         return "the host in the URL is unknown: check its name"
     if isinstance(cause, TimeoutError) and not str(cause):
         return f"the database does not answer in time: {NO_ANSWER}"
-    # The operating system's errors of connections have a number. That of a missing socket has no file name.
+    # The operating system's connection errors have a number. Its error for a missing Unix socket has no file name.
     if (
         isinstance(cause, ConnectionError | FileNotFoundError)
         and cause.errno is not None

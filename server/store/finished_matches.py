@@ -1,4 +1,7 @@
-"""Columns of finished matches, copied from their records so that lists need not unpack the records."""
+"""Finished matches: their records, and their summaries for lists.
+
+The columns of a summary are copied from the record into `matches`, so that a list need not unpack any record.
+"""
 
 from __future__ import annotations
 
@@ -21,19 +24,23 @@ from arena.server.store.packing import unpack_record
 from arena.server.store.schema import ARRIVAL, matches, records
 
 MAX_LENGTHS = {"map": 128, "time_control": 64, "detail": 500}
-"""Maximum length of these columns, in characters. It limits the size of a list, whatever the records contain."""
+"""Maximum length of the text in each of these columns of `matches`, in characters.
+
+It limits the size of a list of matches, whatever their records contain.
+"""
 
 DIGEST_BYTES = 16
+"""Length of a match's digest, in bytes."""
 OPENING_PLIES = 4
-"""Number of plies that count as the opening of a match without book moves."""
+"""Number of plies (moves of one player) that count as the opening of a match that began without moves from a book."""
 
 RESULT_COLUMNS = ("map", "time_control", "plies", "winner", "reason", "detail")
-"""Columns of `matches` that are set at the end of a match and shown in lists."""
+"""Columns of `matches` that are copied from the record at the end of a match and shown in lists."""
 END_COLUMNS = (*RESULT_COLUMNS, "opening")
-"""All columns of `matches` that are set at the end of a match."""
+"""All columns of `matches` that are computed from the record at the end of a match by `make_summary_columns`."""
 
 PagePosition = tuple[str, str]
-"""Position in a list of matches: the end time and the id of a match."""
+"""Position in a list of matches, newest first: the end time and the id of the last match before the position."""
 
 
 class MatchSummary(Struct, frozen=True):
@@ -51,17 +58,15 @@ class MatchSummary(Struct, frozen=True):
 
 
 class MatchList(Struct, frozen=True):
-    """Page of finished matches, newest first.
-
-    `next` is the position where the next page starts; None on the last page.
-    """
+    """Part of a list of finished matches, newest first."""
 
     matches: list[MatchSummary]
     next: str | None
+    """Position at which the list continues: a `PagePosition` as the text `TIME|MATCH`; None at the end of the list."""
 
 
 def make_summary_columns(record: Record) -> dict[str, Any]:
-    """Return the values of the columns `END_COLUMNS` for a record."""
+    """Return the values of the columns END_COLUMNS for a record, by column. Long texts are cut off."""
     name, result = record.setup.get("map"), record.result
     texts = {
         "map": name if isinstance(name, str) else "",
@@ -80,7 +85,10 @@ def make_summary_columns(record: Record) -> dict[str, Any]:
 def opening_key(game: str, setup: Mapping[str, Any], moves: Sequence[Any], book_moves: int) -> str | None:
     """Return 16 hexadecimal digits that identify a match's opening; None if the match ended during its opening.
 
-    book_moves: number of book moves before the bots took over; if 0, the first `OPENING_PLIES` plies count as the opening
+    setup: setup of the match, of which only the name of the map is used
+    moves: moves of the match from its start, as plain data; moves after the opening are ignored
+    book_moves: number of moves from an opening book before the bots took over; with 0, the first OPENING_PLIES plies
+        count as the opening
     """
     count = book_moves or OPENING_PLIES
     if len(moves) < count:
@@ -91,10 +99,10 @@ def opening_key(game: str, setup: Mapping[str, Any], moves: Sequence[Any], book_
 
 
 def match_digest(record: Record) -> bytes:
-    """Return a digest that is equal for matches that repeat each other, except for the time of their moves.
+    """Return a digest that is equal for two matches if one repeats the other, apart from the times of the moves.
 
-    In such matches the same two bots have the same seats, make the same moves and end in the same way. Only the first one
-    is rated: repeated games of two deterministic bots carry no new information.
+    In such matches the same two bots have the same seats, make the same moves, and end in the same way. Only the first
+    match is rated, because a repeated match of two deterministic bots carries no new information.
     """
     moves = [each.move for each in record.moves]
     fields = [record.game, record.setup, record.players, moves, record.result.winner, record.result.reason]
@@ -105,9 +113,9 @@ def match_digest(record: Record) -> bytes:
 def next_arrival_number(dialect: str) -> sa.ColumnElement[Any]:
     """Return an SQL expression for the next arrival number of a finished match.
 
-    Ratings are computed in this order, not by time, because the clocks of servers differ and may be wrong by years. A
-    transaction that counts matches must see every match with a lower number. SQLite has one writer. On PostgreSQL,
-    transactions that assign numbers and transactions that count exclude each other.
+    Ratings are computed in the order of these numbers, not of end times, because the clocks of servers differ and may
+    be wrong by years. A transaction that counts matches must see every match with a lower number. So on PostgreSQL,
+    transactions that assign numbers must exclude transactions that count. SQLite has only one writer at a time.
     """
     if dialect == "postgresql":
         return ARRIVAL.next_value()
@@ -120,10 +128,10 @@ def next_arrival_number(dialect: str) -> sa.ColumnElement[Any]:
 
 @lru_cache(maxsize=2)
 def make_insert_record_statement(dialect: str) -> sa.Insert:
-    """Return the statement that stores the packed data of a finished match, unless some are stored already.
+    """Return the statement that stores the packed data of a finished match, unless the match has packed data already.
 
     Parameters: `which` is the id of the match, `packed` its data, and `whole` is True if the data include the terms and
-    the journal.
+    the events of the match.
     """
     values = sa.bindparam("packed", type_=sa.LargeBinary), sa.bindparam("whole", type_=sa.Boolean)
     is_finished = (matches.c.match == sa.bindparam("which")) & matches.c.finished.is_not(None)
@@ -137,16 +145,19 @@ _REASONS = {each.value: each for each in EndReason}
 
 
 def result_from_row(row: Any, detail: str = "") -> Result:
-    """Return the result of a match from `winner` and `reason` of its row."""
+    """Return the result of a match from the columns `winner` and `reason` of a row.
+
+    winner is a seat; None or empty if nobody won
+    """
     return Result(row.winner or None, _REASONS.get(row.reason) or EndReason.parse(row.reason), detail)
 
 
 MIN_PREFIX = 4
-"""Minimum length of a prefix of a match id, in characters."""
+"""Minimum number of characters of a match id with which `find_record` finds the match."""
 
 
 async def load_record(engine: AsyncEngine, match: str) -> str | None:
-    """Return the record of a finished match as one line of JSON; None if there is no such match."""
+    """Return the record of a finished match as one line of JSON; None if no finished match has the id `match`."""
     query = sa.select(records.c.packed).join(matches, matches.c.number == records.c.number)
     async with open_query_connection(engine) as connection:
         packed = (await connection.execute(query.where(matches.c.match == match))).scalar_one_or_none()
@@ -154,10 +165,12 @@ async def load_record(engine: AsyncEngine, match: str) -> str | None:
 
 
 async def find_record(engine: AsyncEngine, match: str) -> tuple[str | None, bool]:
-    """Return the record of a finished match by its id, or by a unique prefix of at least `MIN_PREFIX` characters.
+    """Return the record of a finished match, as one line of JSON, by its id or by the beginning of its id.
 
-    The second value is False if `match` was looked up as a prefix, which may fit a later match too. The record is None
-    if no match, or more than one, is found.
+    match: id of the match, or at least MIN_PREFIX characters at the beginning of its id
+
+    The record is None if no match, or more than one, is found. The second returned value is False if `match` was looked
+    up as the beginning of an id. The answer then does not hold forever, because a later id may begin with it too.
     """
     line = await load_record(engine, match)
     if line is not None or len(match) < MIN_PREFIX:
@@ -170,7 +183,7 @@ async def find_record(engine: AsyncEngine, match: str) -> tuple[str | None, bool
 
 
 async def load_open_players(engine: AsyncEngine, match: str) -> Players | None:
-    """Return the players of an unfinished match; None if there is no such match."""
+    """Return the players of a match in progress; None if no match in progress has the id `match`."""
     query = sa.select(matches.c.maxie, matches.c.minnie)
     query = query.where(matches.c.match == match, matches.c.finished.is_(None))
     async with open_query_connection(engine) as connection:
@@ -179,7 +192,7 @@ async def load_open_players(engine: AsyncEngine, match: str) -> Players | None:
 
 
 async def load_summary(engine: AsyncEngine, match: str) -> MatchSummary | None:
-    """Return a finished match as shown in lists; None if there is no such match."""
+    """Return a finished match as shown in lists; None if no finished match has the id `match`."""
     columns = ("match", "event", "game", "maxie", "minnie", "finished", *RESULT_COLUMNS)
     query = sa.select(*(matches.c[name] for name in columns))
     query = query.where(matches.c.match == match, matches.c.finished.is_not(None))
@@ -189,14 +202,18 @@ async def load_summary(engine: AsyncEngine, match: str) -> MatchSummary | None:
 
 
 FINISHED = matches.c.finished.is_not(None)
-"""Condition of the indices of finished matches.
+"""SQL condition that a match is finished, which is also the condition of the partial indices of finished matches.
 
-All queries share this object, which is a key in the cache of queries.
+All queries share this object, because `list_distinct_games` caches its queries by the conditions.
 """
 
 
 async def list_distinct_games(connection: AsyncConnection, column: sa.Column[Any], *where: Any) -> list[str]:
-    """Return the distinct games in `column` among rows that match `where`, with one index lookup per game."""
+    """Return the sorted distinct games in `column` of the rows that meet all conditions `where`.
+
+    The query takes one index lookup per game. The column and each condition must be the same object in every call,
+    because the queries are cached.
+    """
     return list((await connection.execute(_distinct_games_query(column, where))).scalars())
 
 
@@ -209,7 +226,7 @@ def _distinct_games_query(column: sa.Column[Any], where: tuple[Any, ...]) -> sa.
 
 
 def summary_from_row(row: sa.Row[Any]) -> MatchSummary:
-    """Return the entry of a list for a row of `matches`."""
+    """Return the summary of a finished match from its row of `matches`."""
     return MatchSummary(
         row.match,
         row.event,

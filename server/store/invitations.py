@@ -1,6 +1,6 @@
-"""Invitations: codes with which an owner registers names for bots, without the host's help.
+"""Invitations: codes with which an owner of bots registers names for them on the web site, without the host's help.
 
-A code is shown once, and only its hash is stored.
+The host, who runs the server, creates an invitation. Its code is shown once, and only a hash of the code is stored.
 """
 
 from __future__ import annotations
@@ -29,29 +29,33 @@ from arena.server.store.tokens import (
 )
 
 MAX_REVOKED = 20
-"""Number of revoked names after which an owner cannot register more, because a revoked name stays taken forever."""
+"""Number of revoked names with which an owner can no longer register names. A revoked name stays taken forever."""
 
 
 class OwnerAccount(Struct, frozen=True):
-    """Account of an owner: the bots and the open invitation, as shown to the owner."""
+    """Account of an owner, as shown to the owner: the owner's bots and open invitation."""
 
     owner: str
     bots: list[Token]
+    """Tokens of all the owner's bots, also revoked ones, in order of creation."""
     left: int
-    """Number of names that the owner may still register."""
+    """Number of names that the owner may still register; 0 without an open invitation."""
     until: str
-    """End time of the invitation, in the format of `database.current_timestamp`; empty if none is open."""
+    """End time of the open invitation, in the format of `database.current_timestamp`; empty if none is open."""
 
 
 class NewName(Struct, frozen=True, tag="name"):
-    """Change that registers a free name, with its token, for an owner with an open invitation."""
+    """Prepared change that registers a name, with a token, for an owner with an open invitation."""
 
     token: Token
     names_at_check: bytes
-    """Digest of all names in the store when this name was found to be free. `apply` fails if the names have changed."""
+    """Digest of all names in the store when this name was found to be free. `apply` checks that it is the same."""
 
     def apply(self, connection: sa.Connection) -> bool:
-        """Register the name and return True; return False if the names in the store have changed since the check."""
+        """Register the name in the caller's transaction, and return True.
+
+        Return False, and change nothing, if any name in the store was added or removed since the check.
+        """
         database.lock_exclusively(connection)
         if _digest(connection.execute(_NAMES).scalars()) != self.names_at_check:
             return False
@@ -60,9 +64,12 @@ class NewName(Struct, frozen=True, tag="name"):
 
 
 async def create_invitations(engine: Engine, owners: list[str], bots: int, seconds: float) -> dict[str, str]:
-    """Create an invitation for each owner, valid for `seconds` and for up to `bots` bots. Return the codes by owner.
+    """Create an invitation for each owner, and return the codes by owner.
 
-    Raises TokenError if an owner is not a valid name.
+    bots: maximum number of bots that an owner may have with the invitation, including earlier ones
+    seconds: time for which the invitations are valid
+
+    Raises TokenError, and creates no invitation, if an owner is not a valid name.
     """
     bad = next((owner for owner in owners if not is_valid_name(owner)), None)
     if bad is not None:
@@ -79,27 +86,28 @@ async def create_invitations(engine: Engine, owners: list[str], bots: int, secon
 
 
 async def find_invited_owner(engine: Engine, code: str) -> str | None:
-    """Return the owner of the open invitation with this code; None if there is none."""
+    """Return the owner to whom the host gave this code; None if the code is unknown or has expired."""
     query = sa.select(invitations.c.owner).where(invitations.c.hash == hash_token(code), _OPEN)
     async with database.open_query_connection(engine) as connection:
         return (await connection.execute(query, {"now": database.current_timestamp()})).scalar_one_or_none()
 
 
 async def load_owner(engine: Engine, owner: str) -> OwnerAccount:
-    """Return an owner with all bots and the open invitation, if there is one."""
+    """Return the account of an owner. It has no bots and no invitation if the owner is unknown."""
     async with database.open_query_connection(engine) as connection:
         return await _load_owner(connection, owner)
 
 
 async def prepare_registration(engine: Engine, owner: str, name: str) -> tuple[NewName, str]:
-    """Check the name that an owner wants for a bot. Return the change that registers it, and its new token.
+    """Check the name that an owner wants for a bot. Return the change that registers the name, and the bot's token.
 
-    Raises TokenError if the name is invalid or taken, or the owner's invitation is over or used up.
+    Nothing is stored until the change is applied. Raises TokenError if the name is invalid, reserved or taken, or looks
+    like another one, and if the owner's invitation is over or used up.
     """
     if not is_valid_name(name):
         raise TokenError(f"{name!r:.80} is not a valid name: write 1 to {MAX_NAME} printable characters")
     async with database.open_query_connection(engine) as connection:
-        # The names are read first: one that the owner registers after that is not among them, and `apply` refuses.
+        # The names are read before the account: if the owner registers another one in between, `apply` returns False.
         known_names = set((await connection.execute(_NAMES)).scalars())
         account = await _load_owner(connection, owner)
     if not account.until:
@@ -130,7 +138,7 @@ async def _load_owner(connection: AsyncConnection, owner: str) -> OwnerAccount:
 
 
 def _digest(names: Iterable[str]) -> bytes:
-    """Return a digest of a set of names."""
+    """Return the SHA-256 of a set of names, in any order."""
     return sha256("\n".join(sorted(names)).encode()).digest()
 
 

@@ -1,4 +1,7 @@
-"""Lock on a stored event, so that only one process plays it. The lock ends with the process that holds it."""
+"""Lock on a ladder or a match series in the store, so that only one process plays it.
+
+The lock is released at the latest when the process that holds it ends.
+"""
 
 from __future__ import annotations
 
@@ -15,17 +18,17 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 
 class CannotResume(Exception):
-    """Raised when a stored event cannot be resumed; the message is a one-line reason."""
+    """Raised when a stored ladder cannot be begun or resumed; the message is a one-line reason."""
 
 
 def short_digest(data: object) -> str:
-    """Return a hash of plain data as twelve hexadecimal digits."""
+    """Return a hash of JSON data as twelve hexadecimal digits. The order of keys does not matter."""
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:12]
 
 
 @asynccontextmanager
 async def lock_event(engine: AsyncEngine, event: str) -> AsyncIterator[None]:
-    """Hold the lock on an event during the block. Raises CannotResume if another process holds it."""
+    """Hold the lock on the ladder called `event` during the block. Raises CannotResume if another process holds it."""
     if engine.dialect.name == "sqlite":
         with _lock_file(Path(f"{engine.url.database}-ladder-{short_digest(event)}.lock"), event):
             yield
@@ -61,7 +64,7 @@ def _lock_file(path: Path, event: str) -> Iterator[None]:
 
 
 def _is_file_at(path: Path, file: int) -> bool:
-    """Return True if the open file is the one at the path."""
+    """Return True if the open file with the descriptor `file` is still the file at `path`."""
     try:
         return os.path.samestat(path.stat(), os.fstat(file))
     except FileNotFoundError:

@@ -1,6 +1,7 @@
-"""Ladders in the store: their plans, their results, and the lock of the process that plays each.
+"""Ladders in the store: their plans and their results.
 
-If a ladder is killed, its unfinished matches are removed and played again, because the ladder's bots died with it.
+A ladder is a competition that one command runs from start to end. If the process of a ladder is killed, its bots end
+with it. So when the ladder is resumed, its unfinished matches are removed and played again.
 """
 
 from __future__ import annotations
@@ -25,18 +26,24 @@ from arena.server.store.ladder_lock import CannotResume, lock_event
 from arena.server.store.packing import unpack_record
 
 Plan = Mapping[str, Any]
-"""Settings of a ladder that determine its pairings, as plain data with readable keys."""
+"""Settings of a ladder that must stay the same when it is resumed, as JSON data.
+
+The keys are shown in error messages.
+"""
 
 
 @dataclass(frozen=True)
 class StoredLadder:
-    """Stored ladder: its plan and its finished matches."""
+    """Stored ladder: its plan and its finished matches. Times are in the format of `database.current_timestamp`."""
 
     event: str
+    """Name of the ladder."""
     uid: UUID
+    """Unique id, from which the ids of the ladder's matches are derived."""
     plan: dict[str, Any]
     started: str
     finished: str | None
+    """End time of the ladder; None if it is unfinished."""
     records: dict[str, Record]
     """Records of the finished matches by id, in order of finishing."""
     seconds: float = 0.0
@@ -47,14 +54,16 @@ class StoredLadder:
 async def claim_ladder(
     engine: AsyncEngine, kind: str, event: str | None, default_name: str, plan: Plan
 ) -> AsyncIterator[StoredLadder]:
-    """Begin or resume a ladder, and lock out other processes during the block.
+    """Begin or resume a ladder, yield it, and keep other processes from playing it during the block.
 
     kind: command that plays the ladder: `ladder` or `match`
-    event: name of the ladder; None to resume the last unfinished ladder of this kind that has no name, or begin a new one
+    event: name that the user chose for the ladder; None to resume the last unfinished ladder of this kind without a
+        chosen name, or to begin a new ladder
     default_name: name of a new ladder if `event` is None
+    plan: settings of the ladder, which must equal the stored ones if it is resumed
 
-    The unfinished matches of a killed ladder are removed. Raises CannotResume if the plan differs from the stored one, or
-    if another process plays the ladder.
+    The unfinished matches of a killed ladder are removed. Raises CannotResume if the plan differs from the stored one,
+    if another process plays the ladder, or if it is deleted meanwhile.
     """
     requested = json.loads(json.dumps(plan))
     row = await _find_row(engine, kind, event)
@@ -82,7 +91,7 @@ async def claim_ladder(
 
 
 async def set_bots(engine: AsyncEngine, event: str, bots: list[str]) -> None:
-    """Store the names of a ladder's bots once they have connected, if its plan does not name them."""
+    """Store `bots` as the names of a ladder's bots, for a ladder whose bots are not known until they connect."""
     async with database.exclusive_transaction(engine) as connection:
         mine = schema.ladders.c.event == event
         row = (await connection.execute(sa.select(schema.ladders.c.plan).where(mine))).scalar_one()
@@ -101,7 +110,7 @@ async def finish_ladder(engine: AsyncEngine, event: str) -> None:
 
 
 async def load_ladder(engine: AsyncEngine, event: str) -> StoredLadder | None:
-    """Return a ladder with its finished matches; None if no ladder has this name."""
+    """Return the ladder called `event`, with the records of its finished matches; None if no ladder has this name."""
     query = sa.select(schema.ladders).where(schema.ladders.c.event == event)
     matches, records = schema.matches, schema.records
     async with database.open_query_connection(engine) as connection:
@@ -122,17 +131,20 @@ async def load_ladder(engine: AsyncEngine, event: str) -> StoredLadder | None:
 
 @dataclass(frozen=True)
 class StoredPlan:
-    """Plan of a ladder, with its start and end."""
+    """Plan of a ladder, or of an event that a server plays. Times are in ISO 8601, UTC."""
 
     uid: str
+    """Unique id, in hexadecimal, from which the ids of the matches are derived."""
     kind: str
+    """`ladder` or `match` for a ladder, by the command that plays it; `event` for an event that a server plays."""
     plan: dict[str, Any]
     started: str
     finished: str | None
+    """End time; None if the ladder or event is unfinished."""
 
 
 async def find_plan(engine: AsyncEngine, event: str) -> StoredPlan | None:
-    """Return the plan of a ladder; None if no ladder has this name."""
+    """Return the plan of the ladder, or the server's event, called `event`; None if there is none with a plan."""
     table = schema.ladders.c
     columns = table.uid, table.kind, table.plan, table.started, table.finished
     query = sa.select(*columns).where(table.event == event)
@@ -144,7 +156,7 @@ async def find_plan(engine: AsyncEngine, event: str) -> StoredPlan | None:
 
 
 async def load_results(engine: AsyncEngine, event: str) -> dict[str, FinishedMatch]:
-    """Return the results of an event's finished matches by id, in order of finishing."""
+    """Return the results of an event's finished matches by match id, in order of finishing."""
     table = schema.matches.c
     query = sa.select(
         table.match, table.game, table.maxie, table.minnie, table.winner, table.reason, table.detail
@@ -159,12 +171,15 @@ async def load_results(engine: AsyncEngine, event: str) -> dict[str, FinishedMat
 
 
 def _unix_seconds(text: str | None) -> float:
-    """Return a stored time in seconds since 1970; 0 if there is none."""
+    """Return a stored time as seconds since 1970; 0 for None or an empty text."""
     return datetime.fromisoformat(text).timestamp() if text else 0.0
 
 
 def _total_covered_seconds(spans: list[tuple[float, float]]) -> float:
-    """Return the number of seconds that at least one of the spans, as (start, end) in seconds, covers."""
+    """Return the total time that one or more of the `spans` cover, in seconds.
+
+    spans: pairs of a start and an end, in seconds; they may overlap
+    """
     total, until = 0.0, float("-inf")
     for start, end in sorted(spans):
         total += max(0.0, end - max(start, until))

@@ -1,10 +1,10 @@
-"""Lease of a server on its name, so that only one process at a time writes the matches of that name.
+"""Lease on the name of a server, so that only one process at a time writes the matches of that server.
 
 A process that acquires a name gets a fencing number, one higher than the previous holder's. The holder renews its
 lease while it runs, and releases it when it stops. Every transaction of the journal checks the number in the store
 and locks it until the commit. A holder that was wrongly taken for dead can therefore write nothing more.
 
-Times come from the database: the clock of PostgreSQL, or with SQLite the clock of the machine.
+Stored times come from the database: from the clock of PostgreSQL's machine, or with SQLite from this machine's clock.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from arena.server.store.schema import servers
 log = logging.getLogger("arena.lease")
 
 LEASE_SECONDS = 10.0
-"""Time for which a lease is valid without renewal, in seconds."""
+"""Default time for which a lease is valid without renewal, in seconds."""
 RENEWALS = 3
-"""Number of renewals within the duration of a lease."""
+"""Number of renewals within the duration of a lease, so that one failed renewal is harmless."""
 CHECK_SECONDS = 0.25
 """Pause between two attempts to acquire a name that another process holds, in seconds."""
 
@@ -36,13 +36,13 @@ class Lease(NamedTuple):
 
     name: str
     number: int
-    """Fencing number, which increases with every holder."""
+    """Fencing number. Each acquisition of the name gets the next higher one."""
     seconds: float = LEASE_SECONDS
-    """Time for which the name is held without renewal, in seconds."""
+    """Time for which the lease is valid without renewal, in seconds."""
     since: float = 0.0
-    """Time at which the name was acquired, by the database's clock, in seconds since 1970.
+    """Time at which this process acquired the name, by the database's clock, in seconds since 1970.
 
-    It differs for every holder.
+    The time differs for every holder, so it identifies this lease together with the number.
     """
 
 
@@ -50,9 +50,9 @@ class LeaseHeld(StoreError):
     """Raised when another process holds the name; the message names that process and its start time."""
 
     def __init__(self, name: str, row: sa.Row[Any]) -> None:
-        """`row` is the name's row of `servers`, with the database's time as `at`."""
+        """Make the error from `row`: the name's row of the table `servers`, and the database's time as `at`."""
         self.seconds = min(max(row.until - row.renewed, 0.0), LEASE_SECONDS)
-        """Duration of the holder's lease without renewal, in seconds."""
+        """Time for which the holder's lease is valid after each renewal, in seconds; at most LEASE_SECONDS."""
         since = datetime.fromtimestamp(row.since, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         super().__init__(
             f"{describe_server(name)} is running on this store already: on {row.host}, process {row.pid}, since {since};"
@@ -60,13 +60,13 @@ class LeaseHeld(StoreError):
         )
         self.name = name
         self.renewal = row.number, row.renewed
-        """Fencing number and time of the last renewal. The pair changes with every renewal."""
+        """Fencing number and time of the last renewal, in seconds since 1970. The pair changes with every renewal."""
         self.left = min(max(row.until - row.at, 0.0), self.seconds)
         """Time until the lease expires, in seconds."""
 
 
 class LeaseLost(StoreError):
-    """Raised when another process has acquired the name: the old fencing number allows no more writes."""
+    """Raised when another process has acquired the name. Writes under the old fencing number are refused."""
 
     def __init__(self, lease: Lease) -> None:
         super().__init__(
@@ -88,10 +88,15 @@ async def acquire_lease(
     wait: bool = False,
     clock: TimeSource = MONOTONIC,
 ) -> Lease:
-    """Acquire the lease on a name for `seconds`, as soon as the name is free.
+    """Acquire the lease on a server's name as soon as the name is free.
 
-    Without `wait`, raises LeaseHeld if the holder renews its lease. With `wait`, as for a standby, waits until the name
-    is free.
+    write: function that runs an operation in a transaction
+    name: name of the server; empty for the server without a name
+    seconds: time for which the lease is valid without renewal
+    wait: True for a standby, which waits until the holder releases the name or no longer renews its lease
+
+    Without `wait`, raises LeaseHeld once the holder renews its lease, which takes some seconds. If the holder was
+    killed, waits until its lease has expired.
     """
     take_it = partial(try_acquire, name=name, process=identify_this_process(), seconds=seconds)
     first: LeaseHeld | None = None
@@ -128,10 +133,12 @@ def try_acquire(
     expired: tuple[int, float] | None = None,
     seconds: float = LEASE_SECONDS,
 ) -> Lease:
-    """Acquire the lease on a name for `seconds`, in the caller's transaction. Raises LeaseHeld if another holder's
-    lease is valid.
+    """Acquire the lease on a name for `process`, in the caller's transaction.
 
     expired: fencing number and renewal time of a lease that the caller has found to be expired, whatever the store says
+    seconds: time for which the new lease is valid without renewal
+
+    Raises LeaseHeld if another lease is valid and its holder is not known to have ended.
     """
     kind = connection.dialect.name
     mine = servers.c.name == name
@@ -172,9 +179,10 @@ def try_acquire(
 
 
 def reacquire_lease(connection: sa.Connection, lease: Lease) -> Lease:
-    """Acquire a held name again under the next number, so that all writes under the old number are refused.
+    """Acquire a held name again under the next fencing number, so that all writes under the old number are refused.
 
-    An earlier transaction of unknown outcome may have done so already. Raises LeaseLost.
+    If the outcome of the transaction is unknown, call the function again with the same lease. Raises LeaseLost if
+    another process holds the name.
     """
     renewed = lease._replace(number=lease.number + 1)
     try:
@@ -192,27 +200,27 @@ def renew_lease(connection: sa.Connection, lease: Lease) -> None:
 
 
 def release_lease(connection: sa.Connection, lease: Lease) -> None:
-    """Release the name, so that another process can acquire it immediately. Raises LeaseLost."""
+    """Release the name, so that another process can acquire it immediately.
+
+    Raises LeaseLost if another process has acquired it already.
+    """
     _update(connection, lease, {"until": 0.0})
 
 
 def require_lease(connection: sa.Connection, lease: Lease) -> None:
-    """Check that the lease is held, and lock it until the end of the transaction.
-
-    Raises LeaseLost.
-    """
+    """Raise LeaseLost unless the lease is held, and keep others from acquiring it until the end of the transaction."""
     if connection.execute(_REQUIRED, {"held": lease.name, "under": lease.number}).first() is None:
         raise LeaseLost(lease)
 
 
 def load_held_names(connection: sa.Connection) -> list[str]:
-    """Return the names of the servers that hold a valid lease now, sorted."""
+    """Return the sorted names of the servers whose leases are valid now: those that run, or were killed seconds ago."""
     query = sa.select(servers.c.name).where(servers.c.until > database_time(connection.dialect.name))
     return list(connection.execute(query.order_by(servers.c.name)).scalars())
 
 
 def require_no_lease(connection: sa.Connection) -> None:
-    """Raise LeaseHeld if any running server holds a valid lease."""
+    """Raise LeaseHeld if any server holds a valid lease, unless its process is known to have ended."""
     now = database_time(connection.dialect.name)
     query = sa.select(servers, now.label("at")).where(servers.c.until > now).order_by(servers.c.name)
     for row in connection.execute(query):
@@ -222,13 +230,16 @@ def require_no_lease(connection: sa.Connection) -> None:
 
 @cache
 def database_time(dialect: str) -> sa.ColumnElement[float]:
-    """Return an SQL expression for the database's time, in seconds since 1970."""
+    """Return an SQL expression for the database's current time, in seconds since 1970.
+
+    dialect: `postgresql` or `sqlite`
+    """
     if dialect == "postgresql":
         return sa.cast(sa.extract("epoch", sa.func.clock_timestamp()), sa.Double)
     return (sa.func.julianday("now", type_=sa.Double) - 2440587.5) * 86400.0
 
 
-# Built once, because it runs in every transaction.
+# The query is built once, because it runs in every transaction.
 _REQUIRED = (
     sa.select(servers.c.number)
     .where(servers.c.name == sa.bindparam("held"), servers.c.number == sa.bindparam("under"))

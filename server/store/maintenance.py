@@ -1,4 +1,4 @@
-"""Maintain the store while the server runs: pack finished matches, and remove the oldest ones and expired data."""
+"""Maintain the store while a server runs: pack finished matches, and remove the oldest matches and expired data."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from arena.server.store.pruning import ArchiveFailed, Retention, prune
 log = logging.getLogger("arena.store")
 
 PACK_SECONDS = 2.0
-"""Interval between checks for matches to pack, in seconds."""
+"""Interval between checks for finished matches to pack, in seconds."""
 PRUNE_SECONDS = 3600.0
-"""Interval between checks for matches, directives and invitations to remove, in seconds."""
+"""Interval between checks for old matches and expired personal data to remove, in seconds."""
 
 
 class Maintenance:
-    """Task that maintains one server's store. It is active only while `run` runs."""
+    """Maintenance of the store by one server. `run` does the work."""
 
     def __init__(
         self,
@@ -33,15 +33,21 @@ class Maintenance:
         retention: Retention | None = None,
         clock: TimeSource = MONOTONIC,
     ) -> None:
-        """Prepare the task. It writes through the journal's connection, so that nothing waits for a locked file."""
+        """Prepare the maintenance of the store of `engine`.
+
+        It writes through `journal`, so that the journal never waits for a file that another connection has locked.
+        """
         self._engine = engine
         self._journal = journal
         self._clock = clock
         self.retention = retention
-        """Rule for the finished matches to keep; None to keep all."""
+        """Rule that says which finished matches to keep; None to keep all."""
 
     async def run(self) -> None:
-        """Pack and remove matches until cancelled. If the store or the archive is unavailable, try again later."""
+        """Pack and remove matches until cancelled.
+
+        If the store or the archive folder is unavailable, try again later.
+        """
         prune_at = self._clock.now()
         last_counts: tuple[int, int] | None = None
         while True:
@@ -57,7 +63,9 @@ class Maintenance:
                         if self.retention is not None:
                             await self._prune(self.retention)
             except StoreError as error:
-                await checkpoint()  # raises the cancellation of a server that stops, whose store is closed
+                await (
+                    checkpoint()
+                )  # if the server is stopping and its store is closed, end here without a warning
                 log.warning("the store cannot be maintained now: %s", error)
             await self._clock.sleep(PACK_SECONDS)
 

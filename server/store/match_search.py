@@ -1,8 +1,9 @@
 """Search of finished matches by players, map, game, event, opening and result, the newest first.
 
-An index covers one or two of the search terms, and matches are examined in its order. The other terms are tested on
-each match. One search examines at most `MAX_EXAMINED` matches and returns the position at which the next one continues,
-so it takes no longer in a store of a million matches. First, the last match to examine is determined from the indices.
+A database index covers one or two of the search terms, and matches are examined in the order of this index. The other
+terms are tested on each match. One search examines at most MAX_EXAMINED matches, and returns the position at which the
+next search continues, so it takes no longer in a store of a million matches. Before a search reads any match, it finds
+the last match to examine in the index.
 """
 
 from __future__ import annotations
@@ -35,24 +36,27 @@ _PLACE = sa.tuple_(matches.c.finished, matches.c.number)
 _NEWEST_FIRST = (matches.c.finished.desc(), matches.c.number.desc())
 
 MAX_EXAMINED = 250
-"""Maximum number of matches that one search examines."""
+"""Maximum number of matches that one search examines by default, whether or not they fit."""
 WON, LOST, DRAWN = "won", "lost", "drawn"
-"""Search terms for the result, if a bot is given. Without a bot, the terms are `maxie`, `minnie` and `drawn`."""
+"""Values of `SearchFilter.result`: matches that `SearchFilter.bot` won or lost, and drawn matches."""
 
 
 class SearchFilter(Struct, frozen=True):
-    """Search terms. An empty term matches everything."""
+    """Terms that a match must meet to be found. An empty term is met by every match."""
 
     bot: str = ""
+    """Name of a bot that played the match, in either seat."""
     opponent: str = ""
-    """Opponent of the bot in `bot`."""
+    """Name of the opponent of `bot`."""
     map: str = ""
     game: str = ""
     event: str = ""
     opening: str = ""
-    """Key of the opening, as returned by `finished.opening_key`."""
+    """Key of the opening, as returned by `finished_matches.opening_key`."""
     result: str = ""
-    """`maxie`, `minnie` or `drawn`; `won` or `lost` (by `bot`); or an end reason of `protocol.codes.EndReason`."""
+    """`maxie` or `minnie` for the seat of the winner; `drawn`; `won` or `lost` by the bot `bot`, which must be given;
+    or a value of `protocol.codes.EndReason`.
+    """
 
 
 class Score(Struct, frozen=True, rename=COLUMN_NAMES):
@@ -71,10 +75,13 @@ async def search_matches(
     before: PagePosition | None = None,
     max_examined: int = MAX_EXAMINED,
 ) -> MatchList:
-    """Return up to `limit` of the newest matches that fit `filter`, all before the position `before`.
+    """Return up to `limit` matches that fit `filter`, the newest first.
 
-    One call examines at most `max_examined` matches. So a page may be short or even empty, and still have a `next`: the
-    position at which the search continues.
+    before: end time and id of a match; only older matches are searched; None to begin with the newest match
+    max_examined: maximum number of matches to examine
+
+    Because of this maximum, the returned list may have fewer than `limit` matches, or none, although older matches fit.
+    Its `next` is the position at which another call continues the search; None if all matches have been searched.
     """
     async with open_query_connection(engine) as connection:
         games = await _find_indexed_games(connection, filter)
@@ -106,14 +113,17 @@ async def search_matches(
 
 
 async def find_opening_key(engine: AsyncEngine, match: str) -> str | None:
-    """Return the key of a finished match's opening; None if there is no such match, or it has no opening."""
+    """Return the key of a finished match's opening.
+
+    Return None if no match has the id `match`, or if the match ended during its opening or is in progress.
+    """
     query = sa.select(matches.c.opening).where(matches.c.match == match)
     async with open_query_connection(engine) as connection:
         return (await connection.execute(query)).scalar_one_or_none()
 
 
 async def load_scores(engine: AsyncEngine, bot: str, opponent: str) -> list[Score]:
-    """Return the score of a bot against another in each game, from all seasons."""
+    """Return the score of a bot against another in each game of their rated matches, for all seasons together."""
     table = crosses.c
     async with open_query_connection(engine) as connection:
         games = await list_distinct_games(connection, table.game)
@@ -130,7 +140,10 @@ def _page_position(row: Any) -> str:
 
 
 async def _find_indexed_games(connection: AsyncConnection, filter: SearchFilter) -> list[str] | None:
-    """Return the games whose indices contain the bots' matches; empty for other indices; None if no match can fit."""
+    """Return the games to search if the search uses the index by bot and game: `filter.game`, or all games.
+
+    Return an empty list if it uses another index, and None if the store has no finished match.
+    """
     if not filter.bot or filter.opponent or filter.opening or filter.event:
         return []
     if filter.game:
@@ -146,7 +159,10 @@ def _select_column_terms(filter: SearchFilter) -> dict[str, str]:
 
 
 Shape = tuple[tuple[str, ...], str]
-"""Shape of a search: the names of its terms, and its result; an empty result for an end reason or none."""
+"""Shape of a search: the names of the terms that are given, and the value of `result` if it is not an end reason.
+
+Otherwise the second value is empty. Searches of the same shape use the same SQL statements, with other parameters.
+"""
 
 
 def _find_shape(filter: SearchFilter) -> Shape:
@@ -161,22 +177,28 @@ class _Statements(Struct, frozen=True):
     """SQL statements for searches of one shape."""
 
     lists: int
-    """Number of lists of matches that are merged."""
+    """Number of lists of matches that a search merges. Each list is a range of an index, as for a bot in one seat."""
     boundary: sa.Select[Any] | None
-    """Query for the last match to examine; None if an index covers all terms.
+    """Query for the last match to examine, the *boundary*; None if the index covers all terms of the search.
 
-    Its parameter `passed` is the number of matches before it.
+    The query's parameter `passed` is the number of matches to examine before the boundary, in each list.
     """
     up_to_boundary: sa.Select[Any]
+    """Query for the matches that fit and are not older than the boundary."""
     everything: sa.Select[Any]
+    """Query for the matches that fit, without a boundary."""
 
 
 @lru_cache(maxsize=256)
 def _build_statements(shape: Shape, games: int, *, before: bool) -> _Statements:
-    """Return the statements for a shape. They are cached, because building one takes longer than running it."""
+    """Return the statements for searches of a shape. They are cached, because building takes longer than running them.
+
+    games: number of games to search in the index by bot and game; 0 if another index is used
+    before: True if the search begins after a given position, not at the newest match
+    """
     names, result = shape
     parameter = {name: sa.bindparam(name, type_=sa.String) for name in names}
-    # The terms to be tested on each match.
+    # The terms that the index does not cover are tested on each match.
     conditions = [
         _term_condition(name, parameter) for name in names if name not in ("result", *_index_terms(names))
     ]
@@ -184,7 +206,8 @@ def _build_statements(shape: Shape, games: int, *, before: bool) -> _Statements:
         conditions.append(_result_condition(result, parameter))
     lists = [(*each, _is_before()) if before else each for each in _list_conditions(names, games)]
     finished = sa.bindparam("edge_finished", type_=matches.c.finished.type)
-    # The condition on pairs is sufficient. With the one on times PostgreSQL estimates few rows, and uses the index.
+    # The condition on (time, number) is sufficient. The added condition on the time alone lets PostgreSQL estimate that
+    # few rows fit, so that it uses the index.
     until = [
         sa.tuple_(finished, sa.bindparam("edge_number", type_=matches.c.number.type)) <= _PLACE,
         matches.c.finished >= finished,
@@ -200,11 +223,12 @@ def _build_statements(shape: Shape, games: int, *, before: bool) -> _Statements:
 
 
 def _newest_matches_query(lists: Sequence[Conditions]) -> sa.Select[Any]:
-    """Return the query for the newest matches of several lists, each in the order of its index. Its parameter `most`
-    limits their number.
+    """Return the query for the newest matches of several lists together. Its parameter `most` limits their number.
 
-    The indices contain the positions, so only the returned rows are read in full. A match of a bot against itself is in
-    two lists, and is returned once.
+    lists: SQL conditions of each list
+
+    The indices contain the end times and numbers of matches, by which the lists are merged, so only the returned rows
+    are read in full. A match of a bot against itself is in two lists, and is returned once.
     """
     most = sa.bindparam("most", type_=sa.Integer)
     if len(lists) == 1:
@@ -224,20 +248,23 @@ def _newest_matches_query(lists: Sequence[Conditions]) -> sa.Select[Any]:
 
 
 def _is_before() -> sa.ColumnElement[bool]:
-    """Return the condition that a match comes after a given position in a list, newest first.
+    """Return the SQL condition that a match comes after a given match in a list, newest first.
 
-    The position has the parameters `finished_before` and `before`.
+    The parameters `finished_before` and `before` are the end time and the id of the given match.
     """
     other = matches.alias("known")
     last = sa.bindparam("before", type_=matches.c.match.type)
     number = sa.select(other.c.number).where(other.c.match == last).scalar_subquery()
-    # If the match was removed meanwhile, its time remains, and all matches that finished at that time are skipped.
+    # If the given match was removed meanwhile, its time is still known, and all matches of this time are skipped.
     finished = sa.bindparam("finished_before", type_=matches.c.finished.type)
     return sa.tuple_(finished, sa.func.coalesce(number, 0)) > _PLACE
 
 
 def _boundary_query(lists: Sequence[Conditions]) -> sa.Select[Any]:
-    """Return the query for the match after the first `passed` ones of its list; of several lists, the newest match."""
+    """Return the query for the last match to examine.
+
+    In each list this is the match after the first `passed` ones, a parameter. Of several lists, the newest one counts.
+    """
     passed = sa.bindparam("passed", type_=sa.Integer)
     one = sa.select(matches.c.finished, matches.c.number).order_by(*_NEWEST_FIRST).limit(1).offset(passed)
     edges = sa.union_all(*(sa.select(one.where(*each, FINISHED).subquery()) for each in lists)).subquery()
@@ -247,7 +274,7 @@ def _boundary_query(lists: Sequence[Conditions]) -> sa.Select[Any]:
 
 
 def _index_terms(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the terms that the best index covers."""
+    """Return the names of the terms that the best index for a search by the terms `names` covers."""
     if "opening" in names:
         return ("opening",)
     if "bot" in names and "opponent" in names:
@@ -260,7 +287,11 @@ def _index_terms(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _list_conditions(names: tuple[str, ...], games: int) -> list[Conditions]:
-    """Return the conditions of the lists of matches that one search examines together, one tuple for each list."""
+    """Return the SQL conditions of each list of matches that one search examines: one list, or several to be merged.
+
+    names: names of the search's terms
+    games: number of games to search in the index by bot and game; 0 if another index is used
+    """
     column = matches.c
     by = _index_terms(names)
 

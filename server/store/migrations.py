@@ -13,23 +13,26 @@ from arena.server.processes.identity import PROGRAM
 from arena.server.store import schema
 
 SCHEMA_VERSION = 11
-"""Schema version that this program uses: the first that was released."""
+"""Version of the schema that this program uses. Stores of older versions are migrated by STEPS."""
 
 STEPS: dict[int, Callable[[Connection], None]] = {}
-"""Migration from each schema version to the next, by the earlier version.
+"""Migration from each schema version to the next one, by the earlier version. Versions before 11 were never released.
 
-A release that changes `server.store.schema` adds the step from the preceding version.
+A release that changes `server.store.schema` increases SCHEMA_VERSION, and adds the step from the preceding version.
 """
 
 
 class UnknownSchema(Exception):
-    """Raised when the store was written by another program, or by an unknown version of this one."""
+    """Raised when a database is not a store of this program, or has a schema version that this version cannot use.
+
+    The message is a one-line reason.
+    """
 
 
 def schema_version(connection: Connection) -> int | None:
     """Return the schema version of a store; None for a database without tables.
 
-    Raises UnknownSchema for other tables.
+    Raises UnknownSchema if the database has tables of another program.
     """
     tables = set(sa.inspect(connection).get_table_names())
     if not tables:
@@ -54,14 +57,17 @@ def require_current(connection: Connection) -> None:
 
 
 def migrations_from(connection: Connection, version: int) -> list[Callable[[Connection], None]]:
-    """Return the migrations from `version` to `SCHEMA_VERSION`. Raises UnknownSchema if one is missing."""
+    """Return the migrations from `version` to SCHEMA_VERSION, in order.
+
+    Raises UnknownSchema if `version` is newer than SCHEMA_VERSION, or if a migration is missing.
+    """
     if version > SCHEMA_VERSION or any(each not in STEPS for each in range(version, SCHEMA_VERSION)):
         raise _unknown_schema(connection, version)
     return [STEPS[each] for each in range(version, SCHEMA_VERSION)]
 
 
 def migrate(connection: Connection, steps: Iterable[Callable[[Connection], None]]) -> None:
-    """Apply migrations to a store and set its version to `SCHEMA_VERSION`, in the caller's transaction."""
+    """Apply migrations to a store in order, and set its version to SCHEMA_VERSION, in the caller's transaction."""
     for step in steps:
         step(connection)
     connection.execute(sa.update(schema.about).values(schema_version=SCHEMA_VERSION, program=PROGRAM))
@@ -76,7 +82,7 @@ def _unknown_schema(connection: Connection, version: int) -> UnknownSchema:
 
 
 def create_tables(connection: Connection) -> None:
-    """Create all tables in an empty database."""
+    """Create all tables in an empty database, and store the schema version, in the caller's transaction."""
     dialect = connection.dialect
     statements = _creation_statements(f"{dialect.name}+{dialect.driver}://")
     if dialect.driver == "asyncpg":
@@ -91,7 +97,10 @@ def create_tables(connection: Connection) -> None:
 
 @cache
 def _creation_statements(url: str) -> list[str]:
-    """Return the statements that create the tables of a database at such a URL. Compiling them takes longer than running them."""
+    """Return the SQL statements that create all tables, for the database and driver that `url` names.
+
+    They are cached, because compiling them takes longer than running them.
+    """
     statements: list[str] = []
 
     def collect_statement(statement: sa.DDLElement, *_given: object, **_more: object) -> None:
@@ -99,8 +108,8 @@ def _creation_statements(url: str) -> list[str]:
 
     described = sa.create_mock_engine(url, collect_statement)
     schema.metadata.create_all(described, checkfirst=False)
-    # Of two equally suitable indices SQLite uses the one created last, and SQLAlchemy creates them in any order. This one
-    # must be last, so that a search for uncounted matches does not scan all matches.
+    # Of two equally suitable indices SQLite uses the one created last, and SQLAlchemy creates them in any order. The
+    # index of uncounted matches must be last, so that a search for them does not scan all matches.
     schema.UNCOUNTED.drop(described)
     schema.UNCOUNTED.create(described)
     return statements

@@ -9,18 +9,18 @@ from functools import lru_cache
 from arena.server.core.settings import HOUSE_PREFIX
 
 DELETED_PREFIX = "deleted-"
-"""Prefix of a name that replaces a deleted one."""
+"""Prefix of the random names that replace the names of deleted bots."""
 HIDDEN_PREFIX = "hidden-"
-"""Prefix of a name that replaces a hidden one."""
+"""Prefix of the random names that replace the names of bots that the host hides."""
 RESERVED_PREFIXES = {
     HOUSE_PREFIX: "the server's own engines",
     "guest-": "guests",
     DELETED_PREFIX: "deleted bots",
     HIDDEN_PREFIX: "hidden bots",
 }
-"""Reserved prefixes of names, each with the group that uses it."""
+"""Prefixes with which no chosen name may begin, each with the group that uses it."""
 
-# The Cyrillic, Greek and Armenian letters that UTS #39 (confusables) pairs with Latin ones, and digits like letters.
+# Cyrillic, Greek and Armenian letters that UTS #39 (confusables) pairs with Latin letters, and digits like letters.
 _LOOKALIKES = {
     "a": "аАαΑ",
     "b": "ВвβΒЬь",
@@ -62,7 +62,10 @@ def lookalike_key(name: str) -> str:
 
 
 def unavailability_reason(name: str, others: Iterable[str]) -> str | None:
-    """Return why a new name is not available beside the names `others`, in one line; None if it is available."""
+    """Return the reason, in one line, for which a bot may not take a new name; None if the name is available.
+
+    others: existing names, which the new name must not look like; the same name among them is ignored
+    """
     looks = lookalike_key(name)
     for start, whose in RESERVED_PREFIXES.items():
         if looks.startswith(lookalike_key(start)):

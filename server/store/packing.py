@@ -1,9 +1,10 @@
 """Storage format of finished matches: record, terms and events compressed together.
 
 The packed data of a match are one byte, the version of the format, and a Zstandard frame. In version 1 the frame is
-compressed with the dictionary `packing-1.txt`, which never changes. It holds lines of JSON: the record and, once the
-match is fully packed, the terms and each row of the journal. Moves, analysis and times that the record contains are
-left out of the rows, and other times are stored as differences. The packed data take a tenth of the space of the text.
+compressed with the dictionary in the file `packing-1.txt`, which never changes. The frame holds lines of JSON. The
+first line is the record. Once the match is fully packed, the terms follow, and then each row of the journal, which is a
+list of events with their times. Moves, analysis and times that the record contains are left out of the rows, and other
+times are stored as differences. The packed data take a tenth of the space of the text.
 """
 
 from __future__ import annotations
@@ -22,13 +23,15 @@ else:
     from backports import zstd
 
 VERSION = b"\x01"
+"""First byte of packed data: the only version of the format so far."""
 DICTIONARY_FILE = Path(__file__).with_name("packing-1.txt")
+"""Text of frequent content, with which Zstandard compresses small data better."""
 
 QUICK_LEVEL, THOROUGH_LEVEL = 3, 6
-"""Zstandard levels: a fast one for the record when a match ends, since its players wait, and a thorough one later."""
+"""Zstandard's compression levels: a fast one at the end of a match, when its players wait, and a thorough one later."""
 
 MAX_BYTES = 256 * 1024 * 1024
-"""Maximum size of unpacked data, in bytes: far more than any match that a server plays or imports."""
+"""Maximum size of the unpacked data of a match, in bytes: far more than any match that a server plays or imports."""
 
 
 class UnpackError(ValueError):
@@ -36,21 +39,23 @@ class UnpackError(ValueError):
 
 
 class MatchData(NamedTuple):
-    """All stored data of a finished match."""
+    """All stored data of a finished match, as JSON."""
 
     record: str
+    """Record (`protocol.record`) in one line."""
     terms: str
+    """Terms (`match.terms`) in one line."""
     events: list[str]
-    """Rows of the journal, in order; empty for an imported match."""
+    """Rows of the journal, in order: each is a list of events with their times; empty for an imported match."""
 
 
 def pack_record(record: str) -> bytes:
-    """Pack a record, given as one line of JSON, at the fast level."""
+    """Return a record, which is one line of JSON, as packed data without terms and events, at the fast level."""
     return _pack(record, QUICK_LEVEL)
 
 
 def pack_match(match_data: MatchData) -> bytes:
-    """Return the record, the terms and the journal of a match as compressed bytes, at the thorough level."""
+    """Return the record, the terms and the events of a match as packed data, at the thorough level."""
     moves = _decode_moves(match_data.record).moves
     return _pack(
         f"{match_data.record}\n{match_data.terms}\n{_shorten_rows(match_data.events, moves)}"[:-1],
@@ -59,17 +64,17 @@ def pack_match(match_data: MatchData) -> bytes:
 
 
 def unpack_record(packed: bytes) -> str:
-    """Return the packed record as one line of JSON. Raises UnpackError if the data are damaged."""
+    """Return the record in packed data, as one line of JSON. Raises UnpackError if the data are damaged."""
     return _unpack(packed).partition("\n")[0]
 
 
 def unpack_terms(packed: bytes) -> str:
-    """Return the terms of a fully packed match. Raises UnpackError for any other data."""
+    """Return the terms in the packed data of a fully packed match, as JSON. Raises UnpackError for any other data."""
     return _unpack_parts(packed)[1]
 
 
 def unpack_match(packed: bytes) -> MatchData:
-    """Unpack data packed with `pack_match`. Raises UnpackError for any other data."""
+    """Return the data that `pack_match` packed. Raises UnpackError for any other data."""
     record, terms, *rows = _unpack_parts(packed)
     try:
         return MatchData(record, terms, _restore_rows(rows, _decode_moves(record).moves))
@@ -78,7 +83,10 @@ def unpack_match(packed: bytes) -> MatchData:
 
 
 def _unpack_parts(packed: bytes) -> list[str]:
-    """Return the record, the terms and the shortened rows of the journal. Raises UnpackError."""
+    """Return the lines in packed data: the record, the terms, and the shortened rows of the journal.
+
+    Raises UnpackError if the data are damaged, or contain only a record.
+    """
     parts = _unpack(packed).split("\n")
     if len(parts) < 2:
         raise UnpackError("the match has only a record, no journal")
@@ -101,10 +109,10 @@ def _unpack(packed: bytes) -> str:
 
 
 def _decompress(frame: bytes) -> bytes:
-    # The frame contains the size of its content, so a too large one is refused before memory is allocated.
+    # The frame states the size of its content, so a frame that is too large is refused before memory is allocated.
     if (zstd.get_frame_info(frame).decompressed_size or 0) > MAX_BYTES:
         raise UnpackError(f"the packed data unpack to more than {MAX_BYTES:,} bytes")
-    # A new one for each call, because two threads must not share it.
+    # Each call makes its own decompressor, because two threads must not share one.
     decompressor = zstd.ZstdDecompressor(zstd_dict=_load_dictionary())
     data = decompressor.decompress(frame, max_length=MAX_BYTES)
     if not decompressor.eof:
@@ -118,21 +126,24 @@ def _load_dictionary() -> zstd.ZstdDict:
 
 
 class _RecordedMove(msgspec.Struct):
-    """Fields of a recorded move that the journal repeats, each with a default for records without it."""
+    """Fields of a move in a record that the journal repeats. A field that the record lacks has its default."""
 
     move: msgspec.Raw = msgspec.Raw()
     thinking: msgspec.Raw = msgspec.Raw()
+    """Analysis that the bot sent with the move, as JSON; empty if there is none."""
     ms: float = 0.0
+    """Time that the move took on the player's clock, in ms."""
     credited_ms: float = 0.0
+    """Network lag credited to the player for the move, in ms."""
 
     @property
     def credited_ns(self) -> int:
-        """Network lag credited to the player, in ns."""
+        """Network lag credited to the player for the move, in ns."""
         return round(1e6 * self.credited_ms)
 
     @property
     def turn_duration_ns(self) -> int:
-        """Time from the start of the turn to the move, according to the record, in ns."""
+        """Time from the start of the turn to the arrival of the move, as computed from the record, in ns."""
         return round(1e6 * self.ms) + self.credited_ns
 
 
@@ -152,7 +163,12 @@ _NONE, _ABSENT = msgspec.Raw(b"null"), msgspec.Raw()
 
 
 def _shorten_rows(rows: Sequence[str], moves: Sequence[_RecordedMove]) -> str:
-    """Return the rows of a journal, one per line, without the data that the record contains."""
+    """Return the rows of a journal, one per line, without the data that the record contains.
+
+    moves: moves in the record
+
+    The time of each event is replaced by the time since the preceding event, less the time that the record implies.
+    """
     before, entries = 0, _decode_rows("\n".join(rows))
     for row in entries:
         for place, (at, event) in enumerate(row):
@@ -171,13 +187,17 @@ def _restore_rows(rows: Sequence[str], moves: Sequence[_RecordedMove]) -> list[s
 
 
 def _move_of_event(event: _Event, moves: Sequence[_RecordedMove]) -> _RecordedMove | None:
-    """Return the recorded move at the ply of an event; None if the record has no such ply."""
+    """Return the record's move at the ply that an event names; None if the record has no such ply."""
     ply = _decode_number(event["ply"])
     return moves[ply] if 0 <= ply < len(moves) else None
 
 
 def _remove_recorded_data(event: _Event, moves: Sequence[_RecordedMove]) -> int:
-    """Remove from `event` the data that the record contains. Return the turn's duration in ns; 0 if it is unknown."""
+    """Remove from `event` the data that the moves of the record contain.
+
+    Return the time from the preceding event that the record implies, in ns: the duration of the turn if the event is a
+    move in the record, and otherwise 0.
+    """
     kind = event["type"]
     if kind == _MOVED:
         move = _move_of_event(event, moves)
@@ -195,7 +215,7 @@ def _remove_recorded_data(event: _Event, moves: Sequence[_RecordedMove]) -> int:
 
 
 def _restore_recorded_data(event: _Event, moves: Sequence[_RecordedMove]) -> int:
-    """Undo `_remove_recorded_data` on `event`, and return the turn's duration in ns; 0 if it is unknown."""
+    """Undo `_remove_recorded_data` on `event`, and return the same time in ns as that function did."""
     kind = event["type"]
     if kind == _MOVED and "move" not in event:
         move = _move_of_event(event, moves)

@@ -1,4 +1,7 @@
-"""Personal data: list an owner's stored data, delete a name, and rename a bot."""
+"""Personal data in the store: list the data of bots and owners, delete them, and rename a bot.
+
+`server.store.renaming` uses the functions here while servers run, and first makes the servers refuse the name.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +57,7 @@ from arena.server.store.schema import (
 from arena.server.store.tokens import MAX_NAME, TokenError, is_valid_name, list_tokens
 
 CHUNK = 20
-"""Number of matches changed in one transaction. A running server waits for each transaction."""
+"""Number of matches in which one transaction changes a name. A running server waits for each transaction."""
 
 NAME_COLUMNS = {
     schema.rating_steps: ("bot",),
@@ -64,10 +67,10 @@ NAME_COLUMNS = {
     schema.event_bots: ("bot",),
     schema.event_scores: ("maxie", "minnie"),
 }
-"""Columns that contain names of bots, by table, except those of `matches` and `addresses`."""
+"""Columns that contain names of bots in tables of ratings and results, by table."""
 
 LOSER_TEXT_REASONS = frozenset({EndReason.CRASH, EndReason.RESIGNATION})
-"""End reasons with which the detail of a match is a text from the loser."""
+"""End reasons of matches whose `detail` is a text that the losing bot sent."""
 
 
 class NameInUse(OperationRefused):
@@ -75,21 +78,23 @@ class NameInUse(OperationRefused):
 
 
 class NameInEvent(NameInUse):
-    """Raised when a name cannot be changed or deleted, because it is in an event that has begun."""
+    """Raised when a name cannot be changed or deleted because the bot is in an event or a ladder that has begun."""
 
 
 class OwnerSummary(Struct, frozen=True):
-    """Owner of bots, as shown to the host."""
+    """Owner with bots, invitation and ban, as shown to the host, who runs the server."""
 
     owner: str
     bots: list[str]
+    """Names of the owner's bots with a valid token, sorted."""
     retired: list[str]
+    """Names of the owner's bots whose tokens were revoked, sorted."""
     invited: int
     """Maximum number of bots that an open invitation allows; 0 if none is open."""
     until: str
     """End time of the open invitation, in the format of `database.current_timestamp`; empty if none is open."""
     banned: str
-    """Reason of the ban in force; empty if there is none."""
+    """Reason of the ban that is in force against the owner; empty if the owner is not banned."""
 
 
 async def list_owners(engine: Engine) -> list[OwnerSummary]:
@@ -115,7 +120,7 @@ async def list_owners(engine: Engine) -> list[OwnerSummary]:
 
 
 async def load_owners(engine: Engine, bots: Iterable[str]) -> dict[str, str]:
-    """Return the owner of each of these bots that has a token."""
+    """Return the owners of bots, by bot. Bots without a token are left out."""
     owners: dict[str, str] = {}
     query = sa.select(tokens.c.name, tokens.c.owner)
     async with open_query_connection(engine) as connection:
@@ -126,21 +131,24 @@ async def load_owners(engine: Engine, bots: Iterable[str]) -> dict[str, str]:
 
 
 async def load_known_names(engine: Engine) -> set[str]:
-    """Return every name that has a token, a session or a rating."""
+    """Return every name of a bot or another client that has a token, a session or a rating."""
     names = (tokens.c.name, sessions.c.name, schema.standings.c.bot)
     async with open_query_connection(engine) as connection:
         return set((await connection.execute(sa.union(*map(sa.select, names)))).scalars())
 
 
 async def load_names_of_owner(engine: Engine, owner: str) -> list[str]:
-    """Return the names of an owner's tokens, and the owner's own name, sorted."""
+    """Return the names of all tokens of an owner, also revoked ones, and the owner's own name, sorted."""
     query = sa.select(tokens.c.name).where(tokens.c.owner == owner)
     async with open_query_connection(engine) as connection:
         return sorted({owner, *(await connection.execute(query)).scalars()})
 
 
 async def load_stored_data(engine: Engine, names: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
-    """Return the stored data of these names by table, without their matches and without hashes of secrets."""
+    """Return the stored data of bots or owners called `names`: the rows of each table, by the table's name.
+
+    Matches, their results and the hashes of secrets and addresses are left out.
+    """
     places = {tokens: tokens.c.name, sessions: sessions.c.name, directives: directives.c.subject}
     places |= {schema.standings: schema.standings.c.bot, invitations: invitations.c.owner}
     places |= {addresses: addresses.c.name}
@@ -154,7 +162,10 @@ async def load_stored_data(engine: Engine, names: Sequence[str]) -> dict[str, li
 
 
 async def is_name_stored(engine: Engine, name: str) -> bool:
-    """Return True if the store has data of a bot or an owner, in any table or in an event that has not begun."""
+    """Return True if the store has data of a bot or an owner called `name`.
+
+    Matches and entries in events that have not begun count too.
+    """
     if any((await load_stored_data(engine, [name])).values()):
         return True
     async with open_query_connection(engine) as connection:
@@ -165,10 +176,13 @@ async def is_name_stored(engine: Engine, name: str) -> bool:
 
 
 async def forget_name(engine: Engine, name: str) -> tuple[str, int]:
-    """Delete the token, sessions, bans and match logs of a name, and replace the name in all records.
+    """Delete the token, sessions, bans, hashed addresses and match logs of a bot, and replace its name in all records.
 
     With the last bot of an owner, the owner's invitations and bans are deleted too. `name` may also be an owner without
-    bots. Return the name that replaces it, and the number of changed matches. Raises NameInUse.
+    bots. If a call was interrupted, call the function again.
+
+    Return the random name that replaces `name`, and the number of changed matches. Raises NameInUse if the bot has a
+    match in progress or is in an event that has begun.
     """
     await count_new_matches(engine)  # matches counted later would bring the name back
     write = transaction_writer(engine)
@@ -182,8 +196,8 @@ async def forget_name(engine: Engine, name: str) -> tuple[str, int]:
 async def rename_bot(engine: Engine, name: str, new_name: str) -> int:
     """Rename a bot in all stored data, including its token, and return the number of its matches.
 
-    The old name stays taken. To resume an interrupted rename, call the function again. Raises NameInUse, and TokenError
-    if the new name is not available.
+    The old name stays taken. To resume an interrupted rename, call the function again. Raises NameInUse if the bot has
+    a match in progress or is in an event that has begun, and TokenError if the new name is not available.
     """
     await count_new_matches(engine)
     write = transaction_writer(engine)
@@ -194,12 +208,15 @@ async def rename_bot(engine: Engine, name: str, new_name: str) -> int:
 
 
 def make_hidden_name() -> str:
-    """Return a random name for a hidden bot."""
+    """Return a new random name, under which a bot is hidden."""
     return f"{HIDDEN_PREFIX}{secrets.token_hex(4)}"
 
 
 def _retire_name(connection: sa.Connection, name: str, new_name: str) -> dict[str, Any]:
-    """Revoke the token of the old name, and return the token's row for the new name; empty if there is none."""
+    """Revoke the token of the old name, or reserve the name if it has no token.
+
+    Return the row of the table `tokens` that the new name shall get; empty if the old name had no token.
+    """
     _require_not_playing(connection, name)
     row = _make_renamed_row(connection, name, new_name)
     stays = {
@@ -218,9 +235,10 @@ def _retire_name(connection: sa.Connection, name: str, new_name: str) -> dict[st
 
 
 def _make_renamed_row(connection: sa.Connection, name: str, new_name: str) -> dict[str, Any] | None:
-    """Return the row of a bot's token under the new name; None if it has none.
+    """Return the row of the token that a bot keeps under its new name; None if the bot has no token.
 
-    Raises TokenError if the new name is not available.
+    The row still has the old name. Raises TokenError if `name` is not a bot that can be renamed, or if the new name is
+    invalid or not available.
     """
     rows = {row["name"]: dict(row) for row in connection.execute(sa.select(tokens)).mappings()}
     row, there = rows.get(name), rows.get(new_name)
@@ -243,7 +261,10 @@ def _make_renamed_row(connection: sa.Connection, name: str, new_name: str) -> di
 
 
 def _has_history(connection: sa.Connection, new_name: str, row: dict[str, Any] | None) -> bool:
-    """Return True if the new name has results, except those that an interrupted rename has already moved to it."""
+    """Return True if the new name has results of its own, not only those that an interrupted rename has moved to it.
+
+    row: row of the old name's token; None if it has none
+    """
     tables = [schema.standings, schema.event_bots]
     queries = [sa.select(table.c.bot).where(table.c.bot == new_name) for table in tables]
     if row is None or row["revoked"] is None:
@@ -252,7 +273,10 @@ def _has_history(connection: sa.Connection, new_name: str, row: dict[str, Any] |
 
 
 def _transfer_data(connection: sa.Connection, name: str, new_name: str, row: dict[str, Any]) -> None:
-    """Transfer the old name's data other than matches to the new name."""
+    """Transfer the old name's data, except matches, to the new name. Delete its sessions.
+
+    row: row of the table `tokens` for the new name; empty if it gets no token
+    """
     _rename_in_other_tables(connection, name, new_name)
     connection.execute(sa.delete(sessions).where(sessions.c.name == name))
     connection.execute(sa.update(addresses).where(addresses.c.name == name).values(name=new_name))
@@ -283,7 +307,7 @@ def _require_not_playing(connection: sa.Connection, name: str) -> None:
 
 
 def _require_no_event(connection: sa.Connection, name: str) -> None:
-    """Raise NameInEvent if a name is in a ladder or an event that is in progress."""
+    """Raise NameInEvent if a name is in an unfinished ladder, or in an event that has begun and is not over."""
     unfinished = sa.select(ladders.c.event, ladders.c.plan).where(ladders.c.finished.is_(None))
     for row in connection.execute(unfinished).all():
         plan = msgspec.json.decode(row.plan)
@@ -292,25 +316,33 @@ def _require_no_event(connection: sa.Connection, name: str) -> None:
 
 
 def _is_open(plan: dict[str, Any]) -> bool:
-    """Return True for the plan of an event that has not begun. Only the event's server changes such a plan."""
+    """Return True if a stored plan is of an event that has not begun. Only the server that plays it may change it."""
     return bool(plan.get("state", {}).get("phase") == "open")
 
 
 async def require_no_running_event(engine: Engine, name: str) -> None:
-    """Raise NameInEvent if a name cannot be changed until an event is over."""
+    """Raise NameInEvent if a name cannot be changed until an event or a ladder that has begun is over."""
     async with open_query_connection(engine) as connection:
         await connection.run_sync(_require_no_event, name)
 
 
 async def check_rename(engine: Engine, name: str, new_name: str) -> None:
-    """Raise NameInEvent or TokenError if a bot cannot be renamed. A match in progress does not prevent a rename."""
+    """Raise an error if a bot cannot be renamed, even once its matches in progress are over.
+
+    Raises NameInEvent if the bot is in an event that has begun, and TokenError if there is no such bot or the new name
+    is not available.
+    """
     async with open_query_connection(engine) as connection:
         await connection.run_sync(_require_no_event, name)
         await connection.run_sync(_make_renamed_row, name, new_name)
 
 
 async def list_servers_with_entry(engine: Engine, name: str) -> list[str]:
-    """Return the servers of future events that a name has entered, was invited to or has withdrawn from."""
+    """Return the sorted names of the servers that will play an event in which a bot is named.
+
+    Only events that have not begun are searched. An event names a bot that has entered, was invited, or was withdrawn
+    by its owner or the host.
+    """
     found = await load_unfinished_entries(engine)
     entered = [each for each in found if name in (*each.bots, *each.excluded, *each.plan.invited)]
     return sorted({each.server for each in entered if each.phase == "open"})
@@ -321,9 +353,9 @@ def _is_player(name: str) -> sa.ColumnElement[bool]:
 
 
 def _change_matches(connection: sa.Connection, name: str, new_name: str, *, forgets: bool) -> int:
-    """Rename a player in up to CHUNK matches, and return their number.
+    """Rename a player in up to CHUNK matches, and return the number of these matches; 0 if none is left.
 
-    forgets: True to delete the journal, and the texts that the player sent, too
+    forgets: True to delete the events of these matches, and the texts that the player sent, too
     """
     columns = (matches.c.number, matches.c.maxie, matches.c.minnie, matches.c.terms, matches.c.detail)
     query = sa.select(*columns, records.c.packed, records.c.whole).join(records, isouter=True)
@@ -334,7 +366,7 @@ def _change_matches(connection: sa.Connection, name: str, new_name: str, *, forg
         terms, detail = _replace_in_terms(row.terms, players, seats), row.detail
         if row.packed is not None:
             record = _replace_in_record(from_line(unpack_record(row.packed)), players, seats)
-            # The referee says "maxie (NAME) …".
+            # The referee's details contain names in parentheses, as in "maxie (NAME) …".
             record = replace(
                 record,
                 result=replace(record.result, detail=_replace_in_text(record.result.detail, name, new_name)),
@@ -357,7 +389,7 @@ def _replace_in_text(detail: str, name: str, new_name: str) -> str:
 
 
 def _replace_in_record(record: Record, players: Players, seats: set[Seat]) -> Record:
-    """Return a record with new names, and without the texts that the players in these seats sent."""
+    """Return a record with the names `players`, and without the texts that the players in `seats` sent."""
     result, engines = record.result, record.engines
     if seats and result.reason in LOSER_TEXT_REASONS and result.winner not in seats:
         result = replace(result, detail="")
@@ -367,7 +399,10 @@ def _replace_in_record(record: Record, players: Players, seats: set[Seat]) -> Re
 
 
 def _replace_in_terms(terms: str, players: Players, seats: set[Seat]) -> str:
-    """Return the terms of a match with new names, and without the engines of these seats."""
+    """Return the terms of a match, as JSON, with the names `players` and without the engines of the players in `seats`.
+
+    Return an empty text for empty terms.
+    """
     if not terms:
         return ""
     fields = msgspec.json.decode(terms)
@@ -379,7 +414,10 @@ def _replace_in_terms(terms: str, players: Players, seats: set[Seat]) -> str:
 
 
 def _forget_in_other_tables(connection: sa.Connection, name: str, new_name: str) -> None:
-    """Rename a player in all tables except `matches`, and delete the token, sessions and bans of the old name."""
+    """Rename a player in all tables except `matches`, and delete the other data of the old name.
+
+    The token, the sessions, the bans and the hashed addresses are deleted, and the data of an owner without bots.
+    """
     _rename_in_other_tables(connection, name, new_name)
     owner = connection.execute(sa.select(tokens.c.owner).where(tokens.c.name == name)).scalar()
     connection.execute(sa.delete(tokens).where(tokens.c.name == name))
@@ -391,7 +429,7 @@ def _forget_in_other_tables(connection: sa.Connection, name: str, new_name: str)
 
 
 def _forget_owner(connection: sa.Connection, owner: str) -> None:
-    """Delete the invitations and bans of an owner without bots."""
+    """Delete the invitations and bans of an owner, unless the owner still has a bot."""
     has_bots = sa.select(tokens.c.name).where(tokens.c.owner == owner).limit(1)
     if connection.execute(has_bots).scalar() is None:
         connection.execute(sa.delete(invitations).where(invitations.c.owner == owner))
@@ -400,14 +438,17 @@ def _forget_owner(connection: sa.Connection, owner: str) -> None:
 
 
 def remove_expired(connection: sa.Connection) -> None:
-    """Delete expired bans, notices and invitations, and old hashes of addresses, because these are personal data."""
+    """Delete expired bans, notices and invitations, and old hashes of addresses, because they are personal data."""
     remove_old_rows(connection)
     connection.execute(sa.delete(directives).where(directives.c.until.between("0", current_timestamp())))
     connection.execute(sa.delete(invitations).where(invitations.c.expires < current_timestamp()))
 
 
 def _rename_in_other_tables(connection: sa.Connection, name: str, new_name: str) -> None:
-    """Rename a player in all tables except `matches`."""
+    """Rename a player in the tables of ratings and results, and in the plans of ladders and events that have begun.
+
+    Answered requests that mention the old name are deleted.
+    """
     for table, columns in NAME_COLUMNS.items():
         for column in columns:
             which = table.c[column] == name
@@ -424,7 +465,7 @@ def _rename_in_other_tables(connection: sa.Connection, name: str, new_name: str)
 
 
 def _replace_in_data(data: Any, name: str, new_name: str) -> Any:
-    """Return plain data in which `new_name` replaces every text that equals `name`."""
+    """Return JSON data in which `new_name` replaces each text, also as a key, that equals `name`."""
     if isinstance(data, dict):
         return {
             _replace_in_data(key, name, new_name): _replace_in_data(value, name, new_name)

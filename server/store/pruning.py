@@ -1,7 +1,8 @@
-"""Remove the oldest finished matches from a store, or move them to files.
+"""Remove the oldest finished matches from a store, or move them to archive files.
 
-The oldest matches are those that the store received first. Ratings and tables stay as they are, because they are stored
-separately. The ratings as of the last removed match are stored too, so that later ratings can still be recomputed.
+The oldest matches are those that the store received first. Ratings and tables of results stay as they are, because they
+are stored separately. The ratings that the bots had after the removed matches are stored too, so that later ratings can
+still be recomputed from them.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from arena.server.store.database import WriteFunction, open_query_connection, tr
 from arena.server.store.schema import events, ladders, matches, rating_steps, records
 
 CHUNK = 20
-"""Number of matches removed in one transaction. On SQLite, each such transaction delays the journal by some ms."""
+"""Number of matches that are removed in one transaction. On SQLite, the journal waits some ms for each."""
 MATCHES_PER_FILE = 1000
 """Maximum number of matches in one archive file."""
 
@@ -37,25 +38,33 @@ _KEEP = re.compile(r"([0-9]{1,12})(d?)")
 
 
 class BadRetention(ValueError):
-    """Raised for an invalid retention; the message is one line with the valid forms."""
+    """Raised when a text is not a retention rule; the message is one line, which names the valid forms."""
 
 
 class ArchiveFailed(database.OperationRefused):
-    """Raised when matches stay in the store because they cannot be archived; the message is a one-line reason."""
+    """Raised when an archive file cannot be written, so that matches stay in the store.
+
+    The message is a one-line reason.
+    """
 
 
 @dataclass(frozen=True)
 class Retention:
-    """Rule for the finished matches to keep: the newest `max_matches`, or those of the last `days` days."""
+    """Rule that says which finished matches to keep: a number of the newest ones, or those of the last days."""
 
     max_matches: int | None = None
+    """Number of matches to keep; None if `days` decides."""
     days: int | None = None
+    """Number of days for which a match is kept after its end; None if `max_matches` decides."""
     archive: Path | None = None
     """Folder for archive files with the removed matches; None to delete the matches."""
 
     @classmethod
     def parse(cls, text: str, archive: Path | None = None) -> Retention:
-        """Parse a retention such as `90d` or `1000000`. Raises BadRetention for other texts."""
+        """Return the rule in a text such as `90d` (days) or `1000000` (matches). Raises BadRetention for other texts.
+
+        archive: folder for archive files; None to delete the removed matches
+        """
         parts = _KEEP.fullmatch(text)
         if parts is None or (parts[2] and not 1 <= int(parts[1]) <= 36500):
             raise BadRetention(
@@ -66,14 +75,14 @@ class Retention:
 
 
 async def prune(engine: AsyncEngine, retention: Retention, write: WriteFunction | None = None) -> int:
-    """Remove the matches that the retention does not keep, and return their number. Raises ArchiveFailed if a file
+    """Remove the matches that the retention rule does not keep, and return their number.
+
+    write: function that runs an operation in a transaction, such as `Journal.write`; None to use `transaction_writer`
+
+    If the rule has an archive folder, the matches are first written to files there. A file is complete before its
+    matches leave the store, so after an interruption some matches may be in both, but none is lost. Matches that are
+    not yet counted in the ratings stay, as do those of unfinished ladders and events. Raises ArchiveFailed if a file
     cannot be written.
-
-    If the retention has a folder, the matches are archived first. An archive file is complete before its matches leave
-    the store, so after an interruption some matches may be in both, but none is lost. Matches not yet counted in the
-    ratings stay, as do those of unfinished ladders.
-
-    write: function that runs work in a transaction, such as `Journal.write`; by default, in a transaction of `engine`
     """
     last = await _find_last_expired(engine, retention, datetime.now(UTC))
     removed, after = 0, 0
@@ -94,7 +103,11 @@ async def prune(engine: AsyncEngine, retention: Retention, write: WriteFunction 
 
 
 async def _find_last_expired(engine: AsyncEngine, retention: Retention, now: datetime) -> int:
-    """Return the arrival number of the last match that the retention does not keep; 0 if there is none."""
+    """Return the arrival number up to which matches may be removed; 0 if none may.
+
+    Arrival numbers give the order in which the store received the matches. Matches that are not yet counted in the
+    ratings have higher numbers than the returned one.
+    """
     finished = matches.c.finished.is_not(None)
     arrival = matches.c.arrival
     async with open_query_connection(engine) as connection:
@@ -122,7 +135,10 @@ async def _find_last_expired(engine: AsyncEngine, retention: Retention, now: dat
 
 
 async def _load_oldest(engine: AsyncEngine, after: int, last: int) -> Sequence[Any]:
-    """Return the oldest matches with arrival numbers above `after` and up to `last`, at most `MATCHES_PER_FILE`."""
+    """Return the oldest matches with arrival numbers above `after` and up to `last`, at most MATCHES_PER_FILE.
+
+    Matches of unfinished ladders and events are left out.
+    """
     unfinished = sa.select(ladders.c.event).where(ladders.c.finished.is_(None))
     query = (
         sa.select(
@@ -144,7 +160,10 @@ async def _load_oldest(engine: AsyncEngine, after: int, last: int) -> Sequence[A
 
 
 def _write_file(folder: Path, rows: Sequence[Any]) -> None:
-    """Write matches as lines to a compressed file, which appears only when it is complete on disk."""
+    """Write matches, one per line, to a new compressed file in `folder`. The file appears only when it is complete.
+
+    The folder is created if it is missing. Raises OSError.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"matches-{rows[0].arrival:012}-{rows[-1].arrival:012}.jsonl.gz"
     part = file.with_name(f".{file.name}.part")
@@ -166,7 +185,10 @@ def _write_file(folder: Path, rows: Sequence[Any]) -> None:
 
 
 def _remove_matches(connection: sa.Connection, rows: Sequence[Any]) -> None:
-    """Remove matches, and store the ratings of their bots as of these matches."""
+    """Remove matches from the store, and store the ratings that their bots had after them.
+
+    rows: matches with `match` (the id) and `number`
+    """
     # If two servers remove the same matches, the slower one must not overwrite newer ratings with older ones.
     database.lock_exclusively(connection)
     names, numbers = [row.match for row in rows], [row.number for row in rows]

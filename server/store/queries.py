@@ -1,4 +1,4 @@
-"""Queries of the page: finished matches, ratings, tables of events, and bots.
+"""Queries of the web site: ratings, tables of events, and bots with their latest matches.
 
 Every query reads a limited number of rows, in the order of an index or from a stored table, so its cost does not grow
 with the number of matches.
@@ -37,63 +37,75 @@ from arena.server.store.match_search import SearchFilter, search_matches
 from arena.server.store.schema import rating_steps
 
 FORMATS_WITHOUT_ELO = ("swiss", "knockout", ARENA)
-"""Event formats whose tables are not ordered by Elo."""
+"""Event formats whose own rules, not Elo, give the order of the bots in the table of an event."""
 MAX_MATCHES_OF_BOT = 100
+"""Maximum number of matches in the summary of a bot: its latest ones."""
 MAX_EVENTS = 50
+"""Maximum number of events in `RatingTables`: the last ones by name."""
 MAX_STANDINGS = 500
-"""Maximum number of bots in the table of a game: those with the highest ratings."""
+"""Maximum number of bots in the rating table of a game: those with the highest ratings."""
 MAX_CROSS_TABLE = 40
-"""Maximum number of bots in a cross-table, so that it fits on a page."""
+"""Maximum number of bots in a cross-table, so that the table fits on a web page: the first ones of the rating table."""
 MAX_CATEGORIES = 100
-"""Maximum number of listed categories. Those with the most matches are listed."""
+"""Maximum number of categories in `RatingTables`: those with the most matches."""
 MAX_SEASONS = 100
-"""Maximum number of listed seasons. The latest ones are listed."""
+"""Maximum number of closed seasons in `RatingTables`: the latest ones."""
 MAX_POINTS = 200
-"""Maximum number of points in a bot's rating history, for all games together. The latest ones are returned."""
+"""Maximum number of points in the rating history of a bot, for all games together: the latest ones."""
 
 
 class RatingTables(Struct, frozen=True):
-    """Ratings and cross-tables of all games, from all matches, or only from those on one map with one time control."""
+    """Ratings of all games in one season, from all matches, or only from those on one map with one time control."""
 
     standings: list[StandingRow]
+    """Rows of the rating tables of all games, sorted by game and descending rating."""
     crosses: dict[str, list[CrossScore]]
+    """Scores of the best bots of each game against each other, by game."""
     events: list[EventCounts]
+    """Events with matches, whatever the season, in descending order of name."""
     categories: list[CategorySummary]
-    """Pairs of a map and a time control that have ratings of their own."""
+    """Combinations of game, map and time control that have ratings of their own, those with the most matches first."""
     seasons: list[Season]
     """Closed seasons, the latest first."""
 
 
 class EventTable(Struct, frozen=True):
-    """Table of an event, in the order of its format. `counted` is the number of counted matches."""
+    """Table of an event: a tournament, a ladder, or the open pool."""
 
     event: str
     rows: list[StandingsRow]
+    """Result of each bot, in the order of the event's format."""
     crosses: list[CrossScore]
+    """Scores of the first MAX_CROSS_TABLE bots against each other."""
     counted: int
+    """Number of finished matches of the event that the table covers."""
     bracket: list[list[Encounter]] = []
-    """Pairings of a knockout by round, the final last; empty in other formats."""
+    """Pairings of a knockout, one list for each round, the final last; empty in other formats."""
 
 
 class RatingPoint(Struct, frozen=True):
-    """Rating of a bot after a match."""
+    """Rating of a bot after one of its matches."""
 
     finished: str
+    """End time of the match, in the format of `database.current_timestamp`."""
     rating: float
     deviation: float
 
 
 class BotSummary(Struct, frozen=True):
-    """Summary of a bot, with its latest matches."""
+    """Ratings, rating history and latest matches of a bot."""
 
     bot: str
     standings: list[StandingRow]
+    """Row of the bot in the table of each game in which it is rated in the current season."""
     history: dict[str, list[RatingPoint]]
+    """Latest ratings by game, the oldest first."""
     matches: list[MatchSummary]
+    """Latest finished matches, the newest first."""
 
 
 async def load_bot_standings(engine: AsyncEngine, bot: str) -> list[StandingRow]:
-    """Return the row of a bot in the table of each game in which the bot is rated."""
+    """Return a bot's row in the table of each game in which the bot is rated, in the current season."""
     async with open_query_connection(engine) as connection:
         return await standings.load_bot_standings(connection, bot)
 
@@ -101,10 +113,10 @@ async def load_bot_standings(engine: AsyncEngine, bot: str) -> list[StandingRow]
 async def load_rating_tables(
     engine: AsyncEngine, map: str = "", time_control: str = "", season: str = ""
 ) -> RatingTables:
-    """Return the ratings of all games, as of the latest count of matches.
+    """Return the ratings of all games. Matches that are not counted yet (`aggregates.counting`) are missing.
 
-    map, time_control: only matches on this map with this time control; empty for all matches
-    season: name of a closed season; empty for the running one
+    map, time_control: only ratings from matches on this map with this time control; both empty for all matches
+    season: name of a closed season; empty for the current one, whose tables leave out inactive bots
     """
     closed = await read_seasons(engine)
     since = None if season else standings.activity_cutoff()
@@ -126,12 +138,13 @@ async def load_rating_tables(
 async def load_event_table(
     engine: AsyncEngine, event: str, bots: Collection[str] | None = None, *, all_bots: bool = False
 ) -> EventTable | None:
-    """Return the table of an event; None for an unknown event. The table is empty until a match has finished.
+    """Return the table of an event; None if the event has no match. The table is empty until a match has been counted.
 
-    The table lists all bots of an event with a plan. Of any other event it lists the bots with the most matches.
+    For an event with a stored plan, the table lists all bots, and for any other event those with the most matches.
 
-    bots: names of a ladder's bots; None for the bots of the stored plan
-    all_bots: True for all bots of any event
+    bots: names of the event's bots, whose additional processes (`NAME#2` and so on) count for the bot; None for the
+        bots in the stored plan
+    all_bots: True to list all bots of any event
     """
     ladder = await find_plan(engine, event)
     scores = await load_event_scores(engine, event, whole=all_bots or ladder is not None)
@@ -148,8 +161,13 @@ async def load_event_table(
 async def _order_table(
     engine: AsyncEngine, event: str, ladder: StoredPlan | None, scores: EventScores
 ) -> tuple[list[StandingsRow], list[list[Encounter]]]:
-    """Return the rows of an event in the order of its format, and the bracket of a knockout, empty in other formats."""
-    # In a thread, because ratings of many bots take a while and matches must not wait.
+    """Return the rows of an event's table in the order of its format, and the bracket of a knockout.
+
+    The bracket has one list of pairings for each round, the final last. It is empty in other formats.
+
+    ladder: stored plan of the event; None if it has none
+    """
+    # The ratings are computed in a thread, because those of many bots take a while and matches must not wait.
     rows = await anyio.to_thread.run_sync(make_standings_from_counts, scores.bots, scores.scores)
     if ladder is None:
         return rows, []
@@ -163,7 +181,7 @@ async def _order_table(
 
 
 async def load_bot_summary(engine: AsyncEngine, name: str) -> BotSummary | None:
-    """Return the summary of a bot; None if the bot has finished no match."""
+    """Return the summary of a bot; None if the store has no finished match and no rating of the bot."""
     matches_of_bot = (await search_matches(engine, SearchFilter(bot=name), MAX_MATCHES_OF_BOT)).matches
     async with open_query_connection(engine) as connection:
         mine = await standings.load_bot_standings(connection, name)
@@ -173,15 +191,20 @@ async def load_bot_summary(engine: AsyncEngine, name: str) -> BotSummary | None:
 
 
 def _is_round_robin_event(ladder: StoredPlan) -> bool:
-    """Return True for a round-robin event of a server.
+    """Return True if a stored plan is of a round-robin event that a server plays, not of a ladder.
 
-    Points decide it; Elo decides a ladder, which may stop midway.
+    The event is decided by points. A ladder, which may be stopped midway, is decided by Elo.
     """
     return ladder.plan.get("format") == "round-robin" and "state" in ladder.plan
 
 
 async def load_due_matches(engine: AsyncEngine, event: str, ladder: StoredPlan) -> list[Pairing]:
-    """Return the next match of each pair of bots in an event, begun or not, in the order of the schedule."""
+    """Return the next match of each pair of bots that may play now in an event, in the order of the schedule.
+
+    A match that is in progress is included.
+
+    ladder: stored plan of the event
+    """
     done = await load_results(engine, event)
     return await anyio.to_thread.run_sync(lambda: _make_schedule(ladder, done).startable())
 
@@ -194,7 +217,11 @@ def _order_by_format(
 
 
 def _make_schedule(ladder: StoredPlan, records: Mapping[str, FinishedMatch]) -> Schedule:
-    """Return the schedule of an event, updated by its finished matches."""
+    """Return the schedule of an event after its finished matches.
+
+    ladder: stored plan of the event
+    records: results of the finished matches, by match id
+    """
     plan = ladder.plan
     format = make_format(
         plan["format"],
@@ -210,7 +237,7 @@ def _make_schedule(ladder: StoredPlan, records: Mapping[str, FinishedMatch]) -> 
 
 
 async def _load_history(connection: AsyncConnection, bot: str) -> dict[str, list[RatingPoint]]:
-    """Return a bot's latest ratings by game, the oldest first."""
+    """Return up to MAX_POINTS of a bot's latest ratings, by game, the oldest first."""
     history: dict[str, list[RatingPoint]] = {}
     for step in reversed((await connection.execute(_HISTORY, {"of": bot})).all()):
         history.setdefault(step.game, []).append(RatingPoint(step.finished, step.rating, step.deviation))
@@ -226,7 +253,10 @@ _HISTORY = (
 
 
 def _merge_extra_processes(event_scores: EventScores, bots: Collection[str]) -> EventScores:
-    """Return the results in which those of additional processes of a bot (`NAME#2` and so on) count for the bot."""
+    """Return the results with the bot's name instead of those of its additional processes (`NAME#2` and so on).
+
+    bots: names of the bots; the number is removed only if the rest is one of them
+    """
 
     def strip_process_number(name: str) -> str:
         bot, mark, number = name.rpartition("#")

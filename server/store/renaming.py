@@ -1,6 +1,7 @@
-"""Rename and forget bots while servers use the store.
+"""Rename bots, and delete their data, while servers use the store.
 
-The servers disconnect the bot and refuse its name. Once the bot has no match in progress, the name is changed.
+A directive (a temporary ban in the store) makes the servers disconnect the bot and refuse its name. Once the bot has no
+match in progress, the name is changed in the store.
 """
 
 from __future__ import annotations
@@ -20,24 +21,27 @@ from arena.server.store.people import NameInEvent, NameInUse
 from arena.server.store.tokens import TokenError
 
 NOTICE_SECONDS = 2.0
-"""Time after which every server has read a directive, in seconds."""
+"""Seconds within which every server has read a new directive from the store and applied it."""
 WAIT_SECONDS = 60.0
-"""Maximum wait for the matches in progress of a refused name, in seconds."""
+"""Maximum time to wait for the end of the matches that a refused name still plays, in seconds."""
 
 T = TypeVar("T")
 
 
 class NameChange(Struct, frozen=True):
-    """Rename of a bot: its name, and its new name."""
+    """Change of a bot's name."""
 
     name: str
+    """Current name."""
     other: str
+    """New name."""
 
 
 async def make_hidden_names(engine: Engine, owner: str) -> list[NameChange]:
-    """Return a new random name for each bot of an owner, except for bots that have such a name already.
+    """Return the changes that hide all bots of an owner under new random names. Nothing is renamed yet.
 
-    Raises TokenError if the owner has no bot.
+    Bots that are hidden already are left out. Retired bots, whose tokens were revoked, are included. Raises TokenError
+    if the owner has no bot.
     """
     line = next((each for each in await people.list_owners(engine) if each.owner == owner), None)
     names = [] if line is None else [*line.bots, *line.retired]
@@ -49,10 +53,11 @@ async def make_hidden_names(engine: Engine, owner: str) -> list[NameChange]:
 
 
 async def rename_bot(engine: Engine, change: NameChange) -> int:
-    """Rename a bot with its bans and its entries in events, and return the number of its matches.
+    """Rename a bot in all stored data, its bans and its entries in events. Return the number of its matches.
 
-    This takes some seconds, and up to WAIT_SECONDS longer if the bot has a match in progress. Raises NameInUse, and
-    TokenError if the new name is not available.
+    This takes some seconds, and up to WAIT_SECONDS longer if the bot has a match in progress. Raises NameInUse if the
+    match does not end in time or the bot is in an event that has begun, and TokenError if the new name is not
+    available.
     """
     name, other = change.name, change.other
     await people.check_rename(engine, name, other)
@@ -63,7 +68,7 @@ async def rename_bot(engine: Engine, change: NameChange) -> int:
     await _rename_entries(engine, name, other)
     if not banned:
         await lift_directive(engine, "name", other)
-    # For a while, bots that return under the old name get the new one as the reason, and servers drop cached answers.
+    # For some seconds, servers refuse the old name and name the new one as the reason, and they drop cached answers.
     hidden = other.startswith(HIDDEN_PREFIX)
     message = "the host has hidden this name" if hidden else f"this name is {other!r:.80} now"
     await issue_directive(engine, "name", name, message, KICK_SECONDS)
@@ -71,9 +76,10 @@ async def rename_bot(engine: Engine, change: NameChange) -> int:
 
 
 async def forget_bot(engine: Engine, name: str) -> tuple[str, int]:
-    """Delete the data of a bot.
+    """Delete the personal data of a bot, and replace its name in its matches.
 
-    Return the name that replaces it in its matches, and their number. Raises NameInUse if it plays, or is in an event.
+    Return the new name and the number of the bot's matches. This takes as long as `rename_bot`. Raises NameInUse if a
+    match of the bot does not end in time, or if the bot is in an event that has begun.
     """
     await people.require_no_running_event(engine, name)
     banned = await _is_banned(engine, name)
@@ -85,7 +91,7 @@ async def forget_bot(engine: Engine, name: str) -> tuple[str, int]:
 
 
 async def _rename_entries(engine: Engine, name: str, new_name: str) -> None:
-    """Ask the servers to rename a bot in the events that have not begun; with an empty new name, to remove it."""
+    """Ask the servers to rename a bot in events that have not begun, or with an empty `new_name`, to remove it."""
     for server in await people.list_servers_with_entry(engine, name):
         await events.send_request(engine, server, RenameEntry(name, new_name))
 
@@ -97,7 +103,13 @@ async def _is_banned(engine: Engine, name: str) -> bool:
 async def _run_when_idle(
     engine: Engine, name: str, why: str, operation: Callable[[], Awaitable[T]], *, banned: bool
 ) -> T:
-    """Refuse a name, and run `operation` once the name has no match in progress. A banned name stays banned."""
+    """Make the servers refuse a name, and run `operation` until it no longer raises NameInUse. Return its result.
+
+    why: reason that a bot of this name is told
+    banned: True if the host has banned the name already; it then stays banned
+
+    Raises NameInUse if the name still has a match in progress after WAIT_SECONDS, and NameInEvent immediately.
+    """
     if not banned:
         await issue_directive(engine, "name", name, why, NOTICE_SECONDS + WAIT_SECONDS + KICK_SECONDS)
     try:

@@ -1,12 +1,16 @@
 """Tables of the store.
 
-A match is one row of `matches`, with all columns that lists show. While it is in progress, its events are rows of
-`events`. At its end, its record is added to `records`. Somewhat later `server.store.compaction` compresses all its data
-there. Ratings and tables of many matches are in separate tables, which `server.store.aggregates.counting` updates with
-each finished match.
+A match is one row of `matches`, with all columns that lists of matches show. While the match is in progress, its events
+(moves, clocks and so on) are rows of `events`. At its end, its record is added to `records`, and some seconds later
+`server.store.compaction` compresses its events and terms into the same row. Ratings and results of many matches are in
+separate tables, which `server.store.aggregates.counting` updates with each finished match.
 
-Servers of several names may share one PostgreSQL database. Ids are globally unique. A server writes only under the
-fencing number of its lease (`server.store.lease`). All other code that reads before it writes uses `database.exclusive_transaction`.
+In the names of tables and columns, `event` has two meanings: the rows of `events` are events of a match, and a column
+`event` of any other table is the name of a tournament, a ladder, or the open pool.
+
+Servers of several names may share one PostgreSQL database. Ids of matches are globally unique. A server writes only
+under the fencing number of its lease (`server.store.lease`). All other code that reads before it writes uses
+`database.exclusive_transaction`.
 """
 
 from __future__ import annotations
@@ -28,16 +32,16 @@ about = sa.Table(  # one row
 )
 
 NUMBER = sa.BigInteger().with_variant(sa.Integer, "sqlite")
-"""Column type of row numbers. SQLite assigns them automatically only to columns of exactly this type."""
+"""Column type of row numbers. SQLite assigns numbers to new rows only in a column of exactly the type INTEGER."""
 
 
 def _rating_columns() -> tuple[sa.Column[float], ...]:
-    """Return the columns of a rating.glicko.Rating."""
+    """Return new columns for the fields of a `rating.glicko.Rating`."""
     return tuple(sa.Column(name, sa.Double, nullable=False) for name in ("rating", "deviation", "volatility"))
 
 
 def _category_columns() -> tuple[sa.Column[Any], ...]:
-    """Return the columns of a rating.steps.Category."""
+    """Return new columns for the fields of a `rating.steps.Category`, which are part of the primary key."""
     return (
         sa.Column("game", sa.String(64), primary_key=True),
         sa.Column("season", sa.Integer, primary_key=True, server_default="1"),
@@ -53,7 +57,8 @@ def _count_column(name: str) -> sa.Column[int]:
 matches = sa.Table(
     "matches",
     metadata,
-    # Events are keyed by this number, so those of current matches share pages. By id, each match would use its own page.
+    # Events are keyed by this number, so the events of current matches share database pages. Keyed by the match's id,
+    # the events of each match would be in a page of their own.
     sa.Column("number", NUMBER, primary_key=True),
     sa.Column("match", MATCH_ID, nullable=False, unique=True),
     sa.Column("event", sa.String(128), nullable=False),
@@ -72,7 +77,8 @@ matches = sa.Table(
     sa.Column(
         "server", sa.String(64), nullable=False, server_default=""
     ),  # name of the server that plays it and resumes it
-    # The following are set at the end. `arrival` is the number in the order of arrival of finished matches.
+    # The following columns are set at the end of the match. `arrival` numbers the finished matches in the order in
+    # which the store received them.
     sa.Column("arrival", NUMBER, nullable=True),
     sa.Column("map", sa.Text, nullable=True),  # empty if the game has none
     sa.Column("time_control", sa.Text, nullable=True),
@@ -114,9 +120,9 @@ _open = sa.text("finished IS NULL")
 sa.Index("ix_matches_open", matches.c.event, matches.c.started, sqlite_where=_open, postgresql_where=_open)
 
 ARRIVAL = sa.Sequence("matches_arrival", metadata=metadata)
-"""Sequence for `matches.arrival` on PostgreSQL.
+"""PostgreSQL sequence of the numbers in `matches.arrival`.
 
-On SQLite, which has a single writer, the next number is the maximum plus one.
+On SQLite, which has a single writer, the next number is the maximum in the table plus one.
 """
 
 records = sa.Table(  # packed data of finished matches: server.store.packing
@@ -154,7 +160,7 @@ ladders = sa.Table(  # plans of events, needed to resume them: server.store.ladd
     sa.Column("server", sa.String(64), nullable=False, server_default=""),  # server that plays an `event`
 )
 
-requests = sa.Table(  # requests of the host to a running server: server.store.events
+requests = sa.Table(  # requests of the host, the person who runs the server, to the running server: server.store.events
     "requests",
     metadata,
     sa.Column("number", NUMBER, primary_key=True),
@@ -186,7 +192,7 @@ invitations = sa.Table(  # codes for registering names: server.store.invitations
     sa.Column("expires", sa.String(32), nullable=False),  # in the format of `database.current_timestamp`
 )
 
-directives = sa.Table(  # directives of the host to all servers: server.store.directives
+directives = sa.Table(  # bans, kicks and notices of the host, for all servers: server.store.directives
     "directives",
     metadata,
     sa.Column("kind", sa.String(8), primary_key=True),  # server.store.directives.DirectiveKind
@@ -248,9 +254,9 @@ rating_steps = sa.Table(  # two rows per rated match and category: server.store.
     sa.Index("ix_rating_steps_bot", "bot", "arrival"),
 )
 
-# The following tables remain correct when matches are removed from the store.
+# The following tables do not refer to rows of `matches`, so they remain correct when matches are removed.
 
-standings = sa.Table(  # row of a bot in the table of a category
+standings = sa.Table(  # a bot's rating and number of results in a category
     "standings",
     metadata,
     *_category_columns(),

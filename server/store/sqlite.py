@@ -1,4 +1,4 @@
-"""Settings of SQLite: the permissions of its file, and its connections."""
+"""SQLite: permissions of the file, settings of connections, and deadlines of queries."""
 
 from __future__ import annotations
 
@@ -17,26 +17,30 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from arena.clock import MONOTONIC, block_thread
 
 STEPS_PER_CHECK = 20_000
-"""Number of SQLite instructions between checks of the deadline. So many take well under a millisecond."""
+"""Number of SQLite's virtual-machine instructions between two checks of a query's deadline.
+
+They take less than 1 ms.
+"""
 DEADLINE = "deadline"
-"""Key of a connection's `QueryDeadline` in the pool's `info`."""
+"""Key under which the `info` dictionary of a pooled connection holds its `QueryDeadline`."""
 
 LOCKED_SECONDS = 5
 """Maximum wait for an SQLite file that another process is changing, in seconds."""
 BUSY_WAIT = f"PRAGMA busy_timeout={LOCKED_SECONDS * 1000}"
-"""Statement that makes a connection wait up to LOCKED_SECONDS for a lock."""
+"""Statement that makes a connection wait up to LOCKED_SECONDS for a lock of another connection."""
 NO_BUSY_WAIT = "PRAGMA busy_timeout=0"
-"""Statement that makes a connection fail immediately on a lock."""
+"""Statement that makes a connection fail immediately if another connection holds a lock that it needs."""
 BEGIN = "BEGIN IMMEDIATE"
 """Statement that begins a transaction and locks the file for writing immediately, not at its first write."""
 RETRY_SECONDS = 0.01
-"""Pause between attempts to switch an SQLite file to a write-ahead log, in seconds."""
+"""Pause between attempts to switch an SQLite file to a write-ahead log (WAL), in seconds."""
 
 
 def make_private(file: Path) -> None:
-    """Create a missing file so that only its owner may read it. SQLite gives its log files the same permissions.
+    """Create the database file, if it is missing, so that only its owner may read it. An existing file is not changed.
 
-    All users of the machine could read a file that SQLite itself creates, which contains hashes of tokens.
+    If SQLite itself created the file, all users of the machine could read it, and it contains hashes of tokens. SQLite
+    gives its log files the permissions of the database file.
     """
     if not file.exists():
         with suppress(FileExistsError):
@@ -44,9 +48,10 @@ def make_private(file: Path) -> None:
 
 
 def set_pragmas(engine: sa.Engine) -> None:
-    """Configure all connections of the engine.
+    """Configure all future connections of an SQLite engine.
 
-    The engine's execution option `lasting` is False for a temporary store.
+    The engine must have the execution option `lasting`: False if its store is temporary, so that commits need not wait
+    for the disk.
     """
     sync = "FULL" if engine.get_execution_options()["lasting"] else "OFF"
 
@@ -65,7 +70,7 @@ def set_pragmas(engine: sa.Engine) -> None:
         for pragma in (
             f"synchronous={sync}",
             "foreign_keys=ON",
-            # 16 MB before it is copied back, because the pages of current matches are written repeatedly.
+            # The log grows to 16 MB before it is copied into the file, because pages of current matches change often.
             "wal_autocheckpoint=4000",
         ):
             cursor.execute(f"PRAGMA {pragma}")
@@ -75,8 +80,8 @@ def set_pragmas(engine: sa.Engine) -> None:
 def _change_to_wal(connection: DBAPIConnection, cursor: DBAPICursor) -> None:
     """Switch the file to a write-ahead log permanently.
 
-    If several connections switch an empty file at once, SQLite refuses all but one immediately, whatever the timeout,
-    because each holds a lock that another needs. So refused attempts are repeated.
+    If several connections switch an empty file at once, SQLite refuses all but one of them immediately, whatever the
+    busy timeout, because each holds a lock that another needs. So refused attempts are repeated for LOCKED_SECONDS.
     """
     end = MONOTONIC.now() + LOCKED_SECONDS
     while True:
@@ -94,7 +99,7 @@ def _change_to_wal(connection: DBAPIConnection, cursor: DBAPICursor) -> None:
 
 
 class QueryDeadline:
-    """Deadline for the current query of an SQLite connection, in monotonic seconds."""
+    """Deadline for the queries of one SQLite connection. Without `limit_queries`, there is none."""
 
     def __init__(self) -> None:
         self._end = math.inf
@@ -105,7 +110,7 @@ class QueryDeadline:
 
     @contextmanager
     def limit_queries(self, end: float) -> Iterator[None]:
-        """Set the deadline of the queries in the block, and remove it afterwards."""
+        """Set the deadline for the queries in the block to `end`, in monotonic seconds, and remove it afterwards."""
         self._end = end
         try:
             yield
@@ -114,5 +119,5 @@ class QueryDeadline:
 
 
 def is_busy(error: BaseException | None) -> bool:
-    """Return True for SQLite's error that another connection holds a lock."""
+    """Return True if `error` is SQLite's error that another connection holds a lock."""
     return (getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF == sqlite3.SQLITE_BUSY

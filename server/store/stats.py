@@ -1,4 +1,4 @@
-"""Size of a store, and the return of free space to the file system."""
+"""Size and contents of a store, and the return of its free space to the file system."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ class StoreStats(Struct, frozen=True):
     matches: int
     """Number of finished matches in the store."""
     in_progress: int
+    """Number of matches in progress."""
     packed: int
-    """Number of finished matches whose journal is packed too."""
+    """Number of finished matches whose events and terms are packed, not only the record."""
     oldest: str | None
     """End time of the earliest finished match, in ISO 8601; None if there is none."""
     newest: str | None
@@ -31,11 +32,11 @@ class StoreStats(Struct, frozen=True):
     bytes_a_match: float | None
     """Used bytes per finished match; None without finished matches."""
     tables: dict[str, int] | None
-    """Bytes by table, including its indices; None if this build of SQLite does not report them."""
+    """Size of each table with its indices, in bytes, by table; None if this build of SQLite does not report sizes."""
 
 
 async def load_stats(engine: AsyncEngine) -> StoreStats:
-    """Return the size and contents of a store. This takes long, because it reads the whole store."""
+    """Return the size and contents of a store. This takes long on a large store, because it reads whole tables."""
     finished = matches.c.finished.is_not(None)
     query = sa.select(
         sa.func.count(), sa.func.min(matches.c.finished), sa.func.max(matches.c.finished)
@@ -61,9 +62,10 @@ async def load_stats(engine: AsyncEngine) -> StoreStats:
 
 
 async def vacuum(engine: AsyncEngine) -> int:
-    """Pack every finished match, return free space to the file system, and return the number of bytes freed.
+    """Pack every finished match, and give the store's free space back to the file system.
 
-    Raises StoreError if a server runs on the store, because the operation would block it.
+    Return the number of bytes by which the store became smaller. Raises StoreError if a server runs on the store,
+    because the operation would block it.
     """
     async with engine.connect() as connection:
         names = await connection.run_sync(lease.load_held_names)

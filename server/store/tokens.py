@@ -1,7 +1,8 @@
-"""Tokens in the store. A token is for one name in one role, is shown once, and is stored as a hash.
+"""Tokens, with which clients prove that a name is theirs. The store holds only a hash of each.
 
-Every change is one statement, with the expected state as its condition, so of two concurrent changes only one succeeds.
-A name whose token was revoked stays reserved for its owner.
+A token is for one name in one role, such as `bot`. Its text is shown once, when it is created. Every change is one SQL
+statement, with the expected state as its condition, so of two concurrent changes only one succeeds. A name whose token
+was revoked stays reserved for its owner.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from arena.server.store import database, names
 from arena.server.store.schema import matches, sessions, tokens
 
 MAX_NAME = 64
+"""Maximum length of a name, in characters."""
 
 
 class TokenError(database.OperationRefused):
@@ -27,25 +29,36 @@ class TokenError(database.OperationRefused):
 
 
 class Token(Struct, frozen=True):
-    """Data of a token. Times are in the format of `database.current_timestamp`."""
+    """Stored data of a token. Times are in the format of `database.current_timestamp`."""
 
     name: str
     role: Role
     owner: str
+    """Owner of the bot: a person's name, or the name of the bot itself."""
     created: str
     rotated: str | None
+    """Time at which the token was last replaced; None if it never was."""
     revoked: str | None
+    """Time at which the token was revoked; None if it is valid."""
     hash: str
+    """SHA-256 of the token, in hexadecimal."""
 
 
 class TokenChange(Struct, frozen=True, tag="token"):
-    """Change of a token at its owner's request."""
+    """Prepared change of a token that its owner requests: a replacement, or a revocation.
+
+    before: token as stored when the change was prepared
+    after: token with another `hash` and `rotated`, or with `revoked`
+    """
 
     before: Token
     after: Token
 
     def apply(self, connection: sa.Connection) -> bool:
-        """Make the change and return True; return False if the token has been changed since."""
+        """Make the change in the caller's transaction, and return True.
+
+        Return False, and change nothing, if the token was replaced or revoked since, or has another owner.
+        """
         old, new = self.before, self.after
         values: dict[str, str | None] = {"of": old.name, "whose": old.owner, "old": old.hash}
         values |= {"new": new.hash, "at": new.rotated, "end": new.revoked}
@@ -63,16 +76,18 @@ def generate_token() -> str:
 
 
 def hash_token(token: str) -> str:
-    """Return the hash of a token, as stored."""
+    """Return the SHA-256 of a token or a session's secret, in hexadecimal, as the store holds it."""
     # 192 random bits cannot be guessed, so one fast hash is enough; a slow one is for passwords.
     return sha256(token.encode()).hexdigest()
 
 
 async def create_token(engine: AsyncEngine, name: str, role: Role, owner: str = "") -> str:
-    """Create a token for a name that has none, or only a revoked one, and return the token. Raises TokenError if the
-    name has a token or is not allowed.
+    """Create a token for a name that has none, or only a revoked one, and return the token.
 
-    owner: owner of the bot; by default the name itself
+    owner: owner of the bot; empty if the bot owns itself
+
+    Raises TokenError if `name` has a token already, is invalid or reserved, or looks like another name in the store,
+    and if `owner` is not a valid name.
     """
     for each in (name, owner or name):
         if not is_valid_name(each):
@@ -106,7 +121,7 @@ async def _insert_token(connection: AsyncConnection, name: str, role: Role, owne
 
 
 async def rotate_token(engine: AsyncEngine, name: str) -> str:
-    """Replace the token of a name, and return the new one. Raises TokenError if the name has none."""
+    """Replace the token of a name, and return the new one. Raises TokenError if the name has none, or a revoked one."""
     token = generate_token()
     await _change_token(engine, name, hash=hash_token(token), rotated=database.current_timestamp())
     return token
@@ -115,7 +130,7 @@ async def rotate_token(engine: AsyncEngine, name: str) -> str:
 async def revoke_token(engine: AsyncEngine, name: str) -> None:
     """Revoke the token of a name, so that nobody can connect with it any more.
 
-    Raises TokenError if the name has none.
+    Raises TokenError if the name has no token, or a revoked one.
     """
     await _change_token(engine, name, revoked=database.current_timestamp())
 
@@ -136,9 +151,9 @@ async def find_token(engine: AsyncEngine, name: str) -> Token | None:
 
 
 async def has_session(engine: AsyncEngine, name: str, secret: str, match: str = "") -> bool:
-    """Return True if `secret` belongs to a session of this name.
+    """Return True if `secret` belongs to a stored session of this name, on any server.
 
-    match: id of a match; if given, only sessions in which this match began count
+    match: id of a match that must have begun during the session, on the session's server; empty for no such condition
     """
     query = sa.select(sessions.c.hash).where(sessions.c.name == name)
     if match:
@@ -150,7 +165,7 @@ async def has_session(engine: AsyncEngine, name: str, secret: str, match: str = 
 
 
 async def list_tokens(engine: AsyncEngine) -> list[Token]:
-    """Return all tokens, sorted by name."""
+    """Return all tokens, also revoked ones, sorted by name."""
     async with database.open_query_connection(engine) as connection:
         rows = (await connection.execute(sa.select(tokens))).all()
     return sorted(map(token_from_row, rows), key=lambda token: token.name)

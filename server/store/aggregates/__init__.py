@@ -1,1 +1,1 @@
-"""Stored ratings, and stored tables of games and events, which are updated after each match."""
+"""Stored ratings, and stored tables of games and events, which are updated after each finished match."""

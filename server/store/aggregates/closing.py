@@ -1,4 +1,4 @@
-"""Closing of a season of ratings."""
+"""Close the current season of a game, so that the game's ratings start anew."""
 
 from __future__ import annotations
 
@@ -15,11 +15,14 @@ class CannotCloseSeason(database.OperationRefused):
 
 
 def close_season(connection: sa.Connection, name: str, game: str | None = None) -> list[str]:
-    """Close the current season of a game, or of all games that have one. Return the games. Raises CannotCloseSeason if
-    no match was rated, or if the name is used.
+    """Close the current season, and return the sorted names of the games whose season was closed.
 
-    All finished matches count in the closed season. The caller commits the transaction, which must exclude others, as
-    those of `database.transaction_writer` do.
+    name: name under which the closed season is kept
+    game: name of the game; None for all games with rated matches in their current season
+
+    All matches that are finished now count in the closed season. The caller commits the transaction, which must exclude
+    others, as those of `database.transaction_writer` do. Raises CannotCloseSeason, and closes nothing, if no match was
+    rated in the season, or if one of the games already has a season of this name.
     """
     while count_batch(connection, BATCH_ALONE)[0]:
         pass

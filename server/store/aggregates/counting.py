@@ -1,9 +1,10 @@
 """Count finished matches in the ratings and in the tables of games and events.
 
-Each match is counted once, in order of arrival in the store. A rated match counts in several categories: in each, it
-adds a rating step for each of its two bots and an entry in the table. Every match is added to the table of its event.
-Counting runs in short transactions, one at a time across all servers. A match that arrives late, or has a wrong time,
-is counted when it arrives, and no earlier match is counted again.
+Each match is counted once, in the order in which the store received the results. A rated match counts in two
+categories: its game, and its game on its map with its time control. In each, it adds a rating step (the new rating) for
+both bots, and a result to the tables. Every match, rated or not, is added to the table of its event. Counting runs in
+short transactions, one at a time across all servers. A match that arrives late, or has a wrong time, is counted when it
+arrives, and no earlier match is counted again.
 """
 
 from __future__ import annotations
@@ -28,9 +29,12 @@ from arena.server.store.finished_matches import result_from_row
 from arena.server.store.schema import matches, rating_steps
 
 CHUNK = 8
-"""Number of matches counted in one transaction. On SQLite, each such transaction delays the journal by some ms."""
+"""Number of matches counted in one transaction of a running server.
+
+It is small, because on SQLite the journal waits some ms for each such transaction.
+"""
 BATCH_ALONE = 200
-"""Number of matches counted in one transaction if this process has no open journal."""
+"""Number of matches counted in one transaction of a process that has no open journal."""
 
 
 async def count_new_matches(
@@ -40,8 +44,8 @@ async def count_new_matches(
 ) -> int:
     """Count every finished match that is not counted yet, and return the number of rated ones.
 
-    write: function that runs work in a transaction, such as `Journal.write`; by default, in a transaction of `engine`
-    progress: function that is called with each rating step, in order
+    write: function that runs an operation in a transaction, such as `Journal.write`; None to use `transaction_writer`
+    progress: function that is called with each new rating step, in order, after its transaction
     """
     total, most = 0, CHUNK if write else BATCH_ALONE
     while True:
@@ -55,9 +59,10 @@ async def count_new_matches(
 
 
 def count_batch(connection: sa.Connection, max_matches: int) -> tuple[int, list[RatingStep]]:
-    """Count up to `max_matches` matches, and return their number and their rating steps.
+    """Count up to `max_matches` matches, and return their number and their rating steps, in order.
 
-    Meanwhile no other transaction can count matches or assign arrival numbers.
+    Until the caller's transaction ends, no other transaction can count matches or assign arrival numbers to finished
+    matches. If the returned number is 0, all finished matches are counted.
     """
     database.lock_exclusively(connection)
     rows = connection.execute(UNCOUNTED, {"most": max_matches}).all()
@@ -89,9 +94,9 @@ def count_batch(connection: sa.Connection, max_matches: int) -> tuple[int, list[
     return len(rows), steps
 
 
-# The condition must equal that of the partial index literally. For SQLAlchemy's `counted = 0`, SQLite would scan all
-# finished matches. These statements are built once, because building one takes SQLAlchemy longer than executing it, and
-# the journal waits meanwhile.
+# The condition must equal the condition of the partial index literally. With SQLAlchemy's `counted = 0`, SQLite would
+# scan all finished matches. These statements are built once, because SQLAlchemy takes longer to build one than to
+# execute it, and the journal waits meanwhile.
 UNCOUNTED = (
     sa.select(
         *(

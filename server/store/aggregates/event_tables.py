@@ -1,4 +1,4 @@
-"""Stored table of each event: its number of matches, its players, and its results.
+"""Stored results of each event (a tournament, a ladder, or the open pool): its matches, its bots, and their scores.
 
 `server.store.aggregates.counting` updates the tables, so reading one takes equally long for any number of matches.
 """
@@ -21,13 +21,16 @@ from arena.server.store.finished_matches import result_from_row
 from arena.server.store.schema import event_bots, event_scores, event_totals, matches
 
 MAX_FULL_TABLE = 100
-"""Maximum number of bots for which a table of an event without a plan, such as the open pool, lists all of them."""
+"""Maximum number of bots in an event without a plan, such as the open pool, up to which its table lists all bots."""
 MAX_PARTIAL_TABLE = 40
-"""Number of bots in the table of a larger event without a plan: the bots with the most matches."""
+"""Number of bots in the table of an event without a plan that has more than MAX_FULL_TABLE bots.
+
+The bots with the most matches are listed.
+"""
 
 
 class EventCounts(Struct, frozen=True):
-    """Event with its number of matches, finished or in progress."""
+    """Name of an event, with the number of its matches, finished or in progress."""
 
     event: str
     matches: int
@@ -37,26 +40,30 @@ class EventScores(NamedTuple):
     """Results of an event, from which its table is made."""
 
     counted: int
-    """Number of finished matches counted for the event."""
+    """Number of all finished matches that have been counted for the event."""
     bots: list[str]
-    """Bots with the most matches, sorted by name."""
+    """Names of the bots in the table, sorted: all bots, or in a large event those with the most matches."""
     scores: list[tuple[FinishedMatch, int]]
-    """Finished matches grouped by players and result, each with its number of occurrences."""
+    """Results between these bots, each with the number of matches that ended so.
+
+    A result is a FinishedMatch with players and result, but without a match id and a game.
+    """
 
 
 class EventResult(NamedTuple):
-    """Finished match, as counted in the tables of events."""
+    """Result of a finished match, as counted in the table of its event."""
 
     event: str
     maxie: str
     minnie: str
     winner: str
-    """Seat of the winner; empty for a draw or a void match."""
+    """Seat of the winner, `maxie` or `minnie`; empty if nobody won."""
     reason: str
+    """End reason, a value of `protocol.codes.EndReason`."""
 
 
 def add_results(connection: sa.Connection, endings: Iterable[EventResult]) -> None:
-    """Add finished matches to the tables of their events."""
+    """Add the results of finished matches to the tables of their events, in the caller's transaction."""
     scores = Counter(endings)
     totals: Counter[tuple[str]] = Counter()
     bots: Counter[tuple[str, str]] = Counter()
@@ -78,7 +85,7 @@ def add_results(connection: sa.Connection, endings: Iterable[EventResult]) -> No
 
 
 async def list_events_with_matches(engine: AsyncEngine, limit: int) -> list[EventCounts]:
-    """Return the events with counted matches or matches in progress, in descending order of name."""
+    """Return up to `limit` events with counted matches or matches in progress, in descending order of name."""
     finished = sa.select(event_totals.c.event, event_totals.c.matches)
     finished = finished.order_by(event_totals.c.event.desc()).limit(limit)
     unfinished = sa.select(matches.c.event, sa.func.count()).where(matches.c.finished.is_(None))
@@ -92,23 +99,24 @@ async def list_events_with_matches(engine: AsyncEngine, limit: int) -> list[Even
 
 
 async def count_finished_matches(engine: AsyncEngine, event: str) -> int | None:
-    """Return the number of counted matches of an event; None if no match was counted."""
+    """Return the number of counted matches of an event; None if no match of the event was counted."""
     query = sa.select(event_totals.c.matches).where(event_totals.c.event == event)
     async with open_query_connection(engine) as connection:
         return (await connection.execute(query)).scalar_one_or_none()
 
 
 async def has_matches_in_progress(engine: AsyncEngine, event: str) -> bool:
-    """Return True if the event has matches in progress."""
+    """Return True if a match of the event is in progress."""
     query = sa.select(matches.c.number).where(matches.c.event == event, matches.c.finished.is_(None)).limit(1)
     async with open_query_connection(engine) as connection:
         return (await connection.execute(query)).first() is not None
 
 
 async def load_event_scores(engine: AsyncEngine, event: str, *, whole: bool = False) -> EventScores | None:
-    """Return the results between the bots with the most matches of an event; None if no match was counted.
+    """Return the results of an event; None if no match of the event was counted.
 
-    whole: True to include all bots, only for an event whose plan limits their number
+    whole: True for all bots, however many, as for an event whose plan lists them; False to return only the results
+        between the MAX_PARTIAL_TABLE bots with the most matches if the event has more than MAX_FULL_TABLE bots
     """
     total = sa.select(event_totals.c.matches).where(event_totals.c.event == event)
     bots_of_event = sa.select(event_bots.c.bot).where(event_bots.c.event == event)

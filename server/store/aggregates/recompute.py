@@ -1,7 +1,8 @@
 """Recompute the ratings from the journal, and compare them with the stored ones.
 
-A referee replays every rated match from the events in its journal. The result of the replay is compared with the
-record, and rated. An imported match has no journal, so its record is checked against the rules.
+A referee replays every rated match from its journal, the stored events of the match. The result of the replay is
+compared with the stored record of the match, and rated. An imported match has no journal, so its record is checked
+against the rules of the game, and rated.
 """
 
 from __future__ import annotations
@@ -34,29 +35,32 @@ from arena.server.store.schema import matches, rating_steps, records
 from arena.server.store.schema import standings as standings_table
 
 CHUNK = 100
-"""Number of matches read in one query."""
+"""Number of matches read in one query by default."""
 TOLERANCE = 1e-9
-"""Relative difference up to which ratings count as equal, since floating-point results may differ between machines."""
+"""Relative difference up to which ratings count as equal, because floating-point results differ between machines."""
 
 
 class RecomputeMismatch(Exception):
-    """Raised when stored ratings differ from recomputed ones; the message names the match or bot, and both values."""
+    """Raised when a stored rating or record differs from the recomputed one, or cannot be read.
+
+    The message is one line, which names the match or the bot, and the difference.
+    """
 
 
 @dataclass
 class RecomputedRatings:
-    """Result of a successful recomputation: the number of matches."""
+    """Result of a successful recomputation: the number of matches that it covered."""
 
     matches: int = 0
     imported: int = 0
-    """Number of the recomputed matches that were imported, and so have no journal."""
+    """Number of those matches that were imported, and so have no journal."""
 
 
 async def recompute_ratings(engine: AsyncEngine, *, batch_size: int = CHUNK) -> RecomputedRatings:
     """Recompute the ratings of all counted matches, and compare them with the stored ratings.
 
-    The computation starts from the ratings as of the last match that was removed from the store. It reads `batch_size`
-    matches per query, from a snapshot of the store. Raises RecomputeMismatch.
+    The computation starts from the ratings that the bots had when matches were last removed from the store. It reads
+    `batch_size` matches per query, from a snapshot of the store. Raises RecomputeMismatch at the first difference.
     """
     totals = RecomputedRatings()
     async with database.open_snapshot(engine) as connection:
@@ -84,7 +88,7 @@ async def recompute_ratings(engine: AsyncEngine, *, batch_size: int = CHUNK) -> 
 
 
 async def _compare_standings(connection: AsyncConnection, rater: Rater) -> None:
-    """Compare the stored table of each category with the recomputed ratings. Raises RecomputeMismatch."""
+    """Raise RecomputeMismatch if a rating in the table `standings` differs from the last recomputed one, or is missing."""
     stored_standings = {
         rating_key(row): current_rating_from_row(row)
         for row in (await connection.execute(sa.select(standings_table))).all()
@@ -115,7 +119,13 @@ def _are_equal_ratings(a: Rating, b: Rating) -> bool:
 
 
 def _replay(row: sa.Row[Any], journal: list[TimedEvent] | None) -> Record:
-    """Replay a match from its journal, and return the record. Raises RecomputeMismatch if it differs from the stored one."""
+    """Replay a match, and return its record, with the result of the replay.
+
+    row: columns of `matches`, and the match's packed data
+    journal: events of the match; None for an imported match, whose stored record is checked against the rules instead
+
+    Raises RecomputeMismatch if the replay differs from the stored record.
+    """
     try:
         record = from_line(unpack_record(row.packed))
         if journal is None:
@@ -173,7 +183,7 @@ async def _load_counted_matches(
 ) -> Sequence[sa.Row[Any]]:
     """Return up to `limit` counted rated matches in order of arrival, with their packed data.
 
-    after: arrival number; only matches with higher ones are returned
+    after: arrival number of the last match that was read already; 0 to begin with the first match
     """
     query = (
         sa.select(matches, records.c.packed, records.c.whole)
@@ -188,14 +198,14 @@ async def _load_counted_matches(
 async def _load_steps(
     connection: AsyncConnection, names: Sequence[str]
 ) -> dict[tuple[str, str, Category], RatingStep]:
-    """Return the rating steps of these matches, by match, seat and category."""
+    """Return the stored rating steps of the matches with the ids `names`, by match id, seat and category."""
     query = sa.select(rating_steps).where(rating_steps.c.match.in_(names))
     steps = [step_from_row(row) for row in (await connection.execute(query)).all()]
     return {(step.match, step.seat, step.category): step for step in steps}
 
 
 def step_from_row(row: sa.Row[Any]) -> RatingStep:
-    """Return the rating step in a row of `rating_steps`."""
+    """Return the rating step that a row of the table `rating_steps` holds."""
     return RatingStep(
         match=row.match,
         seat=row.seat,

@@ -1,7 +1,8 @@
-"""Seasons: when a season of a game is closed, the game's ratings and tables start anew.
+"""Seasons: when the season of a game is closed, the game's ratings and tables start anew.
 
-A closed season is a row with a name. All ratings have the number of their season, so closing a season moves no data:
-later matches count in the season with the next number, and the tables of earlier seasons stay as they are.
+A closed season is a row of the table `seasons`, with a name. Every stored rating has the number of its season, so
+closing a season moves no data: later matches count in the season with the next number, and the ratings of earlier
+seasons stay as they are.
 """
 
 from __future__ import annotations
@@ -26,7 +27,10 @@ class Season(Struct, frozen=True):
 
 
 class Seasons:
-    """All closed seasons, in order of closing."""
+    """All closed seasons of all games, sorted by game, and for each game in order of closing.
+
+    `NAME in seasons` is True if any game has a closed season of this name.
+    """
 
     def __init__(self, closed: Sequence[Season]) -> None:
         self.closed = closed
@@ -35,15 +39,18 @@ class Seasons:
         return any(each.name == name for each in self.closed)
 
     def list_latest_first(self) -> list[Season]:
-        """Return all closed seasons, the latest first."""
+        """Return the closed seasons of all games, the one that was closed last first."""
         return sorted(self.closed, key=lambda each: each.closed, reverse=True)
 
     def closed_season_names(self, game: str) -> list[str]:
-        """Return the names of the closed seasons of a game, the first season first."""
+        """Return the names of the closed seasons of a game, the earliest season first."""
         return [each.name for each in self.closed if each.game == game]
 
     def season_number(self, game: str, name: str = "") -> int:
-        """Return the number of a game's current season, or of the closed season with this name; 0 if there is none."""
+        """Return the number of a season of a game. The first season has the number 1.
+
+        name: name of a closed season; empty for the current season. The number is 0 if the game has no such season.
+        """
         names = self.closed_season_names(game)
         if not name:
             return len(names) + 1
@@ -51,18 +58,18 @@ class Seasons:
 
 
 def load_seasons(connection: sa.Connection) -> Seasons:
-    """Return all closed seasons."""
+    """Return all closed seasons, read in the caller's transaction."""
     return Seasons([Season(*row) for row in connection.execute(_CLOSED)])
 
 
 async def read_seasons(engine: AsyncEngine) -> Seasons:
-    """Return all closed seasons."""
+    """Return all closed seasons, read through a new connection."""
     async with database.open_query_connection(engine) as connection:
         return await connection.run_sync(load_seasons)
 
 
 def running_season_number(game: sa.ColumnElement[str]) -> sa.ScalarSelect[int]:
-    """Return an SQL expression for the number of the running season of a game. `game`: column with the game."""
+    """Return an SQL expression for the number of a game's current season. `game` is the column that names the game."""
     latest = sa.select(sa.func.coalesce(sa.func.max(seasons.c.number), 0) + 1)
     return latest.where(seasons.c.game == game).scalar_subquery()
 

@@ -1,4 +1,6 @@
-"""Stored table of each category (game, map, time control): a row for each bot, and its score against each opponent.
+"""Stored ratings of each category: a row for each bot with its rating, and its score against each opponent.
+
+A category is a season of a game, with all its matches, or only those on one map with one time control.
 
 `server.store.aggregates.counting` updates the tables, so reading one takes equally long for any number of matches.
 """
@@ -27,11 +29,11 @@ from arena.server.store.schema import seasons as seasons_table
 from arena.server.store.schema import standings as standings_table
 
 BOTS_AT_ONCE = 100
-"""Maximum number of bots in one query."""
+"""Maximum number of bots whose ratings one query reads."""
 
 
 class StandingRow(Struct, frozen=True, rename=COLUMN_NAMES):
-    """Row of a bot in the table of a category."""
+    """Rating and results of a bot in a category, as one row of the category's table."""
 
     game: str
     bot: str
@@ -40,7 +42,7 @@ class StandingRow(Struct, frozen=True, rename=COLUMN_NAMES):
     """Rating deviation as of the last rated match."""
     volatility: float
     matches: int
-    """Number of rated matches, void ones excluded."""
+    """Number of rated matches, without void ones, which do not change the rating."""
     wins: int
     draws: int
     losses: int
@@ -53,12 +55,12 @@ class StandingRow(Struct, frozen=True, rename=COLUMN_NAMES):
 
     @property
     def glicko(self) -> Rating:
-        """Rating with its deviation and volatility."""
+        """Rating, deviation and volatility as one value, for computations."""
         return Rating(self.rating, self.deviation, self.volatility)
 
 
 class CrossScore(Struct, frozen=True, rename=COLUMN_NAMES):
-    """Score of a bot against one opponent."""
+    """Score of a bot against one opponent. A second CrossScore holds the opponent's score against the bot."""
 
     bot: str
     opponent: str
@@ -68,21 +70,26 @@ class CrossScore(Struct, frozen=True, rename=COLUMN_NAMES):
 
 
 INACTIVE = timedelta(days=30)
-"""Time without a rated match after which a bot is left out of the tables, until its next match."""
+"""Time without a rated match after which a bot is left out of the shown tables, until its next rated match."""
 
 
 def activity_cutoff() -> str:
-    """Return the earliest end time of a bot's last rated match with which the bot is listed."""
+    """Return the time that is INACTIVE ago. Shown tables leave out a bot whose last rated match ended earlier.
+
+    The time is in the format of `database.current_timestamp`.
+    """
     return database.format_timestamp(datetime.now(UTC) - INACTIVE)
 
 
 class CategorySummary(Struct, frozen=True):
-    """Category of one map and one time control. `matches` is the sum over all bots, so it counts each match twice."""
+    """Category of one map and one time control, with its number of rated matches."""
 
     game: str
     map: str
+    """Name of the map; empty for a game without maps."""
     time_control: str
     matches: int
+    """Sum of the numbers of rated matches of all bots. It counts each match twice, once for each of its bots."""
 
 
 async def load_standings(
@@ -95,13 +102,15 @@ async def load_standings(
     limit: int | None = None,
     since: str | None = None,
 ) -> list[StandingRow]:
-    """Return the rows of all rated bots, of one game or of all games, sorted by game and descending rating.
+    """Return the rows of all rated bots, sorted by game and descending rating.
 
-    map, time_control: only matches on this map with this time control; empty for all matches of the game
-    season: name of a closed season; empty for the running one
-    since: only bots that finished a rated match at or after this time, as formatted by `database.current_timestamp`
+    game: name of a game; None for all games
+    map, time_control: only ratings from matches on this map with this time control; both empty for all matches
+    season: name of a closed season; empty for the current one
+    limit: maximum number of bots for each game, those with the highest ratings; None for all
+    since: only bots that finished a rated match at or after this time, in the format of `database.current_timestamp`
 
-    Finished matches that are not counted yet are missing; call `counting.count_new_matches` first to include them.
+    Finished matches that are not counted yet are missing. Call `counting.count_new_matches` first to include them.
     """
     query = sa.select(*(standings_table.c[name] for name in StandingRow.__struct_fields__))
     query = query.where(*_column_conditions(standings_table, "map", "time_control", "season", "game"))
@@ -131,7 +140,10 @@ def sort_standings(rows: Iterable[StandingRow]) -> list[StandingRow]:
 
 
 async def count_forfeits(engine: AsyncEngine, bots: Iterable[str]) -> dict[str, int]:
-    """Return the number of rated matches that each bot has forfeited, in all games together."""
+    """Return the number of rated matches that each bot has forfeited, in all games and seasons together.
+
+    Bots without a rating are left out.
+    """
     forfeits: dict[str, int] = {}
     query = sa.select(standings_table.c.bot, sa.func.sum(standings_table.c.forfeits)).where(_WHOLE_GAME)
     async with database.open_query_connection(engine) as connection:
@@ -144,7 +156,7 @@ async def count_forfeits(engine: AsyncEngine, bots: Iterable[str]) -> dict[str, 
 
 
 async def list_games_with_ratings(engine: AsyncEngine) -> list[str]:
-    """Return the games that have at least one rated bot."""
+    """Return the sorted names of the games that have at least one rated bot, in any season."""
     async with database.open_query_connection(engine) as connection:
         return await list_distinct_games(connection, standings_table.c.game)
 
@@ -152,9 +164,11 @@ async def list_games_with_ratings(engine: AsyncEngine) -> list[str]:
 async def list_categories(
     engine: AsyncEngine, limit: int, season: str = "", *, since: str | None = None
 ) -> list[CategorySummary]:
-    """Return the `limit` categories of one map and one time control with the most rated matches.
+    """Return the categories of one map and one time control, those with the most rated matches first, at most `limit`.
 
-    season, since: as in `load_standings`
+    season: name of a closed season; empty for the current one of each game
+    since: count only bots that finished a rated match at or after this time, in the format of
+        `database.current_timestamp`
     """
     table = standings_table.c
     matches = sa.func.sum(table.matches)
@@ -170,7 +184,10 @@ async def list_categories(
 
 
 async def load_cross_scores(engine: AsyncEngine, category: Category, bots: Iterable[str]) -> list[CrossScore]:
-    """Return the scores of bots against each other in rated matches of a category."""
+    """Return the score of each of these bots against each other one of them, in rated matches of a category.
+
+    Pairs without a rated match are left out.
+    """
     names, table = sorted(set(bots)), crosses_table.c
     query = sa.select(table.bot, table.opponent, table.wins, table.draws, table.losses)
     query = query.where(*_column_conditions(crosses_table, *Category._fields))
@@ -180,7 +197,10 @@ async def load_cross_scores(engine: AsyncEngine, category: Category, bots: Itera
 
 
 def load_current_ratings(connection: sa.Connection, keys: Iterable[Key]) -> dict[Key, CurrentRating]:
-    """Return the current rating for each key that has one, with the end time of the last rated match."""
+    """Return the stored rating, with the end time of the last rated match, for each key that has one.
+
+    keys: pairs of a category and the name of a bot
+    """
     ratings: dict[Key, CurrentRating] = {}
     names: dict[Category, list[str]] = {}
     for category, bot in sorted(keys):
@@ -194,19 +214,19 @@ def load_current_ratings(connection: sa.Connection, keys: Iterable[Key]) -> dict
 
 
 def rating_key(row: sa.Row[Any]) -> Key:
-    """Return the category and the bot of a row with a rating."""
+    """Return the key of a row of `standings`, `rating_bases` or `rating_steps`: its category and its bot."""
     return Category(row.game, row.map, row.time_control, row.season), row.bot
 
 
 def current_rating_from_row(row: sa.Row[Any]) -> CurrentRating:
-    """Return the rating in a row of `standings` or `rating_bases`."""
+    """Return the rating that a row of `standings` or `rating_bases` holds."""
     return CurrentRating(row.rating, row.deviation, row.volatility, row.last)
 
 
 def add_steps(connection: sa.Connection, steps: Iterable[RatingStep]) -> None:
-    """Add rating steps to the tables of their categories.
+    """Add rating steps to the tables `standings` and `crosses`, in the caller's transaction.
 
-    The steps are in match order. The two steps of a match in a category are adjacent, Maxie's first.
+    steps: in order of the matches; the two steps of a match in a category are adjacent, Maxie's first
     """
     lines: dict[Key, dict[str, Any]] = {}
     pairs: dict[tuple[Category, str, str], dict[str, Any]] = {}
@@ -239,7 +259,10 @@ def add_steps(connection: sa.Connection, steps: Iterable[RatingStep]) -> None:
 
 
 def store_bases(connection: sa.Connection, bases: Mapping[Key, CurrentRating]) -> None:
-    """Store the ratings as of the last removed matches, from which later ratings are recomputed."""
+    """Store the ratings that bots had after their last match that is removed from the store.
+
+    `recompute.recompute_ratings` starts from these ratings. An older base of the same bot and category is replaced.
+    """
     rows = [
         category._asdict()
         | {"bot": bot, "last": base.finished}
@@ -251,21 +274,24 @@ def store_bases(connection: sa.Connection, bases: Mapping[Key, CurrentRating]) -
 
 
 def load_bases(connection: sa.Connection) -> dict[Key, CurrentRating]:
-    """Return each bot's rating as of its last match that was removed from the store; empty if none was ever removed."""
+    """Return the rating of each bot in each category after its last match that was removed from the store.
+
+    The dictionary is empty if no rated match was ever removed.
+    """
     return {
         rating_key(row): current_rating_from_row(row) for row in connection.execute(sa.select(rating_bases))
     }
 
 
 def _column_conditions(table: sa.Table, *names: str) -> list[sa.ColumnElement[bool]]:
-    """Return a condition for each of these columns: it equals the parameter of the same name."""
+    """Return a condition for each of the columns `names`: the column equals the query's parameter of the same name."""
     return [table.c[name] == sa.bindparam(name) for name in names]
 
 
 def _season_number(season: str) -> sa.ScalarSelect[int]:
-    """Return an SQL expression for the number of a season of the game in `standings`.
+    """Return an SQL expression for the number of the season called `season` of the game in a row of `standings`.
 
-    `season`: name; empty for the current one.
+    season: name of a closed season; empty for the current one
     """
     if not season:
         return running_season_number(standings_table.c.game)
@@ -287,7 +313,10 @@ _LAST = sa.select(standings_table).where(
 
 @lru_cache(maxsize=16)
 def make_adding_upsert(dialect: str, table: sa.Table, counts: tuple[str, ...]) -> sa.Insert:
-    """Return an upsert statement, which in an existing row adds to the columns `counts` and replaces all others."""
+    """Return a statement that inserts a row, or changes the existing row with the same primary key.
+
+    In an existing row, it adds to the columns `counts`, and replaces the values of all other columns.
+    """
     statement = make_insert(dialect, table)
     keys = {column.name for column in table.primary_key}
     changes = {

@@ -1,1 +1,1 @@
-"""The journal, which makes every accepted event durable before anybody is told of it."""
+"""Journal of a server, which writes each event of a match to the database before any client is told of it."""

@@ -1,7 +1,8 @@
 """Changes that a journal commits together, and their SQL statements.
 
 Statements go to the drivers of SQLite and PostgreSQL directly, because SQLAlchemy takes ten times as long per statement
-as the database. After a commit of unknown outcome, every statement may be repeated without further effect.
+as the database. After a commit of unknown outcome, every statement may be executed again: it changes nothing if the
+first commit succeeded.
 """
 
 from __future__ import annotations
@@ -34,10 +35,10 @@ from arena.server.store.packing import pack_record, unpack_record
 log = logging.getLogger("arena.journal")
 
 Durable = OpenMatch | AppendEvent | CloseMatch | SaveSession | DeleteSession | SaveEvent | CommandAnswered
-"""Effects of the core that must be durable before any other effect is released."""
+"""Effects of the core (`server.core`) that must be in the database before other effects, such as messages, happen."""
 
 EventRow = tuple[str, int, str]
-"""Row of the journal: match id, number of the row's last event, and the row's events as JSON."""
+"""Row to write to the table `events`: match id, number of the row's last event, and the row's events as JSON."""
 
 
 @dataclass(slots=True)
@@ -48,17 +49,17 @@ class JournalChanges:
     opened_matches: list[dict[str, Any]] = field(default_factory=list)
     closed_matches: list[dict[str, Any]] = field(default_factory=list)
     sessions: dict[str, str | None] = field(default_factory=dict)
-    """Hash of each bot's session secret, in hexadecimal; None if the session has ended."""
+    """Hash of the session secret of each bot, in hexadecimal, by the bot's name; None if the session has ended."""
     event_states: list[dict[str, Any]] = field(default_factory=list)
-    """Rows of the server's own events."""
+    """Rows of the table `ladders`, each with the state of an event (a tournament) that the server plays."""
     answers: list[dict[str, Any]] = field(default_factory=list)
-    """Answers to the host's requests."""
+    """Answers to requests in the table `requests`, with their numbers."""
     only_journal_events: bool = True
-    """True if there are only events of matches to write, for which one statement suffices."""
+    """True if `events` holds the only changes, for which one statement suffices."""
 
 
 def collect_changes(effects: Iterable[Durable]) -> JournalChanges:
-    """Return the rows whose writing makes the effects durable."""
+    """Return the database rows that must be written to make the effects durable."""
     changes = JournalChanges()
     for effect in effects:
         if type(effect) is AppendEvent:
@@ -109,7 +110,7 @@ _OPENED = ("match", "event", "game", "maxie", "minnie", "terms", "started", "rat
 _SET = ", ".join(f"{name} = :{name}" for name in ("finished", *END_COLUMNS))
 
 REQUIRE_LEASE = "SELECT 1 FROM servers WHERE name = :server AND number = :number"
-"""Query that returns a row if the lease is held. PostgreSQL locks the row until the end of the transaction."""
+"""Query that returns a row if the lease with this name and fencing number is held, and no row otherwise."""
 OPEN_MATCH = (
     f"INSERT INTO matches ({', '.join(_OPENED)}, server)"  # noqa: S608  names of columns
     f" VALUES ({', '.join(f':{name}' for name in _OPENED)}, :server) ON CONFLICT DO NOTHING"
@@ -136,24 +137,28 @@ SAVE_EVENT = (
     " ON CONFLICT (event) DO UPDATE SET plan = excluded.plan, finished = excluded.finished"
     " WHERE ladders.uid = excluded.uid"
 )
-"""Statement that stores the state of an event."""
+"""Statement that stores the state of an event (a tournament) that the server plays."""
 SAVE_ANSWER = "UPDATE requests SET answer = :answer, done = :done WHERE number = :number"
 DELETE_SESSION = "DELETE FROM sessions WHERE server = :server AND name = :name"
 
 
 def log_if_record_differs(row: Mapping[str, Any], stored_record: bytes | None) -> None:
-    """Log an error if the store already has a different record of this match. The stored record is kept."""
+    """Log an error if the record in `row`, which was not stored, differs from the match's record in the store.
+
+    row: values of `match`, the id, and `packed`, the compressed record
+    stored_record: compressed record in the store; None if there is none
+    """
     if stored_record is not None and unpack_record(stored_record) != unpack_record(row["packed"]):
         log.error("match %s has another record in the store, which stays as it is", row["match"])
 
 
 class NumberedStatement:
-    """PostgreSQL statement with numbered parameters."""
+    """PostgreSQL statement with numbered parameters ($1, $2 …), made from a text with named ones (:name)."""
 
     def __init__(self, text: str) -> None:
         self.names = list(dict.fromkeys(re.findall(r"(?<!:):([a-z_]+)", text)))
         self.text = re.sub(r"(?<!:):([a-z_]+)", lambda found: f"${self.names.index(found[1]) + 1}", text)
 
     def values(self, row: Mapping[str, Any]) -> Sequence[Any]:
-        """Return the values of a row's parameters, in the order of their numbers."""
+        """Return the values of the statement's parameters, in the order of their numbers, from a row by column name."""
         return [row[name] for name in self.names]

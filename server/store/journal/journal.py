@@ -1,4 +1,4 @@
-"""Journal of a server, which makes the core's decisions durable before anybody is told of them.
+"""Journal of a server, which makes the decisions of the core (`server.core`) durable before any client is told of them.
 
     async with open_journal(engine, "name") as journal:
         restore = await journal.load(event)
@@ -37,29 +37,32 @@ T = TypeVar("T")
 log = logging.getLogger("arena.journal")
 
 SLOW_SECONDS = 3.0
-"""Time without an answer after which the store counts as unavailable, in seconds."""
+"""Time without an answer to a commit or a renewal after which the store counts as unavailable, in seconds."""
 
 
 class StoreUnavailable(StoreError):
-    """Raised when the store is unavailable, busy or full. A retry of the same commit may succeed.
-
-    The message is one line.
-    """
+    """Raised when the store is unavailable, busy or full; the message is a one-line reason. A retry may succeed."""
 
 
 class JournalWriter(Protocol):
-    """Connection through which a journal writes to its store."""
+    """Interface of the two writers, for SQLite and for PostgreSQL, through which a journal writes to its store."""
 
     def commit(self, changes: JournalChanges, lease: Lease) -> Awaitable[None]:
-        """Make the changes durable in one transaction. Raises LeaseLost and any database error."""
+        """Make the changes durable in one transaction.
+
+        Raises LeaseLost if the lease is lost, and any database error.
+        """
         ...
 
     async def write(self, operation: Callable[[sa.Connection], T]) -> T:
-        """Run `operation` in a transaction, commit, and return its result. Roll back if `operation` raises an exception."""
+        """Run `operation` in a transaction, commit it, and return the result.
+
+        On an exception, roll back and raise it.
+        """
         ...
 
     def foreign_version(self) -> Awaitable[int]:
-        """Return a number that changes when another connection writes. It may change more often."""
+        """Return a number that changes when another connection writes to the database. It may change more often."""
         ...
 
     def abandon(self) -> None:
@@ -71,7 +74,10 @@ class JournalWriter(Protocol):
 
 
 class Journal:
-    """Writer to one store under one lease. Made by `open_journal`. Only one task at a time may call `commit`."""
+    """Journal of one server, which writes to one store under one lease. `open_journal` makes it.
+
+    Only one task at a time may call `commit`. Any number of tasks may call the other methods.
+    """
 
     def __init__(
         self,
@@ -82,7 +88,7 @@ class Journal:
         observe: Callable[[float], None],
     ) -> None:
         self.lease = lease
-        """Lease under which the journal writes."""
+        """Lease under which the journal writes. `load` may replace it with one that has a higher fencing number."""
         self.lost = asyncio.Event()
         """Event that is set when another process has acquired the name. From then on, every write raises LeaseLost."""
         self.commits = 0
@@ -92,24 +98,26 @@ class Journal:
         self._clock = clock
         self._observe = observe
         self._transaction_lock = asyncio.Lock()
-        """Lock of all transactions except commits: a commit waits for at most one, and each uses the latest lease."""
+        """Lock of all transactions except commits, so that a commit waits for at most one of them, and that each of
+        them uses the latest lease.
+        """
         self._pending_since: dict[str, int] = {}
-        """Start of each pending commit or renewal, in monotonic ns."""
+        """Start times of the pending calls, in monotonic ns: keys are `commit` and, for the lease, `renewal`."""
         self._last_error = ""
-        """Error of the last commit or renewal; empty if it succeeded."""
+        """Reason for which the last commit or lease renewal failed; empty if it succeeded."""
         self._unanswered_calls = 0
         """Number of calls of `foreign_version` that the store did not answer."""
         self._foreign_writes = 0
-        """Number of calls of `write_foreign`."""
+        """Number of finished calls of `write_foreign`."""
         self._in_doubt = False
-        """True if the last commit failed, but may nevertheless be or become durable."""
+        """True if the last commit raised an exception, but may nevertheless be or become durable."""
 
     async def commit(self, effects: Iterable[Durable]) -> None:
         """Make the effects durable in one transaction: all of them or none.
 
-        Raises StoreUnavailable if the commit may succeed later: retry it, or build a new core from `load`. Raises
-        LeaseLost if another process has acquired the name, and any other error if the effects can never be committed.
-        After a cancellation the outcome is unknown.
+        Raises StoreUnavailable if the commit may succeed later: retry it, or start a new core with the state from
+        `load`. Raises LeaseLost if another process has acquired the server's name, and another exception if the effects
+        can never be committed. After a cancellation the outcome is unknown: either all effects become durable, or none.
         """
         began = self._pending_since["commit"] = self._clock.now_ns()
         try:
@@ -129,12 +137,16 @@ class Journal:
         return "commit" in self._pending_since
 
     async def load(self, event: str | None) -> Restore:
-        """Return the stored state with which this server restarts.
+        """Return the stored state from which this server restarts.
 
-        The state consists of the sessions and missed results of the server's bots and, unless `event` is None, of the
-        unfinished events and matches. The call settles a commit of unknown outcome: either its effects are in the
-        returned state, or they never become durable. Raises StoreUnavailable, LeaseLost, and StoreError if a match is
-        of an unknown game.
+        event: name of the event to which the matches of the server's open pool belong; None to load no events and
+            matches
+
+        The state consists of the sessions of the server's bots, the matches whose results the bots may have missed,
+        and, unless `event` is None, the server's unfinished events (tournaments) and matches. The call settles a commit
+        of unknown outcome: either its effects are in the returned state, or they never become durable.
+
+        Raises StoreUnavailable if a retry may succeed, LeaseLost, and StoreError if a match is of an unknown game.
         """
         try:
             if self._in_doubt:
@@ -146,10 +158,10 @@ class Journal:
             raise self._record_failure(error) from error
 
     async def write(self, operation: Callable[[sa.Connection], T]) -> T:
-        """Run `operation` in a transaction of its own, between commits, and return its result. Raises LeaseLost and any
-        database error.
+        """Run `operation` in a transaction of its own, under the lease, and return its result.
 
-        A commit waits for at most one of these transactions, even if many are queued.
+        A commit waits for at most one of these transactions, even if many are queued. Raises LeaseLost if another
+        process has acquired the server's name, and any database error. On an exception, the transaction is rolled back.
         """
 
         def check_lease_and_write(connection: sa.Connection) -> T:
@@ -165,9 +177,9 @@ class Journal:
                 raise
 
     async def write_foreign(self, operation: Callable[[sa.Connection], T]) -> T:
-        """Run `operation` that any process may do, without the lease.
+        """Run an `operation` that any process may do, in a transaction that does not need the lease. Return its result.
 
-        It changes `foreign_version`, as another process would.
+        The call changes `foreign_version`, as a write of another process would.
         """
         try:
             async with self._transaction_lock:
@@ -178,8 +190,8 @@ class Journal:
     async def foreign_version(self) -> int:
         """Return a number that changes when another process writes to the store, and after `write_foreign`.
 
-        While the number stays the same, data that only other processes change need not be read again. On PostgreSQL,
-        and while the store is unavailable, every call returns a new number.
+        While the number stays the same, data that only other processes write need not be read again. On PostgreSQL, and
+        while the store is unavailable, every call returns a new number.
         """
         try:
             return await self._writer.foreign_version() + self._foreign_writes
@@ -192,7 +204,8 @@ class Journal:
     def outage_reason(self) -> str:
         """Return a one-line reason why nothing can be committed now; empty if commits succeed.
 
-        The store is not queried. Lease renewals detect an unavailable store within seconds, even without matches.
+        The call does not query the store. It knows an unavailable store from the lease renewals, which fail within
+        seconds even if no match is played.
         """
         if self.lost.is_set():
             return str(LeaseLost(self.lease))
@@ -203,13 +216,16 @@ class Journal:
         return self._last_error and f"the store fails: {self._last_error}"
 
     async def keep_lease(self) -> None:
-        """Renew the lease periodically until it is lost."""
+        """Renew the lease RENEWALS times within its duration, until it is lost."""
         while not self.lost.is_set():
             await self._clock.sleep(self.lease.seconds / RENEWALS)
             await self.renew_lease()
 
     async def renew_lease(self) -> None:
-        """Renew the lease once. A failure is only logged, because the next renewal may succeed."""
+        """Renew the lease once. If it is lost, set `lost`.
+
+        Any other failure is only logged: the next renewal may succeed.
+        """
         self._pending_since["renewal"] = self._clock.now_ns()
         try:
             async with self._transaction_lock:
@@ -223,7 +239,10 @@ class Journal:
             del self._pending_since["renewal"]
 
     def _record_failure(self, error: Exception) -> Exception:
-        """Record an error, and return the exception to raise: LeaseLost, StoreUnavailable if a retry may help, or `error` itself."""
+        """Record an error as the reason of an outage, and return the exception to raise instead.
+
+        It is a StoreUnavailable if a retry may succeed, and otherwise `error` itself.
+        """
         if isinstance(error, LeaseLost):
             self.lost.set()
             return error
@@ -231,7 +250,7 @@ class Journal:
         return StoreUnavailable(self._last_error) if database.is_transient(error) else error
 
     async def release(self) -> None:
-        """Release the name, so that another process can acquire it immediately."""
+        """Release the server's name, so that another process can acquire it immediately. A failure is only logged."""
         try:
             await self._writer.write(partial(lease.release_lease, lease=self.lease))
         except LeaseLost:
@@ -254,9 +273,10 @@ async def open_journal(
 ) -> AsyncIterator[Journal]:
     """Acquire the lease on a server's name, and yield the journal that writes under it. Release the lease at the end.
 
+    name: name of the server; empty for the server without a name
     wait: True for a standby, which waits until the name is free or its lease has expired
-    lease_seconds: time for which the name is held without renewal
-    answer_seconds: time after which a commit fails if PostgreSQL does not answer
+    lease_seconds: time for which the lease is valid without renewal
+    answer_seconds: time after which a transaction fails if PostgreSQL does not answer; SQLite ignores it
     observe: function that is called with the duration of each commit, in seconds
 
     Raises LeaseHeld if another process holds the name and renews its lease, and any database error.

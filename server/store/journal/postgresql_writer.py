@@ -1,7 +1,7 @@
-"""Writer of the journal to PostgreSQL, with two connections: one for commits, through the driver, and one for other
-work.
+"""Writer of the journal to PostgreSQL, with two connections: one for commits, and one for all other transactions.
 
-A commit that contains only events is one statement, and so takes one round trip.
+Commits use the driver (asyncpg) directly. A commit that contains only events of matches is one statement, and so takes
+one round trip.
 """
 
 from __future__ import annotations
@@ -45,7 +45,10 @@ JOIN matches ON matches.match = row.match
 WHERE matches.finished IS NULL AND matches.server = $1
 ON CONFLICT (number, seq) DO UPDATE SET event = excluded.event
 """
-"""Statement that appends rows to matches in progress, or no row if the lease is lost."""
+"""Statement that appends event rows to matches in progress. It appends no row if the lease is lost.
+
+Parameters: the lease's name and fencing number, then arrays of match ids, event numbers and events.
+"""
 
 SAVE_RECORDS = """
 INSERT INTO records (number, packed, whole)
@@ -55,9 +58,9 @@ WHERE matches.finished IS NOT NULL
 ON CONFLICT DO NOTHING
 """
 LOCK_OUT_COUNTING = f"SELECT pg_advisory_xact_lock_shared({WRITER_LOCK_KEY})"
-"""Statement that locks a transaction which assigns arrival numbers.
+"""Statement that waits until no transaction counts matches, and keeps others from counting until the transaction ends.
 
-Several may hold this lock together, but not beside one that counts matches.
+A transaction executes it before it assigns arrival numbers to finished matches. Several may do so at the same time.
 """
 
 _REQUIRE = NumberedStatement(f"{REQUIRE_LEASE} FOR SHARE")
@@ -68,21 +71,24 @@ _KEEP, _FORGET = NumberedStatement(SAVE_SESSION), NumberedStatement(DELETE_SESSI
 
 
 class WriteConnection:
-    """Connection for one transaction at a time, which is reopened after a failure."""
+    """Database connection for one transaction at a time. If it is closed, the next transaction opens a new one."""
 
     def __init__(self, engine: AsyncEngine, answer_seconds: float, clock: TimeSource) -> None:
-        """Prepare the connection. A transaction without an answer fails after `answer_seconds`."""
+        """Prepare the connection. A transaction that takes longer than `answer_seconds` fails."""
         self._engine = engine
         self._answer_seconds = answer_seconds
         self._clock = clock
         self._lock = asyncio.Lock()
         self._connection: AsyncConnection | None = None
         self._raw: Any = None
-        """Connection of the driver."""
+        """The driver's (asyncpg's) object for the same connection; None while there is none."""
 
     @asynccontextmanager
     async def open_for_transaction(self) -> AsyncIterator[tuple[AsyncConnection, Any]]:
-        """Yield SQLAlchemy's and the driver's connection object, for a transaction that cannot be cancelled."""
+        """Yield SQLAlchemy's and the driver's object of the connection, for one transaction inside the block.
+
+        A cancellation takes effect before or after the block. A block that takes too long is ended by `abandon`.
+        """
         await checkpoint_if_cancelled()  # a task that commits in a loop would otherwise never be cancelled
         with anyio.CancelScope(shield=True):
             async with self._lock:
@@ -108,15 +114,15 @@ class WriteConnection:
             await connection.close()
 
     def abandon(self) -> None:
-        """Drop the connection without notifying the database.
+        """Close the connection immediately, without a message to the database.
 
-        Pending work raises, whether or not it became durable.
+        Pending calls raise an exception, whether or not their work became durable.
         """
         if self._raw is not None:
             self._raw.terminate()
 
     async def close(self) -> None:
-        """Close the connection after the current transaction."""
+        """Close the connection once the current transaction has ended."""
         with anyio.CancelScope(shield=True):
             async with self._lock:
                 if self._connection is not None and self._raw.is_closed():
@@ -126,15 +132,18 @@ class WriteConnection:
 
 
 class PostgresqlWriter:
-    """Writer to one database, with one connection for commits and another for other work."""
+    """Writer of a journal to a PostgreSQL database, with one connection for commits and one for other transactions."""
 
     def __init__(self, engine: AsyncEngine, answer_seconds: float, clock: TimeSource) -> None:
-        """Prepare both connections. A transaction without an answer fails after `answer_seconds`."""
+        """Prepare both connections. A transaction that takes longer than `answer_seconds` fails."""
         self._commits, self._others = (WriteConnection(engine, answer_seconds, clock) for _ in range(2))
         self._versions = count(1)
 
     async def commit(self, changes: JournalChanges, lease: Lease) -> None:
-        """Make the changes durable in one transaction. Raises LeaseLost. Database errors are passed on."""
+        """Make the changes durable in one transaction.
+
+        Raises LeaseLost if the lease is lost, and any database error.
+        """
         async with self._commits.open_for_transaction() as (_, raw):
             if not changes.only_journal_events:
                 async with raw.transaction():
@@ -145,7 +154,10 @@ class PostgresqlWriter:
                 await _require_lease(raw, lease)
 
     async def write(self, operation: Callable[[sa.Connection], T]) -> T:
-        """Run `operation` in a transaction, commit it, and return its result. On an exception, roll back and raise it."""
+        """Run `operation` in a transaction, commit it, and return the result.
+
+        On an exception, roll back and raise it.
+        """
         async with self._others.open_for_transaction() as (connection, _), connection.begin():
             return await connection.run_sync(operation)
 
@@ -154,12 +166,12 @@ class PostgresqlWriter:
         return next(self._versions)
 
     def abandon(self) -> None:
-        """Stop waiting for an unavailable database."""
+        """Stop waiting for an unavailable database: all pending calls raise an exception."""
         self._commits.abandon()
         self._others.abandon()
 
     async def close(self) -> None:
-        """Close both connections after their current transactions."""
+        """Close both connections once their current transactions have ended."""
         await self._commits.close()
         await self._others.close()
 
@@ -204,7 +216,7 @@ async def _save_records(raw: Any, rows: Sequence[dict[str, Any]]) -> None:
 
 
 def _row_count(status: str) -> int:
-    """Return the number of inserted rows from the driver's status text."""
+    """Return the number of inserted rows from the driver's status text, such as `INSERT 0 3`."""
     return int(status.rpartition(" ")[2])
 
 
@@ -212,7 +224,10 @@ def _row_count(status: str) -> int:
 async def open_postgresql_writer(
     engine: AsyncEngine, answer_seconds: float, clock: TimeSource
 ) -> AsyncIterator[PostgresqlWriter]:
-    """Open separate connections for writing to the database of `engine`."""
+    """Open a writer for the block, with its own two connections to the database of `engine`.
+
+    answer_seconds: time after which a transaction fails if the database does not answer
+    """
     writer = PostgresqlWriter(engine, answer_seconds, clock)
     try:
         yield writer

@@ -1,4 +1,4 @@
-"""Read the journal from the store: a match's terms, events and record."""
+"""Read matches from the store: their terms (game, players, time control) and their events."""
 
 from __future__ import annotations
 
@@ -19,16 +19,19 @@ LAST_CHARACTER = "\U0010ffff"
 
 
 class StartedMatch(NamedTuple):
-    """Match that has begun: its terms, and its packed data, which is None until it is fully packed."""
+    """Match in progress or finished."""
 
     terms: Terms
     packed: bytes | None
+    """Compressed record, terms and events (`server.store.packing`); None until they are packed, after the end."""
 
 
 async def find_started_matches(engine: AsyncEngine, prefix: str, player: str = "") -> list[StartedMatch]:
-    """Return up to two started matches whose ids begin with `prefix`, which tells none, one and several matches apart.
+    """Return the first two matches, in order of their ids, whose ids begin with `prefix`.
 
-    player: only matches of this bot; empty for all
+    Two are enough for a caller to see whether there is no such match, one, or more.
+
+    player: name of a bot whose matches alone are searched; empty for the matches of all bots
     """
     parameters = {"first": prefix, "last": prefix + LAST_CHARACTER}
     if player:
@@ -56,7 +59,7 @@ _BEGUN_OF = _BEGUN.where(
 
 
 async def count_with_prefix(engine: AsyncEngine, prefix: str, limit: int) -> int:
-    """Return the number of matches whose ids begin with `prefix`, counted up to `limit`."""
+    """Return the number of matches whose ids begin with `prefix`; `limit` if there are more."""
     some = sa.select(matches.c.match).where(
         matches.c.match >= prefix, matches.c.match < prefix + LAST_CHARACTER
     )
@@ -66,20 +69,20 @@ async def count_with_prefix(engine: AsyncEngine, prefix: str, limit: int) -> int
 
 
 async def load_events_of_match(engine: AsyncEngine, match: str) -> list[TimedEvent]:
-    """Return the events of a match, in order."""
+    """Return the events of a match, in order; an empty list for an unknown or an imported match."""
     async with database.open_query_connection(engine) as connection:
         return (await load_events_by_match(connection, [match])).get(match, [])
 
 
 def unpack_events(packed: bytes) -> list[TimedEvent]:
-    """Return the events of a packed match, in order; an empty list for an imported match."""
+    """Return the events in the packed data of a match, in order; an empty list for an imported match."""
     return [timed for text in unpack_match(packed).events for timed in from_journal(text)]
 
 
 async def load_events_by_match(
     connection: AsyncConnection, ids: Collection[str]
 ) -> dict[str, list[TimedEvent]]:
-    """Return the events of each match by id, in order. Unknown matches are left out."""
+    """Return the events of each match, in order, by match id. Matches without stored events are left out."""
     events_by_match: dict[str, list[TimedEvent]] = {}
     for some in database.split_into_chunks(ids):
         query = sa.select(matches.c.match, events.c.event).join(events, events.c.number == matches.c.number)
@@ -87,7 +90,7 @@ async def load_events_by_match(
         # Streamed, because a large server has hundreds of matches in progress when it restarts after a crash.
         async for row in await connection.stream(query):
             events_by_match.setdefault(row.match, []).extend(from_journal(row.event))
-        # Read after the rows: if a match is packed meanwhile, its events are found in one of the two places.
+        # The packed data are read last: if a match is packed meanwhile, its events are found in one of the two places.
         packed = sa.select(matches.c.match, records.c.packed).join(
             records, records.c.number == matches.c.number
         )

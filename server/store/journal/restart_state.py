@@ -1,4 +1,4 @@
-"""Load the unfinished matches that a restarted server resumes, and the accounts of bots that connect."""
+"""Load the state from which a restarted server continues, and the accounts of clients that connect."""
 
 from __future__ import annotations
 
@@ -22,13 +22,20 @@ from arena.server.store.journal.reader import load_events_by_match
 from arena.server.store.schema import matches, sessions, standings, tokens
 
 RECENT_SECONDS = 15.0
-"""Period before the end of a server's last match, in seconds, whose results bots may have missed."""
+"""Seconds before the end of a server's last match.
+
+Bots may have missed the results of matches that ended within them.
+"""
 
 
 async def load_restart_state(engine: AsyncEngine, server: str, event: str | None) -> Restore:
-    """Return the sessions and missed results of a server's bots, and the server's unfinished events and matches.
+    """Return the state from which a server restarts.
 
-    event: name of the server's open event, whose matches are loaded too; None to load only sessions and missed results
+    The state consists of the sessions of the server's bots, the recent matches whose results the bots may have missed,
+    and, unless `event` is None, the server's unfinished events (tournaments) and matches.
+
+    server: name of the server; empty for the server without a name
+    event: name of the event to which the matches of the server's open pool belong; None to load no events and matches
 
     Raises StoreError if a match is of an unknown game.
     """
@@ -54,7 +61,7 @@ async def load_restart_state(engine: AsyncEngine, server: str, event: str | None
 async def _finished_matches(
     connection: AsyncConnection, server: str, names: Container[str]
 ) -> dict[str, list[str]]:
-    """Return the ids of the most recently finished matches of each bot in `names`, on a server."""
+    """Return the ids of the matches on a server that finished in its last RECENT_SECONDS of play, by bot in `names`."""
     is_of_server = matches.c.server == server
     last = (await connection.execute(sa.select(sa.func.max(matches.c.finished)).where(is_of_server))).scalar()
     if last is None:
@@ -72,22 +79,26 @@ async def _finished_matches(
 
 
 class StoredAccount(Struct):
-    """Account of a name in the store: its token, session and ratings."""
+    """Stored data of a client's name: its token, session and ratings.
+
+    All fields have their defaults if none is stored.
+    """
 
     token: str = ""
-    """Hash of the token, in hexadecimal; empty if the name has none."""
+    """SHA-256 of the token, in hexadecimal; empty if the name has no token."""
     role: Role = "bot"
     revoked: bool = False
+    """True if the token was revoked."""
     session: bytes = b""
-    """Hash of the session secret; empty if the name has none."""
+    """SHA-256 of the session's secret; empty if the name has no session on this server."""
     ratings: dict[str, Rating] = {}
-    """Ratings of the name, by game."""
+    """Ratings in the current season, by game."""
     owner: str = ""
-    """Owner of the token; empty without a token."""
+    """Owner of the token; empty if the name has no token."""
 
 
 async def load_accounts(engine: AsyncEngine, server: str, names: Iterable[str]) -> dict[str, StoredAccount]:
-    """Return the stored data of each name, with one query for many names."""
+    """Return the stored data of each name, with one query for many names. `server` is the server of the sessions."""
     by_name: dict[str, StoredAccount] = {}
     async with database.open_query_connection(engine) as connection:
         for some in database.split_into_chunks(sorted(set(names))):

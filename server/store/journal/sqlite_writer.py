@@ -1,7 +1,7 @@
-"""Writer of the journal to SQLite. Its blocking calls run in a thread, one call per commit.
+"""Writer of the journal to SQLite. Its blocking calls run in a thread, one call of the thread per commit.
 
-A commit that contains only events is one statement, which SQLite commits by itself. Fewer calls are faster, because
-each one releases the interpreter lock and waits for it again, for milliseconds if the event loop is busy.
+A commit that contains only events of matches is one statement, which SQLite commits by itself. Fewer calls of SQLite
+are faster: each one releases the interpreter lock and waits for it again, for milliseconds if the event loop is busy.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from arena.server.store.lease import Lease, LeaseLost
 T = TypeVar("T")
 
 MAX_ROWS = 500
-"""Maximum number of rows in one statement. SQLite allows 32,766 parameters."""
+"""Maximum number of event rows in one statement. Each row has three parameters, of which SQLite allows 32,766."""
 _CLOSE = CLOSE_MATCH.format(
     arrival="(SELECT coalesce(max(arrival), 0) + 1 FROM matches WHERE finished IS NOT NULL)"
 )
@@ -49,9 +49,10 @@ _CLOSE = CLOSE_MATCH.format(
 
 @cache
 def make_append_statement(rows: int) -> str:
-    """Return the statement that appends `rows` rows to matches in progress, or no row if the lease is lost.
+    """Return the statement that appends `rows` event rows to matches in progress. It appends none if the lease is lost.
 
-    With the rows as one JSON parameter, SQLite would take twice as long.
+    Parameters: the three values of each row (`EventRow`), then the lease's name twice and its fencing number. If the
+    rows were one parameter in JSON, SQLite would take twice as long.
     """
     return f"""
 INSERT INTO events (number, seq, event)
@@ -64,9 +65,9 @@ ON CONFLICT (number, seq) DO UPDATE SET event = excluded.event
 
 
 class WriterThread:
-    """Thread that runs one call after another for the tasks of an event loop.
+    """Thread that runs blocking calls, one after another, for the tasks of the event loop that is running.
 
-    Results are reported through a pipe, at half the cost of `call_soon_threadsafe`.
+    The thread wakes up the event loop through a pipe, which costs half as much as `call_soon_threadsafe`.
     """
 
     def __init__(self, name: str) -> None:
@@ -78,12 +79,15 @@ class WriterThread:
         os.set_blocking(self._write, False)
         self._loop.add_reader(self._read, self._deliver_results)
         self.undelivered_count = 0
-        """Number of calls whose results are not delivered yet."""
+        """Number of calls whose results the event loop has not received yet."""
         self._thread = Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
     def call(self, operation: Callable[[], T]) -> asyncio.Future[T]:
-        """Run `operation` in the thread, and return a future of its result. A cancellation does not stop `operation`."""
+        """Queue `operation` to run in the thread, and return a future of its result.
+
+        Cancelling the future does not stop `operation`.
+        """
         future: asyncio.Future[T] = self._loop.create_future()
         self.undelivered_count += 1
         self._calls.put((future, operation))
@@ -112,7 +116,7 @@ class WriterThread:
                 future.set_exception(error)
 
     def close(self) -> None:
-        """Stop the thread after its pending calls."""
+        """Stop the thread after its pending calls. This blocks until they have run."""
         self._calls.put(None)
         self._thread.join()
         self._loop.remove_reader(self._read)
@@ -121,10 +125,14 @@ class WriterThread:
 
 
 class SqliteWriter:
-    """Writer of journals to one SQLite file, through one connection."""
+    """Writer of a journal to one SQLite file, through one connection."""
 
     def __init__(self, connection: sa.Connection, thread: WriterThread, *, lasting: bool) -> None:
-        """Write through `connection`. `lasting`: True if a commit waits for the disk."""
+        """Prepare a writer through `connection`, whose calls run in `thread`.
+
+        lasting: True if a commit waits for the disk; False for a temporary store, to which short commits are written
+            without the thread
+        """
         self._connection = connection
         self._raw = _driver_connection(connection)
         self._thread = thread
@@ -133,13 +141,14 @@ class SqliteWriter:
             self._raw.execute(sqlite.NO_BUSY_WAIT)
 
     def commit(self, changes: JournalChanges, lease: Lease) -> Awaitable[None]:
-        """Make the changes durable in one transaction. Raises LeaseLost and sqlite3.Error."""
+        """Make the changes durable in one transaction. Raises LeaseLost if the lease is lost, and sqlite3.Error."""
         work = partial(self._commit, changes, lease)
         if self._lasting:
             return self._thread.call(work)
         if not self._thread.undelivered_count:
             try:
-                # The commit does not wait for the disk. It must not wait for another writer in the event loop either.
+                # The commit does not wait for the disk, so it may run in the event loop. It must not wait for another
+                # writer there either.
                 work()
             except sqlite3.OperationalError as error:
                 if not sqlite.is_busy(error):
@@ -149,11 +158,14 @@ class SqliteWriter:
         return self._thread.call(partial(self._run_with_wait, work))
 
     async def write(self, operation: Callable[[sa.Connection], T]) -> T:
-        """Run `operation` in a transaction, commit it, and return its result. On an exception, roll back and raise it."""
+        """Run `operation` in a transaction, commit it, and return the result.
+
+        On an exception, roll back and raise it.
+        """
         return await self._thread.call(partial(self._run_with_wait, partial(self._write, operation)))
 
     def foreign_version(self) -> Awaitable[int]:
-        """Return a number that changes when another connection writes to the file."""
+        """Return a number that changes when another connection writes to the SQLite file."""
         return self._thread.call(self._foreign_version)
 
     def _foreign_version(self) -> int:
@@ -161,10 +173,10 @@ class SqliteWriter:
         return version
 
     def abandon(self) -> None:
-        """Do nothing, because SQLite waits only seconds for a lock, and a pending disk write cannot be cancelled."""
+        """Do nothing: SQLite waits for a lock for seconds only, and a pending write to the disk cannot be cancelled."""
 
     def _run_with_wait(self, operation: Callable[[], T]) -> T:
-        """Run `operation` in the thread, and wait for locks of other writers."""
+        """Run `operation` so that it waits for the locks of other writers. Called in the thread only."""
         if self._lasting:
             return operation()
         self._raw.execute(sqlite.BUSY_WAIT)
@@ -238,7 +250,7 @@ def _driver_connection(connection: sa.Connection) -> sqlite3.Connection:
 
 @asynccontextmanager
 async def open_sqlite_writer(engine: AsyncEngine) -> AsyncIterator[SqliteWriter]:
-    """Open a separate connection for writing to the SQLite file of `engine`."""
+    """Open a writer for the block, with its own connection to the SQLite file of `engine` and its own thread."""
     twin = database.make_blocking_engine(engine)
     thread = WriterThread("arena-writer")
     try:
