@@ -1,5 +1,7 @@
 """`arena check`: a scripted server that tests if a bot follows the protocol.
 
+Each arrow points from a module to what it uses:
+
     commands/check -> run -> checks -> scene -> peer -> the bot under test, over a real websocket
                               |
                             stage -> processes.child: the bot's process

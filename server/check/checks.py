@@ -1,4 +1,4 @@
-"""Checks of a bot. Each plays one scene with the bot and raises ProtocolFault for a violation of PROTOCOL.md.
+"""Checks of a bot. Each plays scripted matches (scenes) with it, and raises ProtocolFault if it violates PROTOCOL.md.
 
 The first line of a check's docstring is its requirement, which users see.
 """
@@ -24,27 +24,30 @@ from arena.server.check.scene import ScriptedMatch
 from arena.server.check.stage import ScriptedServer
 
 QUICK_CONTROL = TimeControl(100, per_move=True)
+"""Time control of the checks that do not test time."""
 SLOW_CONTROL = TimeControl(2000, per_move=True)
+"""Time control that lets the bot think long enough for a ping to arrive meanwhile."""
 GENEROUS_MARGIN_MS = 5000
-"""Margin of the checks that do not test time, in ms. Only a bot that hangs exceeds it."""
+"""Network margin in ms of the checks that do not test time. Only a bot that hangs exceeds it."""
 SMALL_MAP, LONG_MAP = "path4", "ring:30"
+"""Map of ordinary scenes, and map of the long match, on which a random match takes hundreds of plies."""
 SCENE_MOVES = 8
-"""Number of the bot's moves in an ordinary scene."""
+"""Maximum number of moves that the bot plays in an ordinary scene."""
 LONG_MATCH_PLIES = 300
-"""Number of plies played in a long match before the bot's first turn."""
+"""Number of random plies before the bot's first turn in a long match."""
 AWAY_SECONDS = 0.5
-"""Time for which a restarted server is unavailable, in seconds."""
+"""Seconds for which the server is unavailable between its crash and its restart."""
 SETTLE_SECONDS = 0.15
-"""Time for which the bot must send nothing if nothing was requested, in seconds."""
+"""Seconds for which the bot must stay silent if nothing was requested; also the pause between a turn and a ping."""
 PONG_SECONDS = 0.5
-"""Thinking time from which on the bot must answer a ping before its move, in seconds.
+"""Thinking time in seconds above which a pong that arrives only with the move is a fault.
 
-For shorter ones, a late pong may come from a busy machine.
+If the bot moves sooner, a late pong may also come from a busy machine.
 """
 CLOSE_SECONDS = 2.0
-"""Time for a bot to complete the closing handshake, in seconds."""
+"""Seconds within which a bot must complete the closing handshake."""
 RUSH_SECONDS, MAX_RECONNECTS = 1.0, 8
-"""Period after the server's goodbye, in seconds, and the maximum number of connections that a bot may open in it."""
+"""Length in seconds of the period after the server's goodbye, and maximum number of the bot's connections in it."""
 
 
 @dataclass(frozen=True)
@@ -54,15 +57,19 @@ class CheckContext:
     stage: ScriptedServer
     tiny_time_control: TimeControl
     margin_ms: int
+    """Network margin in ms, which `check_tiny_clock` adds to `tiny_time_control`."""
 
     @property
     def supported_games(self) -> list[str]:
-        """Games that the bot plays, according to its hello."""
+        """Names of the known games that the bot plays, according to its hello; all games before the first hello."""
         hello = self.stage.hello
         return [name for name in KNOWN.names() if hello is None or not hello.games or name in hello.games]
 
     def make_game(self, name: str = "", map_: str = SMALL_MAP) -> AnyGame:
-        """Return the game called `name`, or the bot's first game if `name` is empty."""
+        """Return the game called `name`, or the bot's first game if `name` is empty.
+
+        map_: map, if the game has maps. If the bot's hello lists other maps, the first of those is used instead.
+        """
         name = name or self.supported_games[0]
         if not has_maps(name):
             return make_game_on_map(name)
@@ -72,11 +79,12 @@ class CheckContext:
     def make_scene(
         self, peer: BotConnection, game: AnyGame | None = None, seat: Player = Player.MAXIE
     ) -> ScriptedMatch:
-        """Return a scripted match with a generous clock."""
+        """Return a scripted match that does not test time. `game`: None for the bot's first game."""
         return ScriptedMatch(peer, game or self.make_game(), seat, QUICK_CONTROL, GENEROUS_MARGIN_MS)
 
 
 Check = Callable[[CheckContext], Awaitable[None]]
+"""Function that checks the bot once. It raises ProtocolFault for a violation of the protocol."""
 
 
 async def check_handshake(context: CheckContext) -> None:
@@ -304,12 +312,13 @@ async def check_shut_down(context: CheckContext) -> None:
 
 
 def list_checks(context: CheckContext) -> Iterator[tuple[str, str, Check | None]]:
-    """Yield the checks in order, each as name, requirement and function. The function is None if the check does not
-    apply to this bot.
+    """Yield the checks in order, each as name, requirement and function.
+
+    The function is None if the check does not apply to this bot.
 
     The handshake is first, because the other checks depend on the bot's hello. Checks that cut the bot's connection are
-    last. `check_shut_down` is the first of these, because a bot's pauses before reconnecting grow with every loss, and
-    that check needs the longest ones.
+    last. `check_shut_down` is the first of these. A bot's pauses before reconnecting grow with every loss, and they are
+    longest after a goodbye. After further losses, they could exceed the time limit.
     """
     yield "handshake", _requirement(check_handshake), check_handshake
     for game in context.supported_games:

@@ -17,25 +17,25 @@ from arena.protocol.messages import ClientMessage, Hello, ServerMessage, Status,
 from arena.protocol.values import Limits
 
 MAX_FRAMES = 8
-"""Number of recent frames that are shown with a fault."""
+"""Number of the last frames that the report of a fault shows."""
 MAX_FRAME_TEXT = 160
 """Maximum length of a frame's text in a report, in characters. The rest is cut off."""
 EARLY_MESSAGE_SECONDS = 0.1
-"""Delay before the welcome, in seconds, in which the bot must send nothing but its hello."""
+"""Seconds between the bot's hello and the welcome. Meanwhile, the bot must send nothing."""
 
 
 class ProtocolFault(Exception):
-    """Raised when the bot violates the protocol; the message is one line."""
+    """Raised when the bot violates the protocol; the message is a one-line description of the fault."""
 
 
 class FrameLog:
-    """Log of the last frames sent and received during a check, as text."""
+    """Log of the last MAX_FRAMES frames sent and received during a check, as text."""
 
     def __init__(self) -> None:
         self._log: deque[str] = deque(maxlen=MAX_FRAMES)
 
     def add(self, arrow: str, frame: bytes | str) -> None:
-        """Add a frame: `>` from the bot, `<` to the bot, as in `arena bot --verbose`."""
+        """Add a frame. `arrow`: `>` for a frame from the bot, `<` for one to the bot, as in `arena bot --verbose`."""
         if isinstance(frame, str):
             text = f"text {frame!r}"
         else:
@@ -46,7 +46,7 @@ class FrameLog:
         self._log.append(f"{arrow} {text[:MAX_FRAME_TEXT]}{'…' if len(text) > MAX_FRAME_TEXT else ''}")
 
     def add_remark(self, text: str) -> None:
-        """Add a remark in place of a frame."""
+        """Add a remark among the frames, such as `the connection is cut`."""
         self._log.append(f"- {text}")
 
     def clear(self) -> None:
@@ -59,7 +59,10 @@ class FrameLog:
 
 
 class BotConnection:
-    """Connection to the bot, after the opening handshake. Every wait ends with a message or a ProtocolFault."""
+    """Connection to the bot, after the opening handshake of the websocket.
+
+    A wait for a message raises ProtocolFault if the bot closes the connection or sends a frame that is not a message.
+    """
 
     def __init__(self, connection: ServerConnection, frames: FrameLog, patience: float) -> None:
         self.connection = connection
@@ -67,13 +70,13 @@ class BotConnection:
         self.patience = patience
 
     async def send(self, message: ServerMessage, **unknown: object) -> None:
-        """Send a message, with extra fields that clients do not know."""
+        """Send a message. `unknown`: extra fields, which the protocol does not have and the bot must ignore."""
         await self.send_data({**msgspec.to_builtins(message), **unknown})
 
     async def send_data(self, message: dict[str, Any]) -> None:
-        """Send the bot a map as a message.
+        """Send a dictionary as a message, even if the protocol has no such message.
 
-        If the connection is closed, do nothing: the next wait for the bot raises ProtocolFault.
+        If the connection is closed, send nothing: the next wait for the bot raises ProtocolFault.
         """
         frame = msgpack.packb(message)
         self.frames.add("<", frame)
@@ -83,9 +86,12 @@ class BotConnection:
             self.frames.add_remark("the connection was already closed")
 
     async def receive(self, expectation: str, seconds: float | None = None) -> tuple[ClientMessage, float]:
-        """Return the next message, and its arrival time in monotonic seconds.
+        """Return the next message other than a status request, and its arrival time in monotonic seconds.
 
-        Raises ProtocolFault if none arrives in time.
+        expectation: message that the bot must send, in words, for the text of a fault
+        seconds: time limit; None for the patience of the checks
+
+        Raises ProtocolFault if no message arrives in time.
         """
         message = await self.receive_within(expectation, self.patience if seconds is None else seconds)
         if message is None:
@@ -95,7 +101,10 @@ class BotConnection:
         return message
 
     async def receive_within(self, expectation: str, seconds: float) -> tuple[ClientMessage, float] | None:
-        """Return the next message other than a status request; None after `seconds`. Raises ProtocolFault."""
+        """Return the next message other than a status request, and its arrival time in monotonic seconds.
+
+        Return None if no message arrives within `seconds`. `expectation` is used in the text of a fault.
+        """
         end = MONOTONIC.now() + seconds
         while True:
             try:
@@ -117,7 +126,12 @@ class BotConnection:
                 return message, at
 
     async def exchange_hello(self, session: str) -> Hello:
-        """Receive the bot's hello and send the welcome. Raises ProtocolFault if the hello violates the protocol."""
+        """Receive the bot's hello, send the welcome, and return the hello.
+
+        session: session secret in the welcome
+
+        Raises ProtocolFault if the hello violates the protocol, or if the bot sends more before the welcome.
+        """
         hello, _ = await self.receive("hello")
         if not isinstance(hello, Hello):
             raise ProtocolFault(f"the first message must be hello, not {message_type_name(hello)}")
@@ -145,5 +159,5 @@ class BotConnection:
 
 
 def message_type_name(message: ClientMessage) -> str:
-    """Return the name of a message's type, for errors."""
+    """Return the name of a message's type as in the protocol, such as `hello`, for the texts of faults."""
     return type(message).__name__.lower()

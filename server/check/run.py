@@ -18,7 +18,7 @@ Verdict = Literal["passed", "failed", "skipped"]
 BAD_USAGE = 2
 """Exit code of a program that rejects its arguments."""
 EXIT_SECONDS = 1.0
-"""Time for the bot's process to end after a failed check, in seconds, so that all its output is read."""
+"""Seconds for which a failed check waits for the bot's process to end, so that the report has all its output."""
 UNREACHED_TEXT = "the bot could not be reached"
 """Reason shown for checks skipped after a failed handshake."""
 
@@ -35,14 +35,16 @@ class CheckResult(Struct, frozen=True):
     """Result of one check of a bot."""
 
     check: str
+    """Name of the check."""
     verdict: Verdict
     asked: str
     """Requirement that the check tests, as one sentence of the report."""
     why: str = ""
+    """Reason why the check failed or was skipped; empty if it passed."""
     frames: list[str] = []
-    """Last frames before the fault: `>` from the bot, `<` to the bot."""
+    """Last frames before the fault, as text, the oldest first: `>` from the bot, `<` to the bot."""
     printed: list[str] = []
-    """Last output of the bot's process."""
+    """Last lines that the bot's process printed; empty if the check did not fail or the bot was started elsewhere."""
 
 
 async def check_bot(
@@ -57,16 +59,19 @@ async def check_bot(
     on_listening: Callable[[str], None] = lambda _url: None,
     on_result: Callable[[CheckResult], None] = lambda _finding: None,
 ) -> list[CheckResult]:
-    """Check a bot, and return the results. `command` starts the bot, which connects to ARENA_URL; None if it is started
-    elsewhere.
+    """Run the checks of a bot one after another, and return their results in order.
 
-    patience: time limit for steps without a clock, in seconds
+    command: command that starts the bot; None if the bot is started elsewhere. The bot connects to the URL in the
+        environment variable ARENA_URL.
+    tiny_time_control, margin_ms: time control and network margin of the check "tiny clock"
+    patience: time limit in seconds for each step of the bot that no clock limits
     only: names of the checks to run, besides the handshake; empty for all
-    on_listening: function that is called with the server's URL
-    on_result: function that is called with each result
+    host, port: address on which the scripted server listens; port 0 for any free port
+    on_listening: function that is called with the server's URL before the first check
+    on_result: function that is called with each result as soon as it is known
 
-    Raises UnknownCheck if `only` contains an unknown name, BadCommand if the bot's process prints one line and ends with
-    exit code 2 instead of connecting, and OSError if the port cannot be used.
+    Raises UnknownCheck if `only` contains an unknown name, BadCommand if the bot's process prints one line and ends
+    with exit code 2 instead of connecting, and OSError if the port cannot be used.
     """
     findings: list[CheckResult] = []
     rejected = ""

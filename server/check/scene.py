@@ -18,7 +18,10 @@ from arena.server.check.peer import BotConnection, ProtocolFault, message_type_n
 
 
 class ScriptedMatch:
-    """Scripted match. Every step that waits for the bot raises ProtocolFault if the bot violates the protocol."""
+    """Scripted match. Every step that waits for the bot raises ProtocolFault if the bot violates the protocol.
+
+    Methods with `**unknown` add these fields to the messages that they send. The bot must ignore them.
+    """
 
     def __init__(
         self, peer: BotConnection, game: AnyGame, seat: Player, control: TimeControl, margin_ms: int
@@ -45,7 +48,7 @@ class ScriptedMatch:
 
     @property
     def start_message(self) -> Start:
-        """The match's `start` message."""
+        """The `start` message of the match."""
         names = Players("checked", "script") if self.seat is Player.MAXIE else Players("script", "checked")
         ready_ms = int(1000 * self.peer.patience)
         return Start(
@@ -60,12 +63,12 @@ class ScriptedMatch:
         )
 
     async def begin(self, **unknown: object) -> None:
-        """Start the match, and wait until the bot is ready."""
+        """Send `start`, and wait until the bot is ready."""
         await self.peer.send(self.start_message, **unknown)
         await self.wait_until_ready()
 
     async def wait_until_ready(self) -> None:
-        """Wait for `ready`. After a reconnect, the bot may first send the move that it chose while disconnected."""
+        """Wait for `ready`. After a reconnect, the bot may first send a move that it chose while disconnected."""
         while True:
             message, at = await self.peer.receive("ready")
             if isinstance(message, Move) and message.match == self.match:
@@ -81,17 +84,17 @@ class ScriptedMatch:
             )
 
     async def send_turn(self, **unknown: object) -> None:
-        """Send the current turn."""
+        """Send the `turn` for the next ply, and start the bot's clock."""
         self._turned = MONOTONIC.now()
         await self.peer.send(self.turn_message(len(self.moves)), **unknown)
 
     def turn_message(self, ply: int) -> Turn:
-        """Return the `turn` message of a ply."""
+        """Return the `turn` message for a ply: the next one, or one already played."""
         clocks = Clocks(self.control.base_ms, self.control.base_ms)
         return Turn(self.match, ply, self.moves[:ply], clocks, self.control.increment_ms)
 
     async def receive_move(self, **unknown: object) -> None:
-        """Receive the bot's move, check its time and legality, and acknowledge it."""
+        """Receive the bot's move, check its time and its legality, and send `accepted`."""
         allowed = (self.control.base_ms + self.margin_ms) / 1000
         while True:
             if self._early is not None:
@@ -122,7 +125,7 @@ class ScriptedMatch:
         await self.peer.send(accepted, **unknown)
 
     def play_bot_move(self, data: Data) -> None:
-        """Play a move of the bot. Raises ProtocolFault if the move is illegal."""
+        """Play a move of the bot, as it was sent. Raises ProtocolFault if the move is illegal."""
         try:
             self.position = self.game.play(self.position, self.game.move_from_data(data))
         except (IllegalMove, BadData) as error:
@@ -130,7 +133,7 @@ class ScriptedMatch:
         self.moves.append(data)
 
     def restart_after(self, moves: Sequence[Data]) -> None:
-        """Restart the match from the position after these moves. Raises ProtocolFault if one is illegal."""
+        """Set the match to the position after these moves from the start. Raises ProtocolFault if a move is illegal."""
         self.position, self.moves = self.game.start(), []
         for move in moves:
             self.play_bot_move(move)
@@ -140,13 +143,13 @@ class ScriptedMatch:
         self.peer = peer
 
     def play_random_move(self) -> None:
-        """Play a random move for the player to move, in either seat."""
+        """Play a random legal move for the player to move, even if that is the bot."""
         move = self._chance.choice(self.game.moves(self.position))
         self.position = self.game.successor(self.position, move)
         self.moves.append(self.game.move_to_data(move))
 
     async def play_exchange(self, **unknown: object) -> None:
-        """Let the bot play one move, after a random move if the other seat is to move."""
+        """Let the bot play one move, after a random move if the other seat is to move. Skip it if the match is over."""
         if not self.is_bots_turn:
             self.play_random_move()
         if not self.is_over:
@@ -154,7 +157,7 @@ class ScriptedMatch:
             await self.receive_move(**unknown)
 
     async def play_up_to(self, max_moves: int) -> None:
-        """Let the bot play at most `max_moves` moves, then end the match."""
+        """Let the bot play at most `max_moves` moves, then send `end`."""
         for _ in range(max_moves):
             if self.is_over:
                 break
@@ -162,7 +165,7 @@ class ScriptedMatch:
         await self.send_end()
 
     async def send_end(self, **unknown: object) -> None:
-        """Send the `end` of the match: the result by the rules or, if it is not over, the resignation of the script."""
+        """Send `end` with the result by the rules. If the match is not over, the opponent resigns and the bot wins."""
         outcome = self.game.outcome(self.position)
         winner = self.seat if outcome is None else outcome.winner
         reason = EndReason.RESIGNATION if outcome is None else EndReason.parse(outcome.word)
@@ -171,7 +174,7 @@ class ScriptedMatch:
         await self.peer.send(End(self.match, seat, reason, reason.meaning, self.moves, clocks), **unknown)
 
     async def expect_silence(self, seconds: float) -> None:
-        """Wait for `seconds`. Raises ProtocolFault if the bot sends a message that is not a repetition."""
+        """Wait for `seconds`. Raises ProtocolFault if the bot sends anything but a repetition of an earlier message."""
         until = MONOTONIC.now() + seconds
         while (seconds_left := until - MONOTONIC.now()) > 0:
             message = await self.peer.receive_within("silence", seconds_left)
@@ -180,6 +183,7 @@ class ScriptedMatch:
                 raise ProtocolFault(f"{message_type_name(message[0])} must not be sent unasked")
 
     def _reject_repeat(self, message: object) -> None:
+        """Raise ProtocolFault if the message is another move for a ply that has already been played."""
         if isinstance(message, Move) and message.match == self.match and message.ply < len(self.moves):
             earlier = self.moves[message.ply]
             raise ProtocolFault(
@@ -187,7 +191,7 @@ class ScriptedMatch:
             )
 
     def _is_repeat(self, message: object) -> bool:
-        """Return True if the message repeats an earlier one, which is allowed."""
+        """Return True if the message is `ready` for this match, or repeats a move. Both are allowed at any time."""
         if isinstance(message, Ready):
             return message.match == self.match
         if not isinstance(message, Move) or message.match != self.match or message.ply >= len(self.moves):

@@ -21,28 +21,30 @@ from arena.server.check.peer import BotConnection, FrameLog, ProtocolFault
 from arena.server.processes.child import Child
 
 START_SECONDS = 60.0
-"""Minimum time for a started program to connect, in seconds: a busy machine loads a program slowly."""
+"""Minimum time limit in seconds for a newly started bot to connect. A busy machine loads programs slowly."""
 MAX_QUEUED = 100
-"""Maximum number of connections queued for the checks."""
+"""Maximum number of connections that wait for a check to use them. Further ones are dropped."""
 
 
 class ScriptedServer:
-    """Scripted server for one bot under test."""
+    """Scripted server for one bot under test. Use `open_scripted_server` to open one."""
 
     def __init__(
         self, command: Sequence[str] | None, patience: float, tasks: anyio.abc.TaskGroup, host: str, port: int
     ) -> None:
+        """Prepare the server. `tasks`: group for the task that reads the bot's output."""
         self.patience = patience
         self.frames = FrameLog()
         self.hello: Hello | None = None
-        """Latest hello of the bot."""
+        """Latest hello of the bot; None before the first."""
         self.session = ""
-        """Session secret in the last welcome."""
+        """Session secret in the last welcome; empty before the first."""
         self.arrivals = 0
-        """Number of connections that the bot has opened."""
+        """Number of connections that the bot has opened, including those that were dropped at once."""
         self.subject: Child | None = None
         """Process of the bot; None if it was not started here."""
         self.url = ""
+        """Websocket URL of the server; empty until it listens."""
         self._command = command
         self._tasks = tasks
         self._host = host
@@ -54,7 +56,7 @@ class ScriptedServer:
         self._put, self._queue = anyio.create_memory_object_stream[ServerConnection](MAX_QUEUED)
 
     async def listen(self) -> None:
-        """Start to listen; after a crash, on the same port as before. Raises OSError if the port cannot be used."""
+        """Start listening; after `crash`, on the same port as before. Raises OSError if the port cannot be used."""
         self._server = await serve(
             self._handle_connection,
             self._host,
@@ -70,15 +72,15 @@ class ScriptedServer:
         self.url = f"ws://{self._host}:{self._port}"
 
     def reject_connections(self) -> None:
-        """Drop new connections from now on."""
+        """Drop new connections until `accept_connections` is called."""
         self._open_for_bots = False
 
     def accept_connections(self) -> None:
-        """Accept new connections from now on."""
+        """Accept new connections again."""
         self._open_for_bots = True
 
     async def crash(self) -> None:
-        """Stop as a killed server does: close the port and drop all connections."""
+        """Simulate a killed server: close the port, and cut all connections without a closing handshake."""
         self.frames.add_remark("the server is killed")
         if self._server is not None:
             for connection in self._server.connections:
@@ -89,9 +91,11 @@ class ScriptedServer:
         self._peer = None
 
     async def connect_bot(self) -> BotConnection:
-        """Return the bot's connection. If there is none, start the bot, wait for it, and send the welcome first.
+        """Return the bot's open connection.
 
-        Raises ProtocolFault.
+        If there is none, start the bot if needed, wait for its connection, and exchange hello and welcome.
+
+        Raises ProtocolFault if the bot ends, does not connect in time, or violates the protocol.
         """
         if self._peer is not None and self._peer.connection.close_code is None:
             return self._peer
@@ -109,7 +113,10 @@ class ScriptedServer:
         return self._peer
 
     async def await_reconnection(self) -> BotConnection:
-        """Return the bot's new connection after a loss. Raises ProtocolFault if the bot does not resume its session."""
+        """Wait for the bot's new connection after a loss, and return it.
+
+        Raises ProtocolFault if the bot does not reconnect in time, or does not resume its session.
+        """
         session, self._peer = self.session, None
         try:
             peer = await self.connect_bot()
@@ -122,7 +129,7 @@ class ScriptedServer:
         return peer
 
     async def stop_bot(self) -> None:
-        """Stop the bot's process, and drop its connections."""
+        """Stop the bot's process, if it was started here, and drop the bot's connections."""
         if self.subject is not None:
             await self.subject.stop()
             self.subject = None
@@ -182,7 +189,11 @@ async def open_scripted_server(
 ) -> AsyncIterator[ScriptedServer]:
     """Open a listening server for the block.
 
-    If `command` is None, the bot is started elsewhere. Raises OSError if the port cannot be used.
+    command: command that starts the bot at the first `connect_bot`; None if the bot is started elsewhere
+    patience: time limit in seconds for each step of the bot that no clock limits
+    host, port: address on which to listen; port 0 for any free port
+
+    Raises OSError if the port cannot be used.
     """
     async with anyio.create_task_group() as tasks:
         stage = ScriptedServer(command, patience, tasks, host, port)

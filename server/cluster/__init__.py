@@ -1,5 +1,7 @@
 """Link between edge and core processes, carried by NATS.
 
+An edge process holds the connections of clients. A core process pairs bots and runs their matches.
+
 **Subjects.** All edges of a shard publish on `arena.<shard>.core`, on which the leading core of the shard listens.
 The core publishes to each edge on `arena.<shard>.edge.<number>`.
 
@@ -10,11 +12,11 @@ the shard.
 
 **Frames.** A frame is a list of messages, with a sequence number, the fencing number of the core, and the number of the
 stream: a run of consecutive frames. An edge begins a stream with `EdgeResynced`, and the core restarts the numbers of
-its own frames for each stream. An empty frame is a heartbeat, which shows that the sender is alive, and how many frames
-it has sent. Frames are neither acknowledged nor sent again.
+its own frames for each stream. An empty frame is a heartbeat. It shows that the sender is alive, and how many frames
+the sender has sent. Frames are neither acknowledged nor sent again.
 
 **Resync.** An edge begins a new stream in four cases: the core asks for it, because it missed a frame or does not know
-the edge; the edge missed a frame; a higher fencing number arrives; or a silent core is back. A frame with a lower
-fencing number comes from a core that lost its lease, and is dropped. The modules `edge_link` and `core_link` describe
-both sides.
+the edge; the edge missed a frame; a higher fencing number arrives; or a core that was silent is back. A frame with a
+lower fencing number comes from a core that lost its lease, and is dropped. The modules `edge_link` and `core_link`
+describe both sides.
 """

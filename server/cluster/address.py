@@ -1,4 +1,4 @@
-"""Parser of `bus.url`, the addresses of NATS servers with their credentials."""
+"""Parser of the setting `bus.url`: addresses of NATS servers, with optional credentials."""
 
 from __future__ import annotations
 
@@ -11,29 +11,37 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from arena.server.cluster.bus import BusError
 
 PASSWORD_FILE = "ARENA_BUS_PASSWORD_FILE"  # noqa: S105  a name, not a password
-"""Environment variable with the path of a password file. The file is read if the URL has a user but no password."""
+"""Environment variable with the path of a file that contains the NATS password.
+
+The file is read if `bus.url` has a user but no password. Without this variable, such a user counts as a token.
+"""
 PORT = 4222
+"""Port of a NATS server whose URL has none."""
 SCHEMES = ("nats", "tls")
 URL_HELP = "write nats://HOST:4222, nats://USER:PASSWORD@HOST or tls://…; separate several by commas"
 
 
 @dataclass(frozen=True)
 class NatsAddress:
-    """Servers of a NATS cluster, with credentials."""
+    """Addresses of the servers of one NATS cluster, and the credentials for all of them."""
 
     servers: tuple[str, ...]
-    """URLs without credentials."""
+    """URL of each server, without credentials, such as `nats://host:4222`."""
     user: str = ""
     password: str = ""
     token: str = ""
+    """Token; empty if the servers want a user and a password, or no credentials."""
     tls: bool = False
-    """True if TLS is required."""
+    """True if every connection must use TLS."""
 
 
 def parse_bus_url(text: str, environment: Mapping[str, str] = os.environ) -> NatsAddress:
-    """Parse a URL, or several separated by commas.
+    """Parse the value of `bus.url`: one URL, or several separated by commas.
 
-    Raises BusError for an invalid URL or an unreadable password file.
+    environment: environment variables, in which PASSWORD_FILE is looked up
+
+    Raises BusError for an invalid URL, for URLs with different credentials or schemes, and for an unreadable password
+    file.
     """
     parts = [_split_url(part.strip()) for part in text.split(",")]
     if len({part.scheme for part in parts}) > 1:
@@ -49,7 +57,7 @@ def parse_bus_url(text: str, environment: Mapping[str, str] = os.environ) -> Nat
     if user is None:
         return NatsAddress(servers, tls=tls)
     if password is None and PASSWORD_FILE in environment:
-        # Other users of this machine can read a command line.
+        # Unlike a file, the command line that contains the URL can be read by other users of this machine.
         password = _read_password(Path(environment[PASSWORD_FILE]))
     elif password is not None:
         password = unquote(password)

@@ -1,6 +1,7 @@
-"""Interface of the bus that carries frames by subject. Each is delivered at most once, and in order.
+"""Interface of the bus, which carries messages between processes.
 
-NATS implements it.
+A message is published on a subject (a name), and delivered at most once to each subscriber of that subject. Messages of
+one publisher arrive in order. `nats.NatsBus` implements the interface.
 """
 
 from __future__ import annotations
@@ -9,28 +10,31 @@ from collections.abc import Callable
 from typing import Protocol
 
 MAX_PAYLOAD = 1 << 20
-"""Maximum size of a message in bytes, as by default in NATS."""
+"""Maximum size of a message, in bytes. It is the default limit of NATS."""
 
 PayloadHandler = Callable[[bytes], None]
-"""Function called with the payload of each message. It runs in the event loop, so it must be fast."""
+"""Function that is called with the payload of each received message. It runs in the event loop, so it must be fast."""
 
 
 class BusError(Exception):
-    """Raised when the bus cannot be used; the message is a one-line reason."""
+    """Raised when the bus cannot be reached or its settings are invalid; the message is a one-line reason."""
 
 
 class Bus(Protocol):
-    """Connection of one process to the bus, which carries frames."""
+    """Connection of one process to the bus."""
 
     @property
     def is_connected(self) -> bool:
-        """True if the connection is up, as far as is known."""
+        """True while the connection is open, as far as this process knows."""
         ...
 
     def publish(self, subject: str, payload: bytes) -> bool:
-        """Send without waiting. Return False if the message was dropped; True does not guarantee delivery."""
+        """Publish a message on a subject without waiting.
+
+        Return False if the message is dropped, as it is without a connection. True does not guarantee delivery.
+        """
         ...
 
     async def subscribe(self, subject: str, handler: PayloadHandler) -> None:
-        """Pass all messages on a subject to `handler`, also after reconnects."""
+        """Pass all later messages on a subject to `handler`, also after a reconnect."""
         ...

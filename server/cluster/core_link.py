@@ -1,4 +1,4 @@
-"""Link of a core process to its edges. It sends messages in frames, and passes received messages to the shell."""
+"""Link of a core process to its edges. It sends messages in frames, and passes received ones to the core's shell."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ log = logging.getLogger("arena.link")
 
 
 class ShellPort(Protocol):
-    """Interface of the shell that runs the core."""
+    """Interface of the shell, which runs the core and performs its effects."""
 
     def submit(self, message: Upward) -> None:
         """Accept a message from an edge. Messages are handled in the order of the calls."""
         ...
 
     def attach(self, edge: int, port: EdgePort) -> None:
-        """Use `port` for messages to an edge from now on."""
+        """Send all later messages to an edge through `port`. `edge`: number of the edge."""
         ...
 
     def detach(self, edge: int) -> None:
-        """Forget a lost edge and its clients."""
+        """Forget a lost edge and its clients. `edge`: number of the edge."""
         ...
 
 
@@ -49,10 +49,10 @@ class Superseded(Exception):
 
 
 class RemoteEdge:
-    """`EdgePort` of an edge in another process, to which it sends messages in frames."""
+    """`EdgePort` for an edge in another process. It sends the messages to the edge in frames over the bus."""
 
     def __init__(self, bus: Bus, subject: str, number: int, fence: int) -> None:
-        """Send to edge `number`, on the bus subject `subject`, as the core with fencing number `fence`."""
+        """Prepare to send to edge `number`, on the bus subject `subject`, as the core with fencing number `fence`."""
         self.number = number
         self.stream = 0
         self.last_frame_ns = 0
@@ -67,7 +67,7 @@ class RemoteEdge:
         self._requested_stream = -1
 
     def begin_stream(self, stream: int, number: int) -> None:
-        """Begin a new stream of the edge, whose next frame has this `number`."""
+        """Begin a new stream. `number`: number of the first frame that is expected from the edge in it."""
         self.stream = stream
         self.incoming = IncomingStream[Upward](UPWARD_DECODER, number)
         self._sent_count = 0
@@ -78,7 +78,7 @@ class RemoteEdge:
             self._sent_count += 1
 
     def heartbeat(self) -> None:
-        """Send a heartbeat with the number of frames sent."""
+        """Send a heartbeat, from which the edge learns how many frames it should have received."""
         self._publish(BusFrame(self.number, self._fence, self.stream, self._sent_count))
         self._requested_stream = -1
 
@@ -93,20 +93,25 @@ class RemoteEdge:
 
 
 class CoreLink:
-    """Link that passes messages of a shard's edges to the shell, and the shell's messages to the edges.
+    """Link that passes messages from a shard's edges to the shell, and messages from the shell to the edges.
 
-    Only durations cross the bus, since clocks differ. Arrival times are those of this process's clock.
+    The clocks of processes differ, so a time of arrival at an edge means nothing here. Each message gets its time of
+    arrival in this process instead. Durations that an edge has measured are kept.
     """
 
     def __init__(self, bus: Bus, shard: str, fence: int, shell: ShellPort, *, clock: TimeSource) -> None:
-        """Lead a shard with the fencing number `fence`."""
+        """Prepare the link of the core that leads a shard.
+
+        shard: name of the shard
+        fence: fencing number of the core
+        """
         self.edges: dict[int, RemoteEdge] = {}
-        """Edges in contact, by number."""
+        """Edges that have sent a frame and are not lost, by number."""
         self.loss_reason = ""
         """Reason why this core no longer leads; empty while it leads."""
         self._bus = bus
         self.subject = core_subject(shard)
-        """Subject on which the core listens."""
+        """Subject on which the core receives frames."""
         self._shard = shard
         self._fence = fence
         self._shell = shell
@@ -117,7 +122,7 @@ class CoreLink:
     # from the edges
 
     def receive(self, payload: bytes) -> None:
-        """Handle a frame from an edge, or from a core on the same subject."""
+        """Handle a frame from an edge, or from a core that publishes on the same subject. Drop an invalid frame."""
         try:
             frame = decode_frame(payload)
         except BadBusFrame as error:
@@ -184,7 +189,10 @@ class CoreLink:
             await self._clock.sleep(HEARTBEAT_NS / 1e9)
 
     def heartbeat(self) -> None:
-        """Send a heartbeat to each edge, and report lost edges to the shell. Call it every HEARTBEAT_NS."""
+        """Send a heartbeat to each edge and to the core itself, and report lost edges to the shell.
+
+        Set `loss_reason` if the core's own heartbeats do not arrive. Call it every HEARTBEAT_NS.
+        """
         now = self._now_ns()
         if now - self._last_heartbeat_ns > MAX_SILENCE_NS // 2:
             self._last_core_frame_ns = max(

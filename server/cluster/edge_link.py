@@ -1,4 +1,4 @@
-"""Link of an edge process to the core. It sends messages in frames, and reports its clients again after losses."""
+"""Link of an edge process to the core. It sends messages in frames, and lists the clients again after lost frames."""
 
 from __future__ import annotations
 
@@ -31,12 +31,13 @@ log = logging.getLogger("arena.link")
 MAX_RESEND_AGE_NS = 30_000_000_000
 """Maximum time for which a message waits for a core, in ns."""
 MAX_RESENT_MESSAGES = 10_000
+"""Maximum number of messages that are kept for sending again."""
 RESEND_NS = 1_000_000_000
-"""Period before the core's last frame, in ns, whose messages are sent again: the core may have missed them."""
+"""Messages that arrived up to this many ns before the core's last frame, or later, are sent again after a loss."""
 TAKEOVER_RESEND_NS = 5_000_000_000
-"""Period before the last frame of an old core, in ns, whose messages are sent again to its successor.
+"""Messages that arrived up to this many ns before an old core's last frame, or later, are sent again to the new core.
 
-It is longer, because the old core may have sent frames after it lost its lease.
+The period is longer than RESEND_NS, because the old core may have sent frames after it lost its lease.
 """
 SEARCH_INTERVAL_NS = HEARTBEAT_NS // 3
 """Interval between heartbeats while no core is heard, in ns."""
@@ -45,9 +46,9 @@ SEARCH_INTERVAL_NS = HEARTBEAT_NS // 3
 class EdgeLink:
     """Link between an edge and the core that leads its shard. It is the edge's `CorePort`.
 
-    After a loss, the edge reports its clients with `EdgeResynced`, and repeats unanswered hellos. It repeats an
-    unanswered move when the core sends the turn again. So only other messages of clients are held here: those from the
-    time while the core is silent, and from shortly before.
+    After a loss, the edge itself lists its clients in `EdgeResynced` and repeats unanswered hellos. It repeats an
+    unanswered move when the core sends the turn again. So this link holds only the other messages of clients, to send
+    them again: those that arrived while the core was silent, or shortly before.
     """
 
     def __init__(
@@ -59,22 +60,23 @@ class EdgeLink:
         clock: TimeSource,
         call_soon: Callable[[Callable[[], None]], object],
     ) -> None:
-        """Carry messages of the edge with number `edge`, which is random and unique in the shard.
+        """Prepare the link of the edge with number `edge`, which is random and unique in the shard.
 
         call_soon: calls a function after all messages that have arrived are handled, like an event loop's `call_soon`
         """
         self.number = edge
         self.subject = edge_subject(shard, edge)
-        """Subject on which the edge listens."""
+        """Subject on which the edge receives frames."""
         self.port: EdgePort | None = None
-        """Edge of this link, which answers `Resync` immediately."""
+        """Edge of this link; None until it is set. It must answer `Resync` at once, by submitting `EdgeResynced`."""
         self.fence = 0
-        """Fencing number of the core; 0 before the first."""
+        """Fencing number of the core that leads; 0 before the first frame of a core."""
         self.is_synced = False
         """True while the core is heard and knows the clients of this edge."""
         self.resync_count = 0
+        """Number of streams that the edge has begun."""
         self.dropped_count = 0
-        """Number of messages that no core received in time, and that were dropped."""
+        """Number of messages that were dropped while no core was heard."""
         self._bus = bus
         self._clock = clock
         self._now_ns = clock.now_ns
@@ -82,12 +84,12 @@ class EdgeLink:
         self._core_subject = core_subject(shard)
         self._stream = 0
         self._resend_ns: int | None = None
-        """Period before the core's last frame whose messages are sent again, in ns; None if none was missed."""
+        """RESEND_NS or TAKEOVER_RESEND_NS for the next stream; None to send no message again."""
         self._sent_count = 0
         self._incoming = IncomingStream[Downward](DOWNWARD_DECODER)
         self._unsent: list[Upward] = []
         self._resend_buffer: deque[tuple[int, MessageReceived]] = deque()
-        """Messages that may be sent again, with their times."""
+        """Messages that may be sent again, each after its time of arrival in monotonic ns."""
         self._last_frame_ns = self._last_heartbeat_ns = clock.now_ns()
 
     def silent_ns(self) -> int:
@@ -97,7 +99,11 @@ class EdgeLink:
     # from the edge
 
     def submit(self, message: Upward) -> None:
-        """Send a message to the core, or hold it while there is none."""
+        """Send a message to the core. `EdgeResynced` begins a new stream.
+
+        While no core is heard, hold a client's message to send it later, unless it is a move. Drop moves and all other
+        messages, because the edge repeats them itself.
+        """
         kind = type(message)
         if kind is MessageReceived:
             if type(message.message) is not Move:  # type: ignore[union-attr]
@@ -111,7 +117,7 @@ class EdgeLink:
             self._unsent.append(message)
 
     def _begin_stream(self, client_list: EdgeResynced) -> None:
-        """Begin a stream to the core: send the list of clients, then the messages that the core may have missed."""
+        """Begin a new stream: send the list of clients, then the messages that the core may have missed."""
         if not self.fence:
             return  # a core will ask again when there is one
         self._flush()
@@ -123,7 +129,7 @@ class EdgeLink:
             self._resend_buffer = deque((now, message) for message in resent)
             self._resend_ns = None
             self._sent_count = 0
-        # Otherwise the numbers continue, so that the core notices frames it missed of the last stream.
+        # Otherwise the numbers continue, so that the core notices if it missed frames of the last stream.
         self._stream += 1
         self._incoming = IncomingStream[Downward](DOWNWARD_DECODER)
         self._last_frame_ns = now
@@ -154,7 +160,7 @@ class EdgeLink:
     # from the core
 
     def receive(self, payload: bytes) -> None:
-        """Handle a frame from a core."""
+        """Handle a frame from a core. Drop an invalid frame, and a frame from a core that no longer leads."""
         try:
             frame = decode_frame(payload)
         except BadBusFrame as error:
@@ -190,7 +196,7 @@ class EdgeLink:
     def _resync(self, why: str, fence: int, resend_ns: int | None) -> None:
         log.info("edge %d: %s; sending its clients", self.number, why)
         if resend_ns is not None:
-            self._unsent = []  # those that must be repeated are in _held
+            self._unsent = []  # those that must be repeated are in _resend_buffer
             self.is_synced = False
         self.fence = fence
         self._resend_ns = resend_ns
@@ -210,7 +216,10 @@ class EdgeLink:
             await self._clock.sleep(wait_ns / 1e9)
 
     def heartbeat(self) -> int:
-        """Send a heartbeat, and check if the core is silent. Return the time until the next call is due, in ns."""
+        """Send a heartbeat, and begin to hold messages if the core has become silent.
+
+        Return the time until the next call is due, in ns.
+        """
         now = self._now_ns()
         if now - self._last_heartbeat_ns > MAX_SILENCE_NS // 2:
             self._last_frame_ns = max(

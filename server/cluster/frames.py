@@ -1,4 +1,4 @@
-"""Frames between edges and cores: their encoding, their subjects, and lists of messages that take several frames."""
+"""Frames between edges and cores: their encoding, their subjects, and the division of long lists of messages."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from arena.server.cluster.bus import MAX_PAYLOAD
 from arena.server.ports import Downward, Upward
 
 HEARTBEAT_NS = 300_000_000
-"""Interval between heartbeats, in ns."""
+"""Interval between the heartbeats of an edge or a core, in ns."""
 MAX_SILENCE_NS = 4 * HEARTBEAT_NS
-"""Time without a frame after which a peer counts as lost, in ns."""
+"""Longest time without a frame, in ns. After it, the other side counts as lost."""
 REQUEST_STREAM = -1
-"""Frame number with which a core requests a new stream."""
+"""Value of `BusFrame.number` by which a core requests a new stream."""
 MAX_BODY_BYTES = MAX_PAYLOAD - 256
-"""Maximum size of a frame's body, in bytes."""
+"""Maximum size of a frame's body, in bytes. The rest of MAX_PAYLOAD is for the other fields."""
 MAX_LIST_BYTES = 64 << 20
-"""Maximum size of an encoded list of messages, in bytes."""
+"""Maximum size in bytes of an encoded list of messages that takes several frames. Receivers refuse a larger one."""
 
 M = TypeVar("M")
 
@@ -30,16 +30,16 @@ class BusFrame(Struct, frozen=True, array_like=True, gc=False):
     """Numbered part of a stream of messages between an edge and a core."""
 
     edge: int
-    """Number of the edge; 0 in frames that a core sends to itself."""
+    """Number of the edge; 0 in the heartbeats that a core sends to itself."""
     fence: int
     """Fencing number of the core; 0 while the edge knows none."""
     stream: int
     """Number of the edge's stream, one higher with each resync."""
     number: int
-    """Number of the frame among those of its sender in the stream, from 0.
+    """Number of the frame among its sender's frames in the stream, from 0; or REQUEST_STREAM.
 
-    If only the edge missed a frame, the edge begins a new stream but continues its numbers. A heartbeat has the number
-    of the next frame.
+    A heartbeat has the number of its sender's next frame. If only the edge missed a frame, the edge begins a new stream
+    but continues its own numbers.
     """
     more: bool = False
     """True if the list of messages continues in the next frame."""
@@ -48,7 +48,7 @@ class BusFrame(Struct, frozen=True, array_like=True, gc=False):
 
 
 class BadBusFrame(ValueError):
-    """Raised for bytes that are not a valid frame; the message is a one-line reason."""
+    """Raised for an invalid frame, or if earlier frames are missing; the message is a one-line reason."""
 
 
 def core_subject(shard: str) -> str:
@@ -70,10 +70,11 @@ _encoder = msgspec.msgpack.Encoder(enc_hook=MovesSoFar.to_raw)
 _frame = msgspec.msgpack.Decoder(BusFrame)
 UPWARD_DECODER: msgspec.msgpack.Decoder[list[Upward]] = msgspec.msgpack.Decoder(list[Upward])
 DOWNWARD_DECODER: msgspec.msgpack.Decoder[list[Downward]] = msgspec.msgpack.Decoder(list[Downward])
+"""Decoder of messages from a core to an edge. UPWARD_DECODER is for the other direction."""
 
 
 def encode_frame(frame: BusFrame) -> bytes:
-    """Return a frame in msgpack, as it is sent on the bus."""
+    """Encode a frame in msgpack, as it is published on the bus."""
     return _encoder.encode(frame)
 
 
@@ -86,7 +87,7 @@ def decode_frame(payload: bytes) -> BusFrame:
 
 
 def split_list(messages: Sequence[Upward] | Sequence[Downward]) -> Iterator[tuple[bool, bytes]]:
-    """Encode a list of messages. Yield the body of each frame, with True if another frame follows."""
+    """Encode a list of messages, divided into frames. Yield the fields `more` and `body` of each frame."""
     body = _encoder.encode(messages)
     if len(body) <= MAX_BODY_BYTES:
         yield False, body
@@ -96,7 +97,7 @@ def split_list(messages: Sequence[Upward] | Sequence[Downward]) -> Iterator[tupl
 
 
 class IncomingStream(Generic[M]):
-    """Receiver of one direction of a stream, which puts lists of messages together from frames."""
+    """Receiver of the frames of one sender in a stream. It puts the lists of messages together from their pieces."""
 
     def __init__(self, decoder: msgspec.msgpack.Decoder[list[M]], number: int = 0) -> None:
         """Expect frames from `number` on, with messages for `decoder`: UPWARD_DECODER or DOWNWARD_DECODER."""
@@ -106,9 +107,11 @@ class IncomingStream(Generic[M]):
         self._pieces = b""
 
     def receive(self, frame: BusFrame) -> list[M]:
-        """Return the messages that a frame completes, in order; an empty list for a heartbeat or a repeated frame.
+        """Return the list of messages that a frame completes.
 
-        Raises BadBusFrame if frames are missing or the messages are invalid.
+        The list is empty for a heartbeat, for a repeated frame, and if the list continues in the next frame.
+
+        Raises BadBusFrame if earlier frames are missing, or if the list is invalid or larger than MAX_LIST_BYTES.
         """
         if frame.number < self.number:
             return []

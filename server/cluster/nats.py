@@ -1,7 +1,8 @@
 """Bus over NATS, which makes a new client connection after each loss.
 
-The NATS client can reconnect by itself, but that is not used: it gives up for good on some errors, sends outdated
-messages afterwards, and first waits until written data are sent, which takes a quarter of an hour over a cut cable.
+The NATS client can reconnect by itself, but this module does not let it. On some errors the client gives up for good.
+After a reconnect it sends outdated messages. Before a reconnect it waits until written data are sent, which takes a
+quarter of an hour if a cable is cut.
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ from arena.server.processes.tasks import open_background_tasks
 log = logging.getLogger("arena.bus")
 
 CONNECT_SECONDS = 2
-"""Time limit for connecting to one NATS server, in seconds."""
+"""Seconds within which a connection to one NATS server must be open; the subscriptions may take as long again."""
 ANSWER_SECONDS = 1
-"""Time limit for NATS to confirm that it has received everything, in seconds."""
+"""Seconds within which NATS must confirm that it has received all earlier messages."""
 CHECK_SECONDS = 0.5
-"""Time limit for the test message of each connection check, in seconds."""
+"""Seconds within which the test message of a connection check must return. The pause between checks is as long."""
 MAX_FAILED_CHECKS = 4
 """Number of consecutive checks without an answer after which NATS counts as unavailable.
 
@@ -42,22 +43,23 @@ A single missing answer may come from a pause of this process.
 RETRY_SECONDS = 0.25
 """Pause between attempts to reconnect, in seconds."""
 CLOSE_SECONDS = 1
-"""Time limit for sending the last messages, in seconds."""
+"""Seconds allowed for sending the queued messages at the end, and again for closing the client."""
 MAX_QUEUED_BYTES = 16 << 20
-"""Maximum size of the messages queued for sending, and of those received for each subscription, in bytes."""
+"""Maximum number of bytes in the messages queued for sending, and in the queue of each subscription."""
 MAX_QUEUED_MESSAGES = 65_536
+"""Maximum number of messages queued for sending, and in the queue of each subscription."""
 MAX_CLIENT_BYTES = 2 << 20
-"""Number of unsent bytes in the client above which it gets no more messages.
+"""Maximum number of unsent bytes in the NATS client. While it has more, no further messages are passed to it.
 
-Above a limit of the client itself, each of its calls waits up to a second for NATS. Checks of a NATS that hangs would
-wait too.
+Above a limit of its own, the client waits up to a second for NATS in each call. If NATS hung, the connection checks
+would have to wait too.
 """
 FULL_PAUSE_SECONDS = 0.01
-"""Pause before the next check of a client that has too many unsent bytes, in seconds."""
+"""Seconds after which a client with more than MAX_CLIENT_BYTES is examined again."""
 
 
 class TlsNotOffered(ConnectionError):
-    """Raised when a server that must use TLS does not offer it."""
+    """Raised when a NATS server does not offer TLS, although its URL requires TLS."""
 
     def __init__(self) -> None:
         super().__init__("it offers no TLS, and nothing may be sent to it unencrypted")
@@ -74,19 +76,19 @@ class _Connection:
         self._subscriptions: list[Subscription] = []
 
     def mark_lost(self, why: str) -> None:
-        """Mark the connection as lost."""
+        """Mark the connection as lost. `why`: reason for the log; ignored if the connection is lost already."""
         if not self.disconnected.is_set():
             self.loss_reason = why
             self.disconnected.set()
 
     async def record_error(self, error: Exception) -> None:
-        """Log and remember an error of the client."""
+        """Record an error of the client, and log it while the client is connected."""
         if self.client.is_connected:
             log.warning("NATS: %s", describe_error(error))
         self.errors = [*self.errors[-9:], error]
 
     async def record_close(self) -> None:
-        """Record that the client has closed the connection."""
+        """Mark the connection as lost, because the client has closed it."""
         self.mark_lost(describe_error(self.errors[-1]) if self.errors else self.loss_reason)
 
     async def subscribe(self, subject: str, handler: PayloadHandler) -> None:
@@ -108,7 +110,7 @@ class _Connection:
         )
 
     async def flush(self) -> None:
-        """Wait until NATS has received everything sent before. Raises nats.errors.Error and OSError."""
+        """Wait until NATS has received all earlier messages. Raises nats.errors.Error and OSError."""
         if not await self.responds(ANSWER_SECONDS):
             raise TimeoutError
 
@@ -128,7 +130,7 @@ class _Connection:
         return True
 
     async def close_client(self) -> None:
-        """Close the NATS client of this connection."""
+        """Close the NATS client of this connection, within CLOSE_SECONDS."""
         with anyio.move_on_after(CLOSE_SECONDS, shield=True):
             await self.client.close()
         for each in self._subscriptions:
@@ -138,10 +140,14 @@ class _Connection:
 
 
 class NatsBus:
-    """`Bus` over NATS. Made by `open_nats`."""
+    """`Bus` over NATS. Use `open_nats` to open one."""
 
     def __init__(self, address: NatsAddress, trust: TlsContext, name: str) -> None:
-        """Prepare a bus. `name`: name of the connection, which NATS shows to its administrator."""
+        """Prepare a bus without connecting it.
+
+        trust: TLS context for all connections
+        name: name of the connection, which NATS shows to its administrator
+        """
         self._address = address
         self._trust = trust
         self._name = name
@@ -189,7 +195,7 @@ class NatsBus:
             await self._reconnect()
 
     async def close(self) -> None:
-        """Send queued messages within a time limit, and close the connection."""
+        """Send the queued messages within CLOSE_SECONDS, and close the connection."""
         connection, self._connection = self._connection, None
         if connection is not None:
             with anyio.move_on_after(CLOSE_SECONDS, shield=True):
@@ -291,7 +297,7 @@ class NatsBus:
             await self._forward_queue(connection)
 
     async def _forward_queue(self, connection: _Connection) -> None:
-        """Pass queued messages to the client, as long as it has sent most of the earlier ones."""
+        """Pass queued messages to the client, but pause while it has more than MAX_CLIENT_BYTES unsent."""
         while self._queue:
             if connection.client.pending_data_size > MAX_CLIENT_BYTES:
                 await MONOTONIC.sleep(FULL_PAUSE_SECONDS)
@@ -301,7 +307,7 @@ class NatsBus:
             await connection.client.publish(subject, payload)
 
     async def _check_connection(self, connection: _Connection) -> None:
-        """Mark a connection as lost if its test messages do not return."""
+        """Send test messages until MAX_FAILED_CHECKS in a row do not return. Then mark the connection as lost."""
         failed_checks = 0
         while failed_checks < MAX_FAILED_CHECKS:
             if await connection.responds(CHECK_SECONDS):
@@ -323,7 +329,7 @@ async def _mark_lost_on_failure(
 
 
 def describe_error(error: Exception) -> str:
-    """Return a reason for the host, as a clause, for an error of a NATS server."""
+    """Return a clause that tells an administrator why a NATS server cannot be used, such as `it does not answer`."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"its certificate is not trusted ({error.verify_message}); set bus.ca to the CA bundle"
     if isinstance(error, TimeoutError):
@@ -340,12 +346,13 @@ def describe_error(error: Exception) -> str:
 
 @asynccontextmanager
 async def open_nats(url: str, *, name: str, ca: Path | None = None) -> AsyncIterator[NatsBus]:
-    """Connect to NATS, and reconnect after each loss.
+    """Connect to NATS for the block, and reconnect after each loss.
 
+    url: value of the setting `bus.url`
     name: name of the connection, which NATS shows to its administrator
-    ca: CA bundle for TLS; None for the system's
+    ca: file with the certificate authorities to trust; None for those of the system
 
-    Raises BusError if the first connection fails or is refused.
+    Raises BusError if `url` or `ca` is invalid, or if no server accepts the first connection.
     """
     bus = NatsBus(parse_bus_url(url), TlsContext.from_ca_bundle(ca), name)
     await bus.connect()

@@ -1,4 +1,4 @@
-"""TLS context for NATS that records if it was used."""
+"""TLS context for NATS that records whether a connection used it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from arena.server.cluster.bus import BusError
 class TlsContext(ssl.SSLContext):
     """TLS context that requires a trusted certificate for the requested host. Use it for one connection at a time.
 
-    The NATS client sends plain text to a server that offers no TLS, whatever its URL says. `used` detects this.
+    If a server offers no TLS, the NATS client sends plain text to it, whatever the server's URL says. Then `was_used`
+    stays False.
     """
 
     _used = False
@@ -20,7 +21,7 @@ class TlsContext(ssl.SSLContext):
 
     @classmethod
     def from_ca_bundle(cls, ca: Path | None) -> Self:
-        """Return a context that trusts the CA bundle in a file; by default, the system's.
+        """Return a context that trusts the certificate authorities in the file `ca`; None for those of the system.
 
         Raises BusError for an unusable file.
         """
@@ -36,12 +37,12 @@ class TlsContext(ssl.SSLContext):
         return context
 
     def reset(self) -> None:
-        """Set `used` to False, because a new connection begins."""
+        """Set `was_used` to False. Call it before each new connection."""
         self._used = False
 
     @property
     def was_used(self) -> bool:
-        """True if the current connection uses TLS."""
+        """True if TLS has been used since the last `reset`."""
         return self._used
 
     def wrap_bio(
@@ -53,7 +54,7 @@ class TlsContext(ssl.SSLContext):
         session: ssl.SSLSession | None = None,
     ) -> ssl.SSLObject:
         if not self._loaded:
-            # Loaded late, because it takes tens of milliseconds, and most connections are local and without TLS.
+            # Loaded late, because loading takes tens of milliseconds, and most connections are local and without TLS.
             self.load_default_certs()
             self._loaded = True
         self._used = True

@@ -1,1 +1,1 @@
-"""Answers to plain HTTP requests: the page, its data and its files. A separate page process makes most of them."""
+"""Answers to plain HTTP requests: the web page, its data and its files. A separate page process makes most of them."""

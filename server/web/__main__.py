@@ -44,24 +44,25 @@ from arena.server.web.routes import ROUTES, BadRequest, Route
 from arena.server.web.store_pages import StorePages
 
 HEAD_SHARE = 0.15
-"""Share of a page's time limit for looking up its title. After that time, the page gets a general title."""
+"""Share of an HTML page's time limit for looking up its title, from 0 to 1. After that, the title is a general one."""
 MIN_CACHED, CACHED_PER_SECOND, MAX_CACHED = 1.0, 200.0, 10.0
-"""Cache time of an answer: CACHED_PER_SECOND for each second of work, from MIN_CACHED to MAX_CACHED seconds."""
+"""Cache time of an answer in seconds: CACHED_PER_SECOND for each second of work, but MIN_CACHED to MAX_CACHED."""
 PAGE_SECONDS = 2.0
 """Time for which an HTML page is cached, in seconds. It is short, because pages show matches in progress."""
 LASTING_SECONDS = 3600.0
-"""Cache time of an answer that never changes, in seconds."""
+"""Cache time of an answer that rarely or never changes, in seconds."""
 
 
 class RequestHandler:
-    """Handler of the requests to the page process."""
+    """Handler of the requests to the page process, which chooses the function that makes each answer."""
 
     def __init__(
         self, setup: PageSetup, engine: database.Engine, ask_live: page_messages.AskLive, clock: TimeSource
     ) -> None:
         self._engine = engine
-        # SQLite computes in this process. What it waits for a core costs nothing, or a busy machine would show old
-        # answers. What another database computes shows only in the time that passes.
+        # The cost of an answer is CPU time with SQLite, which computes in this process. Waiting for a free CPU must not
+        # count, or a busy machine would cache answers for longer. The work of another database shows only as time that
+        # passes.
         self._cost_ns = clock.worked_ns if engine.dialect.name == "sqlite" else clock.now_ns
         self._templates = setup.templates
         self._initial = InitialPage(ask_live)
@@ -73,7 +74,7 @@ class RequestHandler:
         self._guests = setup.guests
 
     async def handle_request(self, request: PageRequest) -> PageResponse:
-        """Return the answer to a request. An exception becomes an answer with an error status."""
+        """Return the answer to a request. Any exception becomes an answer with an error status."""
         began, fault = self._cost_ns(), ""
         try:
             with anyio.fail_after(request.seconds):
@@ -133,7 +134,7 @@ class RequestHandler:
         return await self._store.handle_request(route_match, gzip=request.gzip)
 
     async def _render_page(self, request: PageRequest) -> Response:
-        """Return an HTML page. If the store is too slow or unavailable, the page has a general title."""
+        """Return an HTML page, with a general title if the store is too slow or unavailable."""
         route_match = request.route_match
         first = await self._initial.render() if route_match.route == "/" else PLAIN
         preview = link_previews.GENERAL
@@ -149,7 +150,7 @@ class RequestHandler:
 
 
 def _make_failure_answer(error: Exception) -> tuple[Response, str]:
-    """Return the answer to a request that raised `error`, and the text for the log."""
+    """Return the answer to a request whose handling raised `error`, and a text for the log."""
     why = database.describe_database_error(error)
     if why is not None:
         line = responses.text_response("the store does not answer", HTTPStatus.SERVICE_UNAVAILABLE)
@@ -161,7 +162,7 @@ def _make_failure_answer(error: Exception) -> tuple[Response, str]:
 
 
 def _cache_seconds(route: Route, answer: Response, cost: float) -> float:
-    """Return the cache time of an answer, in seconds. `cost`: time to make the answer, in seconds."""
+    """Return the cache time of an answer in seconds; 0 for no caching. `cost`: seconds of work that the answer took."""
     if route.is_personal or answer.status >= 500:
         return 0.0
     if route.is_page:
@@ -172,7 +173,7 @@ def _cache_seconds(route: Route, answer: Response, cost: float) -> float:
 
 
 class ServerChannel:
-    """Connection to the process that serves matches."""
+    """Connection of this page process to its parent, the process that serves matches."""
 
     def __init__(self, writer: asyncio.StreamWriter) -> None:
         self._writer = writer
@@ -180,7 +181,7 @@ class ServerChannel:
         self._pending: dict[int, asyncio.Future[LiveResponse]] = {}
 
     async def ask_live(self, request: LiveRequest) -> LiveResponse:
-        """Return live data, requested from the process that serves matches."""
+        """Request live data from the process that serves matches, and return them."""
         number = next(self._numbers)
         future: asyncio.Future[LiveResponse] = asyncio.get_running_loop().create_future()
         self._pending[number] = future
@@ -197,13 +198,13 @@ class ServerChannel:
             future.set_result(response)
 
     async def answer_request(self, handler: RequestHandler, request: PageRequest) -> None:
-        """Send the answer to a request."""
+        """Have `handler` answer a request, and send the answer."""
         self._writer.write(page_messages.encode_frame(await handler.handle_request(request)))
         await self._writer.drain()
 
 
 async def serve() -> None:
-    """Answer requests until the socket is closed."""
+    """Answer the parent's requests. End this process when the parent closes the socket."""
     reader, writer = await asyncio.open_connection(sock=socket.socket(fileno=os.dup(0)))
     decode = msgspec.msgpack.Decoder(page_messages.ToPageProcess).decode
     setup = decode(await page_messages.read_frame(reader))

@@ -4,9 +4,9 @@
     GET /api/review/MATCH
     GET /api/review?game=NAME&setup=JSON&moves=JSON
 
-MAP is a built-in map, and TEXT a position in the format of `games.riskless.Riskless.position_to_text`. The last form is
-for a match that is not in the store. The engine is `arena analyse` or `arena replay --analyse`, in a separate process
-under the supervisor.
+MAP is a built-in map, and TEXT a position in the format of `games.riskless.Riskless.position_to_text`. MATCH is the id
+of a match. The last form is for a match that is not in the store. The engine runs as `arena analyse` or
+`arena replay --analyse`, in a separate process under the supervisor.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from arena.server.web.board_pages import parse_match_query
 
 ENGINE = "alphabeta"
 NODES = 200_000
-"""Number of nodes of each search, which takes some tenths of a second.
+"""Number of nodes that the analysis of a position searches. This takes some tenths of a second.
 
 A limit in nodes gives equal positions equal answers.
 """
@@ -44,52 +44,66 @@ SECONDS = 35.0
 REVIEW_SECONDS = 90.0
 """Time limit of a review, in seconds. A match of a hundred moves takes about 5 s of one core."""
 MAX_BYTES = 4 * 1024 * 1024
-"""Maximum number of bytes read from the engine."""
+"""Maximum number of bytes kept of the engine's output."""
 NO_POSITION = "the query must be position=TEXT, without other parameters"
 DAY = "public, max-age=86400"
-"""Cache-Control header of an analysis, which only another version of the server could change."""
+"""Cache-Control header of an analysis. Only another version of the server could give another one."""
 
 
 class AnalysisLine(msgspec.Struct):
-    """One of the best moves. `line` has moves in the game's notation; `value` and `chance` of winning are for Maxie."""
+    """Analysis of one of the best moves."""
 
     depth: int
+    """Depth of the search, in plies."""
     value: float
+    """Value of the position for Maxie, in armies."""
     chance: float
+    """Maxie's chance of winning, from 0 to 1."""
     line: list[str]
+    """Best line that begins with the move, in the game's notation."""
 
 
 class Analysis(msgspec.Struct):
-    """Analysis of a position, the best line first. `truth` is the exact value if the map is solved, otherwise null."""
+    """Analysis of a position, as printed by `arena analyse --json -`."""
 
     engine: str
     lines: list[AnalysisLine]
+    """Best moves, the best first."""
     truth: msgspec.Raw = msgspec.Raw(b"null")
+    """Exact value of the position as JSON; null if the map is not solved."""
 
 
 class ReviewedMoveEntry(msgspec.Struct):
-    """Review of a move: Maxie's winning chance after it, the mover's lost chance, a mark, and a better line."""
+    """Review of one move of a match."""
 
     move: str
     mark: str
+    """`?!` for an inaccuracy, `?` for a mistake, `??` for a blunder; empty if the move lost little."""
     chance: float
+    """Maxie's chance of winning after the move, from 0 to 1."""
     chance_lost: float
+    """Chance of winning that the mover lost by the move, from 0 to 1."""
     line: list[str]
+    """Better move and the moves that follow; empty if no move is better."""
 
 
 class PlayerAccuracy(msgspec.Struct):
-    """Summary of a player's moves, with the accuracy in percent."""
+    """Summary of the review of one player's moves."""
 
     moves: int
+    """Number of the player's moves."""
     marked: int
+    """Number of the player's moves with a mark."""
     accuracy: float
+    """Accuracy in percent, as lichess computes it."""
 
 
 class Review(msgspec.Struct):
-    """Review of a match. `players` has the summaries of the players that have moved, by seat."""
+    """Review of all moves of a match, as printed by `arena replay --analyse ENGINE --json -`."""
 
     engine: str
     players: dict[str, PlayerAccuracy]
+    """Summary of each player who has moved, by seat."""
     moves: list[ReviewedMoveEntry]
 
 
@@ -98,7 +112,11 @@ _review = msgspec.json.Decoder(Review).decode
 
 
 async def analyse_position(map_name: str, query: str, seconds: float = SECONDS) -> Response:
-    """Return the analysis of the position in `query` on a map, or an answer with an error in one line."""
+    """Return the analysis of a position on a built-in map, or an error status with a one-line reason.
+
+    query: query of the URL, which must be `position=TEXT`
+    seconds: time limit of the engine
+    """
     if map_name not in map_names():
         return responses.not_found(f"no built-in map is called {map_name!r:.80}")
     position = parse_position_query(query)
@@ -119,7 +137,7 @@ async def analyse_position(map_name: str, query: str, seconds: float = SECONDS) 
 
 
 def parse_position_query(query: str) -> str | None:
-    """Return the text of the position in a query; None if the query is not exactly one position."""
+    """Return TEXT from the URL query `position=TEXT`, with single spaces; None if the query is anything else."""
     try:
         parameters = parse_qs(query, max_num_fields=2, errors="strict")
     except ValueError:
@@ -128,11 +146,13 @@ def parse_position_query(query: str) -> str | None:
 
 
 async def review_moves(query: str, seconds: float = REVIEW_SECONDS) -> Response:
-    """Return the review of the match in `query`, given as game, setup and moves, or an answer with an error in one line.
+    """Return the review of the match in a URL query, or an error status with a one-line reason.
 
-    Raises BadRequest.
+    query: query `game=NAME&setup=JSON&moves=JSON`. On a built-in map, the setup needs only the map's name and the
+        fields that differ from the map.
+    seconds: time limit of the engine
 
-    On a built-in map, the setup needs only the map's name and the fields that differ from the map.
+    Raises BadRequest if the setup or the moves are not valid JSON.
     """
     name, setup, moves = parse_match_query(query)
     if name == Riskless.name and setup.get("map") in map_names():
@@ -147,13 +167,19 @@ async def review_moves(query: str, seconds: float = REVIEW_SECONDS) -> Response:
         time_control="1/move",
         started="",
         moves=[RecordedMove(each, 0.0) for each in moves],
-        result=Result(None, EndReason.SERVER_FAULT),  # the only one that moves need not lead to
+        result=Result(
+            None, EndReason.SERVER_FAULT
+        ),  # the only end reason that need not follow from the moves
     )
     return await review_match(to_line(record), seconds)
 
 
 async def review_match(line: str, seconds: float = REVIEW_SECONDS) -> Response:
-    """Return the review of a match, given its record as a line of JSON, or an answer with an error in one line."""
+    """Return the review of a match, or an error status with a one-line reason.
+
+    line: record of the match, as one line of JSON
+    seconds: time limit of the engine
+    """
     try:
         record = from_line(line)
     except BadRecord as error:
@@ -179,7 +205,10 @@ def _timeout_answer() -> Response:
 
 
 async def _run_engine(*arguments: str, seconds: float) -> tuple[int | None, bytes]:
-    """Run an `arena` command. Return its exit code, or None if it takes longer than `seconds`, and its output."""
+    """Run an `arena` command, and return its exit code and its output.
+
+    The exit code is None if the command takes longer than `seconds`. It is killed then, and also on cancellation.
+    """
     command = supervisor.make_supervised_command(
         sys.executable, "-P", "-m", "arena", *arguments, "--json", "-"
     )
@@ -194,7 +223,7 @@ async def _run_engine(*arguments: str, seconds: float) -> tuple[int | None, byte
             return await process.wait(), output
         return None, b""
     finally:
-        # Always wait for its end, because the next engine may start only after it.
+        # Always wait for the process to end, because the next engine may start only then.
         with anyio.CancelScope(shield=True):
             if process.stdin is not None:
                 await process.stdin.aclose()  # the supervisor then kills the engine

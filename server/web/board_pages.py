@@ -1,10 +1,10 @@
-"""Matches of user-written games, for the page, which does not know their rules.
+"""Matches of user-written games, for the web page, which does not know their rules.
 
     GET /api/game/NAME?setup=JSON&moves=JSON
 
-The answer has the board that the game declares (`games.boards`), the contents of the board after each move, and the
-legal moves after the last. To play a move, the page asks again with that move added. The game must be loaded in this
-server, which checks the moves against its rules.
+NAME is the name of the game. The answer has the board that the game declares (`games.boards`), the contents of the
+board after each move, and the legal moves after the last. To play a move, the page asks again with that move added. The
+game must be loaded in this server, which checks the moves against the rules of the game.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ MAX_MOVES = 1500
 
 
 async def answer_board_request(name: str, query: str) -> Response:
-    """Return the match of the game `name` in a query, or an answer with an error in one line.
+    """Return the board, positions and legal moves of a match, or an error status with a one-line reason.
+
+    name: name of the user-written game
+    query: query of the URL, `setup=JSON&moves=JSON`
 
     Raises BadRequest for an invalid query.
     """
@@ -41,7 +44,10 @@ async def answer_board_request(name: str, query: str) -> Response:
 
 
 def parse_match_query(query: str) -> tuple[str, dict[str, Any], list[Any]]:
-    """Parse the game, the setup and the moves in a query. Raises BadRequest if one is missing or invalid."""
+    """Parse the game, the setup and the moves in the query of a URL. Any of them may be missing, and is then empty.
+
+    Raises BadRequest if the setup or the moves are not valid JSON, or if there are more than MAX_MOVES moves.
+    """
     try:
         parameters = parse_qs(query, max_num_fields=4, errors="strict")
         setup = msgspec.json.decode(parameters.get("setup", ["{}"])[0], type=dict[str, Any])
@@ -54,7 +60,7 @@ def parse_match_query(query: str) -> tuple[str, dict[str, Any], list[Any]]:
 
 
 def _replay_match(name: str, setup: Mapping[str, Any], moves: list[Any]) -> dict[str, Any]:
-    """Replay a match, and return its board, positions and legal moves.
+    """Replay a match, and return its board, the position after each move, and the legal moves after the last.
 
     Raises any exception of the user-written game.
     """

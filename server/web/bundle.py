@@ -1,8 +1,8 @@
-"""The page's modules combined into a few files.
+"""JavaScript modules of the web page, combined into a few files (bundles).
 
 A browser requests six files at a time, so on a slow network every six files add a wait. At 400 ms and 400 kbit/s, the
 board of the start page moves after 3.5 s with bundles, and after 6.0 s without them, even with `modulepreload` for each
-of the 50 modules and kept-alive connections. Without them, 92 kB are transferred instead of 65 (`python -m
+of the 50 modules and kept-alive connections. Without bundles, 92 kB are transferred instead of 65 (`python -m
 benchmarks.page first slow`, medians of 5 loads, 24 November 2026).
 
 In a bundle each module is a function that is called once, after the modules it imports, and returns its exports. So
@@ -19,23 +19,34 @@ import re
 from collections.abc import Iterable, Mapping
 
 _IMPORT = re.compile(r"""^import \{ ([^{}]+) \} from "(\.[^"]+)";$""", re.MULTILINE)
+"""Static import: the names, and the relative path of the module."""
 _DECLARED = re.compile(r"^export ((?:async )?function|class|const) (\w+)", re.MULTILINE)
+"""Exported declaration: its kind, and its name."""
 _LISTED = re.compile(r"\bexport ?\{([^{}]+)\};?\s*\Z")
+"""List of exported names at the end of a module."""
 _LATER = re.compile(r"""\bimport\("(\.[^"]+)"\)""")
+"""Dynamic import: the relative path of the module."""
 _OTHER = re.compile(r"^(?:import|export)\b.*$", re.MULTILINE)
+"""Any other import or export, which cannot be bundled."""
 _MARGIN = re.compile(r"^[ \t]*(?://.*\n)?", re.MULTILINE)
+"""Indentation of a line, or a whole line with a comment; left out of bundles."""
 _CHARACTERS = re.compile(r"\[[^\]\s`]*`[^\]\s`]*\]/")
 """Character set at the end of a JavaScript regular expression. A backtick in it begins no template text."""
 _OWN_ADDRESS = "import.meta.url"
+"""JavaScript expression for the URL of the module itself, which is another one in a bundle."""
 
 
 def make_bundles(
     files: Mapping[str, bytes], first: str, bundle: str, further_bundle: str
 ) -> dict[str, bytes]:
-    """Return two bundles by path: one of the module `first` and its imports, and one of its dynamic imports.
+    """Return the contents of two bundles, by path.
 
-    files: the page's files by path
-    bundle, further_bundle: paths of the two bundles, in one folder; without dynamic imports there is no `further_bundle`
+    The first bundle has the module `first` and all modules that it imports, directly or indirectly. The second has the
+    modules that these import dynamically. Without dynamic imports, only the first bundle is returned.
+
+    files: contents of the page's files, by path
+    first: path of the first module
+    bundle, further_bundle: paths of the two bundles, in one folder
 
     Raises ValueError for a module that cannot be bundled.
     """
@@ -69,7 +80,7 @@ def make_bundles(
 
 
 def _sort_by_imports(texts: Mapping[str, str], paths: Iterable[str]) -> list[str]:
-    """Return the paths of modules and of all their imports, each after its own imports."""
+    """Return the paths of modules and all their imports, each after its own imports. Raises ValueError for a cycle."""
     done: list[str] = []
 
     def visit(path: str, above: tuple[str, ...]) -> None:
@@ -86,7 +97,10 @@ def _sort_by_imports(texts: Mapping[str, str], paths: Iterable[str]) -> list[str
 
 
 def _wrap_module(path: str, text: str, names: Mapping[str, str], bundle: str, further_bundle: str) -> str:
-    """Return the text of a module in a function that is called at once. A constant keeps its result: the exports."""
+    """Return JavaScript that assigns a module's exports to a constant, whose name is in `names` at the module's path.
+
+    The module becomes a function that is called at once. Raises ValueError for a module that cannot be bundled.
+    """
     exports = _exported_names(text)
     if open_text := next(
         (each for each in text.splitlines() if _CHARACTERS.sub("", each).count("`") % 2), None
@@ -123,7 +137,11 @@ def _exported_names(text: str) -> dict[str, str]:
 
 
 def _imported_paths(pattern: re.Pattern[str], path: str, text: str, group: int = 1) -> list[str]:
-    """Return the paths of the modules that a module imports in statements of this pattern."""
+    """Return the paths of the modules that a module imports in statements of this pattern.
+
+    path, text: path and text of the importing module
+    group: number of the group in `pattern` that has the relative path
+    """
     return [_resolve_path(path, found[group]) for found in pattern.finditer(text)]
 
 

@@ -1,4 +1,4 @@
-"""Credentials in a request's Authorization header, and their comparison with a token."""
+"""Credentials in the Authorization header of an HTTP request, and their comparison with a stored token."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def make_basic_header(name: str, secret: str) -> str:
 
 
 def parse_bearer(authorization: str) -> str:
-    """Return the secret in an Authorization header of the kind Bearer (RFC 6750); empty for any other header."""
+    """Return the secret in an Authorization header with a bearer token (RFC 6750); empty for any other header."""
     scheme, _, secret = authorization.partition(" ")
     return secret.strip() if scheme.lower() == "bearer" else ""
 
 
 def is_valid_secret(token: Token, secret: str) -> bool:
-    """Return True if `secret` is the token's secret, and the token is not revoked."""
+    """Return True if `secret` has the hash of the token, and the token is not revoked."""
     return token.revoked is None and hmac.compare_digest(hash_token(secret), token.hash)

@@ -1,7 +1,8 @@
-"""Answers to `GET /events.ics`: a server's events as a calendar for subscription (RFC 5545).
+"""Answers to `GET /events.ics`: a server's events as a calendar that programs can subscribe to (RFC 5545).
 
-A series appears as its announced event and the next `SERIES_DATES` dates, each a separate event: a repetition rule in
-UTC cannot express a local time of day. An event keeps its UID, by which calendars recognise it.
+A series is a repeated event. It appears as its announced event and the next `SERIES_DATES` dates, each as a separate
+event, because a repetition rule in UTC cannot express a local time of day. An event keeps its UID, by which calendar
+programs recognise it.
 """
 
 from __future__ import annotations
@@ -21,18 +22,18 @@ from arena.server.web import titles
 
 CONTENT_TYPE = "text/calendar; charset=utf-8"
 SERIES_DATES = 8
-"""Number of dates of a series after its announced event."""
+"""Number of dates of a series that the calendar lists after the announced event."""
 MAX_EVENT_AGE = timedelta(days=30)
-"""Time that an event stays in the calendar after its start."""
+"""Time for which an event stays in the calendar after its start."""
 LINE_BYTES = 75
-"""Maximum length of a line in bytes, without its end (RFC 5545, section 3.1)."""
+"""Maximum length of a line in bytes, without the line break (RFC 5545, section 3.1)."""
 _ESCAPED = str.maketrans({"\\": "\\\\", ";": "\\;", ",": "\\,", "\n": "\\n"})
 
 
 async def answer_calendar_request(engine: Engine, origin: str) -> Response:
-    """Return an answer with the calendar of all events.
+    """Return the calendar of all recent and future events.
 
-    origin: scheme and host of the request; empty if unknown
+    origin: scheme and host of the request, as in `https://arena.example`; empty if unknown
     """
     now = datetime.fromisoformat(database.current_timestamp())
     states = await list_events_since(engine, database.format_timestamp(now - MAX_EVENT_AGE))
@@ -41,7 +42,7 @@ async def answer_calendar_request(engine: Engine, origin: str) -> Response:
 
 
 def list_dated_events(states: Iterable[EventState]) -> list[tuple[EventPlan, bool]]:
-    """Return events and the next dates of their series, sorted by time, each with True if it is cancelled."""
+    """Return events and the next dates of their series, sorted by start. The bool is True for a cancelled event."""
     by_name: dict[str, tuple[EventPlan, bool]] = {}
     last: dict[str, EventPlan] = {}
     for state in states:
@@ -61,7 +62,12 @@ def list_dated_events(states: Iterable[EventState]) -> list[tuple[EventPlan, boo
 
 
 def render_ical(events: Sequence[tuple[EventPlan, bool]], origin: str, now: datetime) -> bytes:
-    """Return the calendar of these events in the format iCalendar."""
+    """Return the calendar in the iCalendar format.
+
+    events: plans of the events, each with True if the event is cancelled
+    origin: scheme and host of the links to the events; empty for no links
+    now: time at which the calendar is made
+    """
     lines = [
         "BEGIN:VCALENDAR",
         "VERSION:2.0",
@@ -109,12 +115,12 @@ def _ical_time(time: datetime) -> str:
 
 
 def _escape(text: str) -> str:
-    """Escape a text for the value of a property (RFC 5545, section 3.3.11)."""
+    """Escape a text for use as the value of a property (RFC 5545, section 3.3.11)."""
     return text.translate(_ESCAPED)
 
 
 def _fold_line(line: str) -> bytes:
-    """Encode a line, folded between characters at `LINE_BYTES`."""
+    """Encode a line with its line break. Fold it between characters, so that no part is longer than `LINE_BYTES`."""
     whole, at = bytearray(), 0
     for character in line:
         octets = character.encode()

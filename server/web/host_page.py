@@ -1,4 +1,8 @@
-"""Page of the host, which needs an admin's token: connected, suspended and banned bots, directives and renames."""
+"""Data and actions of the page `/host`, which needs an admin's token.
+
+The host is the person who runs the server. The page shows connected, suspended and banned bots, and renames bots. It
+issues and ends directives: bans, kicks, and a notice to all clients.
+"""
 
 from __future__ import annotations
 
@@ -40,15 +44,15 @@ FORMS: dict[str, tuple[set[str], ...]] = {
     "rename": ({"name", "to"},),
     "hide": ({"name"}, {"owner"}),
 }
-"""Possible parameters of each action, besides its text. Without parameters, `lift` ends the notice."""
+"""Sets of parameters that each action accepts, besides `do` and `text`. Without parameters, `lift` ends the notice."""
 ACTION_DEFAULTS = {
     "kick": (KICK_SECONDS, "the host has closed the connection"),
     "ban": (math.inf, "the host has banned it"),
     "notice": (3600.0, ""),
 }
-"""Duration of the directive that each action issues, in seconds, and its default text."""
+"""Duration in seconds and default text of the directive, for each action that issues one."""
 MAX_BOTS = 1000
-"""Maximum number of bots in an answer."""
+"""Maximum number of bots that an answer lists."""
 
 
 class ConnectedBot(Struct, frozen=True):
@@ -56,19 +60,21 @@ class ConnectedBot(Struct, frozen=True):
 
     name: str
     owner: str
-    """Owner; empty if the bot has no token."""
+    """Owner of the bot; empty if the bot has no token."""
     program: str
+    """Program that the bot runs, as the bot names it."""
     matches: int
     """Number of matches in progress."""
     capacity: int
+    """Number of matches that the bot can play at the same time."""
     suspended: str
     """Reason why the bot gets no matches; empty if it is not suspended."""
     forfeits: int
     """Number of rated matches that the bot forfeited, in all games."""
     address: str | None
-    """Address of the bot; None for a bot of another process of the server."""
+    """Network address of the bot; None if the bot is connected to another process of the server."""
     seconds: int | None
-    """Time since the bot connected, in seconds."""
+    """Seconds since the bot connected; None if the bot is connected to another process of the server."""
 
 
 class HostState(Struct, frozen=True):
@@ -77,15 +83,15 @@ class HostState(Struct, frozen=True):
     bots: list[ConnectedBot] | None
     """Connected bots; None if the server is too busy to list them."""
     spectators: int
-    """Number of spectators connected to this process."""
+    """Number of spectators connected to this process of the server."""
     directives: list[Directive]
-    """Bans and the notice in force."""
+    """Bans, kicks and the notice in force."""
     renames: list[Rename]
-    """Renames in progress and the latest finished ones, of this process."""
+    """Renames that this process of the server has in progress, and its latest finished ones."""
 
 
 class HostPage:
-    """Handler of `/api/host`, where the host of a server reads its state, bans names, and renames bots."""
+    """Handler of requests to `/api/host`."""
 
     def __init__(self, engine: Engine, ask_live: AskLive) -> None:
         self._engine = engine
@@ -94,9 +100,12 @@ class HostPage:
     async def handle_request(
         self, form: Mapping[str, str], authorization: str
     ) -> Response | PreparedResponse:
-        """Return the state of the server, with the change that the form requests, if any, to make first.
+        """Return the state of the server after an action, and the change that carries out the action.
 
-        Raises BadRequest.
+        form: parameters of the request. `do` is the action; without it, nothing is changed.
+        authorization: Authorization header with the name and token of an admin; otherwise, the answer has status 401
+
+        Raises BadRequest for invalid parameters.
         """
         name, secret = parse_basic(authorization)
         token = await tokens.find_token(self._engine, name)
@@ -122,7 +131,11 @@ class HostPage:
         return PreparedResponse(responses.json_response(await self._load_state(current, [])), change)
 
     async def _make_renames(self, form: Mapping[str, str]) -> list[NameChange]:
-        """Return the renames that an action asks for. Raises TokenError and NameInEvent."""
+        """Return the renames that the action `rename` or `hide` asks for.
+
+        Raises TokenError if a new name is not available or the owner has no bots, and NameInEvent if a bot is in an
+        event that has begun.
+        """
         if form.get("owner"):
             changes = await renaming.make_hidden_names(self._engine, form["owner"])
         else:
@@ -132,7 +145,7 @@ class HostPage:
         return changes
 
     async def _load_state(self, current: list[Directive], started_renames: list[NameChange]) -> HostState:
-        """Return the state of the server, in which these directives are in force and these renames have begun."""
+        """Return the state of the server, as it is once these directives are in force and these renames have begun."""
         live = await self._ask_live(LiveRequest(clients=True))
         here = live.connected
         spectators = sum(each.role == "spectator" for each in here)
@@ -170,7 +183,7 @@ class HostPage:
 
 
 def _check_form(form: Mapping[str, str]) -> None:
-    """Raise BadRequest unless the parameters are those of an action."""
+    """Raise BadRequest if the action is unknown, or does not accept these parameters."""
     forms = FORMS.get(form["do"])
     if forms is None:
         raise BadRequest(f"do must be one of {', '.join(FORMS)}, not {form['do']!r:.40}")
@@ -183,7 +196,7 @@ def _check_form(form: Mapping[str, str]) -> None:
 
 
 def _directive_change(form: Mapping[str, str]) -> NewDirective | EndedDirective:
-    """Return the directive that a host's action issues or ends. Raises BadRequest."""
+    """Return the change by which an action issues or ends a directive. Raises BadRequest for an invalid name."""
     action, text = form["do"], form.get("text", "")
     subject: tuple[DirectiveKind, str] | None = "notice", ""
     if form.get("owner"):

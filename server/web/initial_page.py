@@ -1,7 +1,7 @@
-"""Initial start page: a picture of a match inside the HTML, shown until the scripts are loaded.
+"""Initial start page: a picture of a match inside the HTML, shown until the page's scripts are loaded.
 
-On a slow network the scripts take some seconds to load, and the HTML less than one. The picture uses the CSS classes of the
-page's boards (`page/js/boards/map.js`), so it has their colours in light and dark mode. The scripts replace it.
+On a slow network, the scripts take some seconds to load, and the HTML less than one. The picture uses the CSS classes
+of the page's boards (`page/js/boards/map.js`), so it has their colours in light and dark mode. The scripts replace it.
 """
 
 from __future__ import annotations
@@ -25,19 +25,20 @@ from arena.server.web.page_messages import AskLive, LiveRequest
 
 HEADLINE = "Programs fight for maps. Watch them, or play one."
 PLAIN = f'<div class="pitch"><h1>{HEADLINE}</h1></div>'.encode()
-"""HTML elements without a match, for all pages except the start page."""
+"""HTML elements without a match, for the start page if its match cannot be drawn, and for all other pages."""
 PITCH = (
     f'<div class="pitch"><h1>{HEADLINE}</h1><a class="button big" href="/play">Play</a>'
     '<a class="button plain big" href="/tv">Arena TV</a></div>'
 )
+"""HTML elements above the picture of a match: the headline and two buttons."""
 DEMO = Path(__file__).parents[2] / "page" / "demo.jsonl"
-"""File of the built-in match, which is shown if none is in progress."""
+"""File with the record of the built-in match, which is shown until the server has had a match in progress."""
 NAMES = {"maxie": "Maxie", "minnie": "Minnie"}
 
 
 @dataclass(frozen=True)
 class HeroMatch:
-    """Match shown on the start page, in its current or last known position."""
+    """Match in the main picture of the start page (its hero), in the current or last known position."""
 
     match: str
     """Id of the match; empty if the match has no page of its own."""
@@ -46,18 +47,19 @@ class HeroMatch:
     players: Players
     moves: Sequence[Data]
     live: bool
+    """True while the match is in progress."""
 
 
 class InitialPage:
-    """Initial start page of one server."""
+    """Source of the initial start page of one server."""
 
     def __init__(self, ask_live: AskLive) -> None:
         self._ask_live = ask_live
         self._view = load_demo()
-        """Match shown last; at first the built-in one."""
+        """Match shown last; at first the built-in match."""
 
     async def render(self) -> bytes:
-        """Return the HTML elements of the start page, with a match in progress if there is one."""
+        """Return the HTML elements of the start page, with a match in progress, or else the match shown last."""
         view = (await self._ask_live(LiveRequest())).view
         if view is None:
             self._view = replace(self._view, live=False)
@@ -68,14 +70,17 @@ class InitialPage:
 
 
 def load_demo() -> HeroMatch:
-    """Return the built-in match after two thirds of its moves, when one player leads but nothing is decided."""
+    """Return the built-in match after two thirds of its moves, where one player leads but the match is undecided."""
     record = from_line(DEMO.read_text(encoding="utf-8"))
     moves = [each.move for each in record.moves]
     return HeroMatch("", record.game, record.setup, record.players, moves[: 2 * len(moves) // 3], live=False)
 
 
 def render_hero(hero_match: HeroMatch) -> bytes:
-    """Return HTML with the headline and the picture of a Riskless match. This takes one or two milliseconds."""
+    """Return HTML with the headline and the picture of a match; only the headline if no map can be drawn for it.
+
+    This takes one or two milliseconds.
+    """
     try:
         game = make_game(hero_match.game, hero_match.setup)
         if not isinstance(game, Riskless):

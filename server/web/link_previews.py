@@ -1,5 +1,7 @@
 """Title, description and picture of each page address, for sites that show link previews (https://ogp.me).
 
+Page addresses and the URL paths of their pictures:
+
 /match/ID/PLY, /embed/ID   /picture/match/ID.png, /picture/match/ID/PLY.png, /film/ID.gif
 /bot/NAME                  /picture/bot/NAME.png      its ratings
 /event/NAME, /embed/event/NAME
@@ -35,22 +37,26 @@ from arena.server.web.page_messages import AskLive, LiveRequest
 WIDTH, HEIGHT = 1200, 630
 """Size of a picture, in pixels."""
 ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
+"""Pattern of a match id in a page address."""
 PLY = re.compile(r"[0-9]{1,6}")
+"""Pattern of a ply in a page address."""
 MAX_NAME = 128
+"""Maximum length of a name in a page address, in characters. A longer one gets a general preview."""
 DAY = "public, max-age=86400"
-"""Cache-Control header of pictures that only another version of the server could change."""
+"""Cache-Control header of a picture. Only another version of the server could draw the picture differently."""
 _MATCH = re.compile(r"/picture/match/([A-Za-z0-9_.:-]{1,64})(?:/([0-9]{1,6}))?\.png")
 _FILM = re.compile(r"/film/([A-Za-z0-9_.:-]{1,64})\.gif")
 _NAMED = re.compile(r"/picture/(map|bot|event)/(.{1,128})\.png")
 
 
 class LinkPreview(Struct, frozen=True):
-    """Title, description and picture that other sites show for a link to the page."""
+    """Title, description and picture that other sites show for a link to a page of this server."""
 
     title: str
     line: str
+    """Description, in one line."""
     picture: str = "/picture/arena.png"
-    """Path of the picture."""
+    """URL path of the picture."""
 
 
 GENERAL = LinkPreview("Riskless Arena", "Watch bots play, play against them, read the table.")
@@ -64,14 +70,17 @@ _VIEWS = {
 
 
 class LinkPreviews:
-    """Previews of the page's addresses, and their pictures."""
+    """Source of the previews of page addresses, and of the pictures in them."""
 
     def __init__(self, engine: Engine, ask_live: AskLive) -> None:
         self._engine = engine
         self._ask_live = ask_live
 
     async def find_preview(self, path: str, query: str = "") -> LinkPreview:
-        """Return the preview of an encoded path; the general one for an unknown path."""
+        """Return the preview of a page address; a general one for an unknown address.
+
+        path, query: percent-encoded path and query of the URL
+        """
         view, *parts = [unquote(each) for each in path.split("/") if each] or [""]
         parts += parse_qs(query).get("name", [])
         if not parts or view == "tv" or len(parts[0]) > MAX_NAME:
@@ -112,7 +121,7 @@ class LinkPreviews:
         return LinkPreview(" v ".join(titles.make_bot_titles(view.players)), line, f"{path}.png")
 
     async def _find_live_view(self, match: str) -> View | None:
-        """Return the view of a match in progress; None if there is no such match.
+        """Return the spectators' view of a match in progress; None if there is no such match.
 
         Live data are requested only if the store has the match as unfinished.
         """
@@ -142,7 +151,7 @@ class LinkPreviews:
         return LinkPreview(titles.make_event_title(event), f"The table after {matches} matches", picture)
 
     async def answer_picture_request(self, path: str) -> Response:
-        """Return the picture at a decoded path, or a 404."""
+        """Return the picture at a URL path that is no longer percent-encoded; status 404 if there is none."""
         from arena.server.web.pictures import drawing  # noqa: PLC0415  slow to load, and large
 
         if path == "/picture/arena.png":
@@ -181,7 +190,7 @@ class LinkPreviews:
         return responses.not_found("no picture has this path")
 
     async def _load_rating_rows(self, name: str) -> tuple[str, list[tuple[str, str, float]]] | None:
-        """Return a summary line and the rows of a bot's ratings; None if the bot has no rating."""
+        """Return a summary line and rows with a bot's ratings, for `draw_table`; None if the bot has no rating."""
         standings = await load_bot_standings(self._engine, name)
         if not standings:
             return None
@@ -193,7 +202,7 @@ class LinkPreviews:
         return f"{sum(each.matches for each in standings)} rated matches", rows
 
     async def _load_event_rows(self, event: str) -> tuple[str, list[tuple[str, str, float]]] | None:
-        """Return a summary line and the rows of an event's table; None if there is no such event."""
+        """Return a summary line and rows with an event's table, for `draw_table`; None if there is no such event."""
         table = await load_event_table(self._engine, event)
         if table is None:
             return None
@@ -212,7 +221,11 @@ class LinkPreviews:
 async def _answer_with_picture(
     draw: Callable[[], bytes], *, is_permanent: bool, kind: str = "image/png"
 ) -> Response:
-    """Return an answer with a drawn picture, or a 404. `is_permanent`: True if the picture never changes."""
+    """Return an answer with the picture that `draw` returns; status 404 if it raises CannotDraw.
+
+    is_permanent: True if the picture at this URL never changes
+    kind: media type of the picture
+    """
     from arena.server.web.pictures.drawing import CannotDraw  # noqa: PLC0415  as above
 
     try:
@@ -232,7 +245,11 @@ def _make_map_preview(name: str) -> LinkPreview:
 
 
 def render_preview(preview: LinkPreview, origin: str, path: str) -> bytes:
-    """Return the HTML elements of a preview for the head of a page. `origin`: scheme and host, empty if unknown."""
+    """Return the HTML elements of a preview for the head of a page.
+
+    origin: scheme and host of the page; empty if unknown
+    path: percent-encoded URL path of the page
+    """
     title = preview.title if preview is GENERAL else f"{preview.title} · Riskless Arena"
     properties = {
         "og:site_name": "Riskless Arena",

@@ -1,6 +1,6 @@
-"""Live data of the page: matches in progress, and the event that this server plays.
+"""Live data for the web page: matches in progress, and the event that this server plays.
 
-All other data of the page come from the store.
+All other data on the page come from the store.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from arena.server.edge.page_client import ConnectedClient
 
 
 class LiveData(Protocol):
-    """Source of matches in progress and connected clients."""
+    """Source of live data: matches in progress and connected clients."""
 
     async def request_view(self, match: str) -> View | None:
         """Return the spectators' view of a match; None if the match is not in progress."""
@@ -30,23 +30,29 @@ class LiveData(Protocol):
         ...
 
     def list_clients(self) -> list[ConnectedClient]:
-        """Return the clients that are connected to this process."""
+        """Return the clients that are connected to this process of the server."""
         ...
 
 
 class SprtProgress(Struct, frozen=True):
-    """State of a sequential test (SPRT), which ends when the log-likelihood ratio `llr` leaves `lower` to `upper`."""
+    """State of a sequential test (SPRT) of two hypotheses about the strength of a bot against another."""
 
     elo0: float
+    """Elo difference according to the hypothesis H0."""
     elo1: float
+    """Elo difference according to the hypothesis H1."""
     model: str
+    """Kind of Elo: `logistic` or `normalized`."""
     llr: float
+    """Log-likelihood ratio of H1 to H0 so far."""
     lower: float
+    """Bound of `llr` at which the test accepts H0."""
     upper: float
+    """Bound of `llr` at which the test accepts H1."""
     verdict: str
-    """Accepted hypothesis, `H0` or `H1`, or `open`."""
+    """Accepted hypothesis, `H0` or `H1`; `open` while the test goes on."""
     pairs: int
-    """Number of complete pairs of matches."""
+    """Number of complete pairs of matches that the test has counted."""
 
 
 class DueMatch(Struct, frozen=True):
@@ -55,7 +61,7 @@ class DueMatch(Struct, frozen=True):
     maxie: str
     minnie: str
     map: str
-    """Map; empty if the game has none."""
+    """Name of the map; empty if the game has no maps."""
     round: int
     """Number of the round, from 1."""
 
@@ -75,12 +81,13 @@ class EventProgress(Struct, frozen=True):
     bots: dict[str, str]
     """Description of each bot's program, by name of the bot; empty for a bot that was started elsewhere."""
     played: int
+    """Number of matches played so far."""
     matches: int | None
     """Total number of matches, as far as known; None for an endless event."""
     due: list[DueMatch]
-    """Next match of each pair of bots, in the order of the schedule: only the first ones.
+    """Next match of each pair of bots, in the order of the schedule, up to a maximum number.
 
-    In an event of a server the list includes matches in progress.
+    In an event that a server plays by itself, the list includes matches in progress.
     """
     sprt: SprtProgress | None = None
 
@@ -90,5 +97,5 @@ FindProgress = Callable[[str], EventProgress | None]
 
 
 def report_no_event(_event: str) -> EventProgress | None:
-    """Return None, as the `Progress` function of a server that plays no event."""
+    """Return None, as the `FindProgress` of a server that plays no event."""
     return None

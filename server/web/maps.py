@@ -20,27 +20,31 @@ from arena.server.edge import responses
 from arena.server.edge.responses import Response
 
 README = Path(maps.__file__).with_name("README.md")
+"""File with the tables of measurements and solutions."""
 
 
 class MapMeasurements(Struct, frozen=True):
-    """Results of matches between equal engines that search `nodes` nodes per move, as texts of a table."""
+    """Results of matches between equal engines on a map. Each field is the text of a table cell, such as `48 ± 5 %`."""
 
     nodes: str
+    """Number of nodes that the engines search per move."""
     drawn: str
+    """Share of drawn matches, in percent."""
     plies: str
+    """Length of a match, in plies."""
     maxie: str
     """Maxie's share of the points, in percent."""
 
 
 class MapSolution(Struct, frozen=True):
-    """Solution of a map: results that hold with perfect play."""
+    """Solution of a map: results with perfect play. Each field is the text of a table cell."""
 
     start: str
     """Value of the initial position, as in `Minnie wins in 16 plies`."""
     longest: str
-    """Length of the longest win, in words."""
+    """Length of the longest forced win, as in `17 plies`."""
     fair: str
-    """Text that says whether Minnie's extra army is fair."""
+    """Answer to the question whether Minnie's extra army is fair, with the reason."""
 
 
 class MapInfo(Struct, frozen=True):
@@ -52,17 +56,22 @@ class MapInfo(Struct, frozen=True):
     roads: int
     continents: int
     territory_cap: int
+    """Maximum number of armies on a territory."""
     armies_to_win: int
+    """Number of armies with which a player wins."""
     ply_limit: int
+    """Number of plies after which a match is drawn."""
     measured: list[MapMeasurements]
+    """Results by number of nodes; empty if the map has not been measured."""
     solved: MapSolution | None
+    """Solution; None if the map is not solved."""
     default: bool
     """True if this map is the default for matches."""
 
 
 @cache
 def answer_maps_request() -> Response:
-    """Return an answer with all built-in maps."""
+    """Return an answer with all built-in maps, as JSON."""
     return responses.json_response(list_built_in_maps())
 
 
@@ -111,7 +120,7 @@ def read_measurements(readme: Path) -> dict[str, list[MapMeasurements]]:
 
 
 def read_solutions(readme: Path) -> dict[str, MapSolution]:
-    """Read the solution of each solved map from the table."""
+    """Read the solution of each solved map from its table in `readme`."""
     return {
         row["map"]: MapSolution(row["from the start"], row["longest win"], row["is the extra army fair?"])
         for row in _read_table_rows(readme.read_text(encoding="utf-8"), "| map | boards in play |")
@@ -119,7 +128,7 @@ def read_solutions(readme: Path) -> dict[str, MapSolution]:
 
 
 def _read_table_rows(text: str, header: str) -> Iterator[dict[str, str]]:
-    """Yield the rows of the table whose first line begins with `header`, as dictionaries from column to cell."""
+    """Yield the rows of the Markdown table whose first line begins with `header`, each as its cells by column name."""
     lines = iter(text.splitlines())
     names = next((_split_row(line) for line in lines if line.startswith(header)), [])
     next(lines, "")
@@ -135,7 +144,10 @@ def _split_row(line: str) -> list[str]:
 
 @lru_cache(maxsize=64)  # bounded, because clients may ask for any name
 def answer_map_request(name: str, *, gzip: bool) -> Response:
-    """Return an answer with the data for drawing a built-in map, such as its land, which the setup of a match lacks."""
+    """Return an answer with all data for drawing a built-in map, as JSON; status 404 for an unknown name.
+
+    The setup of a match lacks some of them, such as the shapes of the territories.
+    """
     if name not in map_names():
         return responses.not_found(f"no built-in map is called {name!r:.80}")
     file = load_map_file(name)

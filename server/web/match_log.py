@@ -1,4 +1,4 @@
-"""Log of a match from the store. A host may read all logs, and a bot those of its own matches."""
+"""Log of a match from the store. An admin may read all logs, and a bot the logs of its owner's bots."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from arena.server.store.journal.reader import (
 from arena.server.web.credentials import is_valid_secret, parse_basic
 
 MAX_PREFIX_MATCHES = 10_000
-"""Number of matches from which on a prefix shorter than `MIN_PREFIX` is refused."""
+"""Number of matches with one prefix at which a bot may not use the prefix, if it is shorter than `MIN_PREFIX`."""
 
 
 class LogNotFound(Exception):
-    """Raised when an id, or a prefix of one, fits no match or several matches; the message is a one-line reason."""
+    """Raised when an id or prefix fits no match or several, or there is no log; the message is a one-line reason."""
 
 
 class MatchLog(Struct, frozen=True):
-    """Log of a match: its terms, its result, and a timeline of its moves."""
+    """Log of a match: its terms, its result, and its timeline."""
 
     match: str
     game: str
@@ -45,20 +45,23 @@ class MatchLog(Struct, frozen=True):
     time_control: str
     margin_ms: int
     winner: Seat | None
+    """Winner; None for a draw, a void match, or while the match is in progress."""
     reason: str | None
     """Reason for the end; None while the match is in progress."""
     detail: str
+    """Explanation of the result, in words; empty while the match is in progress."""
     steps: list[TimelineEntry]
+    """Events of the match, in order."""
     engines: Engines = Engines()
-    """Engines, options and threads that the players reported."""
+    """Engines of the players with their options and threads, as the players described them."""
 
     def seats_of(self, bot: str) -> set[Seat]:
-        """Return the seats of a bot in the match."""
+        """Return the seats of a bot in the match: none, one, or both if the bot played itself."""
         names: dict[Seat, str] = {"maxie": self.maxie, "minnie": self.minnie}
         return {seat for seat, name in names.items() if name == bot}
 
     def filter_by_bot(self, bot: str) -> MatchLog:
-        """Return the log without the other bot's actions. Raises LogNotFound if `bot` did not play."""
+        """Return the log without the events of the bot's opponent. Raises LogNotFound if `bot` did not play."""
         seats = self.seats_of(bot)
         if not seats:
             raise LogNotFound(f"{bot!r:.70} did not play that match; {self.maxie} and {self.minnie} did")
@@ -71,10 +74,11 @@ async def load_log(
 ) -> MatchLog:
     """Return the log of the only match whose id begins with `match`.
 
-    player: only matches of this bot; empty for all
+    match: id of the match, or the beginning of its id
+    player: name of a bot, to consider only its matches; empty for all matches
     threads: limit on the number of logs made in parallel; None for anyio's default
 
-    Raises LogNotFound.
+    Raises LogNotFound if no match or several matches fit, or if the game of the match is not known.
     """
     if (
         player
@@ -117,22 +121,22 @@ async def load_log(
 
 
 class MatchLogs:
-    """Answers to `GET /api/log/MATCH` with HTTP Basic: a bot's name, and its token or session secret.
+    """Answers to `GET /api/log/MATCH`, which requires HTTP Basic: a bot's name, and its token or session secret.
 
-    Both are compared with their hashes in the store. An admin may read all logs. A bot's token gives access to the
-    logs of all bots of its owner. A session gives access only to matches that began in it, because a guest's name
-    may have belonged to another person before.
+    The store has only hashes of tokens and session secrets. An admin's token gives access to all logs, and a bot's
+    token to the logs of all bots of its owner. A session secret gives access only to matches that began in the session,
+    because a guest's name may have belonged to another person before.
     """
 
     def __init__(self, engine: Engine, *, anyone: bool) -> None:
-        """Answer from the store. `anyone`: True if names need no token."""
+        """Prepare to answer from the store. `anyone`: True if a name without a token needs no secret."""
         self._engine = engine
         self._anyone = anyone
         # Several replaying threads would only compete for the interpreter.
         self._threads = anyio.CapacityLimiter(1)
 
     async def answer_request(self, match: str, authorization: str) -> Response:
-        """Return the log as JSON, for a player of the match or an admin."""
+        """Return the log of a match as JSON; status 401 without the right secret, 404 if the log is not found."""
         name, secret = parse_basic(authorization)
         token = await tokens.find_token(self._engine, name)
         has_token = token is not None and is_valid_secret(token, secret)
@@ -162,7 +166,7 @@ class MatchLogs:
         return responses.json_response(log)
 
     async def _load_log_for_owner(self, match: str, owner: str) -> MatchLog | None:
-        """Return the log of a match that a bot of the owner played; None if there is no such match."""
+        """Return the log of a match that one of the owner's bots played; None if there is no such match."""
         names = {each.name for each in (await load_owner(self._engine, owner)).bots}
         try:
             log = await load_log(self._engine, match, "", self._threads)

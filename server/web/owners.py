@@ -1,7 +1,8 @@
-"""Answers for owners, who register, rotate and retire names with an invitation code or a bot's token.
+"""Answers for owners of bots, who use the page with an invitation code or a bot's token.
 
-The requests contain a secret or change the store, so they use POST. The page process, whose priority is low, checks and
-prepares a change. The process that serves matches makes it, so that the store is locked only briefly.
+An owner registers names for bots, replaces their tokens, retires them, and enters them in events. The requests contain
+a secret or change the store, so they use POST. The page process, whose priority is low, checks and prepares a change.
+The process that serves matches makes the change, so that the store is locked only briefly.
 """
 
 from __future__ import annotations
@@ -28,12 +29,15 @@ from arena.server.web.routes import RouteMatch
 
 
 class OwnerBotEntry(Struct, frozen=True):
-    """Bot as shown to its owner. Times are in the store's format."""
+    """Bot as shown to its owner. Times are in ISO 8601."""
 
     name: str
     created: str
+    """Time at which the name was registered."""
     rotated: str | None
+    """Time at which the token was last replaced; None if it never was."""
     retired: str | None
+    """Time at which the name was retired; None for a name in use."""
 
 
 class OwnerEventEntry(Struct, frozen=True):
@@ -42,13 +46,13 @@ class OwnerEventEntry(Struct, frozen=True):
     event: str
     state: EventPhase
     begins: str
-    """Start time, in ISO 8601."""
+    """Start time of the event, in ISO 8601."""
     bots: list[str]
-    """Bots of the owner that have entered the event."""
+    """Names of the owner's bots that have entered the event."""
 
 
 class OwnerState(Struct, frozen=True):
-    """Answer with the bots of an owner, the open invitation, and unfinished events."""
+    """Answer with an owner's bots, the owner's open invitation, and all unfinished events."""
 
     owner: str
     bots: list[OwnerBotEntry]
@@ -67,7 +71,7 @@ class NewToken(Struct, frozen=True):
 
 
 class OwnerPages:
-    """Handler of requests of bots' owners."""
+    """Handler of requests from owners of bots."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -75,9 +79,9 @@ class OwnerPages:
     async def handle_request(
         self, route_match: RouteMatch, authorization: str
     ) -> Response | PreparedResponse:
-        """Return the answer to a POST, with the change to make first, if there is one.
+        """Return the answer to a POST, with the change to make before it is sent, if there is one.
 
-        An invalid secret gives status 401.
+        An invalid secret gives status 401, a banned owner 403, and a change that is not possible 409.
         """
         name = route_match.parameters.get("name", "")
         owner = await self._find_owner(route_match.route, authorization)
@@ -116,9 +120,9 @@ class OwnerPages:
         return token.owner if token is not None and is_valid_secret(token, secret) else None
 
     async def _make_event_request(self, action: EventAction, event: str, owner: str, bot: str) -> NewRequest:
-        """Return the change that requests to enter an owner's bot in an event, or to withdraw it.
+        """Return the request to enter an owner's bot in an event, or to withdraw it.
 
-        Raises TokenError and EventRefused.
+        Raises TokenError if the owner has no such bot, and EventRefused if the event does not accept the request now.
         """
         await self._require_own_bot(owner, bot)
         unfinished = await events.load_unfinished_entries(self._engine)
@@ -132,14 +136,17 @@ class OwnerPages:
         return NewRequest(entries.server, ControlEvent(event, action, bot))
 
     async def _require_own_bot(self, owner: str, name: str) -> Token:
-        """Return the token of an owner's bot. Raises TokenError if there is none, or it was retired."""
+        """Return the token of an owner's bot. Raises TokenError if the owner has no such bot, or has retired it."""
         token = await tokens.find_token(self._engine, name)
         if token is None or (token.owner, token.role, token.revoked) != (owner, "bot", None):
             raise TokenError(f"{owner!r:.70} has no bot {name!r:.70}")
         return token
 
     async def _prepare_change(self, route: str, owner: str, name: str) -> tuple[Change, str]:
-        """Return the change of a name, and the new token, which is empty if the name is retired. Raises TokenError."""
+        """Return the change that registers, rotates or retires a name, and the new token; empty if the name is retired.
+
+        Raises TokenError if the change is not possible.
+        """
         if route in ("/api/join", "/api/token/create"):
             return await invitations.prepare_registration(self._engine, owner, name)
         before, now = await self._require_own_bot(owner, name), database.current_timestamp()
@@ -165,6 +172,6 @@ class OwnerPages:
 
 
 def _with_entry_change(event: OwnerEventEntry, action: EventAction, bot: str) -> OwnerEventEntry:
-    """Return an event, changed by the entry or the withdrawal of a bot."""
+    """Return an event as it is after the entry or the withdrawal of a bot."""
     others = [each for each in event.bots if each != bot]
     return replace(event, bots=[*others, bot] if action == "enter" else others)

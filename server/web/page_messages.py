@@ -1,9 +1,9 @@
 """Frames between the process that serves matches and its page process, over one socket.
 
-    down    PageSetup, then PageRequest and LiveResponse
-    up      PageReady, then PageResponse and LiveRequest
+    to the page process      PageSetup, then PageRequest and LiveResponse
+    from the page process    PageReady, then PageResponse and LiveRequest
 
-A frame is a length in four bytes, followed by a msgpack message of that length.
+A frame is a length in four bytes, the highest byte first, followed by a msgpack message of that many bytes.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from arena.server.web.static import Templates
 
 
 class PageSetup(Struct, frozen=True, tag="setup"):
-    """First frame: configuration of the page process."""
+    """First frame to the page process: its configuration."""
 
     store: str
-    """Database URL."""
+    """Database URL of the store."""
     games: list[str]
-    """User-written games loaded in this server, as `FILE.py:Class`."""
+    """User-written games loaded in this server, each as `FILE.py:Class`."""
     anyone: bool
     """True if any name may be used without a token."""
     guests: bool
@@ -43,45 +43,57 @@ class PageSetup(Struct, frozen=True, tag="setup"):
 
 
 Change = TokenChange | NewName | NewDirective | EndedDirective | NewRequest | NameChanges
-"""Change of the store, which the page process checks and prepares, and the process that serves matches makes."""
+"""Change that the page process checks and prepares, and that the process that serves matches makes."""
 
 
 class PageRequest(Struct, frozen=True, tag="question"):
     """HTTP request that the page process must answer."""
 
     number: int
+    """Number of the request, which its answer repeats."""
     route_match: RouteMatch
     gzip: bool
-    """True if the client accepts gzip."""
+    """True if the client accepts an answer compressed with gzip."""
     seconds: float
     """Time left for the answer, in seconds."""
     origin: str = ""
-    """Scheme and host of the request; empty if unknown."""
+    """Scheme and host of the request, as in `https://arena.example`; empty if unknown or not needed."""
     authorization: str = ""
-    """Authorization header, for answers that depend on it."""
+    """Authorization header; empty if the answer does not depend on it."""
 
 
 class LiveRequest(Struct, frozen=True, tag="wanted"):
-    """Request for live data: about all clients, a match or an event; otherwise about the first Riskless match."""
+    """Request for live data about all clients, an event, or a match.
+
+    If all three are left out, the request is for the view of the first Riskless match in progress.
+    """
 
     match: str = ""
+    """Id of the match to view; empty for none."""
     event: str = ""
+    """Name of the event; empty for none."""
     clients: bool = False
+    """True to request the connected bots and clients, and the renames."""
     number: int = 0
+    """Number of the request, which its answer repeats. The sender sets it."""
 
 
 class LiveResponse(Struct, frozen=True, tag="given"):
-    """Answer to a `LiveRequest`, with live data."""
+    """Answer to a `LiveRequest`. Fields that were not requested have their defaults."""
 
     number: int = 0
     view: View | None = None
+    """Spectators' view of the match; None if it is not in progress."""
     playing: int = 0
     """Number of the event's matches in progress."""
     progress: EventProgress | None = None
+    """Progress of the event; None if this server does not play it."""
     bots: list[ListedBot] | None = None
-    """Connected bots; None if the core does not answer in time."""
+    """Connected bots and the server's own; None if the core does not answer in time."""
     connected: list[ConnectedClient] = []
+    """Clients connected to this process of the server."""
     renames: list[Rename] = []
+    """Renames in progress and the latest finished ones."""
 
 
 class PageResponse(Struct, frozen=True, tag="reply"):
@@ -93,29 +105,30 @@ class PageResponse(Struct, frozen=True, tag="reply"):
     body: bytes
     headers: dict[str, str]
     seconds: float = 0.0
-    """Time for which the answer may be cached, in seconds."""
+    """Time for which the answer may be cached, in seconds; 0 if it must not be cached."""
     fault: str = ""
-    """Text for the log; empty if there was no error."""
+    """Description of an internal error, for the server's log; empty if there was none."""
     change: Change | None = None
-    """Change to make before the answer is sent; None for none. If it fails, the page process gets the request again.
+    """Change to make before the answer is sent; None for none.
 
-    Renames take long, so the answer is sent as soon as they have begun.
+    If the store has changed meanwhile, the change is dropped and the page process gets the request again. Renames take
+    long, so the answer is sent as soon as they are queued.
     """
 
 
 class PreparedResponse(NamedTuple):
-    """Answer, and the change to make before the answer is sent."""
+    """Answer, and the change to make before the answer is sent; None for none."""
 
     answer: Response
     change: Change | None = None
 
 
 AskLive = Callable[[LiveRequest], Awaitable[LiveResponse]]
-"""Function that requests live data from the process that serves matches, and returns them."""
+"""Function that requests live data from the process that serves matches, and returns the answer."""
 
 
 class PageReady(Struct, frozen=True, tag="ready"):
-    """Message of the page process that it has started."""
+    """First frame from the page process: it has started and accepts requests."""
 
 
 ToPageProcess = PageSetup | PageRequest | LiveResponse
@@ -125,12 +138,12 @@ _encode = msgspec.msgpack.encode
 
 
 def encode_frame(message: ToPageProcess | FromPageProcess) -> bytes:
-    """Encode a message as a frame, with its length."""
+    """Encode a message as a frame: its length, then the message."""
     body = _encode(message)
     return len(body).to_bytes(4) + body
 
 
 async def read_frame(reader: asyncio.StreamReader) -> bytes:
-    """Read the body of the next frame. Raises asyncio.IncompleteReadError at the end of the stream."""
+    """Return the next frame without its length. Raises asyncio.IncompleteReadError at the end of the stream."""
     length = int.from_bytes(await reader.readexactly(4))
     return await reader.readexactly(length)

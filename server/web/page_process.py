@@ -1,7 +1,8 @@
 """Page process: a child process that makes slow answers, apart from the process that serves matches.
 
-The process starts with the first request. If it ends, the next request starts it again. It ends with its parent,
-because then the socket between them closes. Requests are queued fairly by address, with a pause after each answer.
+The process starts with the first request. If the process ends, the next request starts it again. It ends with its
+parent, because the socket between them then closes. Requests are queued fairly by client address, with a pause after
+each answer.
 """
 
 from __future__ import annotations
@@ -39,22 +40,23 @@ from arena.server.web.routes import Route
 log = logging.getLogger("arena.pages")
 
 COMMAND = (sys.executable, "-P", "-m", "arena.server.web")
+"""Command that starts the page process."""
 MAX_PARALLEL_ANSWERS = 6
-"""Number of answers that are made in parallel, in addition to one slow answer."""
+"""Maximum number of answers made in parallel, in addition to one answer on a slow route."""
 START_SECONDS = 120.0
-"""Time limit of the start, in seconds."""
+"""Seconds within which the page process must start, or else it is killed."""
 WAIT_SECONDS = 45.0
-"""Longest time that a request waits for the process to start, in addition to its own time limit, in seconds."""
+"""Seconds for which a request may wait for the process to start, in addition to its own time limit."""
 OVERDUE_SECONDS = 5.0
-"""Time beyond a request's time limit after which the page process counts as hung and is killed, in seconds."""
+"""Seconds after the time limit of an unanswered request at which the page process counts as hung and is killed."""
 PAUSE_SECONDS = 5.0
-"""Pause before the page process is restarted if it ended without any answer, in seconds."""
+"""Minimum pause in seconds before the next start, if the page process ended without having answered any request."""
 
 _decode = msgspec.msgpack.Decoder(FromPageProcess).decode
 
 
 class PageProcess:
-    """Page process, as its parent sees it: requests are sent to it, and it is started when needed."""
+    """Parent's side of the page process. It starts the process when needed, and passes requests to it."""
 
     def __init__(
         self,
@@ -64,9 +66,10 @@ class PageProcess:
         renames: Callable[[], list[Rename]],
         clock: TimeSource,
     ) -> None:
-        """Prepare the process.
+        """Prepare the process, without starting it.
 
-        `setup` returns its first frame; `live`, `progress` and `renames` answer its requests for live data.
+        setup: function that returns the first frame for the process
+        live, progress, renames: sources of the live data that the process requests
         """
         self._setup = setup
         self._live = live
@@ -77,22 +80,26 @@ class PageProcess:
         self._starting: asyncio.Task[_PageChild] | None = None
         self._child: _PageChild | None = None
         self._ready_at = 0.0
-        """Earliest time of the next start, in seconds of the clock."""
+        """Monotonic time in seconds before which the process is not started again."""
         self._closed = False
         self.request_count = 0
         """Number of requests sent to the page process."""
 
     @property
     def pid(self) -> int | None:
-        """Process id; None if the page process is not running."""
+        """Id of the page process; None if it is not running."""
         return None if self._child is None else self._child.process.pid
 
     async def answer_request(
         self, request: PageRequest, address: str, route: Route, disconnected: Callable[[], bool]
     ) -> PageResponse | None:
-        """Return the answer to a request; None if the client left before its turn.
+        """Return the answer to a request; None if all clients that wait for it leave before the turn of their address.
 
-        Raises ServerBusy if there is no answer in time.
+        address: network address of the client, by which requests are queued
+        route: route of the request, with its cost and its time limit
+        disconnected: function that returns True if all waiting clients have left
+
+        Raises ServerBusy if too many requests wait, or if there is no answer in time.
         """
         end = self._clock.now() + route.seconds
         turns = self._long if route.is_slow else self._quick
@@ -108,7 +115,10 @@ class PageProcess:
             raise ServerBusy("too many requests: try again in a few seconds") from None
 
     async def _ensure_started(self) -> _PageChild:
-        """Return the process once it has started. If the caller gives up, the start continues. Raises ServerBusy."""
+        """Return the process once it has started. If the caller is cancelled, the start continues.
+
+        Raises ServerBusy if the process does not start within WAIT_SECONDS, or cannot be started now.
+        """
         if self._starting is None:
             if self._child is not None:
                 return self._child
@@ -187,7 +197,7 @@ class PageProcess:
         child.write(response)
 
     def close(self) -> None:
-        """Terminate the process. It is not restarted."""
+        """Kill the process for good."""
         self._closed = True
         if self._child is not None:
             self._child.reading.cancel()
@@ -211,7 +221,10 @@ class _PageChild:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def ask(self, request: PageRequest) -> PageResponse:
-        """Send a request and return its answer. Raises ServerBusy if the process ends before its answer, and TimeoutError if it hangs."""
+        """Send a request, and return its answer.
+
+        Raises ServerBusy if the process ends before its answer. If the process hangs, kill it and raise TimeoutError.
+        """
         if self._writer.is_closing():
             raise ServerBusy("the page process ended: try again")
         number = next(self._numbers)
@@ -240,7 +253,7 @@ class _PageChild:
             future.set_result(reply)
 
     def start_task(self, job: Coroutine[Any, Any, None]) -> None:
-        """Start a task that is cancelled when the process ends."""
+        """Run `job` in a task that is cancelled when the process ends."""
         task = asyncio.create_task(job)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -251,7 +264,7 @@ class _PageChild:
         self.process.kill()
 
     def kill_and_fail_requests(self) -> None:
-        """Kill the process, and fail all pending requests."""
+        """Kill the process, cancel its tasks, and let all pending requests raise ServerBusy."""
         self.kill()
         for task in self._tasks:
             task.cancel()
@@ -267,5 +280,5 @@ def _start_process(child_socket: socket.socket) -> subprocess.Popen[bytes]:
 
 
 def _choose_hero_match(listing: Listing) -> str:
-    """Return the match shown first on the start page; empty if no Riskless match is in progress."""
+    """Return the id of the match to show on the start page; empty if no Riskless match is in progress."""
     return next((each.match for each in listing.matches if each.game == "riskless"), "")

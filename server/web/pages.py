@@ -1,8 +1,8 @@
-"""Answers to plain requests on the server's port: health, metrics, the page and its data.
+"""Answers to plain HTTP requests on the server's port: health, metrics, the web page and its data.
 
-This process makes answers from memory, and the page process all others. The cost of a request is taken from the budget
-of its address; an address with an empty budget gets status 429. Answers are cached for a while, and equal requests that
-arrive together share one answer, so that many reloads do not slow down matches.
+This process makes answers from memory, and the page process makes all others. The cost of a request is taken from the
+budget of the client's address. If the budget is too small, the answer has status 429. Answers are cached for a while,
+and equal requests that arrive together share one answer, so that many reloads do not slow down matches.
 """
 
 from __future__ import annotations
@@ -47,22 +47,24 @@ PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 METRICS_SECONDS = 0.5
 """Time for which the rendered metrics are cached, in seconds."""
 CACHE_ENTRIES, CACHE_BYTES = 1024, 16 * 1024 * 1024
-"""Maximum number of cached answers, and of bytes in their bodies together."""
+"""Maximum number of cached answers, and of bytes in all their bodies together."""
 MAX_CHANGES_PER_ADDRESS = 64
-"""Maximum number of waiting changes per address: high, because the students of a course may share one."""
+"""Maximum number of waiting changes per address. It is high, because the students of a course may share an address."""
 CACHED_ANSWER_COST = 200
-"""Cost of a cached answer for the address that requests it, in µs."""
+"""Maximum cost in µs of a cached answer, taken from the work budget of the address that requests it."""
 HOST = re.compile(r"[A-Za-z0-9.:\[\]_-]{1,255}")
-"""Pattern of a Host header that may be inserted into a page."""
+"""Pattern of a Host header that is safe to insert into a page."""
 ABANDONED = responses.text_response("nobody waits for this answer", HTTPStatus.REQUEST_TIMEOUT)
-"""Answer for a client that left before its turn. It is never sent."""
+"""Answer for a client that has left before its turn. It is never sent."""
 
 Key = tuple[object, ...]
+"""Key of a cached answer: everything on which the answer depends."""
 MakeAnswer = Callable[[], Awaitable[Answer]]
+"""Function that makes the answer to a request."""
 
 
 class ServerInfo(Struct, frozen=True):
-    """Facts about the server that its pages need: the program's version, and who may connect and how."""
+    """Facts about the server that its pages need."""
 
     program: str
     """Name and version of the program."""
@@ -71,11 +73,11 @@ class ServerInfo(Struct, frozen=True):
     guests: bool = False
     """True if people without a token may play the server's own bots."""
     secure: bool = False
-    """True if the server itself uses TLS."""
+    """True if the server itself uses TLS, so that its URLs begin with `https`."""
 
 
 class Pages:
-    """Handler of plain requests to one server."""
+    """Handler of plain HTTP requests to one server."""
 
     def __init__(
         self,
@@ -94,11 +96,13 @@ class Pages:
         """Set up the handler, without starting the page process.
 
         store: database whose URL is passed to the page process
-        work_budget: request budgets of addresses
-        outage_reason: returns the reason why no match can begin now; empty if matches can begin
-        make_change: makes a change that the page process has prepared
-        progress: returns the progress of an event played by this server
-        origins: sites whose pages may read JSON answers; `*` for all
+        live: source of live data for the page process
+        metrics: metrics to render for `/metrics`
+        work_budget: budgets from which the costs of requests are taken, by address
+        outage_reason: function that returns the reason why no match can begin now; empty if matches can begin
+        make_change: function that makes a change that the page process has prepared
+        progress: function that returns the progress of an event played by this server
+        origins: origins of other sites whose pages may read JSON answers (CORS); `*` for all
         """
         self._info = info
         self._store = store.url.render_as_string(hide_password=False)
@@ -108,7 +112,7 @@ class Pages:
         self._metrics = metrics
         self._metrics_text = Response(HTTPStatus.OK, PROMETHEUS, b"")
         self._metrics_until = float("-inf")
-        """Time until which the rendered metrics are used, in seconds of the clock."""
+        """Monotonic time in seconds until which the rendered metrics are used."""
         self._work_budget = work_budget
         self._outage_reason = outage_reason
         self._origins = frozenset(origins)
@@ -140,7 +144,7 @@ class Pages:
         )
 
     async def run(self) -> None:
-        """Rename bots as hosts ask, until cancelled."""
+        """Carry out the renames that hosts have requested, until cancelled."""
         await self.renames.run()
 
     def close(self) -> None:
@@ -152,7 +156,7 @@ class Pages:
         self._cache = AnswerCache()
 
     def __call__(self, request: Request, address: str) -> Answer | MakeAnswer:
-        """Return the answer to a request from `address`, or a function that makes it; None if there is no such page."""
+        """Return the answer to a request from `address`, or a function that makes it; None for an unknown path."""
         answer = self._find_answer(request, address)
         if not self._origins or request.method == "POST" or not request.path.startswith("/api/"):
             return answer
@@ -222,9 +226,9 @@ class Pages:
     async def _wait_for_answer(
         self, task: asyncio.Task[Response], request: Request, address: str, *, secret: bool
     ) -> Response:
-        """Wait for a task, for which other requests may be waiting too, and return its answer.
+        """Wait for the task that makes an answer, and return the answer. Other requests may wait for the same task.
 
-        secret: True if the request contains a secret, so that status 401 counts as a failed login
+        secret: True if the request has a secret, so that status 401 counts as a failed login
         """
         answer = await asyncio.shield(task)
         if secret and answer.status is HTTPStatus.UNAUTHORIZED:
@@ -234,7 +238,7 @@ class Pages:
     def _handle_post(
         self, route_match: RouteMatch, route: Route, request: Request, address: str
     ) -> Response | MakeAnswer:
-        """Return the answer to a POST. Requests from pages of other sites are refused."""
+        """Return the answer to a POST, or a function that makes it. Requests from pages of other sites are refused."""
         if not (route.is_post and request.method == "POST"):
             return responses.method_not_allowed("POST" if route.is_post else "GET, HEAD")
         refusal = refuse_other_origin(request)
@@ -317,7 +321,7 @@ class Pages:
         return answer
 
     def _to_response(self, reply: PageResponse | None, route_match: RouteMatch) -> Response:
-        """Return the page process's reply as an HTTP response, or ABANDONED without a reply. Log an error in it."""
+        """Return the page process's reply as an HTTP response; ABANDONED if there is no reply. Log its `fault`."""
         if reply is None:
             return ABANDONED
         if reply.fault:
@@ -338,7 +342,7 @@ class Pages:
         return f"{'https' if self._info.secure or proxied else 'http'}://{host}"
 
     def _make_not_found_page(self, request: Request) -> Response | None:
-        """Return the page with status 404 for a browser; None for any other client."""
+        """Return the HTML page with status 404 for a browser; None for any other client."""
         kinds = [each.partition(";")[0] for each in request.list_header_values("Accept")]
         return (
             replace(self._general_pages["index"], status=HTTPStatus.NOT_FOUND)
@@ -347,7 +351,7 @@ class Pages:
         )
 
     def _answer_from_memory(self, route_match: RouteMatch, *, gzip: bool) -> Response | None:
-        """Return an answer that needs no page process; None if there is no such file."""
+        """Return an answer that this process makes from memory; None if there is no such file."""
         match route_match.route:
             case "/web/":
                 return self._files.answer_file(route_match.rest, gzip=gzip)
@@ -379,7 +383,7 @@ class _PendingAnswer:
     def __init__(self) -> None:
         self.task: asyncio.Task[Response]
         self.disconnected: list[Callable[[], bool]] = []
-        """Functions that return True if a waiting client has left."""
+        """Function of each waiting client that returns True if the client has left."""
 
     def is_abandoned(self) -> bool:
         """Return True if no client waits for the answer any more."""
@@ -387,7 +391,7 @@ class _PendingAnswer:
 
 
 class AnswerCache:
-    """Cache of answers with expiry times. The oldest entries are dropped first."""
+    """Cache of answers with expiry times. Beyond its limits, the answers stored first are dropped first."""
 
     def __init__(self, entries: int = CACHE_ENTRIES, size_bytes: int = CACHE_BYTES) -> None:
         self._entries = entries
@@ -396,12 +400,12 @@ class AnswerCache:
         self._answers: OrderedDict[Key, tuple[float, Response]] = OrderedDict()
 
     def get(self, key: Key, now: float) -> Response | None:
-        """Return the cached answer for `key`; None if there is none or it has expired."""
+        """Return the cached answer for `key`; None if there is none, or it has expired at `now` (monotonic seconds)."""
         entry = self._answers.get(key)
         return entry[1] if entry is not None and now < entry[0] else None
 
     def put(self, key: Key, answer: Response, until: float) -> None:
-        """Cache an answer until the time `until`, and drop the oldest entries beyond the limits."""
+        """Cache an answer until `until` (monotonic seconds), and drop the oldest answers beyond the limits."""
         before = self._answers.pop(key, None)
         self._bytes += len(answer.body) - (len(before[1].body) if before is not None else 0)
         self._answers[key] = until, answer
@@ -410,7 +414,7 @@ class AnswerCache:
 
 
 def _answer_not_modified(answer: Response, request: Request) -> Response:
-    """Return the answer, with status 304 and no body if the client already has it."""
+    """Return the answer; with status 304 and no body if the client already has this version (ETag)."""
     if "ETag" not in answer.headers:
         return answer
     tags = ",".join(request.headers.get_all("If-None-Match")).split(",")

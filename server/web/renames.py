@@ -1,4 +1,4 @@
-"""Renames of bots for a host. Each runs in a child process, which does the same as `arena rename`.
+"""Renames of bots that the host has requested. Each runs in a child process, which does the same as `arena rename`.
 
 A rename may take more than a minute, because it waits for the bot's matches in progress and rewrites all finished ones.
 If the server stops meanwhile, requesting the same rename again resumes it.
@@ -26,20 +26,23 @@ from arena.server.store.tokens import TokenError
 log = logging.getLogger("arena.pages")
 
 MODULE = "arena.server.web.renames"
+"""Module that the child process runs: this one."""
 MAX_LISTED = 20
-"""Number of finished renames that a server process lists."""
+"""Maximum number of finished renames that a server process remembers and lists."""
 JOB_VARIABLE = "ARENA_RENAME"
-"""Environment variable with the child process's job as JSON, which other users, unlike arguments, cannot read."""
+"""Environment variable with the job of the child process, as JSON. Arguments would be visible to other users."""
 REFUSED_EXIT_CODE = 3
-"""Exit code of the child process if the bot keeps its name. Its output is then a one-line reason."""
+"""Exit code of the child process if the bot cannot be renamed. The output of the process is then a one-line reason."""
 
 FAILED = "the server failed; its log says why"
+"""Reason shown to the host for an unexpected error."""
 
 
 class Rename(Struct, frozen=True):
     """Rename of a bot that a host has requested."""
 
     name: str
+    """Old name."""
     other: str
     """New name."""
     problem: str | None
@@ -47,14 +50,14 @@ class Rename(Struct, frozen=True):
 
 
 class NameChanges(Struct, frozen=True, tag="renames"):
-    """Request from the page process to the main process: begin these renames."""
+    """Change from the page process, by which the process that serves matches queues these renames."""
 
     changes: list[NameChange]
 
 
 class _Job(Struct, frozen=True):
     store: str
-    """Database URL."""
+    """Database URL of the store."""
     change: NameChange
 
 
@@ -62,13 +65,13 @@ _decode_job = msgspec.json.Decoder(_Job).decode
 
 
 class RenameJobs:
-    """Renames that the hosts of this server process have asked for."""
+    """Queue of the renames that hosts have requested from this server process, and list of their results."""
 
     def __init__(self, store: str) -> None:
-        """`store` is the database URL."""
+        """Prepare an empty queue. `store`: database URL of the store."""
         self._store = store
         self._problems: dict[NameChange, str | None] = {}
-        """Value of `Rename.problem` for each rename."""
+        """Value of `Rename.problem` for each rename, in the order of the requests."""
         self._queue: deque[NameChange] = deque()
         self._added = anyio.Event()
 
@@ -86,7 +89,7 @@ class RenameJobs:
         return [Rename(each.name, each.other, problem) for each, problem in self._problems.items()]
 
     async def run(self) -> None:
-        """Rename bots, one at a time, until cancelled."""
+        """Carry out the queued renames, one at a time, until cancelled."""
         while True:
             await self._added.wait()
             self._added = anyio.Event()
@@ -100,7 +103,7 @@ class RenameJobs:
     async def _run_rename(self, change: NameChange) -> str:
         """Rename a bot in a child process, and return the reason why it keeps its name; empty after success."""
         job = msgspec.json.encode(_Job(self._store, change)).decode()
-        # With a lower priority, the child would keep the store locked while others run.
+        # The priority is normal. With a lower one, the child could keep the store locked while other processes run.
         command = make_supervised_command(sys.executable, "-P", "-m", MODULE, niceness=0)
         pipe = subprocess.PIPE
         try:
@@ -126,7 +129,7 @@ class RenameJobs:
 
 
 async def _run_job() -> None:
-    """Make the rename in the environment variable JOB_VARIABLE."""
+    """Carry out the job in the environment variable JOB_VARIABLE, in the child process."""
     job = _decode_job(os.environ[JOB_VARIABLE])
     try:
         async with open_store(job.store) as engine:

@@ -1,7 +1,8 @@
 """Fair queue for expensive requests: limited parallelism, addresses in turn, and a pause after each answer.
 
-Even within their budgets, many addresses together could overload a machine that also serves matches. So each answer is
-followed by a pause, a multiple of the answer's cost, and all answers together use a limited share of the machine.
+An address is the network address of a client. Even within their work budgets, many addresses together could overload a
+machine that also serves matches. So each answer is followed by a pause, a multiple of the answer's cost, and all
+answers together use a limited share of the machine.
 """
 
 from __future__ import annotations
@@ -16,17 +17,17 @@ from arena.clock import TimeSource
 from arena.server.failed_logins import address_key
 
 SHARE = 0.2
-"""Share of one core that all answers may use together, if each takes its full cost."""
+"""Share of one CPU core, from 0 to 1, that all answers together may use if each takes its full cost."""
 MAX_WAITING, MAX_WAITING_PER_ADDRESS = 256, 16
 """Maximum number of waiting requests, in total and, by default, per address."""
 
 
 class ServerBusy(Exception):
-    """Raised when a request cannot be answered now; the message is the reason."""
+    """Raised when a request cannot be answered now; the message is a one-line reason."""
 
 
 class RequestQueue:
-    """Fair queue for `parallel` answers at a time. An address may have at most `per_address` waiting requests."""
+    """Fair queue that allows `parallel` answers at a time, and `per_address` waiting requests of each address."""
 
     def __init__(self, parallel: int, clock: TimeSource, per_address: int = MAX_WAITING_PER_ADDRESS) -> None:
         self._parallel = parallel
@@ -34,17 +35,20 @@ class RequestQueue:
         self._free_slots = parallel
         self._clock = clock
         self._queue: OrderedDict[str, deque[anyio.Event]] = OrderedDict()
-        """Waiting requests by address. The first address has the next turn."""
+        """Events of the waiting requests, by address. The first address has the next turn."""
         self._waiting_count = 0
 
     @asynccontextmanager
     async def wait_for_turn(self, address: str, cost: int, seconds: float) -> AsyncIterator[None]:
-        """Wait up to `seconds` for a turn of the address, in which the block makes an answer. Raises ServerBusy if too
-        many wait.
+        """Wait for the turn of a request, and hold it for the block, which makes the answer.
 
+        A pause in proportion to `cost` follows the block, before the turn passes on.
+
+        address: address of the client; an IPv6 address counts as its /64 network
         cost: maximum cost of the answer, in µs
+        seconds: maximum time to wait for the turn
 
-        An IPv6 address counts as its /64 network.
+        Raises ServerBusy if too many requests wait already, or if the turn does not come in time.
         """
         try:
             with anyio.fail_after(seconds):
@@ -69,7 +73,7 @@ class RequestQueue:
         try:
             await turn.wait()
         except BaseException:
-            if turn.is_set():  # its turn came at the same moment
+            if turn.is_set():  # its turn came just when it was cancelled
                 self._pass_turn()
             else:
                 self._waiting_count -= 1
@@ -79,7 +83,7 @@ class RequestQueue:
             raise
 
     def _pass_turn(self) -> None:
-        """Give the turn to the next waiting request; if none waits, leave it to a later one."""
+        """Give the turn to the next waiting request; if none waits, keep it free for a later one."""
         if not self._queue:
             self._free_slots += 1
             return

@@ -1,4 +1,4 @@
-"""Routes of the page with their costs, and the parts of a request on which an answer depends."""
+"""Routes of plain HTTP requests with their costs, and the parts of a request on which an answer depends."""
 
 from __future__ import annotations
 
@@ -9,47 +9,47 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from msgspec import Struct
 
 MAX_TARGET = 2048
-"""Maximum length of a path with its query, in characters."""
+"""Maximum length of a URL path with its query, in characters."""
 MAX_MATCH_TARGET = 6000
-"""Maximum length of a path with the moves of a match, in characters: about a thousand moves with small numbers."""
+"""Maximum length of a URL path whose query has the moves of a match, in characters: about a thousand short moves."""
 MAX_VALUE = 128
-"""Maximum length of a parameter's value, in characters."""
+"""Maximum length of the value of a query parameter, in characters."""
 CACHE_ENTRIES = 256
-"""Maximum number of parsed targets in the cache."""
+"""Maximum number of entries in the cache of parsed targets, and in that of parsed Accept-Encoding headers."""
 
 
 class BadRequest(Exception):
-    """Raised for an invalid request; the message is the reason."""
+    """Raised for an invalid request; the message is a one-line reason."""
 
 
 class Route(NamedTuple):
-    """Properties of a path, or of all paths with a prefix."""
+    """Properties of a URL path, or of all URL paths with a prefix."""
 
     cost: int
-    """Cost of a request for the client's address, in µs of its `WorkBudget`.
+    """Cost of a request in µs, which is taken from the `WorkBudget` of the client's address.
 
-    It is 0 for health checks, which must always be answered; only the limits on connections apply to them.
+    The cost is 0 for health checks, which must always be answered. Only the limits on connections apply to them.
     """
     parameters: str | None = None
-    """Names of the parameters, separated by spaces, required ones with a `!`; None to pass on the query unparsed."""
+    """Query parameters by name, separated by spaces; `!` marks a required one. None to leave the query unparsed."""
     seconds: float = 10.0
     """Time limit for an answer of the page process, in seconds."""
     from_memory: bool = False
     """True if the answer comes from memory, without the page process."""
     is_page: bool = False
-    """True for an HTML page, which is also served without the slash at the end of its path."""
+    """True for an HTML page, which is also served without the slash at the end of its prefix."""
     is_slow: bool = False
-    """True if an answer takes long. Only one long answer is made at a time."""
+    """True if an answer takes long. Of all slow routes together, only one answer is made at a time."""
     is_personal: bool = False
     """True if the answer depends on the Authorization header."""
     is_post: bool = False
-    """True for a POST route. The process that serves matches answers it if it changes the store."""
+    """True if the route accepts only POST, because its requests have a secret or change the store."""
     has_absolute_urls: bool = False
-    """True if the answer contains absolute addresses, as every page does, and so depends on the Host header."""
+    """True if the answer contains absolute URLs, so that it depends on the Host header. Not needed for HTML pages."""
 
 
 def _make_post_route(parameters: str) -> Route:
-    """Return a route for POST. Its time limit includes a wait for other clients' changes."""
+    """Return a route for POST. Its time limit is long, because changes of other clients may have to be awaited."""
     return Route(10_000, parameters, seconds=30.0, is_personal=True, is_post=True)
 
 
@@ -105,34 +105,38 @@ ROUTES: dict[str, Route] = {
     "/api/token/rotate": _make_post_route("name!"),
     "/api/token/revoke": _make_post_route("name!"),
 }
-"""All routes, by path, or by a prefix that ends in a slash."""
+"""All routes, by URL path, or by a prefix of the path that ends in a slash."""
 
 
 class RouteMatch(Struct, frozen=True):
-    """Parsed target of a request."""
+    """Parsed target of a request: its URL path and query."""
 
     route: str
     """Key of the route in `ROUTES`."""
     path: str
-    """Path, still encoded."""
+    """Path, still percent-encoded."""
     rest: str
-    """Path after the route's prefix, still encoded."""
+    """Path after the route's prefix, still percent-encoded."""
     query: str
-    """Query, still encoded."""
+    """Query, still percent-encoded."""
     parameters: dict[str, str]
-    """Parameters, if the route lists them."""
+    """Decoded parameters of the query, if the route lists its parameters; otherwise empty."""
     key: tuple[object, ...]
-    """Cache key, equal for targets with the same meaning."""
+    """Key for caching answers, equal for targets with the same meaning."""
 
     @property
     def name(self) -> str:
-        """Path after the route's prefix, decoded."""
+        """Path after the route's prefix, percent-decoded: for most routes a name or an id."""
         return unquote(self.rest)
 
 
 @lru_cache(maxsize=CACHE_ENTRIES)
 def parse_target(target: str) -> RouteMatch | None:
-    """Parse the target of a request; return None if there is no such page. Raises BadRequest for an invalid query."""
+    """Parse the target of a request (URL path and query).
+
+    Return None if no route has the path, or if a required parameter is missing. Raises BadRequest if the target is too
+    long or the query is invalid.
+    """
     longest = MAX_MATCH_TARGET if target.startswith(("/api/game/", "/api/review?")) else MAX_TARGET
     if len(target) > longest:
         raise BadRequest(f"the path must have at most {longest} characters")
@@ -176,7 +180,7 @@ def _parse_query(query: str, parameters: list[str]) -> dict[str, str]:
 
 
 def find_route(path: str) -> str | None:
-    """Return the key in `ROUTES` for a path; None if there is no such page."""
+    """Return the key in `ROUTES` for a URL path; None if no route has the path."""
     if path in ROUTES and (path == "/" or not path.endswith("/")):
         return path
     parts = path.split("/")

@@ -1,8 +1,8 @@
-"""Files of the page, from the folder `page/`: read and compressed once, and held in memory.
+"""Files of the web page, from the folder `page/`: read and compressed once, and held in memory.
 
-The paths of the files begin with `/web/DIGEST/`, where DIGEST is the digest of all files. The content at a path never
-changes, so browsers can cache it forever, and a new version of the server has new paths. Only files found at
-the start are served, so no path can lead out of the folder. HTML pages are generated from `Templates`.
+The URL paths of the files begin with `/web/DIGEST/`, where DIGEST is the digest of all files. The content at such a
+path never changes, so browsers can cache it forever. A new version of the server has new paths. Only files found at the
+start are served, so no URL path can lead out of the folder. HTML pages are generated from `Templates`.
 """
 
 from __future__ import annotations
@@ -34,16 +34,18 @@ MEDIA_TYPES = {
     ".md": "text/plain; charset=utf-8",
     "": "text/plain; charset=utf-8",
 }
-"""Media type of the served files, by file extension."""
+"""Media types of the served files, by file extension. Files with other extensions are not served."""
 
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; manifest-src 'self'; worker-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors "
 )
 POLICY = f"{_POLICY}'none'"
-"""Content security policy: run only this server's files, contact only this server, and forbid embedding."""
+"""Content security policy of all pages but the embedded one: run only this server's files, contact only this server,
+and forbid embedding.
+"""
 EMBEDDED_POLICY = f"{_POLICY}*"
-"""Content security policy of the page of a single match, which other sites may embed."""
+"""Content security policy of the page that other sites may embed, with a single match or an event."""
 
 SECURITY_HEADERS = {
     "Content-Security-Policy": POLICY,
@@ -55,25 +57,28 @@ DOCUMENTS = ("text/html", "image/")
 """Prefixes of the media types that browsers display as documents, in which scripts might run."""
 
 CACHE_FOREVER = "public, max-age=31536000, immutable"
+"""Cache-Control header of an answer that never changes."""
 MIN_COMPRESSED_BYTES = 500
 """Size in bytes below which files are not compressed."""
 DIGEST = b"{{digest}}"
-"""Placeholder for the digest of all files."""
+"""Placeholder in the page's files for the digest of all files."""
 HEAD = b"<!-- head -->"
-"""Placeholder for the title and the link preview."""
+"""Placeholder in HTML pages for the title and the link preview."""
 FURTHER = b"<!-- further -->"
-"""Placeholder for preloading the bundle of the other views, on all pages except the start page."""
+"""Placeholder in HTML pages for VIEWS; empty on the start page."""
 FIRST = b"<!-- first -->"
-"""Placeholder for the elements shown before the scripts are loaded."""
+"""Placeholder in HTML pages for the elements shown before the scripts are loaded."""
 PAGES = {
     "index.html": ("js/main.js", "js/main.bundle.js", "js/views.bundle.js"),
     "embed.html": ("js/embed.js", "js/embed.bundle.js", "js/embed.further.js"),
 }
-"""HTML pages, each with its first module, the bundle of its static imports, and the bundle of the rest."""
+"""HTML pages, each with the paths of its first module, its bundle of static imports, and its bundle of the rest."""
 VIEWS = b'<link rel="modulepreload" href="/web/{{digest}}/js/views.bundle.js">'
+"""HTML element that preloads the bundle of all views except the start page's."""
 STYLE_FILES = ("css/page.css", "css/boards.css", "css/home.css")
+"""Style sheets that are inlined into every HTML page, in this order."""
 STYLES = b"<!-- styles -->"
-"""Placeholder for the styles, which are in the page itself, so that it appears without another request."""
+"""Placeholder in HTML pages for the inlined styles, with which a page appears without another request."""
 
 
 @dataclass(frozen=True)
@@ -84,13 +89,14 @@ class _File:
 
 
 class Templates(Struct, frozen=True):
-    """HTML pages, without the parts that depend on the path."""
+    """HTML pages, with placeholders for the parts that depend on the request."""
 
     digest: str
     """Digest of all files."""
     styles: str
-    """Directive for styles in the content security policy, with the digest of the inlined styles."""
+    """Directive `style-src` of the content security policy, with the digest of the inlined styles."""
     pages: dict[str, bytes]
+    """HTML by file name, such as `index.html`."""
 
     def render_page(
         self,
@@ -103,15 +109,15 @@ class Templates(Struct, frozen=True):
     ) -> Response:
         """Return an HTML page.
 
-        head: elements with title and preview
-        first: elements to show before the scripts are loaded; not used in the embedded page
+        head: HTML elements with the title and the link preview
+        first: HTML elements to show before the scripts are loaded; not used in the embedded page
         start: True for the start page, which needs no module of another view
         embedded: True for the page that other sites may embed
         gzip: True to compress the page
         """
         further = b"" if start or embedded else VIEWS.replace(DIGEST, self.digest.encode())
         page = "embed.html" if embedded else "index.html"
-        # The head is replaced last, because it contains names of bots, which may equal a placeholder.
+        # The head is inserted last, because it contains names of bots, which may look like a placeholder.
         html = self.pages[page].replace(FURTHER, further).replace(FIRST, first).replace(HEAD, head)
         policy = (EMBEDDED_POLICY if embedded else POLICY).replace("style-src 'self'", self.styles)
         headers = {
@@ -126,7 +132,7 @@ class Templates(Struct, frozen=True):
 
 
 class StaticFiles:
-    """Files of the page. Raises OSError if the folder `page/` cannot be read."""
+    """Files and templates of the web page. Making one raises OSError if the folder `page/` cannot be read."""
 
     def __init__(self) -> None:
         files = {
@@ -152,11 +158,14 @@ class StaticFiles:
         self._files = {name: _compress_file(name, body) for name, body in files.items()}
 
     def answer_service_worker(self, *, gzip: bool) -> Response:
-        """Return the service worker. Its path is above all others, because it handles the requests for all of them."""
+        """Return the script of the service worker. It is served at `/sw.js`, so that it may handle all requests."""
         return _make_file_answer(self._worker, {**SECURITY_HEADERS, "Cache-Control": "no-cache"}, gzip=gzip)
 
     def answer_file(self, path: str, *, gzip: bool) -> Response | None:
-        """Return the file at `DIGEST/name`; None if it does not exist, or if the digest is another version's."""
+        """Return the file at the URL path `/web/` + `path`; None if there is none.
+
+        `path` is DIGEST/NAME. Another version of the page has another digest, so its files are not found.
+        """
         digest, _, name = path.partition("/")
         content = self._files.get(name) if digest == self.digest else None
         if content is None:
@@ -170,7 +179,7 @@ class StaticFiles:
 
 @cache
 def load_page_files() -> StaticFiles:
-    """Return the files of this server's page, loaded once per process. Raises OSError if they cannot be read."""
+    """Return the files of the web page, loaded once per process. Raises OSError if they cannot be read."""
     return StaticFiles()
 
 

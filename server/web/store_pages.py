@@ -53,23 +53,26 @@ from arena.solved.move_quality import MoveQuality, move_qualities
 
 RESULTS_WITHOUT_BOT = ("maxie", "minnie", DRAWN)
 RESULTS_WITH_BOT = (WON, LOST, *RESULTS_WITHOUT_BOT)
-"""Results that a search with a bot accepts, besides end reasons. Without a bot, those of RESULTS_WITHOUT_BOT."""
+"""Results that a search for a bot's matches accepts, besides end reasons. Other searches accept RESULTS_WITHOUT_BOT."""
 _REASONS = {each.value for each in EndReason}
 MATCH_ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
+"""Pattern of a match id, or of the beginning of one."""
 _TIME = re.compile(r"[0-9TZ:.+-]{1,32}")
 MAX_MATCHES = 50
+"""Maximum number of matches in one answer of a list or a search."""
 MAX_BOTS = 1000
-"""Maximum number of bots in the plan of an event."""
+"""Maximum number of bots that an answer lists in the plan of an event."""
 MAX_DUE = 100
-"""Maximum number of due matches in the plan of an event."""
+"""Maximum number of matches still to be played that an answer lists in the plan of an event."""
 
 
 class SolvedMoveQuality(Struct, frozen=True):
-    """Quality of a move on a solved map: its effect on the value of the position, and the new value."""
+    """Quality of a move on a solved map: its effect on the result that the mover can force, and the new value."""
 
     kind: MoveQuality
+    """Effect of the move, such as `lost the win`."""
     now: str
-    """New value for the player to move, in words, as in `win in 5 plies`."""
+    """Value of the position after the move, for its player to move, in words, as in `win in 5 plies`."""
 
 
 class EventPage(Struct, frozen=True):
@@ -77,23 +80,29 @@ class EventPage(Struct, frozen=True):
 
     event: str
     plan: EventProgress | None
-    """Plan of the event; None for one without a plan, such as a server's open pool."""
+    """Plan of the event; None for an event without a plan, such as a server's open pool."""
     counted: int
-    """Number of finished matches that the tables count."""
+    """Number of finished matches of the event that its table counts."""
     playing: int
-    """Number of matches in progress."""
+    """Number of the event's matches in progress."""
     finished: bool
+    """True if the event is over and none of its matches is in progress."""
 
 
 class StorePages:
-    """Handler of requests for data in one store."""
+    """Handler of requests for data from the store."""
 
     def __init__(self, engine: Engine, ask_live: AskLive) -> None:
         self._engine = engine
         self._ask_live = ask_live
 
     async def handle_request(self, route_match: RouteMatch, *, gzip: bool) -> Response:
-        """Return the answer to a request. Raises BadRequest for an invalid parameter."""
+        """Return the answer to a request.
+
+        gzip: True if the client accepts an answer compressed with gzip
+
+        Raises BadRequest for an invalid parameter.
+        """
         parameters, name = route_match.parameters, route_match.name
         match route_match.route:
             case "/api/records":
@@ -155,11 +164,11 @@ class StorePages:
         return responses.json_response(await search_matches(self._engine, filter, limit, before))
 
     async def _answer_record(self, match: str, *, gzip: bool, download: bool) -> Response:
-        """Return the record of a finished match, found by its id or a unique prefix.
+        """Return the record of a finished match, found by its id or a unique prefix of it.
 
         download: True to let the browser save the record as a file
         """
-        # A record never changes, so clients can cache it.
+        # The record of a match never changes, so clients can cache it.
         headers = {"Cache-Control": CACHE_FOREVER, "Vary": "Accept-Encoding"}
         line, whole = await find_record(self._engine, match) if MATCH_ID.fullmatch(match) else (None, True)
         if line is None:
@@ -175,14 +184,17 @@ class StorePages:
         return responses.raw_json_response(body, headers)
 
     async def _list_move_qualities(self, match: str) -> Response:
-        """Return the quality of each move of a match on a solved map; null for a match on any other map."""
+        """Return the quality of each move of a match on a solved map, as JSON; null for a match on any other map."""
         line = await self._load_record(match)
         if line is None:
             return _match_not_found(match)
         return responses.json_response(await anyio.to_thread.run_sync(rate_moves_by_table, line))
 
     async def _list_continuations(self, map_name: str, query: str) -> Response:
-        """Return the moves played from a position on a built-in map."""
+        """Return the moves that were played in finished matches from a position on a built-in map.
+
+        query: query of the URL, which must be `position=TEXT`
+        """
         if map_name not in map_names():
             return responses.not_found(f"no built-in map is called {map_name!r:.80}")
         text = parse_position_query(query)
@@ -201,7 +213,7 @@ class StorePages:
         return await load_record(self._engine, match) if MATCH_ID.fullmatch(match) else None
 
     async def _load_table(self, parameters: Mapping[str, str]) -> Response:
-        """Return ratings, cross-tables and events, or the table of one event."""
+        """Return the table of the event in the parameters; without one, the ratings, cross-tables and events."""
         event, time_control = parameters.get("event", ""), parameters.get("tc", "")
         if event and parameters.keys() != {"event"}:
             raise BadRequest(
@@ -234,7 +246,7 @@ class StorePages:
         return await load_event_table(self._engine, event, bots)
 
     async def _load_event(self, event: str) -> Response:
-        """Return the progress of an event: plan, next matches, and sequential test."""
+        """Return the plan and the progress of an event, with its next matches and its sequential test, if any."""
         live = await self._ask_live(LiveRequest(event=event))
         matches, ladder = (
             await count_finished_matches(self._engine, event),
@@ -253,7 +265,7 @@ class StorePages:
         return responses.json_response(EventPage(event, plan, matches or 0, live.playing, is_over))
 
     async def _load_bot(self, name: str) -> Response:
-        """Return the summary of a bot."""
+        """Return the summary of a bot; status 404 if it has no finished match."""
         summary = await load_bot_summary(self._engine, name) if len(name) <= 64 else None
         return (
             responses.json_response(summary)
@@ -263,7 +275,9 @@ class StorePages:
 
 
 def rate_moves_by_table(line: str) -> list[SolvedMoveQuality] | None:
-    """Return the quality of each move of a record by the table of a solved map; None if there is no usable table.
+    """Return the quality of each move of a match by the table of its solved map; None if there is no usable table.
+
+    line: record of the match, as one line of JSON
 
     The call takes about 0.1 ms per move.
     """

@@ -1,4 +1,4 @@
-"""Titles of bots, maps, events and matches, the same as on the page (`page/js/text.js`)."""
+"""Titles of bots, maps, events and matches, equal to those that the web page shows (`page/js/text.js`)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from arena.protocol.values import Players
 from arena.server.core.settings import HOUSE_PREFIX
 
 GAMES = {name: game.title for name, game in catalogue.GAMES.items()}
-"""Titles of the built-in games. Other games are shown by name."""
+"""Titles of the built-in games, by name. The title of any other game is its name."""
 
 _REASONS = {
     EndReason.ARMIES: "goal reached",
@@ -23,11 +23,11 @@ _REASONS = {
     EndReason.TIMEOUT: "time ran out",
     EndReason.NO_SHOW: "no-show",
 }
-"""Texts for end reasons whose names need an explanation."""
+"""Texts for end reasons whose names alone would not be clear. Other reasons are shown by name."""
 
 
 def make_bot_title(name: str) -> str:
-    """Return a bot's name as a title: House AlphaBeta for house-alphabeta; other names stay as they are."""
+    """Return the title of a bot: `House AlphaBeta` for the server's own `house-alphabeta`, the name for other bots."""
     engine = name.removeprefix(HOUSE_PREFIX)
     if engine in ("", name):
         return name
@@ -36,35 +36,38 @@ def make_bot_title(name: str) -> str:
 
 
 def make_bot_titles(players: Players) -> tuple[str, str]:
-    """Return the names of both players as titles, Maxie's first."""
+    """Return the titles of both players, Maxie's first."""
     return make_bot_title(players.maxie), make_bot_title(players.minnie)
 
 
 def make_map_title(name: str) -> str:
-    """Return a map's name as a title: Italy for italy, USA for usa."""
+    """Return the title of a map: `Italy` for `italy`, `USA` for `usa`. A name with a colon, as `ring:8`, is kept."""
     if re.fullmatch(r"[a-z]{1,3}[0-9]*", name):
         return name.upper()
     return name if ":" in name else name[:1].upper() + name[1:]
 
 
 def make_event_title(name: str) -> str:
-    """Return an event's name as a title: Open pool for serve; other names stay as they are."""
+    """Return the title of an event: `Open pool` for `serve`, a server's open pool; its name for any other event."""
     return "Open pool" if name == "serve" else name
 
 
 def make_match_title(game: str, map: str, time_control: str) -> str:
-    """Return the title of a match: its game, map and time control, separated by commas."""
+    """Return the title of a match, as in `USA, 10+0.1`. For games other than Riskless, it begins with the game's title.
+
+    map, time_control: empty to leave them out
+    """
     title = make_map_title(map) if map and game == "riskless" else f"{GAMES.get(game, game)} {map}".strip()
     return ", ".join(each for each in (title, time_control) if each)
 
 
 def make_live_match_title(view: View) -> str:
-    """Return the title of a match in progress: its game, map and time control, separated by commas."""
+    """Return the title of a match in progress, in the form of `make_match_title`."""
     return make_match_title(view.game, str(view.setup.get("map", "")), str(view.time_control))
 
 
 def make_result_title(players: Players, result: Result) -> str:
-    """Return the result of a match in a few words: the winner and the reason."""
+    """Return the result of a match in a few words, as in `House AlphaBeta won: goal reached` or `draw: move limit`."""
     if result.reason is EndReason.SERVER_FAULT:
         return "void"
     why = (

@@ -1,4 +1,4 @@
 """Preview pictures of matches, maps, bots and events: PNG, and GIF for whole matches.
 
-texts and records -> cards (SVG) -> drawing (PNG, GIF)
+The module `cards` makes SVG from texts and records. The module `drawing` makes PNG and GIF from the SVG.
 """

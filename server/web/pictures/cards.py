@@ -1,4 +1,7 @@
-"""Preview pictures as SVG documents of 1200 × 630, the size for link previews (https://ogp.me)."""
+"""Preview pictures as SVG documents of 1200 × 630 pixels, the size for link previews (https://ogp.me).
+
+Coordinates and sizes are in pixels. A `move` is the move that led to the position; None at the start of the match.
+"""
 
 from __future__ import annotations
 
@@ -17,15 +20,18 @@ from arena.server.web.titles import make_map_title
 
 WIDTH, HEIGHT = 1200, 630
 MARGIN = 40
+"""Distance of texts and boards from the edges of a picture, in pixels."""
 MAX_ROWS = 8
-"""Maximum number of rows of a table in a picture."""
+"""Maximum number of rows of a table that a picture shows."""
 
 
 class MatchTexts(Struct, frozen=True):
-    """Texts about a match, for its picture."""
+    """Texts about a match, for its pictures."""
 
     maxie: str
+    """Maxie's title, such as the name of the bot."""
     minnie: str
+    """Minnie's title."""
     conditions: str
     """Game, map and time control."""
     result: str
@@ -33,7 +39,7 @@ class MatchTexts(Struct, frozen=True):
 
 
 def render_arena_card(game: AnyGame, position: Any, move: Any) -> str:
-    """Return the picture of the arena: its name beside a position of a match."""
+    """Return the picture of the arena as SVG: its name beside a position of a match."""
     box = Rectangle(520, 40, WIDTH - 560, HEIGHT - 80)
     return _svg_document(
         [
@@ -46,7 +52,11 @@ def render_arena_card(game: AnyGame, position: Any, move: Any) -> str:
 
 
 def render_table_card(title: str, line: str, rows: Sequence[tuple[str, str, float]]) -> str:
-    """Return the picture of a table. A row is a name, a number as text, and the length of a bar from 0 to 1."""
+    """Return the picture of a table as SVG.
+
+    line: summary below the title
+    rows: name, number as text, and length of a bar from 0 to 1 in each row; only the first MAX_ROWS rows are shown
+    """
     parts = [
         text_element(MARGIN, 110, 60, title, WIDTH - 2 * MARGIN),
         text_element(MARGIN, 165, 30, line, WIDTH - 2 * MARGIN, QUIET),
@@ -65,13 +75,16 @@ def render_table_card(title: str, line: str, rows: Sequence[tuple[str, str, floa
 def render_match_card(
     match: MatchTexts, game: AnyGame | None, position: Any, move: Any, ply: int, plies: int
 ) -> str:
-    """Return the picture of a match at a ply: the board with the last move, and texts. Without a game, only texts."""
+    """Return the picture of a match after `ply` of its `plies` plies as SVG: the board and texts.
+
+    game: None if the game is unknown; then the picture has only texts
+    """
     board = _board_elements(game, position, move)
     return _svg_document([*_side_elements(match, f"move {ply} of {plies}", 760), *board, _brand_text()])
 
 
 def render_map_card(file: MapFile) -> str:
-    """Return the picture of a map with the initial position."""
+    """Return the picture of a map with the initial position as SVG."""
     map = file.map
     game = Riskless(map)
     box = Rectangle(MARGIN, 130, WIDTH - 2 * MARGIN, 450)
@@ -87,7 +100,7 @@ def render_map_card(file: MapFile) -> str:
 
 
 def render_film_background(match: MatchTexts, game: AnyGame, width: int, height: int) -> str:
-    """Return the background of all frames of a film: the names, and the board without pieces below them."""
+    """Return the background of all frames of a film as SVG: the players' names, and the board without pieces."""
     names = [
         *_name_elements(match.maxie, 16, 30, 20, width / 2 - 30, MAXIE),
         *_name_elements(match.minnie, width / 2 + 8, 30, 20, width / 2 - 30, MINNIE, square=True),
@@ -97,7 +110,10 @@ def render_film_background(match: MatchTexts, game: AnyGame, width: int, height:
 
 
 def render_film_frame(game: AnyGame, position: Any, move: Any, width: int, height: int, share: float) -> str:
-    """Return one frame of a film without the background: pieces, armies, and the progress of the match."""
+    """Return one frame of a film, without the background, as SVG: pieces, armies, and a progress bar of the match.
+
+    share: part of the match that has been played, from 0 to 1
+    """
     moving = draw_position(game, position, film_board_rectangle(width, height), move).foreground
     bar = f'<rect x="0" y="{height - 6}" width="{width * share:.1f}" height="6" fill="#0f6b5c"/>'
     return _svg_document(
@@ -109,7 +125,7 @@ def render_film_frame(game: AnyGame, position: Any, move: Any, width: int, heigh
 
 
 def film_board_rectangle(width: int, height: int) -> Rectangle:
-    """Return the rectangle of the board in each frame of a film of this size, in pixels."""
+    """Return the rectangle of the board in each frame of a film of this size."""
     return Rectangle(8, 56, width - 16, height - 68)
 
 
@@ -153,7 +169,7 @@ def _name_elements(
 def _armies_bar_elements(
     game: AnyGame, position: Any, x: float, y: float, width: float, height: float
 ) -> list[str]:
-    """Return a bar that compares both players' armies; empty for a game without armies."""
+    """Return the SVG elements of a bar that compares both players' armies; empty for a game without armies."""
     if not isinstance(game, Riskless):
         return []
     maxie = sum(n for n in position.armies if n > 0)

@@ -28,20 +28,22 @@ from arena.server.web.pictures.lettering import FONT, FONT_FILE
 FILM_SIZE = 600, 450
 """Width and height of a film, in pixels."""
 MAX_FRAMES = 40
-"""Maximum number of frames of a film: ten seconds.
+"""Maximum number of frames of a film, which take ten seconds.
 
-Of a longer match, the film shows the greatest change and the end.
+Of a longer match, the film shows the part with the greatest change, and the end.
 """
 FRAME_MS, LAST_MS = 250, 3_000
+"""Time for which a film shows each frame, and the last frame, in ms."""
 COLOURS = 64
+"""Number of colours of a film."""
 
 
 class CannotDraw(Exception):
-    """Raised when a match cannot be drawn; the message is a one-line reason."""
+    """Raised when a match cannot be drawn, or has no such ply; the message is a one-line reason."""
 
 
 class DrawnMatch(Struct, frozen=True):
-    """Everything that the pictures of a match show: its texts, its game and setup, and its moves."""
+    """Match as input of its pictures."""
 
     texts: MatchTexts
     game: str
@@ -60,12 +62,23 @@ def draw_table(title: str, line: str, rows: Sequence[tuple[str, str, float]]) ->
 
 
 def draw_record(line: str, ply: int | None = None) -> bytes:
-    """Draw a finished match after `ply` plies as PNG; None for its end. `line`: record as JSON. Raises CannotDraw."""
+    """Draw a position of a finished match, as PNG.
+
+    line: record of the match, as one line of JSON
+    ply: number of plies after which to draw the match; None for its end
+
+    Raises CannotDraw.
+    """
     return _draw_match(_match_from_record(line), ply)
 
 
 def draw_view(view: View, ply: int | None = None) -> bytes:
-    """Draw a match in progress after `ply` plies as PNG; None for its current position. Raises CannotDraw."""
+    """Draw a position of a match in progress, as PNG.
+
+    ply: number of plies after which to draw the match; None for the current position
+
+    Raises CannotDraw.
+    """
     words = MatchTexts(*titles.make_bot_titles(view.players), titles.make_live_match_title(view), "")
     return _draw_match(DrawnMatch(words, view.game, view.setup, [each.move for each in view.moves]), ply)
 
@@ -82,7 +95,10 @@ def _draw_match(match: DrawnMatch, ply: int | None) -> bytes:
 
 
 def draw_arena(line: str) -> bytes:
-    """Draw the arena's name beside a match after two thirds of its moves, as PNG. Raises CannotDraw."""
+    """Draw the arena's name beside a match after two thirds of its moves, as PNG. Raises CannotDraw.
+
+    line: record of the match, as one line of JSON
+    """
     match = _match_from_record(line)
     game = _make_game(match)
     if game is None:
@@ -92,7 +108,10 @@ def draw_arena(line: str) -> bytes:
 
 
 def draw_film(line: str) -> bytes:
-    """Draw the highlight and the end of a finished match as GIF, which takes some seconds. Raises CannotDraw."""
+    """Draw the highlight and the end of a finished match as GIF. This takes some seconds. Raises CannotDraw.
+
+    line: record of the match, as one line of JSON
+    """
     match = _match_from_record(line)
     game = _make_game(match)
     if game is None:
@@ -122,7 +141,13 @@ def draw_film(line: str) -> bytes:
 
 
 def choose_highlight_plies(game: AnyGame, positions: Sequence[Any]) -> list[int]:
-    """Return the plies that a film shows: those with the greatest change of the armies' shares, and the last."""
+    """Return the plies that a film shows, in order: all plies of a short match, and a choice from a long one.
+
+    Of a long Riskless match, the choice is the part in which the players' shares of the armies change most, and the
+    last ply. In other games, the plies are spread evenly.
+
+    positions: positions after each ply, from the start of the match
+    """
     last = len(positions) - 1
     if len(positions) <= MAX_FRAMES or not isinstance(game, Riskless):
         step = -(-len(positions) // MAX_FRAMES)
@@ -135,7 +160,7 @@ def choose_highlight_plies(game: AnyGame, positions: Sequence[Any]) -> list[int]
 
 
 def _maxie_share(armies: Sequence[int]) -> float:
-    """Return Maxie's share of all armies, from 0 to 1."""
+    """Return Maxie's share of all armies, from 0 to 1. `armies`: armies on each territory; Minnie's are negative."""
     whole = sum(abs(n) for n in armies)
     return sum(n for n in armies if n > 0) / whole if whole else 0.5
 

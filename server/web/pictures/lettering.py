@@ -12,14 +12,22 @@ from PIL import ImageFont
 FONT = "DejaVu Sans"
 FONT_FILE = Path(__file__).parent / "fonts" / "DejaVuSans.ttf"
 INK, QUIET = "#16202b", "#566373"
+"""Colours of ordinary texts and of less important texts."""
 MIN_SCALE = 0.6
-"""Smallest scale of a text. A text that is still too wide is cut."""
+"""Smallest factor by which a text is scaled down to fit. A text that is still too wide is cut."""
 MAX_CHARACTERS = 200
-"""Maximum number of characters of a text."""
+"""Maximum number of characters of a text. The rest is cut off."""
 
 
 def text_element(x: float, y: float, size: float, text: str, max_width: float, colour: str = INK) -> str:
-    """Return the SVG element of a line of text at (x, y). A text wider than `max_width` pixels is scaled down, then cut."""
+    """Return the SVG element of a line of text.
+
+    A text that is wider than `max_width` is scaled down; if that is not enough, it is also cut.
+
+    x, y: left end of the baseline, in pixels
+    size: font size, in pixels
+    max_width: maximum width, in pixels
+    """
     text = "".join(each if each.isprintable() else "�" for each in text[:MAX_CHARACTERS])
     length = _text_width(text, size)
     if length > max_width:
@@ -27,7 +35,7 @@ def text_element(x: float, y: float, size: float, text: str, max_width: float, c
         while len(text) > 1 and _text_width(text, size) > max_width:
             text = f"{text[: -2 if text.endswith('…') else -1]}…"
     # As a style attribute, because a map's style sheet applies to the whole document and overrides plain attributes.
-    # Rounded down, because half a tenth of a pixel more on each of many characters would exceed the place.
+    # The size is rounded down. Rounded up, it could make a long text wider than `max_width`.
     style = f"font: {floor(10 * size) / 10:.1f}px '{FONT}'; fill: {colour}; stroke: none"
     return f'<text x="{x:.1f}" y="{y:.1f}" style="{style}">{escape(text)}</text>'
 

@@ -13,11 +13,11 @@ from arena.maps.mapfile import MapFile
 from arena.maps.picture import MAXIE, MINNIE, STYLE, picture_of
 
 MIN_SCALE = 1.1
-"""Minimum scale of the marks on a map, in pixels per unit of the map."""
+"""Minimum scale of the armies and arrows on a map, in pixels per unit of the map. On a small map, they are enlarged."""
 
 
 class Rectangle(NamedTuple):
-    """Rectangle of a picture, in pixels."""
+    """Rectangle in a picture, in pixels. Its upper left corner is at (x, y)."""
 
     x: float
     y: float
@@ -27,10 +27,12 @@ class Rectangle(NamedTuple):
 
 @dataclass(frozen=True)
 class DrawnPosition:
-    """SVG of a position in two layers: `still`, which is equal for all positions of a match, and `moving` above it."""
+    """SVG of a position in two layers."""
 
     background: str
+    """Layer that is equal for all positions of a match, such as the board."""
     foreground: str
+    """Layer above it, with the pieces or armies."""
 
     @property
     def full_svg(self) -> str:
@@ -39,7 +41,7 @@ class DrawnPosition:
 
 
 def draw_position(game: Game[Any, Any], position: Any, box: Rectangle, move: Any = None) -> DrawnPosition:
-    """Draw a position within a rectangle. On a map, also draw `move`, the move that led to it.
+    """Draw a position within the rectangle `box`. On a map, also draw `move`, the move that led to the position.
 
     A game without a declared board is drawn as text.
     """
@@ -64,7 +66,7 @@ def _draw_map(game: Riskless, position: Any, move: Any, box: Rectangle) -> Drawn
 
 
 def _frame_tag(width: float, height: float, box: Rectangle) -> str:
-    """Return the start tag of an svg element of this size that is scaled to fit a rectangle."""
+    """Return the start tag of an `svg` element whose content, of this size, is scaled to fit a rectangle."""
     return (
         f'<svg x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" '
         f'viewBox="0 0 {width:.1f} {height:.1f}">'
