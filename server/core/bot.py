@@ -16,36 +16,45 @@ from arena.rating.glicko import Rating
 from arena.server.core.inputs import ClientAdmitted
 
 MAX_RECENT_MATCHES = 32
-"""Maximum number of finished matches remembered for each bot."""
+"""Maximum number of recently finished matches remembered for each bot, to resend their results."""
 RECENT_NS = 15_000_000_000
-"""Time for which a bot's finished matches are remembered, in ns.
+"""Age up to which the result of a finished match is resent to its bots after a failure, in ns.
 
 If a server process fails, bots may not have received the results of the last seconds.
 """
 MIN_ANSWER_INTERVAL_NS = 20_000_000_000
 """Shortest time between the starts of two answer periods of a bot, in ns.
 
-During an answer period the matchmaker does not pair a challenged bot, so that the bot can answer.
+During an answer period the matchmaker does not pair a challenged bot, so that the bot can answer. The limit keeps
+challengers from holding a bot out of the pool.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """Games, maps and time controls that a bot plays. An empty set means all."""
+    """Names of the games, maps and time controls that a bot plays. An empty set means all."""
 
     games: frozenset[str] = frozenset()
     maps: frozenset[str] = frozenset()
     time_controls: frozenset[str] = frozenset()
+    """Time controls in canonical form, such as `10+0.1`."""
     pool: bool = True
+    """True if the matchmaker may pair the bot; False if it plays only by challenge."""
 
     @classmethod
     def from_hello(cls, hello: Hello, *, pool: bool) -> Preferences:
-        """Return the preferences in a hello. Without `pool`, the bot gets no matches from the pool."""
+        """Return the preferences in a bot's hello.
+
+        pool  False to keep the bot out of the pool, even if its hello asks for pool matches
+        """
         pool = pool and hello.pool
         return cls(frozenset(hello.games), frozenset(hello.maps), frozenset(hello.time_controls), pool)
 
     def decline_reason(self, game: AnyGame, control: TimeControl) -> str | None:
-        """Return why the bot does not play a game at a time control, such as `it plays chess only`; None if it does."""
+        """Return the reason why the bot does not play this game at this time control; None if it does.
+
+        The reason is a clause such as `it plays chess only`.
+        """
         if self.games and game.name not in self.games:
             return f"it plays {', '.join(sorted(self.games))} only"
         if self.maps and isinstance(name := game.setup().get("map"), str) and name not in self.maps:
@@ -56,18 +65,18 @@ class Preferences:
 
 
 def hash_secret(secret: str) -> bytes:
-    """Return the hash of a session's secret: only the hash is stored, never the secret."""
+    """Return the SHA-256 hash of a session's secret. Only the hash is stored, never the secret."""
     return sha256(secret.encode()).digest()
 
 
 def is_secret(secret: str, hash: bytes) -> bool:
-    """Return True if `hash` is the hash of a secret. An empty secret and an empty hash match nothing."""
+    """Return True if `hash` is the hash of `secret`. An empty secret or an empty hash matches nothing."""
     return bool(secret) and hmac.compare_digest(hash, hash_secret(secret))
 
 
 @dataclass(eq=False, slots=True)
 class LobbyBot:
-    """Bot known by its name, connected or not."""
+    """Bot that the lobby knows by its name, connected or not."""
 
     name: str
     session: bytes = b""
@@ -76,34 +85,38 @@ class LobbyBot:
     """Number of the bot's connection; None while the bot is disconnected."""
     address: str = ""
     owner: str = ""
+    """Owner of the bot's token; without an owner, the bot's address (its /64 network for IPv6)."""
     is_owner_address: bool = False
     """True if `owner` is an address."""
     program: str = ""
     engine: EngineInfo | None = None
     capacity: int = 1
-    """Number of matches that the bot plays in parallel."""
+    """Maximum number of matches that the bot plays in parallel."""
     quota: int | None = None
     """Number of further matches that the bot accepts; None for no limit."""
     preferences: Preferences = field(default_factory=Preferences)
     guest: bool = False
+    """True for a guest, which plays only the server's own engines."""
     local: bool = False
     """True for a bot that runs on the server's own machine."""
     ratings: dict[str, Rating] = field(default_factory=dict)
+    """Ratings of the bot, by game."""
     has_played: bool = False
     """True once the bot was ready for a match in this session, or if the session was restored after a restart.
 
-    While False, the session ends with the connection, so that a name which a stranger makes up leaves no trace.
+    While False, the session ends with the connection, so that names made up by strangers leave no trace.
     """
     matches: dict[str, Player] = field(default_factory=dict)
-    """Seats in matches in progress, by match id."""
+    """Seat of the bot in each of its matches in progress, by match id."""
     recent_matches: list[tuple[int, str]] = field(default_factory=list)
-    """End time in ns, and id, of each recently finished match, in order of time."""
+    """Recently finished matches, oldest first: the end time of each in ns, and its id."""
     disconnect_time: int = 0
+    """Time at which the bot last disconnected, or at which its session was restored, in ns."""
     answer_period_start: int | None = None
     """Start of the latest answer period, in ns; None if the bot was not challenged on this connection."""
 
     def rating_in(self, game: str) -> float:
-        """Return the bot's rating in a game; the rating of a new bot if it has none."""
+        """Return the bot's rating in a game; a new bot's rating if the bot has none."""
         return self.ratings.get(game, Rating()).rating
 
     @property
@@ -119,12 +132,15 @@ class LobbyBot:
     def is_session_secret(self, secret: str, stored_hash: bytes) -> bool:
         """Return True if `secret` is the secret of the bot's session.
 
-        stored_hash  hash from the store, which is compared if the core has no session of this bot
+        stored_hash  hash of the secret in the store, which is used only if the core has no session of this bot
         """
         return is_secret(secret, self.session or stored_hash)
 
     def apply_hello(self, admission: ClientAdmitted, max_matches: int) -> None:
-        """Apply the hello of an admitted bot. A guest plays one match at a time, and only by challenge."""
+        """Apply the hello of an admitted bot. A guest plays one match at a time, and only by challenge.
+
+        max_matches  server's limit on the parallel matches of one bot
+        """
         hello = admission.hello
         self.client = admission.client
         self.address, self.owner, self.is_owner_address = (
@@ -141,28 +157,31 @@ class LobbyBot:
         self.ratings = dict(admission.ratings)
 
     def set_owner(self, owner: str) -> None:
-        """Set the owner of the bot."""
+        """Replace the owner, until now the bot's address, by the owner of its token, who has been looked up."""
         self.owner, self.is_owner_address = owner, False
 
     def shares_owner(self, other: LobbyBot) -> bool:
-        """Return True if both bots have the same owner. Such bots play no rated matches with each other."""
+        """Return True if both bots have the same owner. Such bots play no rated matches with each other.
+
+        Bots that share only an address do not count as having the same owner.
+        """
         return self.owner == other.owner and not (self.is_owner_address or other.is_owner_address)
 
     def open_session(self, secret: str) -> None:
-        """Start a new session."""
+        """Start a new session with this secret. Matches of an earlier session are no longer remembered."""
         self.session = hash_secret(secret)
         self.recent_matches, self.has_played = [], False
 
     def restore_session(self, session: bytes, now: int) -> None:
-        """Restore a session from the hash of its secret. The bot counts as disconnected since `now`."""
+        """Restore a session. `session` is the hash of its secret. The bot counts as disconnected since `now`."""
         self.session, self.disconnect_time = session, now
 
     def keep_session_after_disconnect(self) -> None:
-        """Keep the session for the grace period after its connection has ended."""
+        """Let the session outlive its connection by the grace period from now on."""
         self.has_played = True
 
     def disconnect(self, now: int) -> None:
-        """Mark the bot as disconnected."""
+        """Mark the bot as disconnected since `now`."""
         self.client = self.answer_period_start = None
         self.disconnect_time = now
 
@@ -171,7 +190,7 @@ class LobbyBot:
         self.quota = quota
 
     def use_quota(self) -> None:
-        """Reduce the quota by one, for a new match."""
+        """Count a new match against the quota, if the bot has one."""
         if self.quota:
             self.quota -= 1
 
@@ -180,7 +199,7 @@ class LobbyBot:
         self.matches[match] = player
 
     def leave_seat(self, match: str, now: int) -> None:
-        """Leave the seat in a match that ended at `now`."""
+        """Leave the seat in a match that ended at `now`, and remember the match as recently finished."""
         self.matches.pop(match, None)
         self.recent_matches = [*self.recent_matches[1 - MAX_RECENT_MATCHES :], (now, match)]
 
@@ -194,7 +213,11 @@ class LobbyBot:
             self.answer_period_start = now
 
     def make_listing_entry(self, suspension_reason: str, *, house: bool) -> ListedBot:
-        """Return the bot's entry in a listing. `suspension_reason` is empty if the bot is not suspended."""
+        """Return the bot's entry in a listing.
+
+        suspension_reason  reason for the bot's suspension; empty if the bot is not suspended
+        house              True for one of the server's own engines
+        """
         return ListedBot(
             self.name, self.program, len(self.matches), self.capacity, suspension_reason, house=house
         )

@@ -13,7 +13,7 @@ from arena.server.core.event_state import EventPlan, Recurrence
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 INTERVAL_DAYS = {"day": 1, "week": 7}
-"""Length in days of each interval at which an event may repeat."""
+"""Number of days in each interval at which an event may repeat."""
 
 _START_TIME = re.compile(r"(?:(?P<date>\d{4}-\d{2}-\d{2})|(?P<day>[A-Za-z]{3,9}))?\s*(?P<time>\d{1,2}:\d{2})")
 
@@ -33,10 +33,10 @@ def find_zone(name: str) -> ZoneInfo:
 
 
 def next_start_time(at: str, zone: str, after: int) -> int:
-    """Return the first Unix time after `after` at which clocks in the time zone `zone` show `at`.
+    """Return the first Unix time, in seconds, after `after` at which clocks in the time zone `zone` show `at`.
 
     `at` is written `Fri 20:00`, `20:00` or `2026-11-27 20:00`. A full date is returned even if it lies before `after`.
-    Raises BadStartTime.
+    Raises BadStartTime if `at` or `zone` is invalid, or if daylight saving time skips that time.
     """
     parts = _START_TIME.fullmatch(at.strip())
     day = (parts["day"] or "")[:3].lower() if parts else ""
@@ -67,7 +67,10 @@ def _to_unix(day: date, hour: time, zone: ZoneInfo) -> int:
 
 
 def last_time_before(at: str, zone: str, before: int) -> int:
-    """Return the latest Unix time, no later than `before`, at which clocks in `zone` show `at`. Raises BadStartTime."""
+    """Return the latest Unix time, no later than `before`, at which clocks in `zone` show `at`.
+
+    Raises BadStartTime as `next_start_time` does.
+    """
     # A day may be an hour longer or shorter than 24, and `at` may name a day of the week.
     last = next_start_time(at, zone, before - 8 * 24 * 3600)
     while last < (later := next_start_time(at, zone, last)) <= before:
@@ -76,7 +79,10 @@ def last_time_before(at: str, zone: str, before: int) -> int:
 
 
 def plan_next_event(plan: EventPlan, after: int) -> EventPlan | None:
-    """Return the plan of the next event of a series after Unix time `after`; None if `plan` does not repeat."""
+    """Return the plan of the event that follows `plan` in its series; None if `plan` does not repeat.
+
+    The new event begins after Unix time `after`, and after the event of `plan`.
+    """
     if plan.again is None:
         return None
     recurrence, begins = plan.again, plan.begins
@@ -93,7 +99,10 @@ def plan_next_event(plan: EventPlan, after: int) -> EventPlan | None:
 
 
 def make_event_name(series: str, recurrence: Recurrence, begins: int) -> str:
-    """Return the name of one event of a series: the name of the series and the event's date, as in `friday-2026-11-27`."""
+    """Return the name of the event of a series that begins at Unix time `begins`.
+
+    It consists of the name of the series and the local date, as in `friday-2026-11-27`.
+    """
     return f"{series}-{datetime.fromtimestamp(begins, find_zone(recurrence.zone)):%Y-%m-%d}"
 
 

@@ -35,13 +35,17 @@ MAX_COMPARED = 100
 A comparison takes about 10 µs.
 """
 MARGIN_MS = 100
-"""Time for network delay that a challenge match adds to each move, in ms."""
+"""Extra time allowed on each move of a challenge match for network delay, in ms."""
 READY_MS = 30_000
-"""Time to get ready for a challenge match, in ms: a compiled engine may have to compile first."""
+"""Time for a bot to get ready for a challenge match, in ms: its engine may have to be compiled first."""
 
 
 def make_challenge_game(challenge: Challenge, max_territories: int) -> AnyGame:
-    """Return the game that a challenge names, on the map that it names. Raises RequestRefused if either is unknown or not allowed."""
+    """Return the game that a challenge names, on the map that it names.
+
+    Raises RequestRefused if the game or the map is unknown, if the map is a file, or if it is a generated map with more
+    than `max_territories` territories.
+    """
     # Only the host's own command line may give a path as the name of a map.
     if challenge.map.endswith(".toml") or "/" in challenge.map or "\\" in challenge.map:
         raise RequestRefused(
@@ -98,7 +102,7 @@ class ChallengeHandler:
     def send_challenges_to(self, bot: LobbyBot) -> None:
         """Send a newly connected bot the challenges that name it.
 
-        The server's own engines get theirs in turn order instead.
+        The server's own engines get theirs from their queue instead, in turn order.
         """
         if bot.name in self._house:
             return
@@ -110,7 +114,7 @@ class ChallengeHandler:
     def close_challenges_of(self, bot: LobbyBot) -> None:
         """Close the challenges of a disconnected bot.
 
-        Challenges to the server's own engines stay open until these reconnect.
+        Challenges to one of the server's own engines stay open, and wait until the engine reconnects.
         """
         self._house.requeue(bot.name)
         for challenge in self._open_challenges.list_involving(bot.name):
@@ -120,12 +124,12 @@ class ChallengeHandler:
                 )
 
     def withdraw_all(self, name: str, why: str) -> None:
-        """Close all challenges from or to a bot."""
+        """Close all challenges from or to a bot, and send `why` to the bots concerned as the reason."""
         for challenge in self._open_challenges.list_involving(name):
             self._send_outcome(self._open_challenges.close(challenge.id), "withdrawn", why)
 
     def expire_challenge(self, id: str) -> None:
-        """Close a challenge if it has expired; otherwise schedule the next check."""
+        """Close a challenge if it has expired; otherwise schedule the next check. Ignore a closed challenge."""
         challenge = self._open_challenges.find(id)
         if challenge is None:
             return
@@ -247,7 +251,9 @@ class ChallengeHandler:
     ) -> None:
         """Send the outcome of a closed challenge to its bots.
 
-        `accepter`: name of the bot that accepted it; empty if none.
+        detail    reason for the outcome, for people; may be empty
+        match     id of the match that follows from an accepted challenge; None for any other outcome
+        accepter  name of the bot that accepted the challenge, or tried to; empty if there was none
         """
         self._house.forget_challenge(challenge.id)
         self._lobby.deadlines.cancel(("challenge", challenge.id))

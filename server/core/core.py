@@ -89,10 +89,10 @@ from arena.server.core.suspensions import Suspensions
 
 
 class Core:
-    """State of an arena. A single task calls it, with inputs in the order of their arrival."""
+    """State machine of an arena. A single task calls it, with the inputs in the order of their arrival."""
 
     def __init__(self, settings: CoreSettings, seed: bytes, now: int) -> None:
-        """Start an empty arena at time `now`. `seed`: random bytes, which differ after each restart."""
+        """Start an empty arena at time `now` (monotonic ns). `seed`: random bytes, which differ after each restart."""
         ids = RandomIds(seed)
         self._lobby = lobby = Lobby(settings, now)
         self._suspensions = suspensions = Suspensions()
@@ -189,7 +189,7 @@ class Core:
         return self._lobby.list_connected_bots()
 
     def find_bot(self, name: str) -> LobbyBot | None:
-        """Return the bot of that name if it is connected or within its grace period; None otherwise."""
+        """Return the bot of that name; None unless it is connected, plays a match, or may still return to its session."""
         return self._lobby.bots.get(name)
 
     # consequences of changes
@@ -294,7 +294,10 @@ class Core:
         return client
 
     def _handle_edge_disconnection(self, disconnection: EdgeDisconnected) -> None:
-        """Disconnect the clients of a lost edge. Their turns restart once the players to move have reconnected."""
+        """Disconnect the clients of a lost edge.
+
+        The current turns of their matches restart once the players to move have reconnected.
+        """
         clients = [
             client for id, client in self._lobby.clients.items() if edge_number(id) == disconnection.edge
         ]
@@ -318,7 +321,7 @@ class Core:
                 self._resend_state(client.bot)
 
     def _admit_resynced(self, admission: ClientAdmitted) -> None:
-        """Admit a client that an earlier core had welcomed, or close its connection."""
+        """Admit a client that an earlier core had welcomed; close its connection if its session is unknown or in use."""
         if admission.hello.role != "bot":
             self._lobby.add_spectator(admission)
             return

@@ -7,10 +7,13 @@ from typing import Literal
 
 DeadlineKind = Literal["match", "challenge", "bot", "matchmaker", "listing", "event"]
 DeadlineKey = tuple[DeadlineKind, str]
-"""Kind of an object with a deadline, and its id or name."""
+"""Kind of an object with a deadline, and the object's id or name.
+
+The name is empty for the matchmaker, the listing and the events, each of which has a single deadline.
+"""
 
 MIN_STALE_ENTRIES = 64
-"""Number of cancelled entries, beyond the number of valid ones, at which the heap is rebuilt."""
+"""Surplus of cancelled entries over valid ones above which the heap is rebuilt with the valid ones alone."""
 
 
 class Deadlines:
@@ -30,7 +33,7 @@ class Deadlines:
         return len(self._times)
 
     def schedule(self, key: DeadlineKey, at: int) -> None:
-        """Schedule a check of an object at time `at`, unless an earlier check is scheduled."""
+        """Schedule the next check of an object at time `at` (ns), unless an earlier check is scheduled."""
         earlier = self._times.get(key)
         if earlier is None or at < earlier:
             self._times[key] = at
@@ -39,7 +42,7 @@ class Deadlines:
                 self.next = at
 
     def cancel(self, key: DeadlineKey) -> None:
-        """Cancel the next check of an object."""
+        """Cancel the next check of an object, if one is scheduled."""
         at = self._times.pop(key, None)
         if at is not None and len(self._heap) > 2 * len(self._times) + MIN_STALE_ENTRIES:
             self._heap = [(at, key) for key, at in self._times.items()]
@@ -54,7 +57,7 @@ class Deadlines:
         self.next = heap[0][0] if heap else None
 
     def pop_due(self, now: int) -> list[DeadlineKey]:
-        """Return the objects whose checks are due at `now`, earliest first, and forget these checks."""
+        """Return the keys of the objects whose checks are due at `now`, earliest first, and forget these checks."""
         due: list[DeadlineKey] = []
         while self.next is not None and self.next <= now:
             key = heapq.heappop(self._heap)[1]

@@ -1,4 +1,7 @@
-"""Effects of the core, in order. Durable effects are committed before any other effect of the same batch is released."""
+"""Effects of the core, which the shell carries out in order.
+
+The shell commits durable effects to the store before it releases any other effect of the same batch.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +22,15 @@ LISTING = "listing"
 
 
 class SendToClient(Struct, frozen=True, gc=False, tag="send"):
-    """Effect: send a message to a client."""
+    """Message to a client."""
 
     client: int
     message: ServerMessage
     ran: int = 0
-    """Time for which the clock of a `Turn` has already run, in ns. The edge adds the time that it measures itself."""
+    """Time for which the clock of a `Turn` has already run, in ns; 0 for other messages.
+
+    The edge adds the time that it measures itself.
+    """
 
 
 class CloseClient(Struct, frozen=True, tag="close"):
@@ -45,6 +51,7 @@ class Publish(Struct, frozen=True, gc=False, tag="publish"):
     topic: str
     message: ServerMessage
     edges: tuple[int, ...]
+    """Numbers of the edges that have followers of the topic."""
 
 
 class SendMissedResult(Struct, frozen=True, tag="tell_end"):
@@ -60,20 +67,23 @@ class OpenMatch(Struct, frozen=True, tag="open_match"):
 
     terms: Terms
     started: str
+    """Start time in UTC, in ISO 8601."""
 
 
 class AppendEvent(Struct, frozen=True, gc=False, tag="append"):
-    """Durable: event number `seq` of a match, to append to the journal.
-
-    `turn` is the start, with its time, of the turn that this event ends. It becomes event number `seq` - 1. None if the
-    event ends no turn.
-    """
+    """Durable: event of a match, to append to the journal."""
 
     match: str
     seq: int
+    """Number of the event in the match, from 1."""
     at: int
+    """Time of the event, in monotonic ns."""
     event: Event
     turn: tuple[int, TurnStarted] | None
+    """Start of the current turn, with its time in ns, to append first, as event number `seq` - 1.
+
+    None if the journal has the start already, or if no clock is running.
+    """
 
 
 class CloseMatch(Struct, frozen=True, tag="close_match"):
@@ -81,6 +91,7 @@ class CloseMatch(Struct, frozen=True, tag="close_match"):
 
     record: Record
     rated: bool
+    """True if the result counts for the ratings."""
 
 
 class SaveSession(Struct, frozen=True, tag="keep_session"):
@@ -106,6 +117,7 @@ class CommandAnswered(Struct, frozen=True, tag="answered"):
     """Durable: answer to a host's command, in one line."""
 
     number: int
+    """Number of the `HostCommand`."""
     answer: str
     done: bool
     """False if the command was refused."""
@@ -118,7 +130,7 @@ class MatchFinished(Struct, frozen=True, tag="match_over"):
 
 
 class EventStarted(Struct, frozen=True, tag_field="type", tag="event_begins"):
-    """Start of an event. `bots` are its players, best first."""
+    """Start of an event. `bots` are its players, highest rating first."""
 
     format: str
     game: str
@@ -131,7 +143,9 @@ class RoundPaired(Struct, frozen=True, tag_field="type", tag="round_paired"):
     round: int
     """Number of the round, from 1."""
     rounds: int
+    """Number of rounds of the event."""
     pairs: tuple[tuple[str, str], ...]
+    """Names of the bots that meet in this round."""
 
 
 class EventMatchFinished(Struct, frozen=True, tag_field="type", tag="match_over"):
@@ -160,7 +174,7 @@ class EventFinished(Struct, frozen=True, tag_field="type", tag="event_over"):
 
 
 class EventNews(Struct, frozen=True, tag="event_news"):
-    """News of an event for the host's webhook."""
+    """News of an event, for the webhook that the host has set up."""
 
     event: str
     content: EventStarted | RoundPaired | EventMatchFinished | EventFinished
@@ -180,7 +194,7 @@ class StartHouseEngine(Struct, frozen=True, tag="want_bot"):
 
 
 class LogLine(Struct, frozen=True, tag="report"):
-    """Line for the server's log."""
+    """Line for the server's log. `bot` and `match` name the bot and the match that it concerns; empty if none."""
 
     level: Literal["info", "warning", "error"]
     text: str
@@ -192,6 +206,7 @@ class IncrementMetric(Struct, frozen=True, tag="count"):
     """Increment of one of the server's metrics."""
 
     what: Literal["lines_cut"]
+    """Name of the metric. `lines_cut`: number of moves cut from the main lines in the bots' analyses."""
     by: int
 
 

@@ -24,6 +24,7 @@ from arena.server.core.pairing import PairingHistory
 from arena.server.core.turn_order import TurnOrder
 
 MAX_ENTRIES = 1000
+"""Maximum number of bots that can enter one event."""
 
 
 class EventRefused(Exception):
@@ -91,7 +92,7 @@ class Event:
 
     @property
     def is_finished(self) -> bool:
-        """True once all matches are played. An event of the format `arena` ends by its clock instead."""
+        """True once all matches are played. Always False for the format `arena`, which ends at a fixed time instead."""
         return self.schedule is not None and not self.schedule and not self.matches_in_progress
 
     def find_rank(self, bot: str) -> tuple[int, float] | None:
@@ -115,9 +116,12 @@ class Event:
     # entries
 
     def enter(self, bot: str, rating: float, *, by_host: bool = False) -> None:
-        """Enter a bot, or let it return after a withdrawal. Raises EventRefused if the event does not accept it.
+        """Enter a bot, or let it return after a withdrawal. Do nothing if the bot is already in the event.
 
+        rating   rating of the bot in the game of the event
         by_host  True if the host or the bot's owner enters the bot, False if the bot enters itself
+
+        Raises EventRefused if the event does not accept the bot.
         """
         state, plan = self.state, self.plan
         if state.has_entered(bot):
@@ -211,7 +215,7 @@ class Event:
     # progress
 
     def begin(self, bots: Sequence[str]) -> None:
-        """Begin the event with these bots, best first."""
+        """Begin the event with these bots, highest rating first."""
         self.state = replace(self.state, phase="running", bots=tuple(bots))
         self._make_schedule()
 
@@ -220,7 +224,7 @@ class Event:
         self.state = replace(self.state, phase="over")
 
     def change_phase(self, action: str) -> None:
-        """Pause, resume or cancel the event. Raises EventRefused if its state does not allow that."""
+        """Carry out `action`: `pause`, `resume` or `cancel`. Raises EventRefused if the event's phase does not allow it."""
         phase = self.state.phase
         allowed = {"pause": ("running",), "resume": ("paused",), "cancel": ("open", "running", "paused")}[
             action
@@ -256,7 +260,7 @@ class Event:
     def list_due_matches(self) -> list[Pairing]:
         """Return the matches that may begin, in order: the next match of each pair of bots.
 
-        Empty for the format `arena`.
+        Empty for the format `arena`, and before the start of the event.
         """
         return self.schedule.startable() if self.schedule is not None else []
 
@@ -267,7 +271,12 @@ class Event:
         rating: Callable[[str], float],
         may_meet: Callable[[str, str], bool],
     ) -> list[Pairing]:
-        """Choose new matches among the free bots, for the format `arena`. Bots that have waited longest come first."""
+        """Choose new matches among the free bots, for the format `arena`. Bots that have waited longest come first.
+
+        free_bots  names of bots that can begin a match now; those that are not in the event are ignored
+        rating     function that returns a bot's rating
+        may_meet   function that returns True if two bots may play each other
+        """
         names = [bot for bot in free_bots if self.state.has_entered(bot)]
         most = len(names) // 2
         chosen = choose_pairs(
@@ -299,7 +308,7 @@ class Event:
         return match
 
     def adopt_matches(self, matches: dict[str, Players]) -> None:
-        """Record the matches in progress, by id, when a restarted server resumes the event."""
+        """Record the event's matches in progress when a restarted server resumes it. `matches`: players by match id."""
         while self.schedule is not None:
             due_matches = [
                 each for each in self.list_due_matches() if self.schedule.next_match_id(each) in matches
@@ -321,7 +330,7 @@ class Event:
         self._history.record_start(maxie, minnie)
 
     def record_result(self, match: str, result: Result) -> None:
-        """Record the result of a finished match."""
+        """Record the result of a finished match. Ignore a match that is not in progress."""
         pairing = self.matches_in_progress.pop(match, None)
         if pairing is None:
             return

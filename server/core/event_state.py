@@ -17,6 +17,7 @@ class Recurrence(Struct, frozen=True):
     closes: str
     """Closing time of entries as the host wrote it, such as `19:55`; empty if entries close at the start."""
     zone: str
+    """Name of the time zone, such as `Europe/Berlin`."""
     days: int
     """Interval between two events, in days."""
 
@@ -35,13 +36,17 @@ class EventPlan(Struct, frozen=True, kw_only=True):
     closes: int
     """Time at which the entries close, as Unix time in seconds."""
     format: str
-    """One of rating.formats.FORMATS, or `arena`, in which free bots are paired for `minutes`."""
+    """Name of the format: one of `rating.formats.FORMATS`, or `arena`, which pairs free bots until `minutes` are over."""
     rounds: int = 1
+    """Number of rounds; in a knockout, the number of pairs on each game when two bots meet. Unused by `arena`."""
     minutes: int = 0
+    """Length of an event of the format `arena`, in minutes."""
     starts: tuple[PoolGame, ...]
-    """Games with openings. Two bots that meet play a pair of matches of each game."""
+    """Games with their openings. Two bots that meet play a pair of matches of each game; in `arena`, one match."""
     margin_ms: int = 100
+    """Extra time allowed on each move for network delay, in ms."""
     ready_ms: int = 30_000
+    """Time for a bot to get ready for a match, in ms."""
     rated: bool = True
     hold_pool: bool = False
     """True if entered bots get no pool matches once the entries are closed."""
@@ -50,7 +55,9 @@ class EventPlan(Struct, frozen=True, kw_only=True):
     ratings: tuple[int, int] = (0, 0)
     """Lowest and highest rating of a bot that may enter; 0 for no bound."""
     seed: int = 1
+    """Seed of the order of the pairings."""
     again: Recurrence | None = None
+    """Repetition of the event; None if it does not repeat."""
 
     @property
     def is_arena(self) -> bool:
@@ -101,4 +108,8 @@ class StoredEvent(Struct, frozen=True):
 
     state: EventState
     done: list[tuple[str, str, str, str | None, str]]
-    """Finished matches in order: id, Maxie, Minnie, winner and reason."""
+    """Finished matches in order.
+
+    Each has its id, the names of the bots that played Maxie and Minnie, the winner's seat (None if nobody won), and the
+    reason for the end.
+    """

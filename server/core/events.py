@@ -57,7 +57,7 @@ RECONNECT_NS = 45_000_000_000
 GATHER_NS = 5_000_000
 """Time from a change to the check for due matches, in ns.
 
-It is shorter than the matchmaker's, so that event matches come first.
+It is shorter than `GATHER_NS` of the matchmaker, so that event matches come first.
 """
 MAX_LISTED = 100
 """Maximum number of events in a listing."""
@@ -74,18 +74,18 @@ class Events:
         self._events: dict[str, Event] = {}
         self._event_by_match: dict[str, Event] = {}
         self._due_times: dict[tuple[object, ...], int] = {}
-        """Time at which the matches of a pair became due, in ns, by event, round and bots.
+        """Time at which a due match first had to wait for an absent bot, in ns, by event, round and names of the bots.
 
-        Kept until both bots are free.
+        Kept until both bots are connected and accept matches.
         """
         self._waiting_bots: dict[str, frozenset[str]] = {}
-        """Bots of each event in progress whose match is due but has not begun."""
+        """Names of the bots whose match is due but has not begun, by event."""
         self._last_status: dict[str, tuple[str, int]] = {}
-        """Phase and round that the bots of each event were last notified of."""
+        """Phase and round that the bots of an event were last notified of, by event."""
         self._reported_rounds: dict[str, int] = {}
-        """Latest round of each event that was reported to the host's webhook."""
+        """Latest round that was reported to the host's webhook, by event."""
         self._closed_events: set[str] = set()
-        """Events whose entries have closed, and whose bots the matchmaker was asked to check again."""
+        """Names of the events whose entries have closed, and whose bots the matchmaker was asked to check again."""
         self._earliest_start = 0
         """Earliest time at which an event may begin, in ns: after a restart, bots have to reconnect first."""
         matches.set_event_match_handler(self.record_result)
@@ -131,7 +131,7 @@ class Events:
     # from the store
 
     def restore(self, stored_events: Iterable[StoredEvent]) -> None:
-        """Load the events of an earlier core. When `matches` has restored their matches, call `assign_matches`."""
+        """Load the events of an earlier core. The caller then restores their matches, and calls `assign_matches`."""
         for each in stored_events:
             self._earliest_start = self._lobby.now + RECONNECT_NS
             self._events[each.state.plan.event] = Event(each)
@@ -213,9 +213,9 @@ class Events:
             raise EventRefused(f"this server has no engine called {bot!r:.70}{did_you_mean(bot, names)}")
 
     def enter(self, bot: LobbyBot, name: str) -> None:
-        """Enter a bot in an event.
+        """Enter a bot in an event, and send the bot the event's status. `name`: name of the event or of its series.
 
-        Raises RequestRefused if there is no such event, or if it does not accept the bot.
+        Raises RequestRefused if there is no such event, or if the event does not accept the bot.
         """
         event = self._require_event(name, "enter", bot)
         before = event.state
@@ -230,7 +230,10 @@ class Events:
         self.send_status(event, bot)
 
     def leave(self, bot: LobbyBot, name: str) -> None:
-        """Withdraw a bot from an event. Raises RequestRefused if there is no such event, or if the bot is not in it."""
+        """Withdraw a bot from an event, and send the bot the event's status. `name`: name of the event or of its series.
+
+        Raises RequestRefused if there is no such event, or if the bot is not in the event.
+        """
         event = self._require_event(name, "withdraw", bot)
         try:
             event.leave(bot.name)
@@ -338,7 +341,7 @@ class Events:
     # progress
 
     def begin_due_matches(self) -> None:
-        """Begin due events, and due matches of events in progress."""
+        """Begin due events and due matches, end finished events, and notify the bots of each new phase or round."""
         for event in list(self._events.values()):
             if event.state.phase == "open":
                 self._begin_if_due(event)
@@ -419,7 +422,7 @@ class Events:
         return bot is not None and bot.client is not None and bot.quota != 0
 
     def _begin_matches(self, event: Event) -> list[Pairing]:
-        """Begin the due matches whose bots are free, and return the others."""
+        """Begin the due matches whose bots are free, and return those that have to wait; none for the format `arena`."""
         if event.plan.is_arena:
             if self._lobby.unix_ns() < self._end_unix_s(event) * SECOND_NS:
                 self._schedule_check_at_unix(self._end_unix_s(event))
@@ -485,7 +488,10 @@ class Events:
         return True
 
     def _forfeit_time(self, event: Event, name: str, due_time: int) -> int:
-        """Return the time until which a match that is due since `due_time` waits for a disconnected bot."""
+        """Return the time until which a match that became due at `due_time` waits for an absent bot, in ns.
+
+        The time is 0 for a bot that is withdrawn from the event.
+        """
         if name in event.state.withdrawn:
             return 0
         bot = self._lobby.bots.get(name)
@@ -587,6 +593,12 @@ class Events:
 def add_result(
     status: EventStatus, rank: int, points: float, bots: int, table: str | UnsetType = UNSET
 ) -> EventStatus:
-    """Return the status of a finished event, with the result of one of its `bots` bots added."""
+    """Return `status`, the status of a finished event, with the result of one bot added.
+
+    rank    rank of the bot, from 1
+    points  points of the bot
+    bots    number of bots in the event
+    table   path of the final table on the server's web page; UNSET if there is none
+    """
     detail = f"the event is over: place {rank} of {bots}, {points:g} point{'' if points == 1 else 's'}"
     return replace(status, detail=detail, rank=rank, points=points, table=table)

@@ -15,16 +15,16 @@ MAX_TIME_CONTROL = TimeControl(900_000, 10_000)
 It is short because each house engine plays only a few matches in parallel.
 """
 MAX_MOVE_MS = 60_000
-"""Longest time per move of a guest's match, in ms."""
+"""Longest time per move, in ms, of a guest's match with a fixed time for each move."""
 MAX_GUEST_TOTAL_MS = 900_000
-"""Longest thinking time of each player in a guest's match, in ms: a match takes at most half an hour."""
+"""Limit on the total thinking time of each player in a guest's match, in ms. Such a match takes at most half an hour."""
 START_INTERVAL_NS, START_BURST = 1_000_000_000, 10
-"""Rate limit on the matches that all guests together begin: interval in ns, and burst.
+"""Rate limit on the matches that all guests together begin: average interval in ns, and burst.
 
 It exists because each match is stored.
 """
 REQUEST_INTERVAL_NS, REQUEST_BURST = 5_000_000_000, 4
-"""Rate limit on the match requests of all guests at one address: interval in ns, and burst."""
+"""Rate limit on the match requests of all guests at one address: average interval in ns, and burst."""
 SLOTS_PER_ADDRESS = 2
 """Maximum number of parallel matches for all guests at one address."""
 
@@ -34,7 +34,7 @@ _NAME = re.compile(r"guest-[0-9]{1,6}")
 def is_guest_name(name: str) -> bool:
     """Return True for a guest name: `guest-` and one to six digits.
 
-    Only so many names are allowed because each name that is used stays in the store.
+    The number of such names is limited because each name that is used stays in the store.
     """
     return _NAME.fullmatch(name) is not None
 
@@ -42,7 +42,12 @@ def is_guest_name(name: str) -> bool:
 def guest_refusal_reason(
     challenge: Challenge, house_engines: Container[str], maps: Container[str]
 ) -> str | None:
-    """Return a one-line reason why a guest may not play this match; None if it may. The game must be known."""
+    """Return a one-line reason why a guest may not play this match; None if it may.
+
+    challenge      request for the match, whose game must exist
+    house_engines  names of the server's own engines
+    maps           names of the maps that a guest may play on
+    """
     control = challenge.time_control
     if challenge.opponent not in house_engines:
         return "a guest plays the server's own bots only; ask the host for a token to play others"

@@ -15,7 +15,9 @@ from arena.server.core.settings import PoolGame
 
 
 def check_hello_names(hello: Hello, list_offered_games: Callable[[], Collection[PoolGame]]) -> None:
-    """Check that the games, maps and time controls of a bot exist. Raises RequestRefused, with the nearest valid name.
+    """Check that the games, maps and time controls of a bot exist.
+
+    Raises RequestRefused, with the nearest valid name, if one of them does not exist or is not in canonical form.
 
     A bot may support more games than this server: one known game is enough.
 

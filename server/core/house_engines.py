@@ -34,7 +34,8 @@ CHECK_INTERVAL_NS = 500_000_000
 class HouseEngines:
     """House engines of one arena: the engines that the server itself runs.
 
-    Their bots connect like all others, with secret tokens.
+    Their bots connect like all others, with secret tokens. Each of their matches takes a slot, and the queue limits how
+    many slots one opponent can take.
     """
 
     def __init__(self, lobby: Lobby, challenges: OpenChallenges) -> None:
@@ -45,9 +46,9 @@ class HouseEngines:
         self._start_limit = RateLimit(START_INTERVAL_NS, START_BURST)
         self._request_limit = RateLimit(REQUEST_INTERVAL_NS, REQUEST_BURST)
         self._offers: dict[str, str] = {}
-        """Engine of each challenge that was offered and is not answered yet."""
+        """Engine that each unanswered challenge was offered to, by challenge id."""
         self._sent_positions: dict[str, int] = {}
-        """Queue position last sent to the challenger, by challenge."""
+        """Queue position last sent to the challenger, by challenge id."""
 
     def __contains__(self, name: object) -> bool:
         return name in self._engines
@@ -68,13 +69,13 @@ class HouseEngines:
         return entries
 
     def start(self, name: str) -> None:
-        """Request the start of an engine unless it is running."""
+        """Request the start of an engine, which has no effect if the engine is running."""
         self._lobby.effects.append(StartHouseEngine(name))
 
     # challenges
 
     def check_guest(self, bot: LobbyBot, challenge: Challenge) -> None:
-        """Count a guest's request for a match. Raises RequestRefused if the guest may not play it."""
+        """Count a guest's request for a match. Raises RequestRefused if the guest may not play it, or requests too many."""
         why = guest_refusal_reason(challenge, self, map_names())
         if why is not None:
             raise RequestRefused(Code.BAD_CHALLENGE, why)
@@ -83,7 +84,10 @@ class HouseEngines:
             raise RequestRefused(Code.RATE_LIMITED, why)
 
     def enqueue(self, challenge: OpenChallenge, bot: LobbyBot) -> str | None:
-        """Queue a challenge. If too many wait, return the id of one that must be refused."""
+        """Queue the challenge of `bot` to a house engine, and start the engine.
+
+        If too many challenges wait, return the id of one that must be refused; otherwise None.
+        """
         self.start(challenge.request.opponent)
         return self._queue.enqueue(challenge.id, challenge.request.opponent, Requester(bot.owner, bot.guest))
 
@@ -102,9 +106,9 @@ class HouseEngines:
         self._queue.forget(match)
 
     def resume(self, terms: Terms) -> None:
-        """Take a slot for a match that continues after a restart.
+        """Take a slot for a match that continues after a restart, if a house engine plays in it.
 
-        The bot's name is used as the owner, who is not known.
+        The name of the engine's opponent stands for the opponent's owner, who is not known.
         """
         names = (terms.players.maxie, terms.players.minnie)
         engines = [name for name in names if name in self]
@@ -116,7 +120,10 @@ class HouseEngines:
             self._queue.resume(terms.match, Requester(opponent, terms.total_ms == MAX_GUEST_TOTAL_MS))
 
     def count_slots(self, terms: Terms) -> int:
-        """Return the number of slots that a resumed match occupies on the server's own machine."""
+        """Return the part of `CoreSettings.concurrency` that a resumed match takes up.
+
+        This is 1 or, with `by_threads`, the number of its search threads; 0 if no house engine plays in it.
+        """
         if terms.players.maxie not in self and terms.players.minnie not in self:
             return 0
         return terms.threads_needed if self._lobby.settings.by_threads else 1
@@ -134,7 +141,7 @@ class HouseEngines:
         return MAX_GUEST_TOTAL_MS if challenger.guest else MAX_BOT_TOTAL_MS
 
     def offer_next(self) -> None:
-        """Offer challenges to the house engines in turn order, and send the other challengers their new queue positions."""
+        """Offer challenges to free house engines in turn order, and send the other challengers their new queue positions."""
         if not len(self._queue) or self._lobby.draining:
             return
         self._offer_challenges()

@@ -17,17 +17,18 @@ from arena.server.core.guests import SLOTS_PER_ADDRESS
 from arena.server.core.turn_order import TurnOrder
 
 GROUP_SHARE = Fraction(3, 4)
-"""Largest share of all slots for all guests together, and for all bots with a token together."""
+"""Largest share of all slots that all guests together may take, and that all bots with a token together may take."""
 OWNER_SHARE = Fraction(1, 2)
-"""Largest share of all slots for the bots of one owner."""
+"""Largest share of all slots for the bots of one owner. Guests at one address get `SLOTS_PER_ADDRESS` instead."""
 MAX_QUEUED = 200
 """Maximum number of waiting challenges. If one more arrives, the challenge that is last in turn order is refused."""
 
 
 class Requester(NamedTuple):
-    """Group of bots whose slots are counted together."""
+    """Group of bots whose slots are counted together: the bots of one owner, or the guests at one address."""
 
     owner: str
+    """Name of the owner, or the address."""
     guest: bool
 
 
@@ -53,12 +54,12 @@ class HouseQueue:
         return len(self._waiting_challenges)
 
     def enqueue(self, challenge: str, engine: str, requester: Requester) -> str | None:
-        """Queue a challenge. If too many wait, return the id of one that must be refused."""
+        """Queue a challenge. If too many wait, return the id of the last in turn order, to be refused; otherwise None."""
         self._waiting_challenges[challenge] = _WaitingChallenge(engine, requester)
         return self._list_in_turn_order()[-1] if len(self._waiting_challenges) > MAX_QUEUED else None
 
     def forget(self, key: str) -> None:
-        """Forget a closed challenge or a finished match."""
+        """Forget the closed challenge, or the finished match, of this id, and free its slot."""
         self._waiting_challenges.pop(key, None)
         self._used_slots.pop(key, None)
 
@@ -78,8 +79,8 @@ class HouseQueue:
         """Return the challenges whose turn has come, each with its engine, and take their slots.
 
         total_slots  number of matches that all house engines together play in parallel
-        free_slots   number of further matches for each engine, after the matches already offered to it
-        may_begin    returns True if the match of a challenge may begin now, and then counts it
+        free_slots   number of further matches for each engine, by name, not counting matches already offered to it
+        may_begin    function that takes a challenge id; it returns True, and counts the match, if it may begin now
 
         O(m n log n) for m offered challenges of n waiting ones.
         """
@@ -106,7 +107,7 @@ class HouseQueue:
         return offered
 
     def requeue(self, challenge: str, engine: str) -> None:
-        """Return a challenge to the queue, because its engine has disconnected."""
+        """Return an offered challenge to the queue, and free its slot, because its engine has disconnected."""
         requester = self._used_slots.pop(challenge, None)
         if requester is not None:
             self._waiting_challenges[challenge] = _WaitingChallenge(engine, requester)

@@ -31,7 +31,10 @@ class ClientAdmitted(Struct, frozen=True, tag="enter", omit_defaults=True):
     hello: Hello
     address: str
     owner: str
-    """Owner of the bot's token; without an owner, the bot's address (its /64 network for IPv6). Owners take turns."""
+    """Owner of the bot's token; without one, the bot's address (its /64 network for IPv6).
+
+    Owners take turns in matchmaking.
+    """
     secret: str
     """Fresh session secret, used if the hello does not resume a session."""
     role: Role = "bot"
@@ -56,8 +59,10 @@ class MessageReceived(Struct, frozen=True, gc=False, tag="said", omit_defaults=T
     at: int
     """Time of arrival at the edge, in ns of the core's clock."""
     spent: int | None = None
-    """Time from sending a turn to the arrival of its move, in ns, as the edge measured it. It includes `Send.ran` and
-    excludes time during which the edge itself was stalled. None for other messages, or if the edge does not know the turn.
+    """Time from sending a turn to the arrival of the move that answers it, in ns, as the edge measured it.
+
+    The time includes `SendToClient.ran`, and excludes stalls of the edge itself. None for other messages, and for a move
+    that answers no turn known to the edge.
     """
 
 
@@ -70,7 +75,7 @@ class ClientDisconnected(Struct, frozen=True, tag="gone", omit_defaults=True):
 
 
 class TurnSent(Struct, frozen=True, gc=False, tag="turn_sent", omit_defaults=True):
-    """Report of an edge that it has written a turn. The mover's clock runs from `at`."""
+    """Report of an edge that it has written a `turn` message to a connection. The mover's clock runs from `at`."""
 
     client: int
     match: str
@@ -97,13 +102,14 @@ class MatchRequested(Struct, frozen=True, tag="play"):
 
 
 class BotCrashed(Struct, frozen=True, tag="crashed"):
-    """Crash of a bot that the host runs.
+    """Crash of a bot whose process this server manages.
 
     The bot loses its matches. (A house engine is restarted instead, and loses none.)
     """
 
     name: str
     how: str
+    """Description of the crash, for the records of the bot's matches."""
 
 
 class HouseEngineFailed(Struct, frozen=True, tag="house_lost"):
@@ -113,7 +119,7 @@ class HouseEngineFailed(Struct, frozen=True, tag="house_lost"):
 
 
 class Drain(Struct, frozen=True, tag="drain"):
-    """Order to begin no more matches."""
+    """Order to begin no more matches, because the server is about to stop."""
 
 
 class Reconfigure(Struct, frozen=True, tag="reconfigure"):
@@ -137,7 +143,7 @@ class Restore(Struct, frozen=True, tag="restore", omit_defaults=True):
     sessions: dict[str, bytes] = {}
     """Hashes of the session secrets of the bots in these matches, by name."""
     recent_matches: dict[str, list[str]] = {}
-    """Ids of matches that ended shortly before the restart, by bot. The bot may not have received their results."""
+    """Ids of matches that ended shortly before the restart, by bot name. The bot may not have received their results."""
     events: list[StoredEvent] = []
     """Events of this server that have not ended."""
 
@@ -156,9 +162,11 @@ class ControlEvent(Struct, frozen=True, tag="steer"):
     """Request to change an announced event."""
 
     event: str
+    """Name of the event, or of its series."""
     to: EventAction
+    """Action to take."""
     bot: str = ""
-    """Bot to enter or withdraw."""
+    """Bot to enter or withdraw; empty for other actions."""
     ratings: dict[str, float] = {}
     """Stored ratings, by game, of the bot to enter. The bot may be disconnected."""
 
@@ -172,7 +180,7 @@ class RenameEntry(Struct, frozen=True, tag="rename"):
 
 
 class FindClient(Struct, frozen=True, tag="find"):
-    """Question whether a client is connected. `CommandAnswered.done` is True if it is."""
+    """Query for a connected client of this name. `CommandAnswered.done` is True if there is one."""
 
     name: str
 
@@ -181,9 +189,10 @@ HostRequest = AnnounceEvent | ControlEvent | RenameEntry | FindClient
 
 
 class HostCommand(Struct, frozen=True, tag="asked"):
-    """Request from a host's command. The core answers with an `effects.CommandAnswered` of the same number."""
+    """Request from a command that the host has run. The core answers with an `effects.CommandAnswered`."""
 
     number: int
+    """Number of the command, which the answer repeats."""
     request: HostRequest
 
 
@@ -213,6 +222,7 @@ class RatingChanged(Struct, frozen=True, tag="rated"):
 
     game: str
     name: str
+    """Name of the bot."""
     rating: Rating
 
 

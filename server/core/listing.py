@@ -23,6 +23,7 @@ REPLIES_PER_INPUT, REPLY_INTERVAL_NS = 4, 5_000_000
 Clients that ask repeatedly become due together. Without the limit, a move would wait until all of them are served.
 """
 LISTING_DEADLINE: DeadlineKey = ("listing", "")
+"""Key of the next call of `Listings.publish` among the core's deadlines."""
 
 
 class Listings:
@@ -44,16 +45,20 @@ class Listings:
         self._challenges = challenges
         self._suspensions = suspensions
         self._followers = FollowerCounts()
+        """Number of browsing clients, by edge."""
         self._browsers: dict[int, int] = {}
-        """Time of the last listing sent to each browsing client in answer to `browse`, in ns."""
+        """Time of the last listing sent to each browsing client in answer to `browse`, in ns, by client number."""
         self._cached: tuple[int, int, Listing] | None = None
-        """Latest listing, after the value of `lobby.changes` and the time at its building; None before the first."""
+        """Latest listing, preceded by the value of `lobby.changes` and the time in ns when it was built.
+
+        None before the first listing.
+        """
         self._waiting_clients: dict[int, None] = {}
-        """Clients that requested a listing again too soon and still get one."""
+        """Numbers of the clients that have requested a listing again too soon, and still get one, in order of request."""
         self._published = 0
         """Value of `lobby.changes` at the last publication."""
         self._next_time: int | None = None
-        """Time of the next publication, in ns; None if nothing has changed since the last one."""
+        """Time of the next publication, in ns; None if no publication is scheduled."""
 
     def browse(self, client: LobbyClient) -> None:
         """Send a client the listing, as soon as its last one is old enough, and then a new one after each change."""
@@ -79,7 +84,7 @@ class Listings:
             self._lobby.deadlines.schedule(LISTING_DEADLINE, self._next_time)
 
     def publish(self) -> None:
-        """Publish the listing if it has changed, and send the pending listings."""
+        """Publish the listing if it has changed, and answer waiting clients. If some are not due yet, schedule another call."""
         lobby, budget = self._lobby, REPLIES_PER_INPUT
         for client in list(self._waiting_clients):
             at = self._browsers[client] + LISTING_NS

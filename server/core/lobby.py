@@ -44,17 +44,17 @@ class FollowerCounts:
 
     def __init__(self) -> None:
         self.edges: tuple[int, ...] = ()
-        """Edges with at least one follower. Each gets one copy of a published message."""
+        """Numbers of the edges with at least one follower. Each edge gets one copy of a published message."""
         self._count: dict[int, int] = {}
 
     def add(self, client: int) -> None:
-        """Count a new follower."""
+        """Count the client of this number as a new follower."""
         edge = edge_number(client)
         self._count[edge] = self._count.get(edge, 0) + 1
         self.edges = tuple(self._count)
 
     def remove(self, client: int) -> None:
-        """Stop counting a follower."""
+        """Stop counting the client of this number, which must have been added."""
         edge = edge_number(client)
         self._count[edge] -= 1
         if not self._count[edge]:
@@ -64,13 +64,13 @@ class FollowerCounts:
 
 @dataclass(eq=False, slots=True)
 class LobbyClient:
-    """Connection of a client. `bot` is None for a spectator."""
+    """Connected client. `id` is the number of its connection; `bot` is None for a spectator."""
 
     id: int
     name: str
     bot: LobbyBot | None
     watched_matches: dict[str, FollowerCounts] = field(default_factory=dict)
-    """Followers of each match that the client watches, by match id."""
+    """Follower counts of the matches that the client watches, by match id."""
 
 
 class Lobby:
@@ -82,8 +82,11 @@ class Lobby:
         self.effects: list[Effect] = []
         self.deadlines = Deadlines()
         self.clients: dict[int, LobbyClient] = {}
+        """Connected clients, by number."""
         self.bots: dict[str, LobbyBot] = {}
+        """Bots that are connected, play a match, or may still return to their session, by name."""
         self.draining = False
+        """True once no more matches begin, because the server is about to stop."""
         self.changes = 0
         """Number of changes so far that may alter a listing or concern the matchmaker."""
         self.changed_bots: dict[str, LobbyBot] = {}
@@ -94,7 +97,7 @@ class Lobby:
         return self.settings.epoch_ns + self.now
 
     def wall_time(self) -> str:
-        """Return the current time in the format of records."""
+        """Return the current time in UTC, in ISO 8601, as records contain it."""
         wall = EPOCH + timedelta(microseconds=self.unix_ns() // 1000)
         return wall.strftime("%Y-%m-%dT%H:%M:%SZ")
 
@@ -120,7 +123,7 @@ class Lobby:
             self.effects.append(SendToClient(bot.client, message))
 
     def mark_changed(self, bot: LobbyBot | None = None) -> None:
-        """Record a change; with `bot`, a change of that bot."""
+        """Record a change that may alter a listing. With `bot`, the matchmaker also checks that bot again."""
         self.changes += 1
         if bot is not None:
             self.changed_bots[bot.name] = bot
@@ -135,14 +138,15 @@ class Lobby:
         self.draining = True
 
     def reconfigure(self, settings: CoreSettings) -> None:
-        """Apply new settings."""
+        """Apply new settings, and let the matchmaker check all connected bots again."""
         self.settings = settings
         for bot in self.list_connected_bots():
             self.mark_changed(bot)
 
     def count_slots(self, *bots: LobbyBot) -> int:
-        """Return the number of slots that a match of these bots occupies on the server's own machine.
+        """Return the part of `CoreSettings.concurrency` that a match of these bots takes up.
 
+        This is 1 or, with `by_threads`, the number of its search threads; 0 if no bot runs on the server's own machine.
         Only one of the bots thinks at a time, so their threads are not added up.
         """
         local = [bot for bot in bots if bot.local]
@@ -181,7 +185,7 @@ class Lobby:
         self.clients[admitted.client] = LobbyClient(admitted.client, admitted.hello.name, None)
 
     def add_bot(self, admitted: ClientAdmitted, *, returns: bool) -> LobbyBot:
-        """Admit a checked bot, and close its earlier connection if it has one."""
+        """Admit a checked bot, and close its earlier connection if it has one. `returns`: True if it resumes its session."""
         bot = self.find_or_add_bot(admitted.hello.name)
         if bot.client is not None:
             self.effects.append(CloseClient(bot.client, Code.REPLACED, Code.REPLACED.meaning))
@@ -197,7 +201,7 @@ class Lobby:
         return bot
 
     def send_welcome(self, client: LobbyClient, session: str) -> None:
-        """Send a client the `welcome` message."""
+        """Send a client the `welcome` message. `session`: secret of its session; empty for a spectator."""
         matches = 0 if client.bot is None else client.bot.capacity
         limits = Limits(self.settings.message_bytes, matches, self.settings.grace_ms)
         self.effects.append(
@@ -207,7 +211,7 @@ class Lobby:
     # departure
 
     def drop_client(self, client: int) -> LobbyClient | None:
-        """Forget an ended connection, and return its client; None if it was already forgotten or replaced."""
+        """Forget an ended connection, and return its client; None if the connection was already forgotten or replaced."""
         bot = self.clients.pop(client, None)
         if bot is not None:
             for followers in bot.watched_matches.values():

@@ -26,7 +26,7 @@ from arena.server.core.standing import send_standing
 from arena.server.core.suspensions import Suspensions
 
 MAX_DELAYS = 1024
-"""Number of recent server delays that are remembered."""
+"""Maximum number of recent stalls of the server to remember."""
 
 
 class Matches:
@@ -43,7 +43,7 @@ class Matches:
         self.rooms: dict[str, Room] = {}
         """Rooms of the matches in progress, by match id."""
         self.load = 0
-        """Number of slots on the server's own machine that matches of the pool and of challenges occupy."""
+        """Part of `CoreSettings.concurrency` that the matches in progress take up."""
         self._lobby = lobby
         self._house = house
         self._challenges = challenges
@@ -51,17 +51,21 @@ class Matches:
         self._suspensions = suspensions
         self._event_match_over: Callable[[Record], None] = lambda _record: None
         self._pending_terms: list[Terms] = []
+        """Terms of the requested event matches that wait for a busy bot."""
         self._delays: deque[tuple[int, int]] = deque(maxlen=MAX_DELAYS)
-        """Recent delays of the server itself: end time and length of each, in ns."""
+        """Recent stalls of the server itself: end time and length of each, in ns."""
 
     # matches of events
 
     def set_event_match_handler(self, handler: Callable[[Record], None]) -> None:
-        """Register `handler` to be called with the record of each event match."""
+        """Call `handler` with the record of each event match that ends, from now on."""
         self._event_match_over = handler
 
     def request_match(self, terms: Terms) -> None:
-        """Begin a match that an event requested, as soon as both bots can play another match."""
+        """Begin a match that an event requested, as soon as both bots can play another match.
+
+        Refuse it if the server is stopping.
+        """
         if self._lobby.draining:
             self._lobby.effects.append(MatchRefused(terms.match, DRAINING_REASON))
         else:
@@ -71,7 +75,8 @@ class Matches:
     def begin_requested(self) -> None:
         """Begin the requested event matches whose bots can play another match.
 
-        A disconnected bot has until the match's `ready` deadline to connect.
+        A disconnected bot has until the match's `ready` deadline to connect. A match is refused if a connected bot takes
+        no more matches.
         """
         requests, self._pending_terms = self._pending_terms, []
         for terms in requests:
@@ -97,7 +102,7 @@ class Matches:
         """Begin a match. A match that cannot be set up is void.
 
         event   True if an event requested the match
-        weight  number of slots that an event match occupies on the server's own machine
+        weight  part of `CoreSettings.concurrency` that an event match takes up; computed for any other match
         """
         lobby = self._lobby
         bots = self._find_bots(terms)
@@ -182,7 +187,7 @@ class Matches:
     def record_stall(self, stall_ns: int) -> None:
         """Record that the server was stalled for `stall_ns` ns until now.
 
-        No player loses on time because of a stall.
+        No player loses on time because of it. A stall of at most `LATE_LIMIT` ns is ignored.
         """
         if stall_ns > LATE_LIMIT:
             self._delays.append((self._lobby.now, stall_ns))

@@ -25,7 +25,7 @@ from arena.server.core.suspensions import Suspensions
 from arena.server.core.turn_order import TurnOrder
 
 RATING_STEP = 200.0
-"""Rating difference that costs as much as one more earlier match."""
+"""Rating difference that speaks against a pair of bots as much as one earlier match of the two."""
 UNRATED = 1500.0
 """Assumed rating of a bot without a rating."""
 MAX_COMPARED = 50
@@ -48,10 +48,15 @@ def choose_pairs(
 ) -> list[tuple[str, str]]:
     """Return up to `max_pairs` pairs of waiting bots, each as (Maxie, Minnie); no bot is in two pairs.
 
-    The next pair has a bot of the owner whose bots have gone longest without a match. A pair's cost is the number of
-    its earlier matches, plus the difference of the ratings in units of `RATING_STEP`. The cheapest pair is next; on a
-    tie, the bot that has waited longest, which is earlier in `bots`. Fewer pairs are returned if too few bots wait,
-    if `may_meet` forbids pairs, or if too many bots wait to compare all of them. O(n² (log n + max_pairs)).
+    bots      names of the waiting bots, longest wait first
+    owner     function that returns the owner of a bot; by default, all bots have the same owner
+    rating    function that returns the rating of a bot
+    may_meet  function that returns True if two bots may play each other
+
+    Each pair has a bot of the owner whose bots have gone longest without a match. Of these pairs, the one of least cost
+    is chosen; on a tie, the one whose bot has waited longest. The cost of a pair is the number of its earlier matches,
+    plus the difference of the ratings in units of `RATING_STEP`. Fewer pairs are returned if too few bots wait, if
+    `may_meet` forbids pairs, or if too many bots wait to compare all of them. O(n² (log n + max_pairs)) for n bots.
     """
     if len(bots) > MAX_COMPARED:
         # It is better to compare the rest with bots that arrive later.
@@ -118,7 +123,7 @@ class Matchmaker:
         ids: RandomIds,
         is_held: Callable[[str], bool],
     ) -> None:
-        """`is_held` returns True for a bot that must not get a pool match, for example before an event."""
+        """`is_held` takes a name, and returns True if that bot must not get a pool match, for example before an event."""
         self._is_held = is_held
         self._lobby = lobby
         self._challenges = challenges
@@ -160,7 +165,7 @@ class Matchmaker:
     def pair_waiting_bots(self, load: int) -> list[Terms]:
         """Pair waiting bots, and return the terms of their matches.
 
-        load  number of slots in use on the server's own machine
+        load  part of `CoreSettings.concurrency` that the matches in progress take up
         """
         self.update_waiting()
         lobby, pool = self._lobby, self._lobby.settings.pool

@@ -18,8 +18,10 @@ class OpenChallenge:
     id: str
     challenger: str
     request: Challenge
+    """Message with which the challenger opened the challenge."""
     game: AnyGame
     expiry_time: int
+    """Time at which the challenge expires, in ns."""
 
     def to_message(self, now: int) -> Challenged:
         """Return the challenge as a `challenged` message."""
@@ -41,14 +43,14 @@ class OpenChallenges:
     """Open challenges of one arena, by id and by bot."""
 
     def __init__(self, run: str) -> None:
-        """`run` is part of each id, so that an id from before a restart is never reused."""
+        """`run`: text that differs after each restart. It is part of each id, so that no id is ever reused."""
         self._prefix = f"c{run}-"
         self._count = 0
         self._challenges: dict[str, OpenChallenge] = {}
         self._ids_by_challenger: dict[str, dict[str, None]] = {}
-        """Ids of the challenges of each challenger."""
+        """Ids of the challenges by the challenger's name, oldest first. The values of the inner dict are unused."""
         self._ids_by_opponent: dict[str, dict[str, None]] = {}
-        """Ids of the challenges to each opponent."""
+        """Ids of the challenges by the opponent's name, which is empty for a challenge to any bot."""
 
     def __len__(self) -> int:
         return len(self._challenges)
@@ -76,7 +78,7 @@ class OpenChallenges:
             )
 
     def add(self, challenger: str, challenge: Challenge, game: AnyGame, expires: int) -> OpenChallenge:
-        """Open a challenge that expires at `expires` (ns), and return it."""
+        """Open a challenge that expires at `expires` (ns), and return it. `game`: game that the challenge names."""
         self._count += 1
         open_challenge = OpenChallenge(f"{self._prefix}{self._count}", challenger, challenge, game, expires)
         self._challenges[open_challenge.id] = open_challenge
@@ -85,7 +87,7 @@ class OpenChallenges:
         return open_challenge
 
     def extend(self, id: str, expires: int) -> OpenChallenge:
-        """Change the time at which an open challenge expires, and return the challenge."""
+        """Change the time at which an open challenge expires to `expires` (ns), and return the challenge."""
         renewed = self._challenges[id] = replace(self._challenges[id], expiry_time=expires)
         return renewed
 

@@ -29,10 +29,10 @@ class NextMatch:
 
 @dataclass(slots=True)
 class _PairHistory:
-    """Facts about the earlier matches of two bots that later pairings need."""
+    """History of two bots, as far as their later matches depend on it."""
 
     as_maxie: dict[str, int] = field(default_factory=dict)
-    """Number of matches in which each of the two had Maxie's seat."""
+    """Number of matches in which each of the two bots had Maxie's seat, by name."""
     pair_count: int = 0
     """Number of pairs of matches that the two bots have begun."""
     first: NextMatch | None = None
@@ -55,7 +55,7 @@ class PairingHistory:
         return 0 if pairing is None else sum(pairing.as_maxie.values())
 
     def assign_seats(self, a: str, b: str) -> tuple[str, str]:
-        """Return two bots as Maxie and Minnie: the first seat goes to the bot that has had it less often."""
+        """Return two bots as (Maxie, Minnie): Maxie's seat goes to the bot that has had it less often, on a tie to `a`."""
         counts = self._find_or_add_pairing(a, b).as_maxie
         return (a, b) if counts.get(a, 0) <= counts.get(b, 0) else (b, a)
 
@@ -69,15 +69,18 @@ class PairingHistory:
         self._find_or_add_pairing(a, b).last_end = now
 
     def last_match_end(self, a: str, b: str) -> int | None:
-        """Return the end time of the last match of two bots, in ns; None if there was none."""
+        """Return the end time of the last finished match of two bots, in ns; None if none has ended."""
         pairing = self._pairings.get((a, b) if a < b else (b, a))
         return None if pairing is None else pairing.last_end
 
     def next_match(self, maxie: str, minnie: str, games: Sequence[PoolGame]) -> NextMatch:
-        """Return the next match of two bots, of one of `games`.
+        """Choose the next match of two bots, record the choice, and return the match.
 
-        This is the second match of their current pair, with the seats swapped, or the first match of a new pair, with
-        the seats of this call.
+        If the two have played only the first match of a pair, and its game is one of `games`, this is the second match:
+        with the same opening and swapped seats. Otherwise it is the first match of a new pair, with `maxie` and `minnie`
+        in these seats, and with the next game of `games` and the next opening of that game in turn.
+
+        games  games that both bots play, in a fixed order
         """
         pairing = self._find_or_add_pairing(maxie, minnie)
         first, pairing.first = pairing.first, None
@@ -101,6 +104,6 @@ class PairingHistory:
         return pairing
 
     def _first_game_index(self, a: str, b: str) -> int:
-        """Return the index, in the order of games and openings, at which two bots start."""
+        """Return a number, derived from the salt and the two names, that selects the first game and opening of two bots."""
         text = json.dumps([self._salt, *sorted((a, b))])
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4])

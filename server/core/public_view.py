@@ -19,7 +19,11 @@ from arena.server.core.settings import AnalysisVisibility
 
 
 def first_hidden_ply(visibility: AnalysisVisibility, ply: int, *, over: bool) -> int:
-    """Return the first ply whose analysis is hidden from spectators. `ply`: next ply of the match."""
+    """Return the first ply whose analysis is hidden from spectators.
+
+    ply   next ply of the match, which is the number of moves so far
+    over  True if the match is over, so that nothing is hidden
+    """
     if over:
         return ply
     return max(0, ply - 1) if visibility == "reply" else 0
@@ -42,7 +46,7 @@ class PublicView:
         yield from self._thoughts_of_plies(self._first_hidden_ply(ply), self._first_hidden_ply(ply + 1))
 
     def make_connection_status(self, now: int) -> ConnectionStatus:
-        """Return the absent players, each with the time that the match still waits, in ms."""
+        """Return the message that lists the absent players, each with the time that the match still waits, in ms."""
         return ConnectionStatus(self._terms.match, self._absent_ms(now))
 
     def _absent_ms(self, now: int) -> dict[Seat, int]:

@@ -1,4 +1,4 @@
-"""Rate limits by key: the generic cell rate algorithm, which stores one integer per key."""
+"""Rate limits by key: the generic cell rate algorithm (GCRA), which stores one integer per key."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class RateLimit:
         self._interval = interval_ns
         self._tolerance = (burst - 1) * interval_ns
         self._due_times: OrderedDict[str, int] = OrderedDict()
-        """Time of each key's next event at exactly the limiting rate: GCRA's theoretical arrival time."""
+        """GCRA's theoretical arrival time of each key, in ns: the time of its next event at exactly the limiting rate."""
 
     def try_acquire(self, key: str, now: int) -> bool:
         """Return True and count an event if it is within the limit at `now`; return False otherwise."""

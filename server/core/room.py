@@ -53,7 +53,7 @@ class Room:
     ) -> None:
         """Set up a match that has not begun. Raises games.core.GameError, and any error of a user's own game.
 
-        weight  number of slots that the match occupies on the server's own machine
+        weight  part of `CoreSettings.concurrency` that the match takes up
         event   True if an event requested the match; False for matches of the pool and of challenges
         """
         self.terms = terms
@@ -68,6 +68,7 @@ class Room:
         self._lobby = lobby
         self._trimmer = AnalysisTrimmer(terms.game)
         self._seq = 0
+        """Number of the last event in the journal; 0 before the first."""
         self._unsaved_turn: tuple[int, TurnStarted] | None = None
         """Start of the current turn, with its time in ns, until it is in the journal.
 
@@ -96,7 +97,10 @@ class Room:
         self.handle(Moved(player, move.ply, move.move, thinking), arrived)
 
     def handle(self, event: Event, at: int) -> None:
-        """Apply `event` at time `at`, append it to the journal, and send its effects. An exception voids the match."""
+        """Apply `event` at time `at`, and send its effects. If the event changes the match, append it to the journal.
+
+        An exception of the game voids the match.
+        """
         referee = self.referee
         before, ply = referee.revision, len(referee.moves)
         left_at = dict(referee.disconnected_at) if self.followers.edges else {}
@@ -124,7 +128,10 @@ class Room:
     def start_clock(self, ply: int, lag: int, at: int) -> None:
         """Start the clock of a turn that was sent at `at`. If the turn was sent again, its clock continues.
 
-        The journal gets the turn later, together with the event that ends it.
+        Ignore a turn that is not the current one, or whose clock is known to run. The journal gets the start of the turn
+        later, together with the next event.
+
+        lag  shortest recent ping time of the mover's connection, in ns; 0 if unknown
         """
         if self.referee.turn_since is not None and self.sending_until is None:
             return  # the turn was reported before
@@ -138,7 +145,7 @@ class Room:
                 self._lobby.deadlines.schedule(self.key, deadline)
 
     def disconnect(self, player: Player, event: Event) -> None:
-        """Apply the loss of a player's connection. A turn that was not yet reported as sent counts as sent."""
+        """Apply `event`, the loss of a player's connection. A turn not yet reported as sent to the player counts as sent."""
         self.handle(event, self._lobby.now)
         if self.sending_until is not None and player is self.referee.player_to_move:
             self.start_clock(self.referee.ply, 0, self._lobby.now)
@@ -153,7 +160,7 @@ class Room:
                 self.handle(PlayerReconnected(player), now)
 
     def replay(self, unfinished: UnfinishedMatch) -> None:
-        """Apply the journal of a match to this new room, without effects."""
+        """Apply the stored events of a match to this new room, without effects."""
         for at, event in unfinished.events:
             self.referee.handle(self._trimmer.trim_event(event) if type(event) is Moved else event, at)
         self._seq = len(unfinished.events)
@@ -171,8 +178,8 @@ class Room:
     def judge_deadlines(self, stall_ns: int) -> None:
         """Act on the deadlines that have passed. `stall_ns`: longest delay of the server itself during the turn, in ns.
 
-        No deadline is judged before an edge has reported that the turn was sent: it may already have the answer to a
-        repeated turn.
+        No deadline is judged before an edge has reported that the turn was sent. If the turn was sent again, the edge may
+        already have the answer to it.
         """
         settings, now = self._lobby.settings, self._lobby.now
         if self.sending_until is not None:

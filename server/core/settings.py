@@ -15,7 +15,10 @@ from arena.protocol.timecontrol import TimeControl
 OPEN_EVENT = "serve"
 """Name of the event to which all matches of the pool and of challenges belong."""
 HOUSE_PREFIX = "house-"
-"""Prefix of the names of house engines, so that the name that `arena bot greedy` uses stays free."""
+"""Prefix of the names of house engines, the engines that the server itself runs.
+
+It keeps the plain names free, such as `greedy`, which `arena bot greedy` uses.
+"""
 MATCHES_PER_HOUSE_ENGINE = 4
 """Number of matches that one house engine plays in parallel."""
 
@@ -24,12 +27,12 @@ AnalysisVisibility = Literal["reply", "end"]
 
 
 class PoolGame(Struct, frozen=True):
-    """Game of the pool, with its time control and its openings."""
+    """Game of the pool or of an event, with its time control and its openings."""
 
     game: AnyGame
     time_control: TimeControl
     openings: tuple[Opening, ...] = ((),)
-    """Openings in order.
+    """Openings, used in this order.
 
     Both matches of a pair use the same opening. An empty opening is the start position of the game.
     """
@@ -47,8 +50,11 @@ class Pool(Struct, frozen=True, kw_only=True):
     games: tuple[PoolGame, ...]
     """Games, which any two bots play in turn. Bots are paired by their ratings in the first game."""
     margin_ms: int = 100
+    """Extra time allowed on each move for network delay, in ms."""
     ready_ms: int = 30_000
+    """Time for a bot to get ready for a match, in ms."""
     event: str = OPEN_EVENT
+    """Name of the event to which the matches belong."""
     rated: bool = True
     pause_ms: int = 0
     """Shortest time between two matches of the same two bots, in ms."""
@@ -65,7 +71,7 @@ class CoreSettings(Struct, frozen=True, kw_only=True):
     """Settings of the core of an arena."""
 
     program: str
-    """Program and version, as sent in `welcome`."""
+    """Name and version of the server, as sent in `welcome`."""
     epoch_ns: int = 0
     """Unix time at which the core's clock shows 0, in ns."""
     grace_ms: int = 5_000
@@ -73,31 +79,38 @@ class CoreSettings(Struct, frozen=True, kw_only=True):
     message_bytes: int = MAX_CLIENT_FRAME
     """Size limit of a client's message, as sent in `welcome`."""
     matches_per_bot: int = 32
+    """Maximum number of matches that one bot plays in parallel."""
     watched: int = 64
-    """Number of matches that one client may watch in parallel."""
+    """Maximum number of matches that one client may watch in parallel."""
     open_challenges: int = 8
-    """Number of open challenges that one bot may have."""
+    """Maximum number of open challenges by one bot."""
     challenge_ms: int = 60_000
     """Lifetime of an open challenge, in ms."""
     answer_ms: int = 2_000
     """Time for a challenged bot to answer before the matchmaker may pair it, in ms."""
     territories: int = 200
-    """Size limit of a map generated for a challenge, in territories."""
+    """Maximum number of territories of a map generated for a challenge."""
     pool: Pool | None = None
     """Matches that the matchmaker arranges; None if bots play only by challenge."""
     concurrency: int = 1
-    """Maximum number of parallel matches of bots on this machine; with `by_threads`, of the threads of these bots."""
+    """Maximum load of the server's own machine: number of parallel matches of bots that run there.
+
+    With `by_threads`, it is the number of search threads that these matches need.
+    """
     by_threads: bool = False
+    """True if `concurrency` counts search threads instead of matches."""
     adjudication: Adjudication | None = None
-    """Adjudication rules of pool matches and challenges."""
+    """Rules for ending matches early; None if none apply. Matches requested from outside the core have their own."""
     thinking: AnalysisVisibility = "reply"
+    """Time at which spectators get the analysis of a move."""
     house: tuple[HouseEngine, ...] = ()
+    """Engines that the server itself runs."""
     event: str = ""
     """Event that runs here but is controlled from outside the core, such as an `arena ladder`; empty if there is none."""
     entrants: tuple[str, ...] | None = None
     """Bots that play in `event`; None before that event begins."""
     transit_ns: int = 0
-    """Longest travel time of a message between an edge and the core, in ns; 0 in one process.
+    """Longest travel time of a message between an edge and the core, in ns; 0 if both are in one process.
 
     The core waits this much longer before it acts on a deadline.
     """

@@ -14,11 +14,11 @@ from arena.server.core.matchmaker import pool_exclusion_reason
 from arena.server.core.settings import CoreSettings, Pool, PoolGame
 
 MAX_GAMES = 3
-"""Maximum number of games that the line names."""
+"""Maximum number of games that the line of text names."""
 
 
 def send_standing(bot: LobbyBot, lobby: Lobby, suspended: str, entered: str = "") -> None:
-    """Send a bot its status.
+    """Send a bot its matchmaking status.
 
     suspended  reason for the bot's suspension; empty if it is not suspended
     entered    words about the event that the bot has entered; empty if none

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from arena.protocol.codes import FORFEITS, EndReason
 
 MAX_FAILURES = 3
-"""Number of consecutive forfeits that suspend a bot."""
+"""Number of consecutive failures, by forfeit or early resignation, after which a bot is suspended."""
 EARLY_LOSS_PLIES = 6
 """Ply before which a resignation counts as a failure: a bot that resigns so early usually has a bug."""
 MIN_SUSPENSION_SECONDS = 30
 """Length of the first suspension, in seconds. Each further suspension in a row lasts twice as long."""
 MAX_SUSPENSION_SECONDS = 1800
+"""Length of the longest suspension, in seconds."""
 MAX_NAMES = 10_000
 """Maximum number of remembered names. The name whose last failure is oldest is forgotten first."""
 
@@ -26,13 +27,18 @@ class _FailureRecord:
 
 
 class Suspensions:
-    """Number of consecutive failures of each bot, and the end of its suspension."""
+    """Consecutive failures of each bot, and the end of its suspension. Times are in ns."""
 
     def __init__(self) -> None:
         self._failures: OrderedDict[str, _FailureRecord] = OrderedDict()
 
     def record_result(self, name: str, reason: EndReason, *, lost: bool, plies: int, now: int) -> str:
-        """Record the end of a bot's match. Return the reason if that suspends the bot; otherwise an empty text."""
+        """Record the end of a bot's match. Return the reason if that suspends the bot; otherwise an empty text.
+
+        reason  reason why the match ended
+        lost    True if the bot did not win
+        plies   number of plies played
+        """
         early = reason is EndReason.RESIGNATION and plies < EARLY_LOSS_PLIES
         if not (lost and (early or reason in FORFEITS)):
             self._failures.pop(name, None)
@@ -57,7 +63,7 @@ class Suspensions:
         return sum(now < failing.suspended_until for failing in self._failures.values())
 
     def suspended_until(self, name: str) -> int:
-        """Return the end of a bot's latest suspension, in ns; 0 if there is none, or if it was pardoned."""
+        """Return the end of a bot's latest suspension, in ns, which may be past; 0 if there is none, or it was pardoned."""
         failing = self._failures.get(name)
         return 0 if failing is None else failing.suspended_until
 

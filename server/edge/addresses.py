@@ -16,10 +16,12 @@ def websocket_url(host: str, port: int, tls: SSLContext | None = None) -> str:
 
 
 def loopback_url(bound: tuple[Any, ...], tls: SSLContext | None) -> str | None:
-    """Return a loopback URL for bots on this machine; None if these need a listener of their own.
+    """Return a loopback URL at which bots on this machine reach a listener; None if they need a second listener.
 
-    They do if the listener uses TLS, whose certificate does not cover a loopback address, or if it is bound to another
-    address. `bound` is the address of the listener's socket.
+    They need one if this listener uses TLS, whose certificate does not cover a loopback address, or if it is bound to
+    an address of another interface.
+
+    bound  address of the listener's socket: IP address, port, and for IPv6 two more values
     """
     address = ip_address(bound[0])
     if tls is not None or not (address.is_loopback or address.is_unspecified):
@@ -38,7 +40,10 @@ def listen_error_text(host: str, port: int, error: OSError) -> str:
 
 
 def peer_address(peer: object) -> str:
-    """Return the address of a socket's peer, or `local` for a Unix socket. An IPv4-mapped address becomes IPv4."""
+    """Return the IP address of a socket's peer, or `local` for a Unix socket. An IPv4-mapped address becomes IPv4.
+
+    peer  `peername` of the transport
+    """
     if not (isinstance(peer, tuple) and peer):
         return "local"
     address = str(peer[0]).partition("%")[0]

@@ -23,18 +23,16 @@ log = logging.getLogger("arena.admission")
 WINDOW_SECONDS = 60.0
 """Period in which misbehaving connections of an address are counted, in seconds."""
 BURST_SECONDS = 0.2
-"""Burst of an address after a pause, in seconds: it may send at once what the rate allows in this time."""
+"""Burst of an address, in seconds: after a pause, it may send at once as much as its rate allows in this time."""
 MIN_BURST = 8
+"""Smallest number of pieces of input that an address may send at once, if its rate allows fewer in `BURST_SECONDS`."""
 CROWDED_SHARE = 0.25
-"""Share of all allowed connections.
+"""Share of the allowed connections that must be open before the limit per address applies.
 
-While fewer are open, one address may exceed its own limit: a lecture hall has one address.
+Until then, one address may have more connections: all machines of a lecture hall may share an address.
 """
 IDLE_SHARE = 0.5
-"""Share of the allowed connections, in total and per address.
-
-While more are open, each connection closes after one request.
-"""
+"""Share of the allowed connections, in total and per address, above which connections close after one plain request."""
 MAX_REFUSED_OPEN = 256
 """Maximum number of refused connections that are held open for a while. Further ones are closed immediately."""
 REFUSAL_SECONDS = 1.0
@@ -51,7 +49,11 @@ class Admission:
         clock: TimeSource,
         pause_seconds: float = PAUSE_SECONDS,
     ) -> None:
-        """`pause_seconds`: time for which an address with many misbehaving connections is refused."""
+        """Start without connections.
+
+        trusted_proxies  addresses or networks of proxies whose X-Forwarded-For is trusted
+        pause_seconds    time for which an address with many misbehaving connections is refused
+        """
         self.limits = limits
         self._pause_seconds = pause_seconds
         self._clock = clock
@@ -68,7 +70,7 @@ class Admission:
     def find_bucket(self, address: str) -> TokenBucket:
         """Return the token bucket that all connections of an address share.
 
-        A piece of input that gets no token waits for a turn.
+        A piece of input that gets no token waits for a turn of the fair queue.
         """
         key = address_key(address)
         bucket = self._shares.get(key)
@@ -99,7 +101,7 @@ class Admission:
         return any(parsed in network for network in self._proxies)
 
     def may_stay_open(self, address: str) -> bool:
-        """Return True if a connection from this address may stay open for its next request, because few are open."""
+        """Return True if so few connections are open that one from this address may stay open for its next request."""
         limits = self.limits
         if self._closed or self.open.total() > IDLE_SHARE * limits.connections:
             return False
@@ -109,7 +111,10 @@ class Admission:
         )
 
     def admit(self, address: str, *, proxied: bool = False) -> bool:
-        """Count a connection and return True if one more from this address is within the limits; return False otherwise."""
+        """Count a connection and return True if one more from this address is within the limits; return False otherwise.
+
+        proxied  True if the address is that of a trusted proxy, to which no limits per address apply
+        """
         limits = self.limits
         if self._closed or self.open.total() >= limits.connections:
             self._log_refusal("full: %d connections", self.open.total(), address)
@@ -157,7 +162,7 @@ class Admission:
             self._abort(transport)
 
     def release(self, address: str) -> None:
-        """Stop counting an admitted connection."""
+        """Stop counting an admitted connection from this address."""
         key = address_key(address)
         self.open[key] -= 1
         if self.open[key] <= 0:
@@ -174,7 +179,7 @@ class Admission:
 
 
 def _forwarded_for(request: Request) -> str | None:
-    """Return the last entry of X-Forwarded-For, the client's address as added by the proxy; None if it is missing."""
+    """Return the client's address: the last entry of X-Forwarded-For, added by the proxy; None if missing or invalid."""
     values = request.headers.get_all("X-Forwarded-For")
     if not values:
         return None

@@ -1,6 +1,6 @@
 """Connection: the socket of one client, from its first byte to its last.
 
-    bytes, stamped with their arrival -> share of the address -> library -> frames -> session
+    bytes, stamped with their arrival -> rate limit of the address -> `websockets` -> frames -> session
 
 `websockets` implements the protocol, through its documented Sans-I/O layer. Input is bounded before it is
 parsed: it is read in small pieces, and an address may send a limited number of them per second. Only a piece of a player
@@ -40,13 +40,13 @@ if TYPE_CHECKING:
 log = logging.getLogger("arena.connection")
 
 OPEN = State.OPEN
-"""State `OPEN` of the library, looked up once, because access to an enum member takes 0.1 µs in Python 3.11."""
+"""State `OPEN` of a websocket, looked up once, because access to an enum member takes 0.1 µs in Python 3.11."""
 TURN_BYTES = 128
 """Number of bytes of a websocket that are parsed in one turn of the fair queue: about six short messages."""
 END_OF_REQUEST = b"\r\n\r\n"
 """Bytes at the end of a request's headers: the end of a line, and an empty line."""
 ANSWER_SECONDS = 180.0
-"""Longest time to prepare the answer to a plain request, in seconds. Pages have shorter limits of their own."""
+"""Longest time to prepare the answer to a plain request, in seconds. Web pages have shorter limits of their own."""
 CLOSE_SECONDS = 2.0
 """Longest time for the closing handshake, in seconds. During it, the peer can still read the last messages."""
 SLOW_BYTES = 64 * 1024
@@ -58,20 +58,23 @@ AFTER_CLOSE_BYTES = 4096
 SINK_BYTES = 16 * 1024 * 1024
 """Maximum number of bytes to read and discard after this side has ended its stream."""
 CONNECTION_COST = 150.0
-"""CPU time to accept and close a connection, in µs, without the time of its turns in the fair queue."""
+"""Estimated CPU time to accept and close a connection, in µs, without the time of its turns in the fair queue."""
 HELLO_COST = 400.0
-"""CPU time of a hello, in µs, without that of its turn: the lookup of the name, the core's work and the commit."""
+"""Estimated CPU time of a hello, in µs, without that of its turn in the fair queue.
+
+It is spent on the lookup of the name, on the work of the core, and on the commit.
+"""
 MESSAGE_COST = 300.0
-"""CPU time of any other message, in µs, without that of its turn in the fair queue."""
+"""Estimated CPU time of any other message, in µs, without that of its turn in the fair queue."""
 REASON_BYTES = 120
 """Maximum size of the reason in a close frame, in bytes.
 
 The frame allows 125, but it also contains a code, and truncation may split a character.
 """
 HANGUP = getattr(select, "POLLRDHUP", 0)
-"""Event of `poll` for a peer that has ended its stream. Systems other than Linux report it as POLLHUP, unasked."""
+"""Event of `poll` for a peer that has ended its stream; 0 on systems without it, which report POLLHUP unasked."""
 FAULTY_CODES = frozenset({1002, 1003, 1007, 1008, 1009})
-"""Close codes that this side sends for a client's protocol errors."""
+"""Websocket close codes that this side sends for protocol errors of the client."""
 
 
 class Connection(asyncio.BufferedProtocol):
@@ -108,7 +111,7 @@ class Connection(asyncio.BufferedProtocol):
     pings: OpenPings
     """Pings of the websocket. Set when the websocket opens."""
     address_bucket: TokenBucket
-    """Token bucket that limits the pieces which the address may send. Set when the websocket opens."""
+    """Token bucket that limits how many pieces of input the address may send. Set when the websocket opens."""
 
     def __init__(self, edge: Edge) -> None:
         self._edge = edge
@@ -141,6 +144,7 @@ class Connection(asyncio.BufferedProtocol):
         self._answering = False
         """True while an answer to a plain request is being prepared, and after the last answer."""
         self._answers = 0
+        """Number of plain requests answered so far."""
         self.is_slow = False
         """True while so many bytes are unsent that the peer counts as slow."""
         self._closing = False
@@ -158,7 +162,7 @@ class Connection(asyncio.BufferedProtocol):
         edge.add_connection(self)
 
     def _make_protocol(self) -> ServerProtocol:
-        """Return a protocol object of the library, for one request and for the websocket that it may open."""
+        """Return a protocol object of `websockets`, for one request and for the websocket that the request may open."""
         return ServerProtocol(
             subprotocols=[Subprotocol(SUBPROTOCOL)], max_size=self._edge.limits.message_bytes
         )
@@ -221,8 +225,9 @@ class Connection(asyncio.BufferedProtocol):
             self._edge.queue.enqueue(self._key, self)
 
     def take_turn(self) -> float:
-        """Parse the kept piece, or handle a waiting message. Return the cost in µs: the CPU time of the turn, and an
-        estimate of the work outside it.
+        """Parse kept bytes, or handle a waiting message.
+
+        Return the cost in µs: the CPU time of the turn, and an estimate for the work that it causes outside the turn.
         """
         self._queued = False
         if not self._here or self._ended:
@@ -288,7 +293,7 @@ class Connection(asyncio.BufferedProtocol):
         return bool(poll.poll(0))
 
     def reset_flooding(self, excess: str) -> None:
-        """Reset the connection of a client that sends too many control frames or fragments."""
+        """Reset the connection of a client that sends too many `excess`, which is `control frames` or `fragments`."""
         self._edge.admission.record_abuse(self.address)
         self._unparsed = b""
         if self.session is not None:
@@ -324,7 +329,7 @@ class Connection(asyncio.BufferedProtocol):
         self.session = None
 
     def _free_protocol(self) -> None:
-        """Break the reference cycles of the library's object, which else wait for a run of the garbage collector.
+        """Break the reference cycles of the protocol object, which otherwise wait for a run of the garbage collector.
 
         Such runs stall all clients, and clients that connect again and again cause many. A parser refers to its protocol
         object, and so does the traceback of an error in it.
@@ -486,7 +491,7 @@ class Connection(asyncio.BufferedProtocol):
             self.update_reading()
 
     def _write_library_output(self, writes: list[bytes]) -> None:
-        """Write what the library itself sends: pongs, and the end of the connection."""
+        """Write the output of the library itself, such as pongs. Empty bytes in `writes` stand for the end of the stream."""
         for data in writes:
             if self.transport.is_closing():
                 break
@@ -548,7 +553,9 @@ class Connection(asyncio.BufferedProtocol):
     def close(self, code: int, reason: str, *, is_wrong: bool) -> None:
         """Send a close frame. If the peer has not answered after `CLOSE_SECONDS`, reset the connection.
 
-        is_wrong: True if the connection counts as misbehaving, against its address
+        code      websocket close code
+        reason    text for the close frame, of which at most `REASON_BYTES` are sent
+        is_wrong  True if the connection counts as misbehaving, against its address
         """
         self._closing = True
         if is_wrong:
@@ -560,7 +567,7 @@ class Connection(asyncio.BufferedProtocol):
         self.update_reading()
 
     def send_goodbye(self, code: Code) -> None:
-        """Send the client `code`, the reason for ending, and close. A connection without an open websocket is reset."""
+        """Send the client `code` as the reason, and close. Reset a connection without an open websocket."""
         if self.session is None:
             self.transport.abort()
         else:

@@ -1,4 +1,4 @@
-"""Directives of the host to all servers: banned names, banned addresses, and a notice to all clients."""
+"""Directives of the host (the operator) to all servers: banned names, banned addresses, and a notice to all clients."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from arena.protocol.messages import Notice
 from arena.server.failed_logins import address_key
 
 NO_NOTICE = Notice("", "")
+"""Notice without a text: no notice is in force, or the last one was withdrawn."""
 
 
 class Directives(Struct, frozen=True):
@@ -23,7 +24,7 @@ class Directives(Struct, frozen=True):
     notice: Notice = NO_NOTICE
 
     def ban_reason(self, address: str, name: str = "") -> str:
-        """Return the reason that an address or a name is banned; empty if neither is."""
+        """Return the reason why the name or the address is banned; empty if neither is. An empty name is never banned."""
         if name in self.names:
             return self.names[name]
         if not self.networks:

@@ -48,11 +48,11 @@ SINK_BYTES = 64 * 1024
 KERNEL_BUFFER_BYTES = 32 * 1024
 """Size of the kernel's buffer of a connection, in each direction (Linux doubles it)."""
 BACKLOG = 100
-"""Number of connections that the kernel queues until they are accepted."""
+"""Maximum number of connections that the kernel queues until they are accepted."""
 
 
 def answer_no_page(_request: Request, _address: str) -> Response | None:
-    """Return None, as the function `pages` of an edge that serves no pages."""
+    """Return None for every request: the function `pages` of an edge that serves no web pages."""
     return None
 
 
@@ -61,7 +61,7 @@ class CannotListen(Exception):
 
 
 class EdgeClient(Protocol):
-    """Client of an edge: the session of a websocket, or the internal client of the page."""
+    """Client of an edge: the session of a websocket, or the internal client of the server's web page."""
 
     def send(self, send: SendToClient) -> None:
         """Send the client a message."""
@@ -70,7 +70,7 @@ class EdgeClient(Protocol):
         """Send the core's last message to the client, and close its connection."""
 
     def resync_entry(self) -> ClientAdmitted | None:
-        """Return the client's entry in the list for a new core; None if no core has admitted it."""
+        """Return the client's entry in an `EdgeResynced`, for a new core; None if no core has admitted the client."""
         ...
 
     def resubscribe(self) -> None:
@@ -81,7 +81,7 @@ class EdgeClient(Protocol):
 
 
 class Edge:
-    """Connections of one process. As a context manager, it notifies and closes its clients when the block ends."""
+    """Listeners, connections and clients of one process. Used as a context manager, it closes them when the block ends."""
 
     def __init__(
         self,
@@ -128,8 +128,11 @@ class Edge:
         self.session: Callable[[Edge, Connection], Session] = Session
         """Function that makes the session of a websocket. A benchmark that needs only connections replaces it."""
         self.live = PageClient(self)
+        """Client through which the server's web page sees live matches."""
         self.buffer = memoryview(bytearray(READ_BYTES))
+        """Buffer for the next piece of input, shared by all connections."""
         self.sink = memoryview(bytearray(SINK_BYTES))
+        """Buffer for input that is discarded, shared by all connections."""
         self.connections: set[Connection] = set()
         self._listeners: list[asyncio.Server] = []
         self._clients: dict[int, EdgeClient] = {}
@@ -143,6 +146,7 @@ class Edge:
         """Event that is set when no connection is left; None if no task waits for that."""
         self._closed = False
         self.directives = Directives()
+        """Bans, and the notice, that are in force now."""
         self.is_cut_off = False
         """True while the edge receives nothing from any core. Its clients must then connect through another edge."""
         self.lag = lag or LoopLag(clock, metrics.loop_seconds.observe)
@@ -165,7 +169,9 @@ class Edge:
     ) -> tuple[Any, ...]:
         """Accept connections on `host`:`port` (0: any free port). Return the address of the first socket.
 
-        reuse_port: True to share the port with other processes of this user; the kernel distributes the connections.
+        tls         TLS settings with the server's certificate; None for no TLS
+        reuse_port  True to share the port with other processes of this user: the kernel distributes the connections
+
         Raises CannotListen.
         """
         loop = asyncio.get_running_loop()
@@ -193,7 +199,7 @@ class Edge:
         return Connection(self)
 
     async def close(self, code: Code = Code.SHUTTING_DOWN) -> None:
-        """Stop listening, send `code` to all clients, and wait until all connections have ended.
+        """Stop listening, send `code` to all clients, and wait a few seconds at most until all connections have ended.
 
         Further calls do nothing.
         """
@@ -212,7 +218,7 @@ class Edge:
                 await self._quiet.wait()
 
     def set_cut_off(self, *, cut_off: bool) -> None:
-        """Record if the edge is cut off from all cores. If it is, disconnect all clients and admit none.
+        """Record whether the edge is cut off from all cores. If it is, disconnect all clients and admit none.
 
         Plain requests are still answered.
         """
@@ -234,7 +240,7 @@ class Edge:
     # from the core
 
     def deliver(self, messages: Sequence[Downward]) -> None:
-        """Deliver messages from the core to clients of this edge, in order."""
+        """Deliver messages from the core to clients of this edge, in order. Drop those for clients that have left."""
         clients = self._clients
         for message in messages:
             kind = type(message)
@@ -303,7 +309,7 @@ class Edge:
     def first_ping_delay_s(self) -> float:
         """Return the time until a new connection's first ping, in seconds.
 
-        It differs, so that the pings of all connections are spread evenly.
+        The time differs between connections, so that their pings are spread evenly.
         """
         return PING_SECONDS * (0.5 + 0.61803 * len(self.connections) % 0.5)
 
@@ -319,7 +325,7 @@ class Edge:
             self._quiet.set()
 
     def start_soon(self, job: Callable[..., Coroutine[Any, Any, None]], *arguments: object) -> None:
-        """Run a job of a connection in a task. An exception is logged, and affects no other connection."""
+        """Run a job of a connection in a task of its own. An exception is logged, and affects no other connection."""
         self._tasks.start_soon(self._run_job, job, *arguments)
 
     @staticmethod

@@ -3,8 +3,8 @@
 The queue holds handshakes, plain requests, messages with a cost, the input of clients that play no match, and that of
 addresses that send much. Each turn is one small piece of work, followed by a pause several times as long. All turns
 together therefore take at most `SHARE` of the process's time, however many clients wait, and a player's move is rarely
-delayed by them. While moves are being stored, a turn is put off for at most `MAX_DELAY_NS`, because until its end the
-journal's thread would have to wait for the interpreter lock.
+delayed by them. While moves are being stored, a turn is put off for at most `MAX_DELAY_NS`: the thread that writes
+the journal would have to wait for the interpreter lock until the turn ends.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ class FairQueue:
     """Queue of waiters by address. Addresses take turns; the waiters of one address are served in order."""
 
     def __init__(self, clock: TimeSource, is_storing: Callable[[], bool] = lambda: False) -> None:
-        """`is_storing`: returns True while moves are being stored."""
+        """`is_storing`: function that returns True while moves are being stored."""
         self._clock = clock
         self._waiting: OrderedDict[str, deque[Waiter]] = OrderedDict()
         self._running = False
         self._now_ns = clock.now_ns
         self._is_storing = is_storing
         self._due = 0.0
-        """Time at which the next turn is due, in monotonic ns: the end of the rest after the last turn."""
+        """Time at which the next turn is due, in monotonic ns: the end of the pause after the last turn."""
 
     def enqueue(self, address: str, waiter: Waiter) -> None:
         """Queue a waiter for one turn, after the earlier waiters of its address."""

@@ -21,7 +21,7 @@ log = logging.getLogger("arena.connection")
 MAX_REQUESTS = 1000
 """Maximum number of plain requests that are answered on one connection."""
 TOO_MANY_CONNECTIONS = text_response("too many connections", HTTPStatus.TOO_MANY_REQUESTS)
-"""Response to a client with too many connections, behind a proxy."""
+"""Response to a client that connects through a trusted proxy, and whose address has too many connections."""
 
 NO_CORE = text_response(
     "this server has no contact with its core: retry later", HTTPStatus.SERVICE_UNAVAILABLE
@@ -44,7 +44,7 @@ def refuse_unless_get(request: Request) -> Response | None:
 
 
 def refuse_unreadable(error: BaseException | None) -> Response:
-    """Return the response to a request that cannot be read, for example because it has a body."""
+    """Return the response to a request that cannot be read, for example because it has a body. `error`: cause, if known."""
     return text_response(
         f"this request cannot be read ({error!s:.100}): write HTTP/1.1, without a body",
         HTTPStatus.BAD_REQUEST,
@@ -63,10 +63,10 @@ def refuse_without_subprotocol(request: Request) -> Response | None:
 
 
 def refuse_other_origin(request: Request) -> Response | None:
-    """Return the response that refuses a page of another site, known by the browser's Origin header; None for others.
+    """Return the response that refuses a websocket to a page of another site; None if the request is allowed.
 
-    Only the host names in Origin and Host are compared, because not every proxy passes on the request's scheme and
-    port.
+    Browsers name the site of the page in the Origin header, which other clients omit. Only the host names in Origin and
+    Host are compared, because not every proxy passes on the scheme and port of the request.
     """
     hosts = {_hostname(f"//{value}") for value in request.headers.get_all("Host")}
     for origin in request.headers.get_all("Origin"):
@@ -97,10 +97,10 @@ NO_ANSWER = "a request could not be answered"
 
 
 def answer_page(pages: Pages, request: Request, address: str) -> Response | Callable[[], Awaitable[Response]]:
-    """Return the answer to a plain request from an address.
+    """Return the answer of `pages` to a plain request from an address.
 
-    For an answer that takes a while, return a function that makes it. An exception of a page is logged, and answered with
-    status 500.
+    If `pages` takes a while to make the answer, return a coroutine function that makes it. The answer has status 404 if
+    there is no such page. An exception of `pages` is logged, and answered with status 500.
     """
     if request.method not in PLAIN_METHODS:
         return method_not_allowed(", ".join(PLAIN_METHODS))
@@ -123,6 +123,7 @@ async def _make_answer(make: Callable[[], Awaitable[Response | None]], address: 
 def encode_response(answer: Response, program: str, *, last: bool, bodiless: bool = False) -> bytes:
     """Return an answer as bytes.
 
+    program   name and version of the server, for the `Server` header
     last      True if the connection ends after this answer, which then says `Connection: close`
     bodiless  True to leave out the body, as for HEAD, but still send its length (RFC 9110, section 9.3.2)
     """

@@ -11,7 +11,7 @@ from arena.clock import MONOTONIC
 from arena.server.metrics import COLLECTOR_SECONDS
 
 YOUNG_THRESHOLD = 500
-"""Number of objects, created and not freed since the collector's last run, at which it runs over the new objects.
+"""Number of objects created and not freed since the garbage collector's last run, at which it examines them.
 
 A run takes about a microsecond per object and stalls all clients meanwhile: with a limit of 2,000 for 1 to 6 ms, and
 with 50,000 for 25 ms and more. Clients that reconnect all the time cause several runs per second.

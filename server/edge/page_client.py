@@ -1,6 +1,6 @@
-"""Client of the server's own page.
+"""Internal client through which the server's own web page sees the arena.
 
-Like any spectator, it sees matches in progress and the listing, but without a socket.
+Like any spectator, it sees matches in progress and the listing, but it has no socket.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ ANSWER_SECONDS = 2.0
 IDLE_SECONDS = 30.0
 """Time without a request after which the client disconnects, in seconds."""
 MAX_LISTING_AGE_SECONDS = 0.25
-"""Age up to which a listing is reused, in seconds."""
+"""Age up to which a received listing is used again, in seconds."""
 
 
 class ConnectedClient(Struct, frozen=True):
@@ -50,18 +50,22 @@ class ConnectedClient(Struct, frozen=True):
 
 
 class PageClient:
-    """Client through which the page sees live matches. It connects at the first request, and disconnects when idle."""
+    """Client through which the web page sees live matches. It connects at the first request, and disconnects when idle."""
 
     def __init__(self, edge: Edge) -> None:
         self._edge = edge
         self._client = 0
         """Number of the client; 0 while it is not connected."""
         self._admission: asyncio.Future[None] | None = None
+        """Future that is done once the core has admitted the client; None before the first request."""
         self._requests: dict[str, asyncio.Future[ServerMessage | None]] = {}
-        """Unanswered requests, by match id; the request for the listing has an empty key."""
+        """Future answer to each open request, by match id; the request for the listing has an empty key.
+
+        The answer is None if there is no such match.
+        """
         self._listing = Listing([], [], [])
         self._listing_time = float("-inf")
-        """Time of the last listing, in seconds."""
+        """Time at which the last listing arrived, in monotonic seconds."""
         self._idle: asyncio.TimerHandle | None = None
 
     async def request_view(self, match: str) -> View | None:
@@ -70,11 +74,14 @@ class PageClient:
         return reply if isinstance(reply, View) else None
 
     async def latest_listing(self) -> Listing:
-        """Return the current listing, or the last known one if the core does not answer."""
+        """Return the current listing, or the last known one if the core does not answer.
+
+        The listing is empty before the first answer of the core.
+        """
         return await self.current_listing() or self._listing
 
     async def current_listing(self) -> Listing | None:
-        """Return the current listing, or None if the core does not answer."""
+        """Return a listing that is at most `MAX_LISTING_AGE_SECONDS` old; None if the core does not answer."""
         if self._edge.now() / 1e9 - self._listing_time <= MAX_LISTING_AGE_SECONDS:
             return self._listing
         reply = await self._request("", Browse())
@@ -93,9 +100,9 @@ class PageClient:
         return sorted(clients, key=lambda each: (-each.seconds, each.name))
 
     async def _request(self, key: str, message: ClientMessage) -> ServerMessage | None:
-        """Return the core's answer to a request; None after `ANSWER_SECONDS`.
+        """Return the core's answer to a request; None if no answer comes within `ANSWER_SECONDS`.
 
-        Concurrent calls with one key share an answer.
+        Concurrent calls with one key share an answer. `key`: match id, or empty for the listing.
         """
         self._restart_idle_timer()
         try:
@@ -162,7 +169,7 @@ class PageClient:
         self.disconnect()
 
     def resync_entry(self) -> ClientAdmitted | None:
-        """Return the client's entry in the list for a new core; None if no core has admitted it."""
+        """Return the client's entry in an `EdgeResynced`, for a new core; None if no core has admitted the client."""
         if self._admission is None or not self._admission.done():
             return None
         return ClientAdmitted(self._client, HELLO, "", owner="", secret="", role="spectator")

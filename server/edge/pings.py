@@ -9,7 +9,7 @@ from arena.match.lag import Pings
 PING_SECONDS = 10.0
 """Time between two pings of a connection, in seconds."""
 PONG_SECONDS = 20.0
-"""Longest time that a ping may stay unanswered, in seconds."""
+"""Longest time that a ping may stay unanswered before the connection is closed, in seconds."""
 
 
 class OpenPings:
@@ -19,13 +19,13 @@ class OpenPings:
 
     def __init__(self) -> None:
         self._sent_times: dict[bytes, int] = {}
-        """Time of each unanswered ping, in ns, by its payload, oldest first."""
+        """Time at which each unanswered ping was sent, by payload, oldest first."""
         self._times = Pings()
         self.lag = 0
-        """Shortest recent ping time, in ns; 0 if unknown."""
+        """Shortest recent round-trip time; 0 if unknown."""
 
     def is_overdue(self, now: int) -> bool:
-        """Return True if a ping has been unanswered for too long."""
+        """Return True if a ping has been unanswered for `PONG_SECONDS`."""
         return now - next(iter(self._sent_times.values()), now) >= PONG_SECONDS * 1e9
 
     def record_ping(self, now: int) -> bytes:

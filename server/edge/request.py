@@ -1,4 +1,4 @@
-"""A plain request: a path and headers."""
+"""HTTP request of a client: a plain request, or the request to open a websocket."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from websockets.datastructures import Headers
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Request of a client. `path` is the target as sent, including the query."""
+    """HTTP request of a client. `path` is the request target as sent, including the query."""
 
     path: str
     headers: Headers
     method: str = "GET"
     protocol: str = "HTTP/1.1"
+    """HTTP version, as sent in the request line."""
     is_abandoned: Callable[[], bool] = lambda: False
     """Function that returns True once the client has stopped waiting for the answer."""
 

@@ -1,4 +1,4 @@
-"""Answers to plain requests, and functions that build the usual ones."""
+"""Answers to plain requests, which are HTTP requests that open no websocket, and functions that build them."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ Answer = Response | None
 """Answer to a plain request; None if there is no such page."""
 
 Pages = Callable[[Request, str], Answer | Callable[[], Awaitable[Answer]]]
-"""Function that answers a plain request from an address.
+"""Function that answers a plain request. Its second argument is the client's address.
 
-If an answer takes a while, it returns a coroutine function that makes the answer.
+If the answer takes a while, the function returns a coroutine function that makes the answer.
 """
 
 
@@ -75,7 +75,7 @@ def conflict(why: str) -> Response:
 
 
 def method_not_allowed(allowed: str) -> Response:
-    """Return a 405 for a method that is not allowed on this path."""
+    """Return a 405 for a method that this path does not allow; `allowed` lists its methods, separated by commas."""
     line = text_response(f"method not allowed: use {allowed}", HTTPStatus.METHOD_NOT_ALLOWED)
     return replace(line, headers={"Allow": allowed})
 
@@ -83,7 +83,7 @@ def method_not_allowed(allowed: str) -> Response:
 def unauthorized(why: str, *, ask: bool = True) -> Response:
     """Return a 401 for a missing or wrong name and token; `why` is a one-line reason.
 
-    ask: False to keep browsers from prompting for the name and token
+    ask  False to keep browsers from prompting for the name and token
     """
     headers = {"WWW-Authenticate": 'Basic realm="a bot and its token", charset="UTF-8"'} if ask else {}
     return replace(text_response(why, HTTPStatus.UNAUTHORIZED), headers=headers)

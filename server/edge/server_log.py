@@ -14,7 +14,7 @@ import msgspec
 log = logging.getLogger("arena.log")
 
 FIELDS = ("match", "bot", "address", "trace")
-"""Fields that a log call may pass with `extra=`. `trace` is the number of a connection."""
+"""Fields that a log call may pass with `extra=`. `trace` is the number of a client, in hexadecimal."""
 
 
 class TextFormatter(logging.Formatter):
@@ -47,7 +47,11 @@ class JsonFormatter(logging.Formatter):
 
 
 def configure_logging(log_format: Literal["text", "json"], *, verbose: bool, wire: bool) -> None:
-    """Send the server's log to stderr. `wire` also logs every message, as `>` (from a client) and `<` (to a client)."""
+    """Send the server's log to stderr.
+
+    verbose  True to log at level INFO, as the format `json` always does; False for warnings and errors only
+    wire     True to log every message too, as `>` (from a client) and `<` (to a client)
+    """
     handler = logging.StreamHandler()
     handler.setFormatter(JsonFormatter() if log_format == "json" else TextFormatter())
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)

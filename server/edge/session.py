@@ -55,33 +55,44 @@ log = logging.getLogger("arena.session")
 wire_log = logging.getLogger("arena.wire")
 
 AWAITING_HELLO, AWAITING_ADMISSION, ADMITTED, BACKLOGGED, CLOSED = range(5)
-"""States of a session: no hello yet; hello sent to the core; admitted; admitted, but too many messages wait; closed."""
+"""States of a session, in order.
+
+No hello has arrived; the hello was sent to the core; the core has admitted the client; the client is admitted, but too
+many of its messages wait; the session is closed.
+"""
 IGNORING = frozenset({AWAITING_ADMISSION, CLOSED})
-"""States of a session in which no message is handled."""
+"""States of a session in which no message is handled. In AWAITING_ADMISSION, messages are kept for later."""
 MAX_QUEUED = 256
-"""Maximum number of messages that wait for a turn. If there are more, reading is paused."""
+"""Number of messages waiting for a turn of the fair queue at which reading is paused."""
 CONTROLS = frozenset({Opcode.PING, Opcode.PONG, Opcode.CLOSE})
+"""Opcodes of control frames."""
 BINARY = Opcode.BINARY
 TEXT = Opcode.TEXT
 PONG = Opcode.PONG
 GOODBYES = {Code.SHUTTING_DOWN: 1001, Code.EVENT_OVER: 1000}
-"""Websocket close codes of orderly ends: the server stops, or the event is over. For all others the code is 1008."""
+"""Websocket close code by the reason for an orderly end: the server stops, or the event is over.
+
+Other ends get 1008, except invalid frames, which get 1007 or 1009.
+"""
 HARMLESS = frozenset({Code.REPLACED, Code.NAME_TAKEN, *GOODBYES})
-"""Codes of ends that are not the client's fault: its bot has reconnected, its name is taken, or the server stops."""
+"""Reasons for ending a session that do not count as misbehaviour.
+
+The bot has reconnected, its name is taken, the server stops, or the event is over.
+"""
 ADMISSION_SECONDS = 60.0
 """Longest time for the core to answer a hello, in seconds, for example while a new core takes over."""
 CONTROLS_PER_SECOND = 10.0
-"""Maximum average number of a client's control frames per second, limited because each ping is answered."""
+"""Average number of control frames per second that a client may send. They are limited because pings are answered."""
 CONTROL_BURST = 100
 """Maximum number of control frames that a client may send without a pause."""
 FRAGMENTS_PER_SECOND = 1000.0
-"""Maximum average number of message fragments per second, not counting the last fragment of each message."""
+"""Average number of fragments per second that a client may send, not counting the last one of each message."""
 FRAGMENT_BURST = 1024
 """Maximum number of fragments that a client may send without a pause."""
 NO_LIMIT = TokenBucket(1e12, 1e12, 0)
-"""Token bucket of the server's own bots, which never runs empty."""
+"""Token bucket that never runs empty, for the server's own bots."""
 EXCERPT_BYTES = 24
-"""Number of bytes of an invalid frame that an error quotes."""
+"""Maximum number of bytes of an invalid frame, or of characters if it is text, that an error quotes."""
 
 
 class SeatState:
@@ -139,6 +150,7 @@ class Session:
         self.hello: Hello | None = None
         """Hello of the client. After the core's welcome, it holds the current session secret and the remaining quota."""
         self.state = AWAITING_HELLO
+        """One of the states AWAITING_HELLO to CLOSED."""
         self.since_ns = now
         """Time at which the session was opened, in monotonic ns."""
         self.handled = 0
@@ -146,9 +158,9 @@ class Session:
         self.seats: dict[str, SeatState] = {}
         """Seats of the client in matches in progress, by match id."""
         self._topics: dict[str, Topic | None] = {}
-        """Topics that the client follows.
+        """Topics that the client follows, by name.
 
-        For a match that it has asked to watch, the value is None until the view arrives.
+        The value is None for a match that the client has asked to watch, until the core's `view` arrives.
         """
         self._bucket = TokenBucket(limits.messages_per_second, limits.message_burst, now)
         """Token bucket of messages that answer no message of the server."""
@@ -160,7 +172,7 @@ class Session:
         self._kind = BINARY
         """Websocket opcode of the message in `_parts`."""
         self.waiting: list[tuple[ClientMessage, int, int]] = []
-        """Messages that wait for a turn, with their arrival times in ns and their costs in µs."""
+        """Messages that wait for a turn of the fair queue, with their arrival times in ns and their costs in µs."""
         self._early_frames: list[tuple[Frame, int]] = []
         """Frames that arrived after the hello and before the core's answer."""
         self._has_begun = False
@@ -179,7 +191,7 @@ class Session:
 
     @property
     def has_open_turn(self) -> bool:
-        """True if the client is to move in a match."""
+        """True if the client has yet to answer a turn in a match that is not over."""
         return any(seat.ply >= 0 and seat.answer is None and not seat.is_over for seat in self.seats.values())
 
     # from the client
@@ -227,7 +239,7 @@ class Session:
             self._connection.reset_flooding("control frames")
 
     def _assemble(self, frame: Frame, at: int) -> bytes | str | None:
-        """Return the message that this frame completes, from its fragments; None if it completes none."""
+        """Handle a control frame or a fragment. Return the message that the frame completes; None if it completes none."""
         if frame.opcode in CONTROLS:
             self._handle_control(frame, at)
             return None
@@ -293,7 +305,7 @@ class Session:
         self._edge.core.submit(MessageReceived(self.client, message, at))
 
     def take_turn(self) -> float:
-        """Handle the message that has waited longest. Return its cost in µs of CPU time."""
+        """Handle the message that has waited longest. Return its cost in µs of CPU time; 0 if none waits."""
         if not self.waiting:
             return 0.0
         message, at, cost = self.waiting.pop(0)
@@ -324,7 +336,7 @@ class Session:
         self.send_hello()
 
     def send_hello(self) -> None:
-        """Send the hello to the core."""
+        """Send the client's hello to the core, for the first time or again."""
         if self.hello is not None:
             self._edge.core.submit(AdmissionRequest(self.client, self.hello, self._connection.address))
 
@@ -369,7 +381,7 @@ class Session:
         self._end_session(close.code, close.detail)
 
     def apply_directives(self, *, is_new: bool) -> None:
-        """Close the session if the client is banned. Otherwise send the client a new notice."""
+        """Close the session if the client is banned. Otherwise, if the notice is new (`is_new`), send it to the client."""
         directives = self._edge.directives
         why = directives.ban_reason(self._connection.address, self.hello.name if self.hello else "")
         if why:
@@ -378,7 +390,7 @@ class Session:
             self._send(directives.notice)
 
     def send_goodbye(self, code: Code) -> None:
-        """Send the client `code`, the reason for ending, and close the session."""
+        """Send the client `code` as the reason, and close the session."""
         self._end_session(code, code.meaning)
 
     def _end_session(
@@ -434,7 +446,7 @@ class Session:
         return self._connection.unsent_bytes
 
     def try_spend(self, cost: int) -> bool:
-        """Return True if the budget of the client's address covers `cost` µs, and take them from the budget."""
+        """Take `cost` µs from the work budget of the client's address and return True; return False if it has less."""
         return self._edge.work.try_spend(self._connection.address, cost, self._edge.now() / 1e9) <= 0
 
     def write(self, data: bytes) -> None:
@@ -575,7 +587,7 @@ class Session:
     # resync
 
     def resync_entry(self) -> ClientAdmitted | None:
-        """Return the client's entry in the list for a new core; None if no core has admitted it."""
+        """Return the client's entry in an `EdgeResynced`, for a new core; None if no core has admitted the client."""
         if self.hello is None or self.state not in {ADMITTED, BACKLOGGED}:
             return None
         address = self._connection.address
@@ -604,11 +616,11 @@ class Session:
         View: _track_view,
         Listing: _track_listing,
     }
-    """Method that updates the session when a message is sent to the client, by the type of the message."""
+    """Methods that update the session when a message is sent to the client, by the type of the message."""
 
 
 def _excerpt(frame: bytes | str) -> str:
-    """Return words that quote the beginning of an invalid frame, for the author of the client."""
+    """Return a clause that quotes the beginning of an invalid frame, for the author of the client."""
     if isinstance(frame, str):
         return f"it begins {frame[:EXCERPT_BYTES]!r}"
     return f"its {len(frame)} bytes begin {frame[:EXCERPT_BYTES].hex(' ')}"

@@ -9,6 +9,7 @@ class TokenBucket:
     __slots__ = ("_at", "_burst", "_rate", "_tokens")
 
     def __init__(self, rate: float, burst: float, now: int) -> None:
+        """Start with a full bucket at time `now`."""
         self._rate = rate / 1e9
         self._burst = self._tokens = float(burst)
         self._at = now

@@ -19,13 +19,13 @@ from arena.server.edge.frames import encode_frame
 MAX_BACKLOG_BYTES = 16 * 1024
 """Number of unsent bytes above which a follower is skipped until it has read more."""
 GATHER_SECONDS = 0.05
-"""Delay before a message is sent, together with later ones that arrive meanwhile, in seconds."""
+"""Delay before a message is sent together with those that follow meanwhile, in seconds."""
 RECHECK_SECONDS = 1.0
 """Interval between checks of followers that have missed messages, in seconds."""
 UPDATE_COST = 20
-"""Cost of sending a follower the latest messages, in µs."""
+"""Cost of sending a follower the latest messages of a match, in µs of its address's work budget."""
 VIEW_COST = 100
-"""Cost of sending a follower the whole match again, in µs."""
+"""Cost of sending a follower the whole match again, in µs of its address's work budget."""
 FOLLOWERS_PER_TURN = 4
 """Number of followers that get messages in one iteration of the event loop."""
 MISSED = -1
@@ -43,7 +43,7 @@ class Follower(Protocol):
         ...
 
     def try_spend(self, cost: int) -> bool:
-        """Return True if the budget of the follower's address covers `cost` µs, and take them from the budget."""
+        """Take `cost` µs from the work budget of the follower's address and return True; return False if it has less."""
         ...
 
     def write(self, data: bytes) -> None:
@@ -65,13 +65,13 @@ class Topic:
         self._followers: dict[Follower, int] = {}
         """Number of the next message for each follower, or MISSED, or AWAITING_VIEW instead."""
         self._frames: list[bytes] = []
-        """Latest messages, from the first one that is still to be sent to a follower."""
+        """Frames of the latest messages, from the first one that is still to be sent to a follower."""
         self._count = 0
         """Number of the next message to be published."""
         self._busy = False
         """True while a round of sending is in progress or scheduled."""
         self._end: bytes | None = None
-        """The last message, once the match is over."""
+        """Frame of the match's `end` message; None while the match goes on."""
 
     def __len__(self) -> int:
         return len(self._followers)
@@ -159,5 +159,5 @@ class Topic:
         follower.write(b"".join(self._frames_from(number) if number >= 0 else ()) + (self._end or b""))
 
     def _frames_from(self, number: int) -> list[bytes]:
-        """Return the messages from `number` on that are still kept."""
+        """Return the frames of the messages from `number` on that are still kept."""
         return self._frames[max(0, number - self._count + len(self._frames)) :]

@@ -1,7 +1,7 @@
-"""Work budget: a token bucket of µs for each address. Pure; times in monotonic seconds.
+"""Work budget: a token bucket of server time, in µs, for each address. Pure; times in monotonic seconds.
 
-Requests differ in cost: a move takes a tenth of a millisecond, a table some milliseconds. If only requests were
-counted, a few expensive ones could delay everybody.
+Requests differ in cost: a move takes a tenth of a millisecond, a table of results some milliseconds. If only requests
+were counted, a few expensive ones could delay everybody.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ class WorkBudget:
         """Remaining work of each address, in µs, with the time at which it was computed."""
 
     def try_spend(self, address: str, cost: float, now: float) -> float:
-        """Take `cost` µs from an address's budget and return 0; if the budget is too small, return the seconds until it
-        suffices.
+        """Take `cost` µs from the budget of an address and return 0.
 
-        Work that costs more than a full budget is allowed if the budget is full.
+        If the budget is too small, take nothing, and return the seconds until it suffices. Work that costs more than a
+        full budget is allowed if the budget is full.
         """
         key = address_key(address)
         rate = 1000.0 * self._limits.work_ms_per_second
