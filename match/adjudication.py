@@ -1,6 +1,6 @@
 """Adjudication: rules that end a match early, applied after each move.
 
-With each move a bot may send its value of the position. Such values end a match only if both bots agree.
+With each move a bot may send its value of the position. These values end a match only if both bots agree on the result.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class EarlyEnd:
 
 
 class Adjudicator:
-    """Adjudicator of one match in progress. It counts repeated positions only if the repetition rule is on."""
+    """Adjudicator of one match in progress. `count` or `judge` must get each position of the match once, in order."""
 
     def __init__(self, rules: Adjudication | None, game: AnyGame) -> None:
         self._rules = rules
@@ -46,7 +46,10 @@ class Adjudicator:
             self._repetitions.add(position)
 
     def judge(self, position: object, moves: Sequence[RecordedMove]) -> EarlyEnd | None:
-        """Count the position after the last move. Return the early end of the match, or None if it goes on."""
+        """Count the position after the last of `moves`. Return the early end of the match, or None if it goes on.
+
+        moves: all moves of the match so far, including the opening
+        """
         times = self._repetitions.add(position) if self._repetitions is not None else 1
         if times < self._first_repetition:
             return None
@@ -62,8 +65,9 @@ def adjudicate(
 ) -> EarlyEnd | None:
     """Return the early end of a match in which `moves` led to `position`; None if the match goes on.
 
+    moves     all moves of the match so far, including the opening
     times     number of occurrences of the position in the match so far, including the current one
-    solution  solution of the game, if its map is solved
+    solution  solution of the game; None if its map is not solved
 
     The rules apply in this order: repetition, solved table, values on which both bots agree, ply limit.
     """
@@ -119,5 +123,5 @@ def _analysis_value(move: RecordedMove) -> float | None:
 
 
 def unusable_table_reason(rules: Adjudication | None, game: AnyGame) -> str | None:
-    """Return a one-line reason why `game` cannot use the rule `table`; None if it can, or if the rule is off."""
+    """Return a one-line reason why the rule `table` cannot apply to `game`; None if it can, or if the rule is off."""
     return None if rules is None or not rules.table else why_unsolved(game) or None

@@ -25,13 +25,16 @@ MS = 1_000_000
 
 
 class MatchClock(Struct, frozen=True, gc=False):
-    """Clock of a match: the time left to each player, the time control and the margin, in ns."""
+    """Clocks of both players of a match, and their settings, as an immutable value."""
 
     maxie_control: TimeControl
     minnie_control: TimeControl
     margin: int
+    """Extra time allowed on each move for network delay, in ns."""
     maxie: int
+    """Time left to Maxie at the start of a turn, in ns, without the margin."""
     minnie: int
+    """Time left to Minnie at the start of a turn, in ns, without the margin."""
     total: int = 0
     """Limit of each player's thinking time in the whole match, in ns; 0 for no limit."""
     maxie_spent: int = 0
@@ -49,6 +52,7 @@ class MatchClock(Struct, frozen=True, gc=False):
     ) -> Self:
         """Return the clock of a match that has not begun.
 
+        control         time control of both players, or of Maxie if `minnie_control` is given
         total_ms        limit of each player's time in the whole match; 0 for no limit
         minnie_control  Minnie's time control if it differs from Maxie's
         """
@@ -60,15 +64,18 @@ class MatchClock(Struct, frozen=True, gc=False):
         return cls(control, minnie_control, margin_ms * MS, maxie, minnie, total)
 
     def time_left_ns(self, player: Player) -> int:
-        """Return the player's time left at the start of a turn, in ns, without the margin."""
+        """Return the time left to a player at the start of a turn, in ns, without the margin."""
         return self.maxie if player is MAXIE else self.minnie
 
     def max_move_ns(self, player: Player) -> int:
-        """Return the longest time that a move may take, in ns: time left plus margin."""
+        """Return the longest time that the next move of a player may take, in ns: time left plus margin."""
         return (self.maxie if player is MAXIE else self.minnie) + self.margin
 
     def spend(self, player: Player, elapsed: int) -> MatchClock:
-        """Return the clock after a move that took `elapsed` ns. Raises ValueError for a late move."""
+        """Return the clock after a move of a player that took `elapsed` ns.
+
+        Raises ValueError if `elapsed` is negative or more than `max_move_ns`.
+        """
         clock = self.maxie if player is MAXIE else self.minnie
         if not 0 <= elapsed <= clock + self.margin:
             raise ValueError(f"time spent must be 0 to {clock + self.margin} ns, not {elapsed} ns")
@@ -82,7 +89,7 @@ class MatchClock(Struct, frozen=True, gc=False):
         return MatchClock(self.maxie_control, self.minnie_control, self.margin, maxie, minnie)
 
     def _spend_limited(self, player: Player, elapsed: int) -> MatchClock:
-        """Return the clock after a move that took `elapsed` ns, in a match whose total time is limited."""
+        """Return the clock after a move of a player that took `elapsed` ns, in a match whose total time is limited."""
         by_maxie = player is MAXIE
         maxie_spent = self.maxie_spent + (elapsed if by_maxie else 0)
         minnie_spent = self.minnie_spent + (0 if by_maxie else elapsed)
@@ -105,7 +112,11 @@ class MatchClock(Struct, frozen=True, gc=False):
         )
 
     def to_clocks(self, mover: Player | None = None, running: int = 0) -> Clocks:
-        """Return both clocks in ms, rounded down. `mover` has already used `running` ns of the current turn."""
+        """Return both clocks in ms, rounded down and never below 0.
+
+        mover    player whose clock runs; None if neither does
+        running  time that this player has already used in the current turn, in ns
+        """
         if not running:
             return Clocks(self.maxie // MS, self.minnie // MS)
         maxie = self.maxie - running if mover is MAXIE else self.maxie

@@ -1,14 +1,14 @@
-"""Lag credit: network delay is not charged to the clock, as far as a budget allows. Pure; times in ns.
+"""Lag credit: network delay is not charged to a player's clock, as far as a budget allows. Pure; times in ns.
 
 The rule, which PROTOCOL.md publishes:
 
 - The server pings each connection and remembers the last few ping times. The lag of a move is the
-  *smallest* of them. So one slow ping gives no credit, and the server never relies on a lag that a client claims.
+  *smallest* of them. So one slow ping gives no extra credit, and the server never relies on a lag that a client claims.
 - A move is credited its lag, but never more than the move took, and never more than the rest of the budget.
 - The budget starts full, at `MAX_LAG_NS`. Each of the player's moves adds `REFILL_NS`, up to `MAX_LAG_NS`.
 
-So a connection with a lag of at most `REFILL_NS` plays as if it had none. With a larger lag the rest is taken from
-the budget, and then from the clock.
+So a connection with a lag of at most `REFILL_NS` plays as if it had none. With a larger lag, the excess uses up the
+budget, and is then charged to the clock.
 """
 
 from __future__ import annotations
@@ -21,18 +21,20 @@ from msgspec import Struct
 from arena.match.clock import MS
 
 MAX_LAG_NS = 500 * MS
+"""Size of a full budget of lag credit, in ns."""
 REFILL_NS = 100 * MS
+"""Lag credit that each move of a player adds to the player's budget, in ns."""
 MAX_PINGS = 8
-"""Number of recent ping times that are remembered."""
+"""Number of recent ping times that are remembered for each connection."""
 
 
 class LagBudget(Struct, frozen=True, gc=False):
-    """Lag credit left to one player in one match."""
+    """Budget of lag credit that one player has left in one match."""
 
     left_ns: int = MAX_LAG_NS
 
     def credit(self, lag: int, elapsed: int) -> tuple[int, Self]:
-        """Return the credit for a move that took `elapsed` ns with a lag of `lag` ns, and the remaining budget."""
+        """Return the credit for a move that took `elapsed` ns with a lag of `lag` ns, in ns, and the budget after it."""
         if not lag and self.left_ns == MAX_LAG_NS:  # the usual case on a local network
             return 0, self
         credited = max(0, min(lag, elapsed, self.left_ns))
@@ -40,7 +42,7 @@ class LagBudget(Struct, frozen=True, gc=False):
 
 
 class Pings:
-    """Recent round-trip times of one connection."""
+    """Recent ping times of one connection: round-trip times, in ns, the latest last."""
 
     def __init__(self, times: Iterable[int] = ()) -> None:
         self._times = list(times)[-MAX_PINGS:]  # a deque would take ten times the memory per connection

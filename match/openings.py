@@ -1,4 +1,4 @@
-"""Openings of matches: first moves that both players are given, and do not choose. Pure."""
+"""Openings: prescribed first moves of a match, which the players do not choose. Pure."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ Opening = tuple[Data, ...]
 def random_opening(game: Game[P, M], plies: int, salt: str) -> Opening:
     """Return an opening of at most `plies` random moves.
 
-    The same `salt` gives the same opening on every machine. The opening ends early where every further move would end
-    the game.
+    salt: text from which the moves are derived; the same text gives the same opening on every machine
+
+    The opening is shorter if every further move would end the game.
     """
     position = game.start()
     moves: list[Data] = []

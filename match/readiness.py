@@ -26,7 +26,7 @@ class Readiness:
         """Time at which the players were asked to get ready, in ns; None if they were not."""
         # Shared constants save memory, since a server keeps this object for each match in progress.
         self._unready, self.expected_players = ALL_PLAYERS, NO_PLAYERS
-        """`_unready`: players who are not ready. `expected_players`: players who have not reconnected since the server's restart."""
+        """`_unready`: players who are not ready. `expected_players`: players who must reconnect after a server restart."""
 
     @property
     def has_request(self) -> bool:
@@ -52,7 +52,7 @@ class Readiness:
         self.request_time = now
 
     def mark_ready(self, player: Player) -> bool:
-        """Mark a player as ready. Return False if it was ready already, or if the players were not asked yet."""
+        """Mark a player as ready. Return False if the player was ready already, or the players were not asked yet."""
         if self.request_time is None or player not in self._unready:
             return False
         self._unready -= {player}
@@ -68,7 +68,7 @@ class Readiness:
         self._restart_ready_time(now)
 
     def record_reconnection(self, player: Player, now: int) -> None:
-        """Record that a player has reconnected. If the player was awaited, restart the time to get ready."""
+        """Record that a player has reconnected. If `expected_players` has the player, restart the time to get ready."""
         if player in self.expected_players:
             self.expected_players -= {player}
             self._restart_ready_time(now)

@@ -3,8 +3,9 @@
 `handle(event, now)` returns the effects. `next_deadline` is the time at which to call it with `DeadlinePassed` if nothing
 else happens first. `now` is monotonic nanoseconds and never decreases. A referee never sleeps, reads a clock or logs; a
 player's mistake is data, not an exception. The same events at the same times give the same effects, so the journal fully
-describes a match. A match has three phases: getting ready, playing, over. The first two have deadlines, so every match
-ends.
+describes a match.
+
+A match has three phases: getting ready, playing, over. The first two have deadlines, so every match ends.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ from arena.protocol.record import RecordedMove, Result
 from arena.protocol.values import Clocks, Seat
 
 LATE_LIMIT = 50 * MS
-"""Longest stall of the server that is ignored, in ns.
+"""Longest stall of the server that does not make a match void, in ns.
 
 If a player's time runs out in a turn with a longer stall, and the stall also exceeds the margin, the match is void.
 """
@@ -56,18 +57,20 @@ MAX_FAULTS = 16
 """Number of rejected messages that a player may send in one match. One more loses the match."""
 
 SEATS: dict[Player, Seat] = {Player.MAXIE: "maxie", Player.MINNIE: "minnie"}
-"""Names of the players in messages and records."""
+"""Seats of the players, as named in messages and records."""
 
 
 @dataclass
 class Referee:
-    """State of one match. Only the room that owns it calls it."""
+    """Referee of one match, with the state of the match. Only its owner calls it: in a server, the match's `Room`."""
 
     terms: Terms
     revision: int = 0
     """Number of events that have changed the state. Only these need to be stored."""
     moves: list[RecordedMove] = field(default_factory=list)
+    """Moves played so far, including the opening."""
     result: Finish | None = None
+    """Result of the match; None until it is over."""
 
     def __post_init__(self) -> None:
         self.position = self.terms.game.start()
@@ -78,7 +81,7 @@ class Referee:
         self._accepted_messages: list[Accepted] = []
         self._movers: list[Player] = []
         self._moves = MoveList()
-        """Moves so far, as messages contain them."""
+        """Moves so far, in the form in which `turn` and `end` messages contain them."""
         self.readiness = Readiness(self.terms)
         self._playing = False
         self._disconnected_at: dict[Player, int] = {}
@@ -88,7 +91,7 @@ class Referee:
         """Time at which the current turn was sent, in ns; None while no clock runs."""
         self._turn_lag = 0
         self._flag_at = 0
-        """Time at which the player to move loses on time, in ns."""
+        """Time at which the player to move loses on time, in ns: after the time left, the margin and the lag credit."""
         self._play_opening()
 
     def _play_opening(self) -> None:
@@ -115,7 +118,7 @@ class Referee:
 
     @property
     def recorded_result(self) -> Result | None:
-        """Result for the record; None while the match is not over."""
+        """Result in the form of the record; None until the match is over."""
         result = self.result
         if result is None:
             return None
@@ -123,7 +126,7 @@ class Referee:
 
     @property
     def ply(self) -> int:
-        """Number of the next ply, counted from 0."""
+        """Ply to be played next, counted from 0: the number of moves so far."""
         return len(self.moves)
 
     @property
@@ -192,8 +195,10 @@ class Referee:
     def start_clock(self, turn: TurnStarted, now: int) -> int | None:
         """Start the clock of a turn sent at `now`, and return `next_deadline`: usually the end of the mover's time.
 
-        A clock that already runs is set back to `turn.ran`, so that a turn which is sent again costs the mover no extra
-        time. Return None, and start no clock, if `turn` is not the next one or its player has not reconnected.
+        For a turn that is sent again, the clock continues from the `turn.ran` ns that it had run before, so that the
+        repetition costs the mover no time.
+
+        Return None, and start no clock, if `turn` is not the next one or its player has not reconnected.
         """
         here = (
             self.mover not in self.readiness.expected_players
@@ -337,7 +342,7 @@ class Referee:
     # deadlines
 
     def _list_deadlines(self) -> list[tuple[int, Player | None]]:
-        """Return all deadlines, each with its player, or with None for all players who are not ready."""
+        """Return pairs of a deadline, in ns, and the player who must meet it; None stands for all who are not ready."""
         ready_by = self.readiness.deadline
         if self.is_over or ready_by is None:
             return []
@@ -420,16 +425,16 @@ class Referee:
 
     @property
     def disconnected_at(self) -> Mapping[Player, int]:
-        """Time at which each absent player lost its connection, in ns; empty before play."""
+        """Time at which each disconnected player lost its connection, in ns; empty before both players were ready."""
         return self._disconnected_at if self._playing else {}
 
     @property
     def player_to_move(self) -> Player | None:
-        """Player to move; None before and after play."""
+        """Player to move; None before both players are ready, and after the match is over."""
         return self.mover if self._playing and not self.is_over else None
 
     def clocks(self, now: int) -> Clocks:
-        """Return both clocks at time `now`."""
+        """Return both clocks at time `now` (monotonic ns)."""
         return self._clock.to_clocks(
             self.player_to_move, now - self.turn_since if self.turn_since is not None else 0
         )

@@ -11,7 +11,7 @@ from arena.protocol.messages import ServerMessage
 from arena.protocol.values import Data, ResignReason, Thinking
 
 MAX_REASON = 200
-"""Maximum length of a player's reason for giving up, in characters."""
+"""Maximum number of characters of `Resigned.detail` that a record shows."""
 
 
 class MatchOpened(Struct, frozen=True, tag="opened"):
@@ -31,7 +31,7 @@ class TurnStarted(Struct, frozen=True, gc=False, tag="turn_left", omit_defaults=
     lag: int = 0
     """Smallest recent ping time of the mover's connection, in ns; 0 if unknown."""
     ran: int = 0
-    """Time that the clock had run before, in ns, if the turn was sent again; otherwise 0."""
+    """Time for which the clock has already run in this turn, in ns, if the turn was sent again; otherwise 0."""
 
 
 class Moved(Struct, frozen=True, gc=False, tag="moved", omit_defaults=True):
@@ -49,7 +49,7 @@ class Resigned(Struct, frozen=True, tag="resigned", omit_defaults=True):
     player: Player
     reason: ResignReason = "resignation"
     detail: str = ""
-    """Reason given by the bot or by its process manager, unchecked."""
+    """Explanation given by the bot or by its process manager, unchecked."""
 
     def detail_suffix(self) -> str:
         """Return `: DETAIL` in printable characters, to follow "NAME resigned" in records; empty without a detail."""
@@ -92,7 +92,7 @@ class DeadlinePassed(Struct, frozen=True, tag="deadline", omit_defaults=True):
 
 
 class ServerRecovered(Struct, frozen=True, tag="server_back"):
-    """The server continues the match after it was down. Times measured before that are invalid."""
+    """The server continues the match after it was down. Times measured before the outage are invalid."""
 
 
 class ServerFailed(Struct, frozen=True, tag="server_failed"):
@@ -117,14 +117,14 @@ Event = (
 )
 
 TimedEvent = tuple[int, Event]
-"""An event and its time (monotonic ns)."""
+"""Time (monotonic ns) of an event, and the event."""
 
 _encoder = msgspec.json.Encoder()
 _decoder: msgspec.json.Decoder[list[TimedEvent]] = msgspec.json.Decoder(list[TimedEvent])
 
 
 def to_journal(at: int, event: Event, turn: tuple[int, TurnStarted] | None = None) -> str:
-    """Return an event at the time `at` as JSON for the journal.
+    """Return an event at the time `at` (monotonic ns) as JSON for the journal.
 
     turn  start of the current turn, with its time, to write before the event; None if the journal has it already
     """
@@ -150,6 +150,7 @@ class Finish(Struct, frozen=True):
     winner: Player | None
     reason: EndReason
     detail: str
+    """Explanation of the end in one line, for people."""
 
 
 Effect = NotifyPlayer | Finish

@@ -1,4 +1,4 @@
-"""Detection of repeated positions, the same for every kind of match. Pure."""
+"""Detection of repeated positions in a match. Pure."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from arena.games.core import Game
 
 
 class RepetitionCounter:
-    """Counter of the positions of one match. Adding a position takes O(territories) time and memory."""
+    """Counter of how often each position of one match has occurred.
+
+    Adding a position of Riskless takes time and memory in proportion to the number of territories.
+    """
 
     def __init__(self, game: Game[Any, Any], positions: Iterable[object] = ()) -> None:
-        """Begin with `positions`, which have already occurred."""
+        """Create a counter, and count `positions`, which have already occurred."""
         self._game = game
         self._counts: dict[Hashable, int] = {}
         self.latest = 0
@@ -21,7 +24,7 @@ class RepetitionCounter:
             self.add(position)
 
     def add(self, position: object) -> int:
-        """Count a position, and return the number of its occurrences; always 1 in a game without repetition."""
+        """Count a position, and return the number of its occurrences so far; 1 in games where none can occur twice."""
         key = self._game.repetition_key(position)
         if key is None:
             self.latest = 1

@@ -1,4 +1,4 @@
-"""Check of a record: a referee replays its match.
+"""Check of a record: a referee replays the recorded match.
 
 The check covers the setup, the opening, each move, the reason, the winner, and adjudication by the record's own rules.
 The times of the moves are not checked, because a record does not contain the margin.
@@ -31,17 +31,19 @@ _EARLY_REASONS = frozenset(EndReason) - {
 """Reasons for ending a match before its game ends; all other reasons come from the game."""
 
 _MOVER_LOSES_REASONS = frozenset({EndReason.TIMEOUT, EndReason.ILLEGAL_MOVE})
+"""Reasons by which the player to move loses."""
 _DECISIVE_REASONS = _MOVER_LOSES_REASONS | {
     EndReason.RESIGNATION,
     EndReason.CRASH,
     EndReason.DISCONNECT,
     EndReason.PROTOCOL_ERROR,
 }
+"""Reasons by which a match always has a winner."""
 
 
 @dataclass(frozen=True)
 class Replay:
-    """A checked match: its moves are legal and lead to its result."""
+    """Match whose record was checked: its moves are legal and lead to its result."""
 
     record: Record
     game: Game[Any, Any]
@@ -77,10 +79,10 @@ class Replay:
 
 
 def list_movers(record: Record) -> list[Player]:
-    """Return the player of each move of a record. Raises GameError if the game is not known here.
+    """Return the player of each move of a record. Raises GameError if the game is unknown on this machine.
 
     In the built-in games the players alternate. In a custom game a player may move twice in a row, so the match is
-    replayed.
+    replayed; an illegal move then raises GameError too.
     """
     if KNOWN.is_builtin(record.game):
         return [(Player.MAXIE, Player.MINNIE)[ply % 2] for ply in range(len(record.moves))]
@@ -104,7 +106,7 @@ def mean_cpu_ms(records: Iterable[Record]) -> dict[str, float]:
 
 
 def has_moved(record: Record, player: Player) -> bool | None:
-    """Return True if a player made a move of its own: one that is not part of the opening.
+    """Return True if a player made a move that is not part of the opening.
 
     Return False if the player made no move, and lost on time or by not getting ready. Return None if the player never
     had to move.
@@ -128,7 +130,7 @@ def summarize_record(record: Record) -> str:
 
 
 def verify_record(record: Record) -> Replay:
-    """Replay the match of a record, and check the record against it.
+    """Replay the match of a record, check the record against it, and return the checked match.
 
     Raises BadRecord if the setup is invalid, the game has other rules on this machine, a move is illegal, or the moves do
     not lead to the result.

@@ -36,7 +36,7 @@ class Terms(Struct, frozen=True, kw_only=True):
     """Names under which the two bots are connected."""
     time_control: TimeControl
     time_odds: TimeOdds = TimeOdds()
-    """Time control of each player, if the two differ."""
+    """Time controls of players that differ from `time_control`."""
     margin_ms: int
     """Extra time allowed on each move for network delay, in ms: the flag falls this much later than the clock says."""
     ready_ms: int
@@ -57,7 +57,10 @@ class Terms(Struct, frozen=True, kw_only=True):
     """Maximum thinking time of each player in the whole match, in ms; 0 for no limit. It applies besides the clock."""
 
     def max_threads(self, seat: Seat) -> int:
-        """Return the maximum number of search threads of a player, as sent in `start`."""
+        """Return the maximum number of search threads of a player, as sent in `start`.
+
+        It is 1 if neither the player's engine nor `thread_limits` states a number.
+        """
         engine: EngineInfo | None = getattr(self.engines, seat)
         limit: int | None = getattr(self.thread_limits, seat)
         return (engine.threads if engine is not None else None) or limit or 1
@@ -72,12 +75,15 @@ class Terms(Struct, frozen=True, kw_only=True):
         return self.time_odds if self.time_odds != TimeOdds() else UNSET
 
     def make_clock(self) -> MatchClock:
-        """Return both clocks before ply 0."""
+        """Return the clock of the match before its first ply."""
         maxie, minnie = self.time_control_of("maxie"), self.time_control_of("minnie")
         return MatchClock.start(maxie, self.margin_ms, self.total_ms, minnie if minnie != maxie else None)
 
     def make_record(self, start_time: str, moves: list[RecordedMove], result: Result) -> Record:
-        """Return the record of a match played under these terms."""
+        """Return the record of a match played under these terms.
+
+        start_time: start of the match, ISO 8601, UTC, whole seconds
+        """
         return Record(
             format=FORMAT,
             match=self.match,
@@ -97,11 +103,14 @@ class Terms(Struct, frozen=True, kw_only=True):
 
     @property
     def threads_needed(self) -> int:
-        """Search threads that the match needs: the larger number of both players, since they think in turn."""
+        """Number of search threads that the match needs: the larger of both players' numbers, since they take turns."""
         return max(self.max_threads("maxie"), self.max_threads("minnie"))
 
     def with_engines(self, maxie: EngineInfo | None, minnie: EngineInfo | None) -> Terms:
-        """Return a copy of the terms with these engines, whose thread counts are cut to `thread_limits`."""
+        """Return a copy of the terms with these engines, their thread counts reduced to `thread_limits`.
+
+        An engine is None if its bot sent no description.
+        """
         limits = self.thread_limits
         engines = Engines(_limit_threads(maxie, limits.maxie), _limit_threads(minnie, limits.minnie))
         return structs.replace(self, engines=engines)
@@ -126,7 +135,10 @@ def to_json(terms: Terms) -> str:
 
 
 def from_json(text: str) -> Terms:
-    """Return the terms in a text written by `to_json`. Raises games.core.GameError, msgspec.DecodeError."""
+    """Return the terms in a text written by `to_json`.
+
+    Raises games.core.GameError for a game that is unknown or cannot be set up, msgspec.DecodeError for any other text.
+    """
     try:
         return _decode(text)
     except msgspec.ValidationError as error:
@@ -146,6 +158,6 @@ def decode_game(_type: type, data: Any) -> AnyGame:
     return make_game(setup.name, setup.setup)
 
 
-# Created before there are threads: msgspec 0.22 crashes if two threads are the first to decode a type.
+# Created at import, before there are threads: msgspec 0.22 crashes if two threads are the first to decode a type.
 _decode = msgspec.json.Decoder(Terms, dec_hook=decode_game).decode
 msgspec.json.Decoder(_GameJson)  # the first decoder also prepares the type for `convert`

@@ -1,7 +1,7 @@
 """Limits on the analysis that bots send with their moves and that the record stores.
 
-The main line is kept up to the first entry that is not a move of the game. The number of bytes is limited per move and
-per match, so that records and spectators' messages have a known maximum size.
+The main line (the moves that a bot expects) is kept up to the first entry that is not a move of the game. The number of
+bytes is limited per move and per match, so that records and spectators' messages have a known maximum size.
 """
 
 from __future__ import annotations
@@ -23,24 +23,31 @@ MATCH_BYTES = 256 * 1024
 OVERHEAD_BYTES = 32
 """Bytes added to the size of each analysis, for its key and commas and for values that msgpack encodes longer than JSON."""
 CACHED_MOVES = 512
-"""Maximum number of moves in the cache of checked moves."""
+"""Maximum number of checked moves that are cached for each match."""
 
 _encoder = msgspec.json.Encoder()
 
 
 class AnalysisTrimmer:
-    """Trims the analysis in one match to the limits of this module. `trim` takes O(length of the line) time."""
+    """Trimmer of the analysis in one match to the limits of this module.
+
+    `trim` takes time in proportion to the length of the main line.
+    """
 
     def __init__(self, game: AnyGame) -> None:
         self._game = game
         self._moves_by_key: dict[Any, Data] = {}
         """Checked moves in the game's own form, by the data that a player sent."""
         self._byte_budgets = dict.fromkeys(Player, MATCH_BYTES)
+        """Number of bytes of analysis that each player may still send."""
         self.cut_moves = 0
         """Number of moves removed from main lines so far."""
 
     def trim_event(self, event: Moved) -> Moved:
-        """Return a move event with its analysis trimmed. The analysis that stays counts towards the player's limit."""
+        """Return a move event with its analysis trimmed.
+
+        The analysis that stays counts towards the player's limit for the match.
+        """
         if event.thinking is None:
             return event
         return replace(event, thinking=self.trim(event.player, event.thinking))
@@ -48,7 +55,7 @@ class AnalysisTrimmer:
     def trim_recorded(self, player: Player, move: RecordedMove) -> RecordedMove:
         """Return a recorded move with its analysis trimmed.
 
-        The analysis that stays counts towards the player's limit.
+        The analysis that stays counts towards the player's limit for the match.
         """
         if move.thinking is None:
             return move

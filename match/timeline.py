@@ -1,6 +1,6 @@
-"""Timeline of a match from its journal: each player's time available, used and credited, and all faults.
+"""Timeline of a match from its journal: the time that each player had, used and was credited, and all faults.
 
-Pure: a referee replays the events, and gives the same answers as in the match.
+Pure: a referee replays the events, and gives the same answers as during the match.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from arena.protocol.messages import Accepted, Error
 from arena.protocol.values import Data, Seat
 
 MAX_EXCERPT = 60
-"""Maximum number of characters shown of an invalid move."""
+"""Maximum number of characters of an invalid move that an entry shows."""
 
 
 class TimelineEntry(Struct, frozen=True):
@@ -44,8 +44,9 @@ class TimelineEntry(Struct, frozen=True):
     at: float
     """Time since the match was opened, in ms, without the time during which the server was down."""
     player: Seat | None
+    """Player whom the event concerns; None if it concerns no single player."""
     what: str
-    """Description of the event: the move, or a few words."""
+    """Description of the event: the move as text, or a few words."""
     ply: int | None = None
     had: int | None = None
     """Time on the mover's clock when the turn was sent, in ms, without the margin."""
@@ -62,7 +63,10 @@ class TimelineEntry(Struct, frozen=True):
 def build_timeline(
     terms: Terms, events: Sequence[tuple[int, Event]]
 ) -> tuple[list[TimelineEntry], Finish | None]:
-    """Return the entries of a match in order, and its result; None as the result while the match is in progress."""
+    """Return the timeline of a match, in order, and its result; the result is None while the match is in progress.
+
+    events: events of the match from its journal, each with its time (monotonic ns)
+    """
     referee = Referee(terms)
     return list(_replay_entries(referee, events)), referee.result
 

@@ -1,4 +1,4 @@
-"""Settings for ending a match before its game ends, as set by a host and kept in records."""
+"""Adjudication rules: a host's settings for ending a match before its game ends. Records contain them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 NONE = "none"
-"""Value that turns off one rule, or all adjudication."""
+"""Text that turns off one rule, or all adjudication."""
 
 TABLE = "table"
 """Name of the rule that ends a match by the solved table of its map."""
@@ -23,10 +23,16 @@ class BadAdjudication(ValueError):
 
 
 class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """Rules for ending a match early. A rule that is None is off. Values are for Maxie, in the bots' unit."""
+    """Rules for ending a match early. A rule that is None is off.
+
+    Values are those that bots send with their moves: for Maxie, in the bots' own unit.
+    """
 
     win: Annotated[float, Meta(gt=0, le=1e12)] | None = None
-    """Maxie wins if the last `moves` values of both bots are all at least this; Minnie, if all are at most its negative."""
+    """Maxie wins if the last `moves` values of both bots are all at least this.
+
+    Minnie wins if they are all at most the negative of this.
+    """
     draw: Annotated[float, Meta(ge=0, le=1e12)] | None = None
     """The match is drawn if the last `moves` values of both bots all differ from 0 by at most this."""
     moves: Annotated[int, Meta(ge=1, le=1000)] = 3
@@ -65,9 +71,9 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
 
     @classmethod
     def convert(cls, parts: Mapping[str, object], *, strict: bool = True) -> Adjudication | None:
-        """Return the adjudication with the rules in `parts`, whose keys are those of `parse`; None if all rules are off.
+        """Return the adjudication with the rules in `parts`; None if all rules are off.
 
-        `strict` rejects numbers written as text. Raises BadAdjudication.
+        Names, defaults and `none` are as in `parse`. `strict` rejects numbers written as text. Raises BadAdjudication.
         """
         unknown = [key for key in parts if key not in cls.__struct_fields__]
         if unknown:
@@ -108,4 +114,4 @@ _SWITCHES = ("win", "draw", "limit", "repetition", TABLE)
 """Rules that can end a match, each independently of the others."""
 
 DEFAULT_RULES = Adjudication(repetition=3)
-"""Default adjudication of ladders, matches and servers."""
+"""Rules by which ladders, `arena match` and servers adjudicate by default."""

@@ -31,17 +31,18 @@ from arena.protocol.moves import MovesSoFar
 from arena.protocol.values import Clocks, Thinking
 
 MAX_DEPTH = 16
-"""Maximum nesting of arrays and maps. A setup needs 4."""
+"""Maximum nesting of arrays and maps in a frame. The setup of a game needs 4."""
 
 TEXT = frozenset({str})
 CONTAINERS = frozenset({dict, list})
 SCALARS = frozenset({str, int, bool, type(None)})
-"""Types of values that are always valid."""
+"""Types whose values are always valid in a message."""
 ALLOWED = SCALARS | CONTAINERS | {float}
+"""Types whose values may be valid in a message: a float must be finite, and a container is examined."""
 
 
 encode: Callable[[Message], bytes] = msgspec.msgpack.Encoder(enc_hook=MovesSoFar.to_raw).encode
-"""Return the frame of a message."""
+"""Function that returns the frame of a message."""
 _CLIENT_TYPES = {str(each.__struct_config__.tag): each for each in get_args(ClientMessage)}
 _SERVER_TYPES = {str(each.__struct_config__.tag): each for each in get_args(ServerMessage)}
 
@@ -86,7 +87,9 @@ class DecodeError(ValueError):
 
 
 def decode_client(frame: bytes | str, limit: int = MAX_CLIENT_FRAME) -> ClientMessage:
-    """Return the message in a frame of at most `limit` bytes from a client. Raises DecodeError if it is not one.
+    """Return the message in a frame from a client.
+
+    Raises DecodeError if the frame has more than `limit` bytes or is not a valid message from a client.
 
     Nearly all frames to a server are `ready`, or a `move` made of numbers, without unknown fields. Such frames are
     decoded directly into typed structs, which takes a quarter of the time.
@@ -109,7 +112,7 @@ def decode_client(frame: bytes | str, limit: int = MAX_CLIENT_FRAME) -> ClientMe
 
 
 def decode_server(frame: bytes | str) -> ServerMessage:
-    """Return the message in a frame from a server. Raises DecodeError if it is not one."""
+    """Return the message in a frame from a server. Raises DecodeError if the frame is not a valid one."""
     if (
         type(frame) is bytes
         and len(frame) <= MAX_SERVER_FRAME
@@ -120,7 +123,7 @@ def decode_server(frame: bytes | str) -> ServerMessage:
 
 
 def _decode_fast_path(frame: bytes) -> Turn | Accepted | None:
-    """Return the `turn` or `accepted` in a frame; None for another message, unknown fields, or moves other than numbers.
+    """Return the `turn` or `accepted` in a frame; None for any other frame, unknown fields, or moves other than numbers.
 
     Nearly all frames to a bot are of these two kinds.
     """
@@ -181,7 +184,10 @@ def _reject_extension(code: int, _data: bytes) -> object:
 
 
 def _describe_fault(data: object) -> str | None:
-    """Return the first fault of unpacked data, or None. Examining the data level by level is fast."""
+    """Return the first fault of unpacked data, in one line; None if there is none.
+
+    Examining the data level by level is fast.
+    """
     level: list[Any] = [data]
     for depth in range(MAX_DEPTH + 1):
         kinds = set(map(type, level))

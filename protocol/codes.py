@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Self
 
 MAX_CODE = 64
-"""Maximum number of characters of an error code or end reason."""
+"""Maximum number of characters of an error code or end reason on the wire."""
 
 
 class _WireEnum(StrEnum):
@@ -25,7 +25,7 @@ class _WireEnum(StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> Self | None:
-        """Return a value for a word from a later version, which the enum does not contain; None for an invalid word."""
+        """Return a new value for a word that the enum lacks, such as one of a later version; None for an invalid word."""
         if not isinstance(value, str) or not 1 <= len(value) <= MAX_CODE:
             return None
         unknown = str.__new__(cls, value)
@@ -36,7 +36,7 @@ class _WireEnum(StrEnum):
 
     @classmethod
     def from_wire(cls, word: str) -> Self:
-        """Return the member for a word on the wire. Raises KeyError for a word that this version does not know."""
+        """Return the member for a word on the wire. Raises KeyError for a word that this version lacks."""
         return cls.__members__[word.upper()]
 
 
@@ -144,4 +144,4 @@ FORFEITS = frozenset(
         EndReason.NO_SHOW,
     }
 )
-"""Reasons that are a player's fault. Tables count them apart from losses in play."""
+"""Reasons for which a player loses by its own failure, not by play. Tables count such losses apart."""

@@ -7,9 +7,10 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 MAX_THREADS = 4096
-"""Maximum number of search threads that a message may name."""
+"""Maximum number of search threads that a message may state."""
 
 Name = Annotated[str, Meta(min_length=1, max_length=64)]
+"""Name of a bot, game, map, engine or event, or a digest of rules."""
 OptionName = Annotated[str, Meta(min_length=1, max_length=32)]
 OptionText = Annotated[str, Meta(max_length=200)]
 
@@ -22,7 +23,7 @@ class EngineInfo(Struct, frozen=True, omit_defaults=True):
     options: Annotated[dict[OptionName, OptionText], Meta(max_length=32)] = {}
     """Values of the engine's options by name, as text."""
     threads: Annotated[int, Meta(ge=1, le=MAX_THREADS)] | None = None
-    """Number of search threads; None if unknown."""
+    """Number of search threads; None if the bot does not state it."""
 
     def __str__(self) -> str:
         options = ",".join(f"{name}={value}" for name, value in self.options.items())

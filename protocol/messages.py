@@ -35,12 +35,12 @@ from arena.protocol.values import (
 )
 
 SUBPROTOCOL = "arena.v1.msgpack"
-"""Name of the websocket subprotocol, which is the version of the protocol."""
+"""Name of the websocket subprotocol, which includes the version of the protocol."""
 
 MAX_CLIENT_FRAME = 16 * 1024
 """Maximum frame size that a server accepts from a client, in bytes."""
 MAX_SERVER_FRAME = 4 * 1024 * 1024
-"""Maximum frame size that a client must accept, in bytes: a match start on a map of 1,000 territories."""
+"""Maximum frame size that a client must accept, in bytes: enough for `start` on a map of 1,000 territories."""
 
 
 class Hello(Struct, frozen=True, tag="hello"):
@@ -48,9 +48,9 @@ class Hello(Struct, frozen=True, tag="hello"):
 
     name: Name
     token: Secret = ""
-    """Token from `arena token create` or from the host; empty if the server needs none."""
+    """Token from `arena token create` or from the host; empty for a client without one."""
     session: Secret = ""
-    """The `welcome.session` of a lost connection, with which the bot returns to its matches."""
+    """The `welcome.session` of a lost connection, with which the bot returns to its matches; empty for a new session."""
     games: Annotated[list[Name], Meta(max_length=32)] = []
     """Games that the bot plays; empty for all."""
     maps: Annotated[list[Name], Meta(max_length=64)] = []
@@ -62,7 +62,7 @@ class Hello(Struct, frozen=True, tag="hello"):
     role: Role = "bot"
     """Role of the client. `spectator` only watches; `admin` is for the host's own tools. Neither plays matches."""
     matches: Annotated[int, Meta(ge=1, le=1000)] = 1
-    """Maximum number of matches in parallel."""
+    """Maximum number of matches that the bot plays in parallel."""
     program: Annotated[str, Meta(max_length=100)] = ""
     """Program and version of the bot, for people, such as `my-bot 1.2`."""
     quota: Quota | UnsetType = UNSET
@@ -70,7 +70,7 @@ class Hello(Struct, frozen=True, tag="hello"):
     engine: EngineInfo | UnsetType = UNSET
     """Engine that chooses the moves. `engine.threads` is its number of search threads, unless a `start` allows fewer."""
     rules: Annotated[dict[Name, Name], Meta(max_length=32)] | UnsetType = UNSET
-    """Digests of the rules of the custom games that the bot knows, by game; UNSET if the bot does not check rules."""
+    """Digests of the rules of the custom games that the bot knows, by name of the game; UNSET if it does not check rules."""
 
 
 class Ready(Struct, frozen=True, tag="ready"):
@@ -184,13 +184,15 @@ class Start(Struct, frozen=True, tag="start"):
     game: str
     setup: dict[str, Data]
     seat: Seat
+    """Seat of the receiver."""
     players: Players
     time_control: TimeControl
+    """Time control of the receiver, which may differ from the opponent's."""
     margin_ms: Milliseconds
     """Extra time allowed on each move for network delay, in ms: the flag falls this much later than the clock says."""
     ready_ms: Milliseconds
     threads: Annotated[int, Meta(ge=1, le=MAX_THREADS)] = 1
-    """Maximum number of search threads."""
+    """Maximum number of search threads that the receiver may use."""
     rules: Name | UnsetType = UNSET
     """Digest of the rules of a custom game; UNSET for a game defined in PROTOCOL.md."""
     rated: bool | UnsetType = UNSET
@@ -229,7 +231,7 @@ class End(Struct, frozen=True, tag="end"):
     winner: Seat | None
     reason: EndReason
     detail: str
-    """Details of the end in one line, for people."""
+    """Explanation of the end in one line, for people."""
     moves: Sequence[Data]
     clocks: Clocks
 
@@ -246,7 +248,9 @@ class Error(Struct, frozen=True, tag="error"):
     code: Code
     detail: str
     match: str | None = None
+    """Match of the refused message; None if it was about no match."""
     ply: int | None = None
+    """Ply of the refused move; None for other messages."""
     fatal: bool = False
     """True if the connection closes after this message."""
 
@@ -335,9 +339,11 @@ class ListedEvent(Struct, frozen=True):
     format: str
     game: str
     entries: int
+    """Number of bots that entered the event."""
     begins_ms: int
     """Time until the event begins, in ms; 0 once it has begun."""
     round: int
+    """Current round, from 1; 0 if none is being played."""
     rounds: int
     """Number of rounds; 0 if the event ends at a fixed time."""
 
@@ -351,6 +357,7 @@ class LiveMatch(Struct, frozen=True):
     players: Players
     time_control: TimeControl
     ply: int
+    """Number of moves so far."""
     rated: bool = False
     map: str = ""
     """Name of the Riskless map; empty for other games."""
@@ -364,6 +371,7 @@ class ListedBot(Struct, frozen=True):
     matches: int
     """Number of matches in progress."""
     capacity: int
+    """Maximum number of matches that the bot plays in parallel."""
     benched: str = ""
     """Reason why the matchmaker does not pair the bot now; empty if the bot can be paired."""
     house: bool = False
@@ -385,6 +393,7 @@ class Played(Struct, frozen=True, omit_defaults=True):
 
     move: Data
     ms: float
+    """Time charged to the mover's clock, in ms."""
     thinking: Thinking | None = None
     """Analysis sent by the mover; published only after the opponent has answered the move."""
 
@@ -405,7 +414,7 @@ class View(Struct, frozen=True, tag="view"):
     engines: Engines = Engines()
     """Engines of both players, as far as known."""
     time_odds: TimeOdds | UnsetType = UNSET
-    """Players' time controls that differ from `time_control`; omitted if none differs."""
+    """Time controls of players that differ from `time_control`; omitted if none differs."""
     absent: dict[Seat, Milliseconds] | UnsetType = UNSET
     """Time that each disconnected player has to return, in ms; omitted if both are connected."""
 
@@ -467,6 +476,7 @@ ClientMessage = (
     | Browse
     | Ping
 )
+"""Messages from a client to a server."""
 PlayMessage = Welcome | Start | Turn | Accepted | End | Error
 """Messages sent to a playing bot."""
 ServerMessage = (
@@ -484,6 +494,7 @@ ServerMessage = (
     | Pong
     | Notice
 )
+"""Messages from a server to a client."""
 Message = ClientMessage | ServerMessage
 
 

@@ -21,7 +21,7 @@ class MoveList:
     def __init__(self, moves: Iterable[Data] = ()) -> None:
         self.moves: list[Data] = []
         self.encoded = bytearray()
-        """Moves in msgpack, one after another."""
+        """Moves in msgpack, one after another, without the header of an array."""
         for move in moves:
             self.append(move)
 
@@ -45,9 +45,9 @@ class MovesSoFar(Sequence[Data]):
 
     @staticmethod
     def to_raw(moves: object) -> Raw:
-        """Return a MovesSoFar as a msgpack array.
+        """Return a MovesSoFar, given as `moves`, as a msgpack array.
 
-        Encoders use this as `enc_hook`. Raises NotImplementedError for other types.
+        This is the `enc_hook` of encoders. Raises NotImplementedError for any other type.
         """
         if type(moves) is not MovesSoFar:
             raise NotImplementedError(f"a message cannot contain a {type(moves).__name__}")

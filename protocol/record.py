@@ -26,15 +26,16 @@ class BadRecord(ValueError):
 
 
 class RecordedMove(Struct, frozen=True, gc=False, omit_defaults=True):
-    """A move, its time, and the bot's analysis of it."""
+    """Move in a record, with its time and the bot's analysis."""
 
     move: Data
     ms: Annotated[float, Meta(ge=0)]
+    """Time charged to the clock, in ms."""
     thinking: Thinking | None = None
     credited_ms: float = 0.0
-    """Time credited for the network (lag credit), in ms. `ms` is the time charged to the clock."""
+    """Time credited for the network (lag credit), in ms. The move took `ms` plus this."""
     opening: bool = False
-    """True for a move of the opening, played by the referee (`ms` is 0)."""
+    """True for a move of the opening, which the referee played; `ms` is then 0."""
 
 
 class Result(Struct, frozen=True, omit_defaults=True):
@@ -84,7 +85,7 @@ _decode = msgspec.json.Decoder(Record).decode
 
 
 def from_line(line: str | bytes) -> Record:
-    """Return the record in a line of JSON. Raises BadRecord if the line is not a valid record."""
+    """Return the record in a line of JSON. Raises BadRecord if the line does not hold a valid record."""
     try:
         return _decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -92,12 +93,18 @@ def from_line(line: str | bytes) -> Record:
 
 
 def read_records(path: Path) -> Iterator[Record]:
-    """Yield the records of a file, one per line. Raises BadRecord with file and line, or OSError."""
+    """Yield the records of a file, which has one per line. Empty lines are skipped.
+
+    Raises BadRecord, whose message names file and line, or OSError.
+    """
     return (record for _, record in read_numbered_records(path))
 
 
 def read_numbered_records(path: Path) -> Iterator[tuple[int, Record]]:
-    """Yield the records of a file with their line numbers, from 1. Raises BadRecord with file and line, or OSError."""
+    """Yield the records of a file, each after the number of its line, from 1. Empty lines are skipped.
+
+    Raises BadRecord, whose message names file and line, or OSError.
+    """
     with path.open("rb") as lines:
         for number, line in enumerate(lines, 1):
             if line.strip():

@@ -18,7 +18,10 @@ from arena.protocol.messages import ClientMessage, ServerMessage
 
 
 def build_schema() -> dict[str, Any]:
-    """Return the schema (draft 2020-12); its `$defs` hold each message, `from_client` and `from_server`."""
+    """Return the schema (JSON Schema draft 2020-12).
+
+    Its `$defs` define each message, and the choices `from_client` and `from_server`: any message of that sender.
+    """
     kinds = [*get_args(ClientMessage), *get_args(ServerMessage)]
     _, parts = msgspec.json.schema_components(kinds, ref_template="#/$defs/{name}")
     sides = {

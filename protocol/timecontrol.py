@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 MAX_MS = 24 * 3600 * 1000
-"""Maximum time, one day in ms: longer than any match, short enough for 32-bit clocks."""
+"""Maximum of a time in a message, in ms: one day. This is longer than any match, and fits in 32 bits."""
 
 Milliseconds = Annotated[int, Meta(ge=0, le=MAX_MS)]
 
@@ -67,7 +67,10 @@ class TimeOdds(Struct, frozen=True, omit_defaults=True):
     minnie: Annotated[str, Meta(max_length=32)] = ""
 
     def time_control_of(self, seat: Literal["maxie", "minnie"], control: TimeControl) -> TimeControl:
-        """Return the time control of the player in `seat`; `control` is that of the match. Raises BadTimeControl."""
+        """Return the time control of the player in `seat`.
+
+        `control` is the time control of the match, which applies without odds. Raises BadTimeControl for invalid odds.
+        """
         odds: str = getattr(self, seat)
         return TimeControl.parse(odds) if odds else control
 
@@ -90,7 +93,7 @@ def _format_seconds(ms: int) -> str:
 
 
 DURATIONS = "30s, 10m, 2h, or ever"
-"""Forms of a duration, for error messages."""
+"""Valid forms of a duration, for error messages."""
 
 _UNITS = {"s": 1, "m": 60, "h": 3600}
 
@@ -98,7 +101,7 @@ _UNITS = {"s": 1, "m": 60, "h": 3600}
 def parse_duration(text: str) -> float:
     """Return the seconds in a duration such as `10m`; infinity for `ever`.
 
-    Raises ValueError, which names the valid forms.
+    Raises ValueError, whose message names the valid forms.
     """
     if text == "ever":
         return math.inf

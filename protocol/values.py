@@ -16,7 +16,7 @@ Ply = Annotated[int, Meta(ge=0, le=1_000_000)]
 ResignReason = Literal["resignation", "crash"]
 Quota = Annotated[int, Meta(ge=0, le=1_000_000)]
 Data = Any
-"""A move, or a value in a game's setup: plain data that only the game can check."""
+"""Move, or value in the setup of a game: plain data (as in JSON) that only the game can check."""
 
 
 class Players(Struct, frozen=True):
@@ -26,7 +26,7 @@ class Players(Struct, frozen=True):
     minnie: str
 
     def name_of(self, seat: str) -> str:
-        """Return the name of the bot in a seat."""
+        """Return the name of the bot in a seat: `maxie` or `minnie`."""
         return self.maxie if seat == "maxie" else self.minnie
 
 

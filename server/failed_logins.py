@@ -1,4 +1,4 @@
-"""Counts of wrong tokens by address. An address that sends many is refused for a while.
+"""Counter of wrong tokens by client address. An address that sends too many is refused for a while.
 
 Nothing here reads a clock: time is an argument, in seconds.
 """
@@ -14,10 +14,10 @@ from ipaddress import IPv6Address, ip_address
 @dataclass
 class _FailedAttempts:
     first_time: float
-    """Time of the first counted wrong token, in seconds."""
+    """Time of the first wrong token in the current window, in seconds."""
     count: int = 0
     blocked_until: float = float("-inf")
-    """Time until which the address is refused, in seconds."""
+    """Time until which the address is refused, in seconds; -inf if it was never refused."""
 
 
 PAUSE_SECONDS = 60.0
@@ -25,10 +25,11 @@ PAUSE_SECONDS = 60.0
 
 
 def choose_pause_seconds(grace_seconds: float) -> float:
-    """Return the seconds for which an address is refused. `grace_seconds`: seconds in which a disconnected bot may return.
+    """Return the number of seconds for which to refuse an address that sent too many wrong tokens.
 
-    The refusal takes at most half of the grace period, so that no bot loses its matches because of other clients at its
-    address.
+    grace_seconds: time for a disconnected bot to return to its matches; 0 for none
+
+    The refusal takes at most half of this time, so that no bot loses its matches because of other clients at its address.
     """
     return min(PAUSE_SECONDS, grace_seconds / 2) if grace_seconds > 0 else PAUSE_SECONDS
 
@@ -36,7 +37,8 @@ def choose_pause_seconds(grace_seconds: float) -> float:
 class FailedLogins:
     """Limit on wrong tokens: after `limit` of them within `window` seconds, an address is refused for `pause` seconds.
 
-    At most `capacity` addresses are kept. The address whose last wrong token is oldest is forgotten first.
+    At most `capacity` addresses are kept. The address whose last wrong token is oldest is forgotten first. IPv6 addresses
+    of the same /64 network count as one.
     """
 
     def __init__(
@@ -49,7 +51,7 @@ class FailedLogins:
         self._attempts: OrderedDict[str, _FailedAttempts] = OrderedDict()
 
     def refusal_seconds_left(self, address: str, now: float) -> float:
-        """Return the seconds for which an address is still refused; 0 if it may log in."""
+        """Return the number of seconds for which an address is still refused; 0 if it may log in."""
         tries = self._attempts.get(address_key(address))
         return max(0.0, tries.blocked_until - now) if tries else 0.0
 
@@ -72,7 +74,10 @@ class FailedLogins:
 
 @lru_cache(maxsize=10_000)
 def address_key(address: str) -> str:
-    """Return the key under which clients of an address are counted: the IPv4 address, or the /64 network for IPv6."""
+    """Return the key under which clients of an address are counted: the IPv4 address, or the /64 network for IPv6.
+
+    A text that is not an IP address is returned unchanged.
+    """
     try:
         parsed = ip_address(address)
     except ValueError:

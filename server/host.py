@@ -1,9 +1,12 @@
-"""Host: a core, its shell and an edge in one process, opened and closed together.
+"""Host: a whole server in one process, opened and closed together.
 
-async with open_host() as host:
-    token = host.issue_token("greedy")
-    ...
-    record = await host.play(terms)
+It consists of a core, which pairs bots and runs matches; a shell, which stores what the core decides; and an edge, which
+holds the connections.
+
+    async with open_host() as host:
+        token = host.issue_token("greedy")
+        ...
+        record = await host.play(terms)
 """
 
 from __future__ import annotations
@@ -87,17 +90,19 @@ log = logging.getLogger("arena.host")
 LOCAL_EDGE_NUMBER = 1
 """Number of the edge in the same process as the core."""
 POLL_SECONDS = 1.0
-"""Interval between checks for new directives of the host, in seconds."""
+"""Interval between checks of the store for new directives (bans and notices), in seconds."""
 STANDBY_LEASE_SECONDS = 2.0
-"""Duration of the lease of a core with standbys, in seconds."""
+"""Duration of a core's lease if it has standbys, in seconds. It is short, so that a standby takes over quickly."""
 
 
 def make_core_settings(
     settings: ArenaSettings, pool: Pool | None, house: HousePlan = NO_HOUSE, clock: TimeSource = MONOTONIC
 ) -> CoreSettings:
-    """Return the settings of a core, from those of its host.
+    """Return the settings of a core, made from the settings of its host.
 
-    `pool`: matches of the matchmaker; None if it arranges none.
+    pool   matches that the matchmaker arranges; None if it arranges none
+    house  engines that the server itself runs
+    clock  clock of the core; `epoch_ns` relates its times to Unix time
     """
     matches, limits = settings.matches, settings.limits
     return CoreSettings(
@@ -117,13 +122,17 @@ def make_core_settings(
         adjudication=matches.adjudication,
         thinking=matches.thinking,
         house=tuple(house.engines),
-        # Until then a silent edge is lost, and its bots' turns restart, or it has listed its clients, and turns are sent again.
+        # Within this time a silent edge is either lost, and its bots' turns restart; or it lists its clients, and turns
+        # are sent again.
         transit_ns=MAX_SILENCE_NS + 2 * HEARTBEAT_NS if settings.server.role == "core" else 0,
     )
 
 
 class CoreHost:
-    """Core in this process, with all parts around the core except edges. Made by `open_core`."""
+    """Core in this process with all parts that serve it, such as shell, journal and webhooks, but without an edge.
+
+    Made by `open_core`.
+    """
 
     def __init__(
         self,
@@ -154,7 +163,7 @@ class CoreHost:
             clock=clock,
         )
         for each in house.engines:
-            # No other client can use the name of a house engine.
+            # This token reserves the name: no other client can use the name of a house engine.
             self.authenticator.issue_token(each.name)
         find_record = partial(load_record, engine)
         self.shell = Shell(
@@ -198,7 +207,7 @@ class CoreHost:
             self._has_records.set()
 
     async def write_records(self) -> None:
-        """Call `on_record` with the record of each finished match, until cancelled."""
+        """Call `on_record` with the record of each finished match, until cancelled. Return at once if it is None."""
         while self._on_record is not None:
             await self._has_records.wait()
             self._has_records = anyio.Event()
@@ -207,14 +216,14 @@ class CoreHost:
                 await self._on_record(record)
 
     async def run_shell(self, *, task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
-        """Run the shell until it is stopped. Raises lease.LeaseLost if another process takes the lease."""
+        """Run the shell until it is stopped. Raises lease.LeaseLost if another process takes the server's lease."""
         try:
             await self.shell.run(task_status=task_status)
         finally:
             self._shell_ended.set()
 
     def outage_reason(self) -> str:
-        """Return the reason that no match can begin now, in one line; empty if matches can begin."""
+        """Return the reason why no match can begin now, in one line; empty if matches can begin."""
         return "the server is about to stop" if self.shell.draining else self.journal.outage_reason()
 
     async def halt(self) -> None:
@@ -223,10 +232,11 @@ class CoreHost:
         await self._shell_ended.wait()
 
     def reconfigure(self, pool: Pool | None) -> None:
-        """Apply changed settings: those that `settings.RELOADED` lists. Limits need no call, because they are read at
-        each use.
+        """Apply `self.settings` after a change of values in it. `settings.RELOADED` lists the keys that may change.
 
-        pool: matches of the matchmaker from now on; None for none
+        Edges need no call, because they read their limits at each use.
+
+        pool: matches that the matchmaker arranges from now on; None if it arranges none
 
         Raises BadAdjudication and BadRetention.
         """
@@ -244,7 +254,7 @@ def _free_disk_share(folder: Path) -> float:
 
 
 class Host:
-    """A running server: a core and the edge of its connections. Made by `open_host`."""
+    """Running server: a core, and an edge with its connections. Made by `open_host`."""
 
     def __init__(
         self, core: CoreHost, edge: Edge, url: str, inside_url: str, *, keeps_database: bool
@@ -258,12 +268,12 @@ class Host:
         self.edge = edge
         self.core = core
         self.keeps_database = keeps_database
-        """True if the server will restart after it has stopped."""
+        """True if the server will restart after it stops. Clients are then told so; otherwise, that the event is over."""
         self._shell = core.shell
 
     @property
     def resumed_matches(self) -> int:
-        """Number of matches that continue from before the restart."""
+        """Number of matches that were in progress when the server stopped, and that it continues after its restart."""
         return self._shell.resumed
 
     @property
@@ -273,7 +283,10 @@ class Host:
 
     @asynccontextmanager
     async def open_house(self) -> AsyncIterator[None]:
-        """Run the house engines during the block. Raises BadHouse if one cannot be started."""
+        """Run the house engines during the block.
+
+        Raises BadHouse if the plan asks for a check and an engine cannot be started.
+        """
         plan = self.core.house
         async with open_house(plan, self._shell, self, self.loopback_url) if plan.engines else nullcontext():
             yield
@@ -288,15 +301,15 @@ class Host:
         return bot is not None and bot.client is not None
 
     def set_event(self, event: str, entrants: Sequence[str] | None) -> None:
-        """Set the event that is played here, which the bots' status names.
+        """Set the event that is played on this server. `standing` messages tell the bots about it.
 
-        `entrants`: its bots; None before it begins.
+        entrants: names of the bots that play in the event; None before it begins
         """
         entered = None if entrants is None else tuple(entrants)
         self._shell.reconfigure(msgspec.structs.replace(self._shell.settings, event=event, entrants=entered))
 
     def send_ranks(self, event: str, places: Sequence[EventPlace]) -> None:
-        """Send the connected bots of an event on this server their final ranks."""
+        """Send each connected bot its final rank and points in an event. Bots that are not connected get no message."""
         for each in places:
             bot = self._shell.core.find_bot(each.bot)
             if bot is not None and bot.client is not None:
@@ -306,11 +319,11 @@ class Host:
                 )
 
     async def wait_for_change(self) -> None:
-        """Wait until a bot connects or disconnects, or a match begins or ends."""
+        """Wait until the core has handled more inputs: a bot may have connected or left, or a match begun or ended."""
         await self._shell.wait_for_change()
 
     async def wait_until_connected(self, name: str, seconds: float) -> bool:
-        """Return True as soon as a bot is connected; False after `seconds`."""
+        """Wait until a bot is connected, and return True; return False if it is not connected after `seconds`."""
         with anyio.move_on_after(seconds):
             while not self.is_connected(name):
                 await self._shell.wait_for_change()
@@ -328,7 +341,10 @@ class Host:
         return (bot.engine.threads if bot is not None and bot.engine is not None else None) or 0
 
     async def report_bot_exit(self, name: str, exit_text: str) -> None:
-        """Report that the process of a bot that this host runs has ended. The bot loses its matches by crash."""
+        """Report to the core that a bot's process, run by this host, has ended. The bot loses its matches by crash.
+
+        `exit_text` says how the process ended, for records.
+        """
         self._shell.submit(BotCrashed(name, exit_text))
 
     async def play(self, terms: Terms) -> Record:
@@ -336,14 +352,14 @@ class Host:
         return await self._shell.play_match(terms)
 
     async def store_record(self, terms: Terms, record: Record) -> None:
-        """Store the record of a match that was played elsewhere, or not played. Raises StoreError."""
+        """Store the record of a match that was played elsewhere or was a walkover. Raises StoreError."""
         grace_ms = self._shell.settings.grace_ms
         terms = msgspec.structs.replace(terms, grace_ms=grace_ms)
         await self._shell.commit_external([OpenMatch(terms, record.started), CloseMatch(record, terms.rated)])
         self.core.rating_updater.schedule_update()
 
     def announce_restart(self) -> None:
-        """Tell bots, when the server stops, that it will restart and that they should wait."""
+        """Announce a restart: when the server stops, bots are told to wait for it, not that the event is over."""
         self.keeps_database = True
 
     async def halt(self) -> None:
@@ -366,13 +382,13 @@ async def open_core(
     on_record: Callable[[Record], Awaitable[None]] | None = None,
     clock: TimeSource = MONOTONIC,
 ) -> AsyncIterator[CoreHost]:
-    """Run a core on a prepared store; `open_host` describes the arguments.
+    """Run a core during the block, on a store that `open_store` has prepared. `open_host` describes the arguments.
 
-    A core in a process of its own has standbys. It waits until the server's name is free, and holds the name with a
-    short lease, so that a standby can take over quickly.
+    A core in a process of its own (role `core`) may have standbys. It waits until the server's name is free, and holds
+    the name by a short lease, so that a standby can take over quickly.
 
-    Raises StoreError and lease.LeaseHeld. Raises lease.LeaseLost, after cancelling the block, if another process has taken
-    the lease.
+    Raises StoreError. Raises lease.LeaseHeld if the role is another one and another process holds the name. Raises
+    lease.LeaseLost, after cancelling the block, if another process has taken the lease.
     """
     lease_lost: LeaseLost | None = None
     metrics = Metrics()
@@ -451,20 +467,21 @@ async def open_host(
     progress: FindProgress = report_no_event,
     clock: TimeSource = MONOTONIC,
 ) -> AsyncIterator[Host]:
-    """Listen, play matches and store them, as the settings say. Without settings, use `settings.private_host_settings`.
+    """Run a server during the block: listen, play matches and store them.
 
-    pool           matches of the matchmaker; None if bots play only by challenge
+    settings       settings of the host; None for those of `settings.private_host_settings`
+    pool           matches that the matchmaker arranges; None if it arranges none
     house          engines that the server runs itself, in `Host.open_house`; they connect to `Host.loopback_url`
     tls            certificate; None for connections without TLS
-    resumed_event  event whose unfinished matches continue after a restart
-    lasting        True if the server will restart after it has stopped. If False, connected clients are told that the
+    resumed_event  event whose unfinished matches continue after a restart; None if no matches continue
+    lasting        True if the server will restart after it stops. If False, connected clients are told on exit that the
                    event is over, unless the block is cancelled: then the event may be continued later
     on_record      function that is called with the record of each finished match
-    progress       returns the progress of an event that is played here, for the page
+    progress       returns the progress of an event that is played here, for the web pages
 
-    Raises CannotListen and StoreError. Raises lease.LeaseHeld if another process holds the name, and lease.LeaseLost, after
-    cancelling the block, if another process has taken it. On exit, clients are notified and disconnected; matches in
-    progress stay in the journal.
+    Raises CannotListen and StoreError. Raises lease.LeaseHeld if another process holds the server's name, and
+    lease.LeaseLost, after cancelling the block, if another process has taken the name. On exit, clients are notified and
+    disconnected; matches in progress stay in the journal.
     """
     settings = settings or private_host_settings()
     async with AsyncExitStack() as stack:
@@ -531,12 +548,16 @@ async def make_edge(
     foreign_version: Callable[[], Awaitable[int]] | None = None,
     clock: TimeSource = MONOTONIC,
 ) -> Edge:
-    """Make an edge with its pages, which the stack closes. It does not listen yet.
+    """Make an edge with its web pages; `stack` closes both. The edge does not listen yet.
 
-    store            database for the pages
+    number           number of the edge, which identifies it to the core
+    core             core to which the edge passes messages
+    store            database that the pages read
+    house            engines that the server runs, for display on the pages
     uses_tls         True if the edge itself speaks TLS
+    outage_reason    returns the reason why no match can begin now; empty if matches can begin
     make_change      makes a change that the page process has prepared; None if there is no core in this process
-    outage_reason    returns the reason that no match can begin now; empty if matches can begin
+    progress         returns the progress of an event that is played here, for the pages
     lag              meter of the event loop's lag, to share with a core; None for a new one
     is_storing       returns True while this process stores moves
     foreign_version  returns `Journal.foreign_version`, if there is a journal in this process
@@ -580,7 +601,7 @@ async def make_edge(
 async def _watch_directives(
     edge: Edge, pages: Pages, store: Engine, foreign_version: Callable[[], Awaitable[int]] | None
 ) -> None:
-    """Apply the host's directives to an edge, until cancelled.
+    """Apply the directives in the store (bans and notices) to an edge and its pages, until cancelled.
 
     While the store is unavailable, the last known directives stay in force. While any directive is in force, all are
     read again at each check, because they expire.
@@ -612,10 +633,12 @@ async def _watch_directives(
 async def listen(
     edge: Edge, settings: ServerSettings, tls: SSLContext | None, *, house: bool
 ) -> tuple[str, str]:
-    """Accept connections. Return the URL for bots and the URL for house engines, each empty if none. Raises
-    CannotListen if an address is in use or invalid.
+    """Make an edge listen. Return the URL for bots and the URL for house engines; a URL is empty if there is none.
 
-    A core with a process of its own has no address for bots: they connect through edges.
+    house: True if the server runs house engines
+
+    A core in a process of its own has no URL for bots: they connect through edges. Raises CannotListen if an address is
+    in use or invalid.
     """
     outside, inside = "", None
     if settings.role is not ProcessRole.CORE:
@@ -629,9 +652,9 @@ async def listen(
 
 
 async def open_store(stack: AsyncExitStack, settings: ArenaSettings) -> Engine:
-    """Open the store, which the stack closes.
+    """Open the store of the settings, and create or migrate its schema; `stack` closes it.
 
-    Without a URL, it is a temporary file. Raises StoreError if it cannot be used.
+    Without a URL in the settings, the store is a temporary file. Raises StoreError if the store cannot be used.
     """
     store, place = settings.store, settings.server
     if not store.url:

@@ -1,7 +1,7 @@
-"""Loop lag: delay of an event loop's due callbacks.
+"""Loop lag: delay with which an event loop runs callbacks that are due.
 
-A loop that is stalled, by a blocking call or by an overloaded machine, stamps frames late and judges deadlines late.
-The server cannot undo such a delay. So it measures the delay, and counts it against no bot.
+A blocking call or an overloaded machine stalls the loop. The loop then notices received frames and passed deadlines late.
+The server cannot undo such a delay, so it measures the delay and counts it against no bot.
 """
 
 from __future__ import annotations
@@ -16,16 +16,17 @@ INTERVAL_NS = 20_000_000
 STALL_NS = 50_000_000
 """Lag of the event loop above which the process counts as stalled, in ns."""
 NEVER = 1 << 62
+"""Value of `LoopLag.due` while nothing is measured, in ns: later than any time of the clock."""
 
 
 class LoopLag:
-    """Lag of one event loop.
+    """Meter of the lag of one event loop.
 
-    It is measured only while a part of the server needs it, so that an idle server has no timer.
+    The lag is measured only while a part of the server needs it, so that an idle server has no timer.
     """
 
     def __init__(self, clock: TimeSource, observe: Callable[[float], None]) -> None:
-        """`observe` is called with each measured lag, in seconds."""
+        """Set up the meter. `observe` is called with each measured lag, in seconds."""
         self._clock = clock
         self._observe = observe
         self._conditions: list[Callable[[], bool]] = []
@@ -36,11 +37,14 @@ class LoopLag:
         self.stalled_ns = 0
         """Total time of all stalls up to the last measurement, in ns.
 
-        A stall is in progress if the current time is more than STALL_NS after `due`.
+        It lacks a stall in progress, which shows in a current time more than STALL_NS after `due`.
         """
 
     def measure_while(self, condition: Callable[[], bool]) -> None:
-        """Continue to measure as long as `condition()` is true. The caller must call `start` when it becomes true."""
+        """Continue to measure as long as `condition()` is true.
+
+        The caller must call `start` when the condition becomes true.
+        """
         self._conditions.append(condition)
 
     def start(self) -> None:
@@ -66,6 +70,6 @@ class LoopLag:
             self.start()
 
     def take_longest(self) -> int:
-        """Return the longest lag since the last call, in ns, including the current one."""
+        """Return the longest lag since the last call, in ns. A measurement that is overdue counts with its delay so far."""
         longest, self._longest = self._longest, 0
         return max(longest, self._clock.now_ns() - self.due)

@@ -13,24 +13,26 @@ from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
 
 BUCKET_SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
+"""Upper bounds of the buckets of every histogram, in seconds; a last bucket has no bound."""
 BUCKET_LABELS = (*map(str, BUCKET_SECONDS), "+Inf")
+"""Labels of the buckets, as Prometheus expects them."""
 
 
 class DurationHistogram(Collector):
     """Histogram of durations in seconds, for use in one thread.
 
-    Its locks make the library's own histogram 3 µs slower per move.
+    The histogram of prometheus_client takes locks, which cost 3 µs per move.
     """
 
     def __init__(self, name: str, help_text: str) -> None:
-        """`help_text` is the help text of the metric."""
+        """Create an empty histogram. `name` and `help_text` describe it to Prometheus."""
         self._name = name
         self._help_text = help_text
         self._counts = [0] * len(BUCKET_LABELS)
         self._seconds = 0.0
 
     def observe(self, seconds: float) -> None:
-        """Count a duration."""
+        """Count one duration."""
         self._counts[bisect_left(BUCKET_SECONDS, seconds)] += 1
         self._seconds += seconds
 
@@ -95,7 +97,7 @@ class Metrics:
         )
         messages = _MessageCounter()
         self.messages = messages.counts
-        """Number of messages from clients, by type."""
+        """Number of messages from clients, by class of message."""
         timed = (self.journal_seconds, self.loop_seconds, self.move_seconds, COLLECTOR_SECONDS)
         for each in (*timed, messages):
             self.registry.register(each)

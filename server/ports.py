@@ -1,4 +1,4 @@
-"""Messages between an edge, which holds connections, and the core, which holds the arena.
+"""Messages between an edge, which holds connections, and the core, which holds bots and matches.
 
     edge -> core    AdmissionRequest, MessageReceived, ClientDisconnected, TurnSent, EdgeResynced
     core -> edge    SendToClient, CloseClient, Publish, Resync
@@ -22,29 +22,33 @@ class AdmissionRequest(Struct, frozen=True, tag="knock"):
     """Hello of a client that waits for admission or refusal."""
 
     client: int
+    """Number of the client. Its high bits are the number of its edge (`EDGE_BITS`)."""
     hello: Hello
     address: str
+    """IP address of the client, as text; empty if unknown."""
 
 
 class Resync(Struct, frozen=True, tag="resync"):
-    """Request to an edge to list its connected clients. The edge answers with `EdgeResynced`."""
+    """Request of the core to an edge to list its connected clients. The edge answers with `EdgeResynced`."""
 
 
 Upward = AdmissionRequest | MessageReceived | ClientDisconnected | TurnSent | EdgeResynced
+"""Messages from an edge to the core."""
 Downward = SendToClient | CloseClient | Publish | Resync
+"""Messages from the core to an edge."""
 
 
 class CorePort(Protocol):
-    """Interface of the core for an edge."""
+    """Interface through which an edge reaches the core."""
 
     def submit(self, message: Upward) -> None:
-        """Accept a message. Messages are handled in the order of the calls."""
+        """Accept a message without waiting. Messages are handled in the order of the calls."""
         ...
 
 
 class EdgePort(Protocol):
-    """Interface of an edge for the core."""
+    """Interface through which the core reaches an edge."""
 
     def deliver(self, messages: Sequence[Downward]) -> None:
-        """Deliver messages to the edge's clients, in order."""
+        """Deliver messages to the edge and its clients, in order, without waiting."""
         ...

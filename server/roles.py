@@ -34,11 +34,14 @@ from arena.server.store.database import close_engine, make_engine
 log = logging.getLogger("arena.roles")
 
 MAX_EDGE_NUMBER = 1 << 22
-"""Upper bound of the number that identifies an edge. Each edge process draws its number at random."""
+"""Upper bound (exclusive) of the number that identifies an edge. Each edge process draws its number at random."""
 
 
 MAX_CORE_SILENCE_NS = 5_000_000_000
-"""Time without a message from a core, in ns, after which an edge disconnects its clients. Others may reach a core."""
+"""Time without a message from a core, in ns, after which an edge disconnects its clients.
+
+They can connect through other edges, which may still reach a core.
+"""
 POLL_SECONDS = 0.25
 """Time between two checks for a lost core, in seconds."""
 
@@ -51,13 +54,13 @@ def _open_bus(settings: ArenaSettings) -> AbstractAsyncContextManager[Bus]:
 
 
 def add_edge_metric(metrics: Metrics, link: EdgeLink) -> None:
-    """Add a metric to an edge's metrics that shows whether the edge reaches a core."""
+    """Add the metric `arena_core`, which shows whether an edge reaches a core, to the metrics of the edge."""
     gauge = Gauge("arena_core", "1 while this edge reaches a core, otherwise 0", registry=metrics.registry)
     gauge.set_function(lambda: link.is_synced)
 
 
 def add_core_metric(metrics: Metrics, link: CoreLink) -> None:
-    """Add a metric to a core's metrics with the number of edges that the core reaches."""
+    """Add the metric `arena_edges`, the number of edges that a core reaches, to the metrics of the core."""
     gauge = Gauge("arena_edges", "Edges that this core reaches", registry=metrics.registry)
     gauge.set_function(lambda: len(link.edges))
 
@@ -72,9 +75,11 @@ async def check_connections(settings: ArenaSettings) -> None:
 async def open_edge(
     settings: ArenaSettings, *, house: HousePlan, tls: SSLContext | None, clock: TimeSource = MONOTONIC
 ) -> AsyncIterator[tuple[EdgeLink, str]]:
-    """Accept connections for the core that leads the shard `server.name`. Yield the link to the core and the URL for bots.
+    """Run an edge during the block. It accepts connections for the core that leads the shard named `server.name`.
 
-    house  engines that the core runs, for display on the page
+    Yield the link to the core, and the URL for bots.
+
+    house  engines that the core runs, for display on the web pages
     tls    certificate; None for connections without TLS
 
     Raises CannotListen, BusError and StoreError. On exit, clients are notified and disconnected; they can return through
@@ -129,7 +134,9 @@ async def open_leader(
     on_record: Callable[[Record], Awaitable[None]] | None = None,
     clock: TimeSource = MONOTONIC,
 ) -> AsyncIterator[Host]:
-    """Wait for the lease of the shard `server.name`, and lead the shard during the block.
+    """Wait for the lease of the shard named `server.name`, and run the core that leads the shard during the block.
+
+    `open_host` describes the arguments.
 
     An additional edge on a loopback address serves the house engines and the metrics.
 

@@ -225,12 +225,12 @@ class ArenaSettings(Struct, kw_only=True, forbid_unknown_fields=True):
     limits: HostLimits = field(default_factory=HostLimits)
 
     def get(self, key: str) -> object:
-        """Return the value of a key such as `server.port`."""
+        """Return the value of the setting with this key, such as `server.port`."""
         section, _, name = key.partition(".")
         return getattr(getattr(self, section), name)
 
     def set(self, key: str, value: object) -> None:
-        """Set the value of a key such as `server.port`."""
+        """Set the value of the setting with this key, such as `server.port`."""
         section, _, name = key.partition(".")
         setattr(getattr(self, section), name, value)
 
@@ -240,7 +240,7 @@ TYPES: Mapping[str, Any] = {
     for section in fields(ArenaSettings)
     for each in fields(section.type)
 }
-"""Type of each setting by its key, such as `server.port`, with range and description."""
+"""Annotated type of each setting, with its range and description, by the setting's key, such as `server.port`."""
 
 RELOADED = frozenset(
     {
@@ -257,7 +257,7 @@ RELOADED = frozenset(
         *(f"limits.{each.name}" for each in fields(HostLimits)),
     }
 )
-"""Keys that take effect on SIGHUP; the others need a restart."""
+"""Keys of the settings that a running server applies on SIGHUP; all others need a restart."""
 
 
 def private_host_settings(
@@ -272,9 +272,13 @@ def private_host_settings(
     adjudication: Adjudication | None = None,
     limits: HostLimits | None = None,
 ) -> ArenaSettings:
-    """Return the settings of a host for its owner's own bots, such as a ladder's: without matchmaker and house engines.
+    """Return the settings of a private host, such as a ladder runs for its own bots: no matchmaker, no house engines.
 
-    database: URL of the store; None for a temporary one
+    port          port to listen on; 0 for any free one
+    database      URL of the store; None for a temporary one
+    name          name of the server in its database
+    adjudication  rules that end matches early; None for none
+    limits        limits of the host; None for `PRIVATE_LIMITS`
     """
     return ArenaSettings(
         server=ServerSettings(host=host, port=port, name=name, anyone=anyone, proxies=tuple(proxies)),
@@ -287,7 +291,10 @@ def private_host_settings(
 
 
 def _format_adjudication(rules: Adjudication | None) -> str:
-    """Return rules as text for `Adjudication.parse`, which turns on the repetition rule unless the text forbids it."""
+    """Return rules as text for `Adjudication.parse`.
+
+    The text names the repetition rule even if it is off, since `parse` turns on this rule by default.
+    """
     if rules is None:
         return NONE
     return str(rules) if rules.repetition else f"{rules},{REPETITION}={NONE}"

@@ -44,7 +44,7 @@ class Boards:
 
     @property
     def base(self) -> int:
-        """Number of possible contents of a territory: -cap to cap."""
+        """Base of the numbers of boards: the number of values that a territory can have, from -cap to cap."""
         return 2 * self.cap + 1
 
     @property
@@ -59,7 +59,10 @@ class Boards:
 
     @cached_property
     def symmetries(self) -> tuple[Permutation, ...]:
-        """Automorphisms by which representatives are chosen, the identity first; all, or a subgroup if there are too many."""
+        """Automorphisms by which representatives are chosen, the identity first.
+
+        These are all automorphisms of the map, or a subgroup if there are more than `MAX_SYMMETRIES`.
+        """
         return automorphisms(self.neighbours)
 
     def number(self, board: Sequence[int]) -> int:
@@ -71,7 +74,7 @@ class Boards:
         return tuple(number // power % self.base - self.cap for power in self.powers)
 
     def representative(self, board: Sequence[int]) -> int:
-        """Return the number of a board's representative. Takes O(V) time for each symmetry."""
+        """Return the number of a board's representative. Takes O(territories) time for each symmetry."""
         digits = [n + self.cap for n in board]
         return min(
             sum(digit * power for digit, power in zip(digits, images, strict=True)) for images in self._images
@@ -79,12 +82,12 @@ class Boards:
 
     @cached_property
     def _images(self) -> tuple[tuple[int, ...], ...]:
-        """For each symmetry, the place value of each territory's digit in the image of a board."""
+        """Place value of each territory's digit in the number of a board's image, for each symmetry."""
         return tuple(tuple(self.powers[place] for place in symmetry) for symmetry in self.symmetries)
 
 
 def seen_by_mover(position: Armies) -> tuple[int, ...]:
-    """Return the board of a position: the mover's armies are positive, the opponent's negative."""
+    """Return the board of a position: armies of the player to move are positive, the opponent's negative."""
     sign = position.player.sign
     return tuple(sign * n for n in position.armies)
 
@@ -98,15 +101,17 @@ Permutation = tuple[int, ...]
 """Permutation that moves territory v to the place of territory `permutation[v]`."""
 
 MAX_SYMMETRIES = 5040
-"""Maximum number of automorphisms used. A star of 20 territories has 19!, and applying all would take too long."""
+"""Maximum number of automorphisms that are used. A star of 20 territories has 19!, too many to apply them all."""
 
 
 def automorphisms(neighbours: Sequence[Sequence[int]]) -> tuple[Permutation, ...]:
     """Return a group of at most MAX_SYMMETRIES automorphisms of a graph, in ascending order; the identity is the first.
 
     If there are more automorphisms, return the subgroup that keeps the first k territories in place, for the lowest
-    possible k. The search takes O(V!) time at worst. On maps it takes about O(V) time per automorphism and territory,
-    since roads exclude most choices early.
+    possible k. With V territories, the search takes O(V!) time at worst. On maps it takes about O(V) time per
+    automorphism and territory, since roads exclude most choices early.
+
+    neighbours: numbers of each territory's neighbours
     """
     ends = [frozenset(near) for near in neighbours]
     for fixed in range(len(neighbours) + 1):

@@ -15,13 +15,18 @@ from arena.solved.header import BadTable, boards_digest
 from arena.solved.solved_table import SolvedTable
 
 SHIPPED = Path(__file__).parent / "tables"
+"""Folder of the tables that the project ships."""
 SUFFIX = ".solved"
+"""Suffix of the file name of a table."""
 SUBFOLDER = Path("riskless-arena") / "solved"
-"""Subfolder of a cache folder that holds the tables."""
+"""Path of the tables within a cache folder."""
 
 
 def cache_folders() -> Iterator[Path]:
-    """Yield the folders that may hold tables solved on this machine: the user's cache first, then the environment's."""
+    """Yield the folders that may hold tables solved on this machine.
+
+    The first is in the user's cache folder, the second in the Python environment. They may not exist.
+    """
     xdg_folder = Path(os.environ.get("XDG_CACHE_HOME", ""))
     if xdg_folder.is_absolute():
         yield xdg_folder / SUBFOLDER
@@ -43,7 +48,7 @@ def table_file_name(map: RisklessMap) -> str:
 
 
 def find_table(boards: Boards) -> Path | None:
-    """Return the file of these boards' table, which is found by its name without reading it; None if there is none."""
+    """Return the file whose name says that it has the table of `boards`; None if there is none. The file is not read."""
     pattern = f"*-{boards_digest(boards)}{SUFFIX}"
     for folder in (SHIPPED, *cache_folders()):
         for path in sorted(folder.glob(pattern)):
@@ -52,7 +57,10 @@ def find_table(boards: Boards) -> Path | None:
 
 
 def open_table(boards: Boards) -> SolvedTable | None:
-    """Return the table of these boards, or None if there is none. Raises BadTable for a damaged file, or another map's."""
+    """Return the table of `boards`, or None if there is none.
+
+    Raises BadTable if the file is damaged or belongs to other boards.
+    """
     path = find_table(boards)
     return None if path is None else _open_table(path, path.stat().st_mtime_ns, boards)
 
@@ -63,7 +71,7 @@ def _open_table(path: Path, _changed: int, boards: Boards) -> SolvedTable:
 
 
 def check_table(table: SolvedTable, boards: Boards) -> SolvedTable:
-    """Return the table if it belongs to these boards. Raises BadTable."""
+    """Return `table`. Raises BadTable if it belongs to boards other than `boards`."""
     if table.boards != boards:
         raise BadTable(
             f"{table.path} belongs to another map, with other roads, cap or goal; solve the map again"

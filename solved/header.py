@@ -8,8 +8,9 @@
     checksum    SHA-256 of everything before it, 32 bytes
     blocks      Zstandard frames, one after another
 
-A block holds the codes (solved.solved_value) of `boards_in_block` boards in the order of their numbers, `width` bytes each. Only
-the codes of representatives of unfinished boards are meaningful; all others may have any value.
+A block holds the codes (`solved.solved_value`) of `boards_in_block` boards in the order of their numbers, `width` bytes
+each; the last block may hold fewer. Only the codes of representatives of unfinished boards are meaningful; all others may
+have any value.
 """
 
 from __future__ import annotations
@@ -33,12 +34,18 @@ RULES = 1
 MAX_TERRITORIES = 40
 """Upper bound for maps that can be solved: on 40 territories the owners alone give 3^40 boards."""
 BOARDS_IN_BLOCK = 1 << 16
+"""Default number of boards in a block."""
 MAX_HEADER = 1 << 16
+"""Maximum size of the JSON header, in bytes. A longer one means a damaged file."""
 MAX_BLOCKS = 1 << 24
+"""Maximum number of blocks. More mean a damaged file."""
 LENGTH = 4
+"""Size of each length and each CRC-32 in the file, in bytes."""
 CHECKSUM = 32
+"""Size of the SHA-256 checksum, in bytes."""
 
 Count = Annotated[int, Meta(ge=0, le=1 << 62)]
+"""Number of boards or plies, or the number that identifies a board."""
 
 
 class BadTable(ValueError):
@@ -74,10 +81,10 @@ class Header(Struct, frozen=True, kw_only=True):
     armies_to_win: Annotated[int, Meta(ge=2, le=MAX_CAP * MAX_TERRITORIES)]
     boards_in_block: Annotated[int, Meta(ge=1, le=1 << 20)] = BOARDS_IN_BLOCK
     width: Annotated[int, Meta(ge=1, le=2)]
-    """Size of the code of a board, in bytes."""
+    """Size of the code of each board, in bytes."""
     totals: Totals
     longest: Count
-    """Number of plies of the longest win; 0 if no unfinished board is won."""
+    """Number of plies that the longest win takes; 0 if no unfinished board is won."""
     longest_board: Count
     """Lowest number of a board whose win takes `longest` plies."""
 
@@ -97,7 +104,10 @@ def boards_digest(boards: Boards) -> str:
 
 
 def encode_header(header: Header, blocks: Iterable[bytes]) -> bytes:
-    """Return the part of a file before its blocks, which are given compressed."""
+    """Return the bytes of a file that precede its blocks.
+
+    blocks: the compressed blocks, whose sizes and CRC-32 the index contains
+    """
     data = msgspec.json.encode(header)
     index = b"".join(
         len(each).to_bytes(LENGTH, "little") + crc32(each).to_bytes(LENGTH, "little") for each in blocks
@@ -107,10 +117,12 @@ def encode_header(header: Header, blocks: Iterable[bytes]) -> bytes:
 
 
 class Index(NamedTuple):
-    """Index of the blocks: `places`, the offset of each block and of the end, and `sums`, their CRC-32."""
+    """Index of the blocks of a file."""
 
     places: list[int]
+    """Offset of each block, and of the end of the file, in bytes."""
     sums: list[int]
+    """CRC-32 of each block."""
 
 
 def decode_header(data: memoryview, name: str) -> tuple[Header, Index]:

@@ -1,4 +1,4 @@
-"""Classification of moves by a solved table: a move keeps the best result that its player can force, or gives it away."""
+"""Classification of moves by a solved table: a move keeps the result that its player can force, or gives it away."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ class MoveQuality(StrEnum):
 
 @dataclass(frozen=True)
 class ClassifiedMove:
-    """A move compared with the best one. Values are for the player of the move."""
+    """Move compared with the best one in its position. Values are for the player of the move."""
 
     player: Player
     move: Move
     before: SolvedValue
     """Value of the position before the move, with best play."""
     after: SolvedValue
-    """Value after the move."""
+    """Value of the position after the move."""
     best: Move
-    """Best move: the played one if no other is better; otherwise the quickest win, a draw, or the slowest loss."""
+    """Best move: the move itself if no other is better; otherwise the quickest win, a draw, or the slowest loss."""
 
     @property
     def quality(self) -> MoveQuality:
@@ -51,7 +51,8 @@ def classify_move(solution: Solution, position: Armies, move: Move) -> Classifie
 def move_qualities(record: Record) -> list[tuple[Player, MoveQuality, SolvedValue]] | None:
     """Return for each move of a record its player, its quality, and the value of the position that it leads to.
 
-    Return None if the map has no table, or a damaged one. Takes about 0.1 ms per move.
+    The value is for the player to move there. Return None if the map has no table or a damaged one, or if the game is
+    unknown or a move illegal. Takes about 0.1 ms per move.
     """
     try:
         solution = solution_of(make_game(record.game, record.setup))

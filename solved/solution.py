@@ -16,7 +16,7 @@ from arena.solved.solved_value import DRAW, SolvedResult, SolvedValue
 
 @dataclass(frozen=True)
 class Solution:
-    """A Riskless game on a solved map, with the solved table. Values take the map's ply limit into account."""
+    """Riskless on a solved map, with the solved table. Values take the map's ply limit into account."""
 
     game: Riskless
     table: SolvedTable
@@ -35,16 +35,20 @@ class Solution:
         )
 
     def move_values(self, position: Armies) -> list[tuple[Move, SolvedValue]]:
-        """Return the legal moves in move order, each with its value for the player to move."""
+        """Return the legal moves, in the game's order, each with its value for the player to move.
+
+        Raises solved.header.BadTable for a damaged file.
+        """
         game = self.game
         return [
             (move, self.value_of(game.successor(position, move)).for_mover) for move in game.moves(position)
         ]
 
     def best_moves(self, position: Armies) -> tuple[SolvedValue, list[Move]]:
-        """Return the value of a position for the player to move, and the best moves, in move order.
+        """Return the value of a position for the player to move, and the best moves, in the game's order.
 
-        The best moves win in the fewest plies, draw, or lose in the most plies. Raises solved.header.BadTable.
+        The best moves win in the fewest plies, draw, or lose in the most plies. The position must be unfinished. Raises
+        solved.header.BadTable for a damaged file.
         """
         values = self.move_values(position)
         most = max(value.sort_key for _, value in values)
@@ -52,7 +56,7 @@ class Solution:
         return equals[0][1], [move for move, _ in equals]
 
     def winner(self, position: Armies) -> Player | None:
-        """Return the winner with best play by both; None for a draw."""
+        """Return the player who wins with best play by both; None for a draw. Raises solved.header.BadTable."""
         result = self.value_of(position).result
         if result is SolvedResult.DRAW:
             return None
@@ -67,7 +71,7 @@ def solution_of(game: Game[Any, Any]) -> Solution | None:
 
 
 def why_unsolved(game: Game[Any, Any]) -> str:
-    """Return why this machine has no solution of a game, in one line; empty if it has one."""
+    """Return the reason why this machine has no solution of a game, in one line; empty if it has one."""
     try:
         if solution_of(game) is not None:
             return ""

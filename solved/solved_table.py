@@ -57,9 +57,9 @@ class SolvedTable:
         return int.from_bytes(self._cached_block(block)[place * width : (place + 1) * width], "little")
 
     def block(self, number: int) -> bytes:
-        """Return the codes of the boards in block `number`. A block without representatives has only codes of draws.
+        """Return the codes of the boards in block `number`, counted from 0.
 
-        Raises BadTable.
+        A block without representatives has only codes of draws. Raises BadTable if the block is damaged.
         """
         header = self.header
         boards = min(header.boards_in_block, self.boards.count - number * header.boards_in_block)
@@ -85,7 +85,10 @@ class SolvedTable:
 
 
 def write_table(path: Path, header: Header, blocks: Sequence[bytes]) -> None:
-    """Write a table from compressed blocks. A reader finds either the old file or the new one. Raises OSError."""
+    """Write a table from its header and its compressed blocks. Raises OSError.
+
+    The file is replaced in one step, so a reader finds either the old table or the new one.
+    """
     unfinished = path.with_name(f"{path.name}.new")
     with unfinished.open("wb") as file:
         file.write(encode_header(header, blocks))
@@ -94,5 +97,5 @@ def write_table(path: Path, header: Header, blocks: Sequence[bytes]) -> None:
 
 
 def compress_codes(codes: bytes, level: int) -> bytes:
-    """Return the codes of a block compressed with Zstandard."""
+    """Return the codes of a block, compressed with Zstandard at `level`."""
     return zstd.compress(codes, level)

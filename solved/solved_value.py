@@ -11,8 +11,9 @@ from enum import StrEnum
 from typing import NamedTuple
 
 DRAWN_CODE = 0
+"""Code of a drawn board."""
 FIRST_CODE = 2
-"""Code of a finished board that is lost for the player to move. Code 1 is not used."""
+"""Lowest code of a board that is not drawn: finished, and lost for the player to move. Code 1 is not used."""
 
 
 class SolvedResult(StrEnum):
@@ -24,7 +25,7 @@ class SolvedResult(StrEnum):
 
     @property
     def opposite(self) -> SolvedResult:
-        """Return the result for the other player."""
+        """Result of the same position for the other player."""
         return {
             SolvedResult.WIN: SolvedResult.LOSS,
             SolvedResult.DRAW: SolvedResult.DRAW,
@@ -33,7 +34,7 @@ class SolvedResult(StrEnum):
 
     @property
     def sign(self) -> int:
-        """Return 1 for a win, 0 for a draw, -1 for a loss."""
+        """Sign of the result: 1 for a win, 0 for a draw, -1 for a loss."""
         return (self is SolvedResult.WIN) - (self is SolvedResult.LOSS)
 
 
@@ -49,7 +50,7 @@ class SolvedValue(NamedTuple):
 
     @property
     def for_mover(self) -> SolvedValue:
-        """Return the value of a move that leads to a position with this value; it is for the player of the move."""
+        """Value of a move that leads to a position with this value, for the player of the move."""
         return SolvedValue(self.result.opposite, None if self.plies is None else self.plies + 1)
 
     @property

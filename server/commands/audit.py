@@ -27,7 +27,7 @@ COLUMNS: dict[str, Justify] = {
 
 
 def register(app: typer.Typer) -> None:
-    """Add `arena audit`."""
+    """Add the command `arena audit` to `app`, the program `arena`."""
     app.command("audit")(audit)
 
 

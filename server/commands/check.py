@@ -31,7 +31,7 @@ from arena.server.commands.check_games import check_games
 
 
 def register(app: typer.Typer) -> None:
-    """Add `arena check`."""
+    """Add the command `arena check` to `app`, the program `arena`."""
     app.command("check")(check)
 
 

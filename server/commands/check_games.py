@@ -15,7 +15,7 @@ from arena.games.core import GameError
 from arena.games.rule_check import RULES, BrokenRule, check_rules
 
 MAX_SHOWN_MOVES = 12
-"""Maximum number of moves shown before a fault, the last ones. --json has all moves."""
+"""Maximum number of moves printed before a fault: the last ones. With --json, all moves are written."""
 
 
 class RuleFinding(Struct, frozen=True):
@@ -24,17 +24,24 @@ class RuleFinding(Struct, frozen=True):
     game: str
     check: str
     verdict: str
+    """`passed` or `failed`."""
     asked: str
-    """Requirement of the rule."""
+    """Requirement of the rule, in one line."""
     why: str = ""
+    """Fault that was found; empty if there is none."""
     moves: list[str] = []
-    """Moves from the start to the fault."""
+    """Moves from the start to the fault, as text; empty if there is none."""
 
 
 def check_games(specs: Sequence[str], matches: int, seed: int, json: Path | None) -> None:
-    """Check each game against the rules of all games, and show the findings.
+    """Check each game by random matches against the rules of all games, and print the findings.
 
-    Raises CommandError for a broken rule, and UsageError for an unknown game.
+    specs    games, as names or FILE.py:Class
+    matches  number of random matches for each game
+    seed     seed of the random moves
+    json     file to write the findings to instead; None to print them
+
+    Raises CommandError if a game breaks a rule, and UsageError for an unknown game.
     """
     findings = [finding for spec in specs for finding in _check_game(spec, matches, seed)]
     if json is not None:

@@ -1,4 +1,4 @@
-"""`arena kick`, `ban` and `notice`: directives, which all servers on a store apply within a second."""
+"""`arena kick`, `ban` and `notice`: directives of the host, which all servers on a store apply within a second."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ from arena.server.store.people import load_known_names
 from arena.server.store.tokens import is_valid_name
 
 INVALID_ADDRESS = re.compile(r"\d+(\.\d+){3}(/.*)?|[0-9a-fA-F]*:[0-9a-fA-F]*:[0-9a-fA-F:.]*(/.*)?")
-"""Pattern of a text that looks like an address. If it is no valid address, a ban of it as a name would ban nobody."""
+"""Pattern of a mistyped address: a name that looks like an IP address or a network.
+
+A ban of it is rejected, because as a name it would ban nobody.
+"""
 DurationOption = Annotated[
     str,
     typer.Option("--for", metavar="TIME", help="Duration, such as 10m or 2h; 'ever' means no time limit."),
@@ -36,7 +39,7 @@ LiftOption = Annotated[bool, typer.Option("--lift", help="Lift the ban instead."
 
 
 def register(app: typer.Typer) -> None:
-    """Add `kick`, `ban` and `notice` to the `arena` command."""
+    """Add `kick`, `ban` and `notice` to `app`, the program `arena`."""
     app.command("kick")(kick)
     app.command("ban")(ban)
     app.command("notice")(notice)
@@ -136,7 +139,10 @@ def notice(
 
 
 def lift_existing_directive(db: str | None, kind: DirectiveKind, subject: str) -> None:
-    """End a directive. Raises CommandError if there is no such directive."""
+    """End a ban or the notice in the store `db`. Raises CommandError if there is no such directive.
+
+    subject: name, address or network that is banned; empty for the notice
+    """
     if not run_on_store(db, lambda engine: lift_directive(engine, kind, subject)):
         raise CommandError(
             f"{subject} is not banned: `arena ban` lists the bans"
@@ -147,7 +153,10 @@ def lift_existing_directive(db: str | None, kind: DirectiveKind, subject: str) -
 
 
 def _parse_subject(text: str) -> tuple[DirectiveKind, str]:
-    """Return the address, network or name in `text`, with its kind. Raises UsageError for other texts."""
+    """Return the kind of subject in `text`, an address (or network) or a name, and the subject in its normal form.
+
+    Raises UsageError for any other text.
+    """
     subject = parse_subject(text)
     if subject is None:
         raise UsageError(f"{text!r:.80} is not a valid name: write 1 to 64 printable characters")
@@ -160,7 +169,7 @@ def _require_name(text: str) -> None:
 
 
 def parse_duration_option(text: str) -> float:
-    """Return the seconds in the value of --for. Raises UsageError if the value is not a duration."""
+    """Return the number of seconds in the value of --for; infinity for `ever`. Raises UsageError for any other text."""
     try:
         return parse_duration(text)
     except ValueError as error:
@@ -168,7 +177,7 @@ def parse_duration_option(text: str) -> float:
 
 
 def check_directive_text(text: str) -> str:
-    """Return `text`. Raises UsageError if it is too long or unprintable."""
+    """Return `text`, the reason of a ban or the text of a notice. Raises UsageError if it is too long or unprintable."""
     if len(text) > MAX_TEXT or not text.isprintable():
         raise UsageError(f"the text must have at most {MAX_TEXT} characters, all printable")
     return text

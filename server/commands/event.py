@@ -1,4 +1,4 @@
-"""`arena event`: announce and manage tournaments on a server that uses the store."""
+"""`arena event`: announce and manage events (tournaments) on a server that uses the store."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ from arena.server.store.queries import EventTable, load_event_table
 from arena.server.store.tokens import is_valid_name
 
 MAX_OPENINGS = 64
-"""Maximum number of openings for each game and time control of an event."""
+"""Maximum number of openings for each game, map and time control of an event."""
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name of the event.")]
 BotArgument = Annotated[str, typer.Argument(metavar="BOT", help="Name of the bot.")]
@@ -72,7 +72,7 @@ ServerOption = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    """Add `arena event` and its commands."""
+    """Add `arena event`, with its commands, to `app`, the program `arena`."""
     event = typer.Typer(
         help="Announce and manage tournaments on a server.",
         no_args_is_help=True,

@@ -55,7 +55,7 @@ from arena.server.store.pruning import BadRetention
 log = logging.getLogger("arena.settings")
 
 STANDBY_PAUSE_SECONDS = 0.25
-"""Pause before a core that no longer leads becomes a standby, in seconds."""
+"""Pause after which a core that no longer leads becomes a standby, in seconds."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,10 @@ class HostPlan:
 
     loaded: LoadedSettings
     pool: Pool | None
+    """Matches that the matchmaker arranges; None without a matchmaker."""
     house: HousePlan
     tls: ssl.SSLContext | None
+    """TLS context; None without a certificate."""
 
     @property
     def settings(self) -> ArenaSettings:
@@ -79,6 +81,9 @@ ORIGIN = re.compile(r"https?://[a-z0-9.:\[\]_-]+")
 
 def read_plan(file: Path | None, options: Sequence[CommandLineSetting]) -> HostPlan:
     """Read the settings of a host, check them, and build its pool, its house engines and its TLS context.
+
+    file     settings file; None for the defaults
+    options  settings on the command line, which override the file
 
     Raises BadSettings, and CommandError for an unusable certificate.
     """
@@ -99,7 +104,7 @@ def read_plan(file: Path | None, options: Sequence[CommandLineSetting]) -> HostP
 
 
 class ReloadableHost:
-    """Host that reloads its settings on SIGHUP."""
+    """Host that reloads its settings on SIGHUP: a whole server, an edge or a core."""
 
     def __init__(self, file: Path | None, options: Sequence[CommandLineSetting], plan: HostPlan) -> None:
         """Prepare a host with the settings of `plan`. On SIGHUP, `file` and `options` are read again."""
@@ -147,8 +152,8 @@ class ReloadableHost:
     async def serve_core(self, stop: StopSignals) -> None:
         """Serve as leader or standby until stopped.
 
-        Raises the errors of `open_leader`, and BusError and StoreError if NATS or the store is unavailable at the
-        start.
+        Raises BadHouse or CannotListen. Raises BusError or StoreError if NATS or the store is unavailable at the start;
+        later, the core tries again.
         """
         async with open_background_tasks() as tasks:
 
@@ -180,7 +185,7 @@ class ReloadableHost:
                 self._host = None
 
     async def reload_on_sighup(self) -> None:
-        """Reload the settings on each SIGHUP, until cancelled."""
+        """Reload the settings on each SIGHUP, until cancelled. Invalid settings are logged, and the old ones stay."""
         with anyio.open_signal_receiver(signal.SIGHUP) as signals:
             async for _ in signals:
                 try:
@@ -213,7 +218,7 @@ class ReloadableHost:
         )
 
     def _switches_tls(self, key: str, plan: HostPlan) -> bool:
-        """Return True if a changed key turns TLS on or off, which needs a restart."""
+        """Return True if the changed setting `key` turns TLS on or off, which needs a restart."""
         return key.startswith("tls.") and (self._tls is None or plan.tls is None)
 
     async def _print_result(self, record: Record) -> None:
@@ -257,9 +262,9 @@ def load_certificate(context: ssl.SSLContext, tls: TlsSettings) -> None:
 
 
 def _make_house_plan(house: HouseSettings) -> HousePlan:
-    """Return the plan of the house engines.
+    """Return the plan of the house engines. Raises BadSetting for an invalid list of engines.
 
-    Engines other than the default ones are tested at the start. Raises BadSetting.
+    Engines other than the default ones are tested when the server starts.
     """
     try:
         engines = parse_engines(",".join(house.engines) if house.engines else NO_ENGINES)
@@ -270,7 +275,7 @@ def _make_house_plan(house: HouseSettings) -> HousePlan:
 
 
 def _check_adjudication(settings: ArenaSettings, pool: Pool) -> None:
-    """Raise BadSetting if an adjudication rule cannot apply to a game of the pool."""
+    """Raise BadSetting if the adjudication rules are invalid, or one cannot apply to a game of the pool."""
     try:
         rules = settings.matches.adjudication
     except BadAdjudication as error:
@@ -314,7 +319,7 @@ def _check_store(settings: ArenaSettings) -> None:
 
 
 def _check_proxies(settings: ArenaSettings) -> None:
-    """Raise BadSetting for a proxy that is not an address or network."""
+    """Raise BadSetting if `server.proxies` has a text that is not an address or network."""
     try:
         for each in settings.server.proxies:
             ip_network(each)
@@ -323,14 +328,14 @@ def _check_proxies(settings: ArenaSettings) -> None:
 
 
 def _check_origins(settings: ArenaSettings) -> None:
-    """Raise BadSetting for a text that is not an origin."""
+    """Raise BadSetting if `server.origins` has a text that is neither an origin nor `*`."""
     for each in settings.server.origins:
         if each != "*" and not ORIGIN.fullmatch(each):
             raise BadSetting("server.origins", f"{each!r:.70} is not an origin: write https://HOST, or *")
 
 
 def _check_webhooks(settings: WebhookSettings) -> None:
-    """Raise BadSetting for an unusable webhook address or secret."""
+    """Raise BadSetting for an invalid URL or secret of the webhook."""
     for name, parse in (("url", WebhookURL.parse), ("secret", parse_secret)):
         if settings.url or settings.secret:
             try:

@@ -17,11 +17,11 @@ from arena.server.store.invitations import create_invitations
 
 MAX_OWNERS_PER_CALL = 10_000
 HEADERS = frozenset({"name", "owner"})
-"""Texts, in lower case, that make the first row of a roster a header if one of them is in its first cell."""
+"""Headers, in lower case. A first row of a roster that begins with one of them is skipped."""
 
 
 def register(app: typer.Typer) -> None:
-    """Add `arena invite`."""
+    """Add the command `arena invite` to `app`, the program `arena`."""
     app.command("invite")(invite_command)
 
 

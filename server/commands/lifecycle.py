@@ -13,7 +13,7 @@ from arena.server.host import Host
 
 
 class StopSignals:
-    """Receiver of SIGINT and SIGTERM, as requests to stop.
+    """Receiver of SIGINT and SIGTERM, which ask the server to stop.
 
     Before the first wait, and after `close`, these signals end the process immediately. In between, no signal is lost.
     """
@@ -39,12 +39,15 @@ class StopSignals:
         self.was_received = True
 
     def close(self) -> None:
-        """Stop receiving signals."""
+        """Stop receiving signals. From then on they end the process immediately."""
         self._open.close()
 
 
 async def serve_until_signal(host: Host, stop: StopSignals) -> None:
-    """Wait for SIGINT or SIGTERM, and then up to `server.drain_seconds` for matches to end."""
+    """Wait for SIGINT or SIGTERM, and then up to `server.drain_seconds` for matches to end.
+
+    A second signal ends the wait for matches. Unfinished ones continue when the server starts again.
+    """
     await stop.wait()
     drain = host.settings.server.drain_seconds
     with closing(stop):  # from now on another signal ends the process immediately

@@ -32,16 +32,18 @@ log = logging.getLogger("arena.processes")
 BACKOFF_SECONDS = 0.5
 """Pause before an ended process is restarted, in seconds. The pause doubles with each early end in a row."""
 MAX_BACKOFF_SECONDS = 15.0
+"""Maximum pause before a restart, in seconds."""
 BACKOFF_RESET_SECONDS = 10.0
-"""Uptime after which the pause before a restart is reset, in seconds."""
+"""Uptime of a process, in seconds, after which the pause before its restart is short again."""
 START_SECONDS = 60.0
-"""Maximum time until the first edge listens, in seconds."""
+"""Maximum time to wait until an edge listens, in seconds."""
 POLL_SECONDS = 0.05
+"""Interval between two checks of a child process or its port, in seconds."""
 
 
 @dataclass
 class ServerProcess:
-    """Process of one edge or core."""
+    """Child process that runs one edge or the core."""
 
     name: str
     command: Sequence[str]
@@ -49,7 +51,7 @@ class ServerProcess:
     process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Start the process under a supervisor, so that it never outlives this process."""
+        """Start the process under a supervisor process, so that it never outlives this process."""
         command = make_supervised_command(*self.command, niceness=0)
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, env=self.environment)  # noqa: S603  the command line of this program
 
@@ -61,7 +63,7 @@ class ServerProcess:
         return self.process.poll()
 
     def send_signal(self, number: int) -> None:
-        """Send a signal to the process."""
+        """Send a signal to the process, unless it has ended."""
         if self.process is not None and self.process.poll() is None:
             self.process.send_signal(number)
 
@@ -85,7 +87,7 @@ def serve_processes(settings: ArenaSettings, *, forward_sighup: bool) -> Never:
     forward_sighup: True to forward SIGHUP, so that the child processes reload their settings; if False, SIGHUP ends
     this process
 
-    Raises CommandError, and typer.Exit when all processes have ended.
+    Raises typer.Exit when all processes have ended, and CommandError if the cluster cannot start.
     """
     place = settings.server
     try:
@@ -104,9 +106,9 @@ async def _prepare_store(settings: ArenaSettings) -> None:
 
 
 def _reserve_port(host: str, port: int) -> socket.socket:
-    """Reserve the port that the edges share, with a socket that does not listen.
+    """Reserve the port that the edges share, and return the socket that reserves it, which does not listen.
 
-    Raises CommandError if it is in use.
+    Raises CommandError if the port is in use.
     """
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
@@ -177,7 +179,7 @@ def _metrics_port(settings: ServerSettings, number: int) -> int:
 
 
 def _child_command(role: ProcessRole, port: int, metrics_port: int, bus: str) -> list[str]:
-    """Return the command line of a child process: this process's own command line, with the settings of `role`."""
+    """Return the command line of a child process: that of this process, with additional settings for `role`."""
     own = {
         "server.role": role.value,
         "server.processes": 1,
@@ -192,7 +194,10 @@ def _child_command(role: ProcessRole, port: int, metrics_port: int, bus: str) ->
 
 @asynccontextmanager
 async def _bus_environment(bus: str) -> AsyncIterator[tuple[str, dict[str, str]]]:
-    """Yield the URL of NATS and the environment for its clients. Start a private NATS server if `bus` is empty."""
+    """Yield the URL of the NATS server, and the environment variables for its clients.
+
+    bus: URL of an existing NATS server; if it is empty, run a private one during the block
+    """
     if bus:
         yield bus, dict(os.environ)
         return
@@ -202,7 +207,12 @@ async def _bus_environment(bus: str) -> AsyncIterator[tuple[str, dict[str, str]]
 
 
 async def _start_all(children: Sequence[ServerProcess], host: str, port: int) -> int | None:
-    """Start all processes, and wait until an edge listens. Return the exit code of a process that ends before that."""
+    """Start all processes, and wait until an edge listens or `START_SECONDS` have passed.
+
+    children: the core, then the edges
+
+    Return the exit code of a process that ends during the wait; None if none does.
+    """
     core, *edges = children
     core.start()
     for each in edges:

@@ -31,7 +31,7 @@ from arena.server.web.credentials import make_basic_header
 from arena.server.web.match_log import LogNotFound, MatchLog, load_log
 
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
-"""Maximum size of a server's answer, in bytes."""
+"""Maximum size of a server's answer to --url, in bytes."""
 
 COLUMNS: dict[str, Justify] = {
     "at ms": "right",
@@ -47,7 +47,7 @@ COLUMNS: dict[str, Justify] = {
 
 
 def register(app: typer.Typer) -> None:
-    """Add `arena log`."""
+    """Add the command `arena log` to `app`, the program `arena`."""
     app.command("log")(log)
 
 
@@ -121,7 +121,10 @@ def log(
 
 
 def _fetch(url: str, match: str, name: str, token: str) -> MatchLog:
-    """Return the log of a match from a server. Raises CommandError or UsageError."""
+    """Ask the server at `url` for the log of a match, as the bot `name` with its token.
+
+    Raises CommandError if there is no usable answer, and UsageError for an invalid URL or an empty name.
+    """
     scheme, colon, rest = url.partition("://")
     if scheme not in ("ws", "wss") or not colon or not rest:
         raise UsageError(f"--url: {url!r:.100} is not a server URL: write ws://HOST:PORT or wss://HOST")

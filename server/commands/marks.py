@@ -22,7 +22,7 @@ from arena.server.store.queries import load_event_table
 
 
 class Mark(Struct, frozen=True):
-    """Row of a bot in the table of marks."""
+    """Row of one bot in the table of marks."""
 
     rank: int
     bot: str
@@ -31,7 +31,7 @@ class Mark(Struct, frozen=True):
     elo: float
     """Elo difference to the anchor, the bot that all others are compared with."""
     error: float
-    """Half the width of the 95 % interval of `elo`."""
+    """Half the width of the 95 % confidence interval of `elo`, in Elo."""
     above: float
     """Probability, 0 to 1, that the bot is stronger than the anchor."""
     forfeits: int
@@ -39,7 +39,7 @@ class Mark(Struct, frozen=True):
 
 
 def register(app: typer.Typer) -> None:
-    """Add `arena marks`."""
+    """Add the command `arena marks` to `app`, the program `arena`."""
     app.command("marks")(marks)
 
 
@@ -88,7 +88,10 @@ def marks(
 
 
 def make_marks(rows: list[StandingsRow], anchor_name: str) -> list[Mark]:
-    """Return the marks of an event from its table. Raises CommandError if the anchor is not in the table."""
+    """Return the marks of an event from the rows of its table. Raises CommandError if no row is the anchor's.
+
+    anchor_name: name of the bot that all others are compared with
+    """
     anchor = next((row for row in rows if row.bot == anchor_name), None)
     if anchor is None:
         raise CommandError(

@@ -28,7 +28,7 @@ OwnerArgument = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    """Add `owner`, `rename` and `forget` to the `arena` command."""
+    """Add `owner`, `rename` and `forget` to `app`, the program `arena`."""
     owner = typer.Typer(help="List, hide and ban the owners of bots.", no_args_is_help=True)
     for command in (list_, hide, ban):
         owner.command(command.__name__.rstrip("_"))(command)

@@ -27,7 +27,10 @@ MAX_RANDOM_OPENINGS = 1_000
 FALLBACK_PLIES = (2, 3, 4, 6, 8)
 """Lengths of random openings, in plies, to try in turn if a game or map has no built-in openings."""
 SUFFICIENT_OPENINGS = 20
-"""Number of different openings that suffices. With 20, two deterministic bots can play 40 different matches."""
+"""Number of different random openings that suffices for a game or map: longer ones are then not tried.
+
+With 20 openings, two deterministic bots can play 40 different matches.
+"""
 
 
 def make_pool(pool: PoolSettings) -> Pool:
@@ -42,7 +45,7 @@ def make_pool(pool: PoolSettings) -> Pool:
 
 
 def make_pool_games(pool: PoolSettings) -> tuple[PoolGame, ...]:
-    """Return each game on each map with each time control. Raises BadSetting."""
+    """Return each game on each map with each time control, and its openings. Raises BadSetting if one is invalid."""
     times = _parse_all("pool.time_controls", pool.time_controls, TimeControl.parse)
     games = _parse_all("pool.games", pool.games, KNOWN.register)
     starts = [start for game in games for start in _games_by_map(game, pool)]
@@ -55,9 +58,9 @@ def make_pool_games(pool: PoolSettings) -> tuple[PoolGame, ...]:
 
 
 def _games_by_map(game: str, pool: PoolSettings) -> list[tuple[str, AnyGame]]:
-    """Return the maps of a game, each with the game on it.
+    """Return pairs of a map's name and the game on this map, for each map of the pool. Raises BadSetting.
 
-    A game without maps is returned once, with an empty map name.
+    For a game without maps, return one pair, with an empty name.
     """
     if not has_maps(game):
         return [("", each) for each in _parse_all("pool.games", (game,), make_game_on_map)]
@@ -67,7 +70,9 @@ def _games_by_map(game: str, pool: PoolSettings) -> list[tuple[str, AnyGame]]:
 
 
 def _parse_all(key: str, texts: Sequence[str], parse: Callable[[str], T]) -> list[T]:
-    """Parse each text of a list. Raises BadSetting for an invalid or a repeated text, or an empty list."""
+    """Parse each text in the list of the setting `key`. Raises BadSetting if the list is empty, or a
+    text is invalid or repeated.
+    """
     if not texts or not all(texts) or len(set(texts)) < len(texts):
         raise BadSetting(key, "give at least one value; none may be empty or occur twice")
     try:
@@ -99,7 +104,10 @@ def _choose_openings(game: AnyGame, map: str, openings: str) -> Sequence[Opening
 
 
 def _fallback_openings(game: AnyGame) -> tuple[Opening, ...]:
-    """Return random openings of the shortest length with enough different ones, or of the length with the most."""
+    """Return random openings of the first of `FALLBACK_PLIES` that gives `SUFFICIENT_OPENINGS`.
+
+    If none does, return those of the length that gives most.
+    """
     best: tuple[Opening, ...] = ()
     for plies in FALLBACK_PLIES:
         best = max(best, _random_openings(game, plies), key=len)
@@ -109,7 +117,7 @@ def _fallback_openings(game: AnyGame) -> tuple[Opening, ...]:
 
 
 def _random_openings(game: AnyGame, plies: int) -> tuple[Opening, ...]:
-    """Return random openings from a fixed seed, so that they are the same after a restart."""
+    """Return random openings of `plies` plies, from fixed seeds, so that they are the same after a restart."""
     return _without_prefixes(
         [random_opening(game, plies, f"serve/{number}") for number in range(MAX_RANDOM_OPENINGS)]
     )

@@ -47,7 +47,7 @@ GameOption = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    """Add `arena ratings`."""
+    """Add the command `arena ratings` to `app`, the program `arena`."""
     app.command("ratings")(ratings)
 
 
@@ -114,7 +114,7 @@ def ratings(
 
 
 def print_ratings(standings: list[StandingRow], json: Path | None) -> None:
-    """Print ratings as a table; with `json`, write them to that file as JSON."""
+    """Print ratings as a table, or write them as JSON to the file `json` if it is given."""
     if json is not None:
         write_json(
             [to_builtins(each) | {"provisional": each.glicko.is_provisional} for each in standings], json

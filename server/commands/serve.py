@@ -32,7 +32,7 @@ from arena.server.store.lease import LeaseHeld
 
 
 def register(app: typer.Typer) -> None:
-    """Add `arena serve`."""
+    """Add the command `arena serve` to `app`, the program `arena`."""
     app.command("serve")(serve)
 
 

@@ -1,4 +1,4 @@
-"""Read a host's settings from `arena.toml` and the command line, and print a commented example file."""
+"""Settings of a host from `arena.toml` and the command line, and the text of a commented example file."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class BadSetting(ValueError):
 
 
 class BadSettings(Exception):
-    """Raised for invalid settings; the one-line message has the place (file, line, key or option) and a valid form."""
+    """Raised for invalid settings; the one-line message names the place (file, line, key or option) and a valid form."""
 
 
 @dataclass(frozen=True)
@@ -51,10 +51,11 @@ class LoadedSettings:
 
     settings: ArenaSettings
     file: Path | None
+    """Settings file; None without one."""
     text: str
     """Text of the file; empty without a file."""
     options: Mapping[str, str]
-    """Options on the command line, by the key that each sets."""
+    """Options on the command line, as errors name them, by the key that each sets."""
 
     def locate_error(self, bad: BadSetting) -> BadSettings:
         """Return `bad` as an error that also names the place of the key: file and line, or option."""
@@ -65,7 +66,12 @@ class LoadedSettings:
 
 
 def load_settings(file: Path | None, options: Sequence[CommandLineSetting]) -> LoadedSettings:
-    """Read settings: defaults, overridden by the file, overridden by options. Raises BadSettings if one is invalid."""
+    """Read settings: the defaults, overridden by the file, overridden by the options.
+
+    file: settings file; None for none
+
+    Raises BadSettings if a setting is invalid.
+    """
     text, tables = "" if file is None else _read_text(file), {}
     try:
         tables = tomllib.loads(text)
@@ -120,7 +126,7 @@ def _read_text(file: Path) -> str:
 
 
 def _read_entries(tables: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the keys and values in a file's sections. Raises BadSetting."""
+    """Yield the keys, such as `server.port`, and values in a file's sections. Raises BadSetting for an unknown key."""
     sections = ArenaSettings.__struct_fields__
     for section, table in tables.items():
         if not isinstance(table, dict):
@@ -148,7 +154,10 @@ def _check_known(key: str) -> None:
 
 
 def _unknown_key_text(name: str, known_keys: Sequence[str]) -> str:
-    """Return the reason for rejecting an unknown key, with the most similar key of its section or of all sections."""
+    """Return the reason for rejecting the unknown key `name`, with the most similar key.
+
+    known_keys: keys of the same section, which are searched before those of all sections
+    """
     elsewhere = {key.partition(".")[2]: key for key in TYPES}
     near = None if most_similar(name, known_keys) else most_similar(name, elsewhere)
     if near:
@@ -157,7 +166,10 @@ def _unknown_key_text(name: str, known_keys: Sequence[str]) -> str:
 
 
 def _convert_value(key: str, value: Any, type: Any, *, strict: bool = True) -> Any:
-    """Convert a value to the type of its key, and check the range. Raises BadSetting."""
+    """Convert the value of a setting to the setting's type, and check its range. Raises BadSetting if it does not fit.
+
+    `strict` rejects numbers written as text.
+    """
     plain = get_args(type)[0]
     choices = list(map(str, plain)) if isinstance(plain, EnumType) else list(get_args(plain))
     if (isinstance(plain, EnumType) or get_origin(plain) is Literal) and value not in choices:
@@ -173,7 +185,7 @@ def _convert_value(key: str, value: Any, type: Any, *, strict: bool = True) -> A
 
 
 def _parse_option(key: str, text: str, type: Any) -> Any:
-    """Parse the text of an option. Lists are written `a,b` or as in TOML. Raises BadSetting."""
+    """Parse the text of an option that sets `key`. A list is written `a,b` or as in TOML. Raises BadSetting."""
     plain = get_args(type)[0]
     if get_origin(plain) is not tuple:
         return _convert_value(key, text, type, strict=plain not in (bool, int, float))
@@ -186,7 +198,9 @@ def _parse_option(key: str, text: str, type: Any) -> Any:
 
 
 def _find_line(text: str, path: Sequence[str]) -> int:
-    """Return the number of the line on which a key's statement begins; 0 if there is none.
+    """Return the number of the line of a TOML text on which the statement of a key begins, from 1; 0 if there is none.
+
+    path: names of the key's section and of the key
 
     The statement ends with the first line up to which the text is valid TOML that contains the key.
     """

@@ -30,7 +30,7 @@ MAX_BAD_LINES = 20
 
 
 def register(app: typer.Typer) -> None:
-    """Add `backup`, `restore`, `export` and `import` to the `arena` command."""
+    """Add `backup`, `restore`, `export` and `import` to `app`, the program `arena`."""
     app.command("backup")(backup_command)
     app.command("restore")(restore_command)
     app.command("export")(export_command)
@@ -124,7 +124,10 @@ def export_command(
 
 @contextmanager
 def _replace_file(path: Path) -> Iterator[TextIO]:
-    """Open a temporary file, and move it to `path` when it is complete. Raises CommandError if that is not possible."""
+    """Yield a temporary file to write. Move it to `path` if the block succeeds, otherwise delete it.
+
+    Raises CommandError if the file cannot be written.
+    """
     part = path.with_name(f".{path.name}.part")
     try:
         with part.open("w", encoding="utf-8") as stream:
@@ -181,7 +184,7 @@ def import_command(
 
 
 def _open_records(file: Path) -> BufferedIOBase:
-    """Open a file of records, which may be compressed with gzip. Raises UsageError for a database."""
+    """Open a file of records, which may be compressed with gzip. Raises UsageError if it is an SQLite database."""
     with file.open("rb") as file_object:
         start = file_object.read(len(SQLITE))
     if start == SQLITE:

@@ -1,4 +1,4 @@
-"""Opening of a store for a command."""
+"""Access of commands to a store."""
 
 from __future__ import annotations
 
@@ -17,9 +17,12 @@ T = TypeVar("T")
 
 
 def run_on_store(db: str | None, operation: Callable[[Engine], Awaitable[T]], *, create: bool = False) -> T:
-    """Open the store, run `operation` on it, and return its result. Raises CommandError with a one-line message.
+    """Open the store, run `operation` on it, and return its result.
 
-    create: True to create a missing SQLite file; False to reject it, because its name may be mistyped
+    Raises CommandError if the store cannot be used or the operation is refused.
+
+    db      URL of the database; None or empty for `DATABASE`
+    create  True to create a missing SQLite file; False to reject it, because its name may be mistyped
     """
     url = db or DATABASE
     if not create:

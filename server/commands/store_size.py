@@ -16,7 +16,7 @@ from arena.server.store.stats import load_stats, vacuum
 
 
 def register(app: typer.Typer) -> None:
-    """Add `arena store` and its commands."""
+    """Add `arena store`, with its commands, to `app`, the program `arena`."""
     store = typer.Typer(help="Inspect and prune the database.", no_args_is_help=True)
     store.command("stats")(stats_command)
     store.command("prune")(prune_command)
@@ -85,7 +85,7 @@ def prune_command(
 
 
 def _parse_retention(keep: str, archive: Path | None) -> Retention:
-    """Return the retention from the options. Raises UsageError."""
+    """Return the rule for the matches to keep from --keep and --archive. Raises UsageError if one is invalid."""
     if archive is not None and archive.exists() and not archive.is_dir():
         raise UsageError(f"--archive: {archive} is not a folder")
     try:

@@ -24,11 +24,14 @@ if TYPE_CHECKING:
 log = logging.getLogger("arena.store")
 
 PAUSE_SECONDS = 10.0
-"""Interval between writes, in seconds."""
+"""Interval between two writes to the store, in seconds."""
 
 
 class AddressRecorder:
-    """Task that stores the hashed addresses of the players of finished matches. It is active only while `run` runs."""
+    """Recorder of the hashed addresses of bots that finish matches: one row for each bot, address and day.
+
+    Bots without an owner in the store are left out. Rows are stored only while `run` runs.
+    """
 
     def __init__(self, engine: Engine, journal: Journal, shell: Shell, clock: TimeSource) -> None:
         self._engine = engine
@@ -36,10 +39,11 @@ class AddressRecorder:
         self._shell = shell
         self._clock = clock
         self._day, self._key = "", b""
-        """Current day (UTC), and the key for its hashes."""
+        """Current day (UTC), as YYYY-MM-DD, and the random key with which its addresses are hashed."""
         self._unstored: set[AddressUse] = set()
+        """Rows to store."""
         self._stored: set[AddressUse] = set()
-        """Rows of the current day that need not be stored again."""
+        """Rows of the current day that are stored already."""
         shell.add_effect_handler(MatchFinished, self._record_players)
 
     def _record_players(self, finished: MatchFinished) -> None:

@@ -48,14 +48,14 @@ log = logging.getLogger("arena.accounts")
 MAX_BATCH = 200
 """Maximum number of clients that are looked up in one query of the store."""
 GATHER_SECONDS = 0.05
-"""Pause after a query, in which clients gather for the next one, in seconds.
+"""Pause after a query, in seconds, in which arriving clients gather for the next query.
 
 A query takes at least 1 ms of CPU time, whether for one client or for many.
 """
 
 
 class Authenticator:
-    """Check of names and tokens. Clients are admitted while `run` runs."""
+    """Authenticator of one server's clients. It queries the store for them only while `run` runs."""
 
     def __init__(
         self,
@@ -67,9 +67,10 @@ class Authenticator:
         failed_logins: FailedLogins,
         clock: TimeSource,
     ) -> None:
-        """Set up the check of names.
+        """Set up the authenticator.
 
-        server  name of the server whose sessions count
+        engine  store with tokens, owners, sessions and ratings
+        server  name of the server whose stored sessions count
         anyone  True if any client may use a name without a token, as on a private network
         guests  True if guests need no token
         """
@@ -82,8 +83,9 @@ class Authenticator:
         self._issued: dict[str, str] = {}
         """Hashes of the tokens of bots that the host runs, by name."""
         self._requests: dict[int, AdmissionRequest] = {}
+        """Hellos that wait for a query of the store, by client number."""
         self._returned: set[int] = set()
-        """Clients among `_requests` that were admitted by the secrets of their sessions."""
+        """Numbers of the clients among `_requests` that were admitted at once, by the secrets of their sessions."""
         self._unrated: dict[str, None] = {}
         """Names of bots whose ratings and owners must still be sent to a new core, in order of arrival."""
         self._request_arrived = asyncio.Event()
@@ -100,8 +102,10 @@ class Authenticator:
     def enqueue(self, request: AdmissionRequest, bot: LobbyBot | None = None) -> ClientAdmitted | None:
         """Queue a client's hello for the next query of the store.
 
-        Return the input that admits the client now if the hello has the secret of the session of `bot`, the bot of
-        that name in the core.
+        bot: bot of the client's name that the core knows; None if there is none
+
+        If the hello has the secret of this bot's session, return the input that admits the client at once; otherwise
+        return None.
         """
         hello, address = request.hello, request.address
         self._requests[request.client] = request
@@ -133,7 +137,7 @@ class Authenticator:
         return returned
 
     def drop_edge(self, edge: int) -> None:
-        """Forget the clients of a lost edge."""
+        """Forget the hellos of all clients of a lost edge."""
         for client in [client for client in self._requests if client >> EDGE_BITS == edge]:
             self._forget_request(client)
 
@@ -177,7 +181,7 @@ class Authenticator:
             return False
 
     async def run(self, shell: Shell) -> None:
-        """Admit clients until cancelled."""
+        """Admit or refuse queued clients until cancelled. While the store does not answer, refuse new ones."""
         while True:
             await self._request_arrived.wait()
             crowd = list(self._requests.values())[:MAX_BATCH]
@@ -236,7 +240,9 @@ class Authenticator:
                 shell.submit(enter)
 
     def authenticate(self, request: AdmissionRequest, account: StoredAccount) -> ClientAdmitted:
-        """Return the input that admits a client. `account`: account of the client's name in the store. Raises RequestRefused.
+        """Check a hello, and return the input that admits the client. Raises RequestRefused if the hello is refused.
+
+        account: account of the client's name in the store; an empty one if there is none
 
         An address that has sent many wrong tokens is blocked for a while. A bot with the secret of its session is
         admitted even then, so that other clients at its address cannot make it lose its matches.

@@ -1,6 +1,6 @@
-"""Requests from the host's commands and from owners' pages.
+"""Requests to the core: from `arena` commands, through the store, and from owners' web pages.
 
-Each is passed to the core, and the answer is returned or stored.
+The answer to a page is returned; the answer to a command is stored, where the command finds it.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 
 POLL_SECONDS = 1.0
-"""Interval between two checks for requests, in seconds."""
+"""Interval between two checks of the store for requests, in seconds."""
 
 
 class HostRequestHandler:
-    """Requests to one server. Those in the store are handled while `run` runs."""
+    """Handler of the requests to one server. Requests in the store are handled only while `run` runs."""
 
     def __init__(
         self, engine: Engine, server: str, shell: Shell, clock: TimeSource, journal: Journal
@@ -45,10 +45,14 @@ class HostRequestHandler:
         self._number = 0
         """Number of the last request that did not come from the store. The numbers of such requests are negative."""
         self._pending_answers: dict[int, asyncio.Future[RequestAnswer]] = {}
+        """Answers that pages wait for, by number of the request."""
         shell.add_effect_handler(CommandAnswered, self._resolve_request)
 
     async def make_change(self, change: PreparedChange) -> bool | RequestAnswer:
-        """Make a change that the page process has prepared, and return its result. This is an `events.MakeChange`."""
+        """Make a change that the page process has prepared, and return its result: an answer if the change is a request.
+
+        This is an `events.MakeChange`. Raises TimeoutError if another server does not answer a request.
+        """
         if isinstance(change, NewRequest):
             if change.server != self._server:
                 return await require_answer(self._engine, change)
@@ -56,7 +60,7 @@ class HostRequestHandler:
         return await self._journal.write_foreign(change.apply)
 
     async def _ask_core(self, request: ControlEvent) -> RequestAnswer:
-        """Return the core's answer to a request, once it is durable.
+        """Pass a request to the core, and return the core's answer once it is durable.
 
         After a cancellation, the core may still carry out the request.
         """
@@ -75,7 +79,7 @@ class HostRequestHandler:
             waiter.set_result(RequestAnswer(answer.answer, answer.done))
 
     async def run(self) -> None:
-        """Pass new requests to the core, until cancelled. A rebuilt core gets all unanswered requests again."""
+        """Pass new requests in the store to the core, until cancelled. A rebuilt core gets all unanswered ones again."""
         core, handled = self._shell.core, set[int]()
         last_change: int | None = None
         while True:

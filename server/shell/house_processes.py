@@ -62,7 +62,10 @@ class HousePlan:
     check: bool = False
     """True to start all engines when the server starts, and raise BadHouse if one cannot be started."""
     report_failure: Callable[[str], None] = log.warning
-    """Function that is called after each crash or hang, with a line that names the bot, and the bot's last output."""
+    """Function that is called after each crash or hang of an engine.
+
+    Its argument is a line that names the engine's bot, followed by the bot's last output.
+    """
     restart_policy: RestartPolicy = RESTART_POLICY
     games: Sequence[str] = ()
     """User-written games that the engines also play, as for `arena bot --game`."""
@@ -78,7 +81,10 @@ NO_HOUSE = HousePlan()
 
 
 def parse_engines(text: str) -> list[HouseEngine]:
-    """Parse a list of engines, as in `greedy,alphabeta:depth=6,exact=yes`. Raises BadHouse for an invalid list."""
+    """Parse a list of engines, as in `greedy,alphabeta:depth=6,exact=yes`; `none` gives an empty list.
+
+    A repeated engine gets a number in its bot's name, as in `house-greedy-2`. Raises BadHouse for an invalid list.
+    """
     if text.strip() == NO_ENGINES:
         return []
     specs: list[str] = []
@@ -107,7 +113,10 @@ class HouseProcesses:
     def __init__(
         self, plan: HousePlan, shell: Shell, host: BotServer, url: str, tasks: anyio.abc.TaskGroup
     ) -> None:
-        """Prepare the processes, which will connect to the host at `url`. None is started yet."""
+        """Prepare the processes, which will connect to the host at `url`.
+
+        Only engines with matches to continue after a restart of the server are started now.
+        """
         self._plan = plan
         self._shell = shell
         self._tasks = tasks
@@ -170,7 +179,7 @@ class HouseProcesses:
                     process.record_silent_match()
 
     def _report_lost_engines(self) -> None:
-        """Report to the core the engines that have failed since the last call, so that nobody can challenge them."""
+        """Report to the core the engines that were lost since the last call, so that nobody can challenge them."""
         for name, process in self._processes.items():
             if process.state is BotState.LOST and name not in self._failed:
                 self._failed.add(name)

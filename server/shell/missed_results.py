@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("arena.shell")
 
 MAX_QUEUED = 1_000
-"""Maximum number of waiting requests. A further one is dropped; the bot asks again with its next message."""
+"""Maximum number of requests that wait. Further ones are dropped; a bot asks again with its next message."""
 LOOKUP_SECONDS = 10.0
 """Time limit for a lookup in the store, in seconds."""
 RETRY_SECONDS = 0.5
@@ -30,7 +30,7 @@ RETRY_SECONDS = 0.5
 
 
 class MissedResultSender:
-    """Task that sends bots the results that they missed. It is active only while `run` runs."""
+    """Sender of results to bots that missed them. It works only while `run` runs."""
 
     def __init__(self, find_record: RecordLookup, shell: Shell, clock: TimeSource) -> None:
         self._find_record = find_record

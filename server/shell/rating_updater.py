@@ -1,6 +1,6 @@
-"""Updater of the stored ratings and tables after each match. The core receives each changed rating.
+"""Updater of the ratings and tables in the store after each match. It sends each changed rating to the core.
 
-The core also learns when the host has closed a season.
+It also tells the core when the host has closed a season.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Matches that finish close together are counted in one update.
 
 
 class RatingUpdater:
-    """Task that updates ratings and tables after one server's matches. It is active only while `run` runs."""
+    """Updater of ratings and tables after the matches of one server. It works only while `run` runs."""
 
     def __init__(self, engine: Engine, journal: Journal, shell: Shell, clock: TimeSource) -> None:
         self._engine = engine
@@ -43,11 +43,11 @@ class RatingUpdater:
         self._clock = clock
         self._is_due = True
         self._seasons: dict[str, int] = {}
-        """Number of the season whose ratings the core has, by game. A game in its first season has no entry."""
+        """Number of the season whose ratings the core has, by game, from 1. A game in its first season has no entry."""
         shell.add_effect_handler(MatchFinished, lambda _over: self.schedule_update())
 
     def schedule_update(self) -> None:
-        """Let `run` update the ratings and tables soon, because a match has finished."""
+        """Let `run` update the ratings and tables within `PAUSE_SECONDS`, because a match has finished."""
         self._is_due = True
 
     async def run(self) -> None:

@@ -3,7 +3,7 @@
     take all inputs that have arrived -> core.handle each -> one commit -> release the effects -> repeat
 
 Inputs that arrive during a commit wait for the next round, so a busier server has more inputs per commit. Inputs for which
-no clock runs wait a moment for the next move and are stored with it, so that no move has to wait for a commit of theirs.
+no clock runs wait a moment for the next move and are stored with it, so that no move has to wait for an extra commit.
 A deadline is handled after all inputs that arrived before it. No message goes out before its effects are durable.
 
 While the store is unavailable, the shell repeats the commit, and no clock counts against a player. If the store is
@@ -73,15 +73,15 @@ MAX_ROUND_INPUTS = 256
 UNHURRIED: frozenset[type] = frozenset({ClientAdmitted, ClientDisconnected, Accept, Resign})
 """Types of inputs and messages that change the store, and for which no clock runs."""
 UNHURRIED_S = 0.01
-"""Longest time for which such inputs wait for a round, in seconds."""
+"""Longest time for which an input of an `UNHURRIED` type waits for a round, in seconds."""
 NEVER = 1 << 63
 """Time of a timer that is not set, in ns: later than any other."""
 DROPPED_WITHOUT_CORE = (MessageReceived, EdgeResynced)
-"""Inputs that are dropped while there is no core. The next core instead gets a list of its clients from each edge."""
+"""Types of inputs that are dropped while there is no core. Each edge lists its clients to the next core instead."""
 
 
 class StoreFailed(Exception):
-    """Raised when the store stays unavailable for longer than `patience_s`."""
+    """Raised to drop the core because the store is unavailable; the message is logged."""
 
 
 class MatchNotStarted(Exception):
@@ -91,7 +91,7 @@ class MatchNotStarted(Exception):
 class ExternalEffects(NamedTuple):
     """Effects that did not come from the core, and a future that is done once they are committed.
 
-    In a round, it follows the effects that it contains.
+    Among the effects of a round, this tuple follows the effects that it contains.
     """
 
     effects: Sequence[Durable]
@@ -99,7 +99,7 @@ class ExternalEffects(NamedTuple):
 
 
 RecordLookup = Callable[[str], Awaitable[str | None]]
-"""Function that returns the record of a finished match, as one line of JSON; None if there is none."""
+"""Function that returns the record of a finished match by id, as one line of JSON; None if there is no such match."""
 
 
 class Shell:
@@ -122,16 +122,16 @@ class Shell:
         patience_s: float,
         event: str | None = None,
     ) -> None:
-        """Set up the shell of an arena.
+        """Set up the shell of a server.
 
         lag         meter of the event loop's lag, to share with the edge; None for a new one
-        seed        returns random bytes for each new core
+        seed        returns random bytes, for each new core
         patience_s  time to wait for an unavailable store before the core is dropped
         event       event whose unfinished matches continue; None if no matches continue
         """
         self.settings = settings
         self.resumed = 0
-        """Number of matches that continue from before the restart."""
+        """Number of matches in progress when the core was last built from the store."""
         self._journal = journal
         self._find_record = find_record
         self._authenticator = authenticator
@@ -145,9 +145,9 @@ class Shell:
         self._edges: dict[int, EdgePort] = {}
         self._inputs: list[Upward | Input] = []
         self._wake = asyncio.Event()
-        """Set when a round is due."""
+        """Event that is set when a round is due."""
         self._wakes_later = False
-        """True while a timer runs that starts a round for unhurried inputs."""
+        """True while a timer runs that starts a round for inputs of `UNHURRIED` types."""
         self._timer: asyncio.TimerHandle | None = None
         self._timer_at = NEVER
         self._lag = lag or LoopLag(clock, metrics.loop_seconds.observe)
@@ -176,7 +176,10 @@ class Shell:
     # inputs
 
     def submit(self, message: Upward | Input) -> None:
-        """Accept a message or an input, to handle in the next round, after all earlier ones."""
+        """Accept a message or an input, to handle in the next round, after all earlier ones.
+
+        While there is no core, types in `DROPPED_WITHOUT_CORE` are dropped.
+        """
         kind = type(message)
         if kind is TurnSent:
             # It starts a clock and has no effects, so it needs no round.
@@ -204,34 +207,37 @@ class Shell:
             self._wake.set()
 
     def attach(self, edge: int, port: EdgePort) -> None:
-        """Register an edge and its port, so that its clients can connect."""
+        """Register the port of the edge with number `edge`, so that its clients can connect."""
         self._edges[edge] = port
 
     def detach(self, edge: int) -> None:
-        """Forget a lost edge and its clients."""
+        """Forget the lost edge with number `edge`, and its clients. Do nothing if it is not attached."""
         if self._edges.pop(edge, None) is not None:
             self._authenticator.drop_edge(edge)
             self.submit(EdgeDisconnected(edge))
 
     def send(self, message: SendToClient | CloseClient) -> None:
-        """Send a client a message that did not come from the core."""
+        """Send a client a message that did not come from the core. Drop it if the client's edge is gone."""
         port = self._edges.get(message.client >> EDGE_BITS)
         if port is not None:
             port.deliver((message,))
 
     def add_effect_handler(self, effect_type: type, handler: Callable[[Any], None]) -> None:
-        """Call `handler` with each released effect of type `effect_type`. This is for effects without a client."""
+        """Call `handler` with each released effect of type `effect_type`.
+
+        This is not for effects that go to edges: `SendToClient`, `CloseClient` and `Publish`.
+        """
         self._handlers.setdefault(effect_type, []).append(handler)
 
     # for the host
 
     @property
     def core(self) -> Core:
-        """Current core, for reading only."""
+        """Current core, for reading only. After an outage of the store, a new core replaces it."""
         return self._core
 
     def reconfigure(self, settings: CoreSettings) -> None:
-        """Apply new settings."""
+        """Apply new settings, to this core and to those built later."""
         self.settings = settings
         self.submit(Reconfigure(settings))
 
@@ -245,10 +251,9 @@ class Shell:
         return self._core.match_count
 
     async def play_match(self, terms: Terms) -> Record:
-        """Play one match to its end, as soon as both bots can play another match, and return its record. Raises
-        MatchNotStarted.
+        """Play one match to its end, as soon as both bots can play another match, and return its record.
 
-        If the caller is cancelled, the match continues.
+        Raises MatchNotStarted if the match cannot begin. If the caller is cancelled, the match continues.
         """
         record: asyncio.Future[Record] = asyncio.get_running_loop().create_future()
         self._requested_matches[terms.match] = terms, record
@@ -259,7 +264,10 @@ class Shell:
             del self._requested_matches[terms.match]
 
     async def commit_external(self, effects: Sequence[Durable]) -> None:
-        """Commit effects that did not come from the core, such as the record of a match played elsewhere."""
+        """Commit effects that did not come from the core, such as the record of a match played elsewhere.
+
+        Return once they are durable. If the caller is cancelled, they may still be committed.
+        """
         external = ExternalEffects(effects, asyncio.get_running_loop().create_future())
         self._uncommitted.append(external)
         self._external_effects += (*effects, external)
@@ -317,7 +325,7 @@ class Shell:
             self._lag.stop()
 
     async def _watch_lease(self) -> None:
-        """Wake `run` when the lease is lost, which without matches no commit would discover."""
+        """Wake `run` when the lease is lost. Without matches there is no commit, which would discover the loss."""
         await self._journal.lost.wait()
         self._wake.set()
 
@@ -435,7 +443,10 @@ class Shell:
             self._changed = None
 
     async def _commit_again(self, durable: Sequence[Durable], error: StoreUnavailable) -> None:
-        """Repeat a commit while the store is unavailable. Raises StoreFailed after `patience_s`, and lease.LeaseLost."""
+        """Repeat a commit while the store is unavailable.
+
+        Raises StoreFailed after `patience_s`, on a stop, or if too many inputs wait. Raises lease.LeaseLost.
+        """
         until = self._now_ns() + round(self._patience_s * 1e9)
         log.warning("matches wait for the store, %g s at the most: %s", self._patience_s, error)
         while True:
@@ -480,3 +491,4 @@ def _write_log_line(report: LogLine) -> None:
 
 
 LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
+"""Levels of Python's logging, by the names in `LogLine.level`."""

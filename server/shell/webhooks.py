@@ -1,4 +1,4 @@
-"""Webhooks: news of this server's events, sent to one URL that the host chooses.
+"""Webhooks: news of this server's events (tournaments), sent to one URL that the host chooses.
 
 A message is a POST of JSON, signed according to Standard Webhooks (https://www.standardwebhooks.com). A separate task
 sends one message at a time, in order: a slow or absent receiver delays only later messages. A message that `MAX_ATTEMPTS`
@@ -36,19 +36,21 @@ log = logging.getLogger("arena.webhooks")
 MAX_QUEUED = 1_000
 """Maximum number of waiting messages. If the queue is full, a new message is dropped."""
 MAX_ATTEMPTS = 8
+"""Number of failed attempts after which a message is dropped."""
 ANSWER_SECONDS = 10.0
 """Time limit of one attempt, in seconds."""
 RETRY_PAUSES = (1.0, 60.0)
 """Shortest and longest pause between two attempts, in seconds. The pause doubles after each attempt."""
 SECRET_PREFIX = "whsec_"  # noqa: S105  prefix of a secret, not a secret
 SECRET_BYTES = range(24, 65)
+"""Valid lengths of a signing key, in bytes."""
 STATUS_BYTES = 1024
-"""Maximum number of bytes read of an answer. The status line must be within them."""
+"""Maximum number of bytes read of an answer, which must include the whole status line."""
 
 PostFunction = Callable[["WebhookURL", bytes, Mapping[str, str]], Awaitable[int]]
-"""Function that sends a body with headers to a URL, and returns the HTTP status of the answer.
+"""Function that posts a body with headers to a URL, and returns the HTTP status of the answer.
 
-Raises OSError or ValueError.
+It raises OSError, or ValueError for an answer that is not HTTP.
 """
 
 
@@ -58,13 +60,14 @@ class BadWebhook(ValueError):
 
 @dataclass(frozen=True)
 class WebhookURL:
-    """Receiver's URL, split into its parts."""
+    """URL of the receiver, split into its parts."""
 
     host: str
     port: int
     target: str
-    """Path and query."""
+    """Path and query of the URL, for the request line."""
     secure: bool
+    """True for https."""
 
     @classmethod
     def parse(cls, url: str) -> WebhookURL:
@@ -84,13 +87,13 @@ class WebhookURL:
 
     @property
     def authority(self) -> str:
-        """Host and port as in the Host header."""
+        """Value of the Host header: the host, and the port unless it is the default one."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == (443 if self.secure else 80) else f"{host}:{self.port}"
 
 
 def parse_secret(text: str) -> bytes:
-    """Return the signing key in a secret: 24 to 64 bytes in base64, after an optional `whsec_`.
+    """Return the signing key in a secret: 24 to 64 bytes, written in base64 after an optional `whsec_`.
 
     Raises BadWebhook for other texts.
     """
@@ -106,7 +109,11 @@ def parse_secret(text: str) -> bytes:
 
 
 def sign(key: bytes, identity: str, timestamp: str, body: bytes) -> str:
-    """Return the signature of a message, as the value of the header Webhook-Signature."""
+    """Return the signature of a message (HMAC-SHA256), as the value of the header Webhook-Signature.
+
+    identity   value of the header Webhook-Id
+    timestamp  value of the header Webhook-Timestamp, in Unix seconds
+    """
     code = hmac.digest(key, f"{identity}.{timestamp}.".encode() + body, "sha256")
     return f"v1,{base64.b64encode(code).decode()}"
 
@@ -118,7 +125,7 @@ class _WebhookMessage:
 
 
 class WebhookSender:
-    """Task that sends a shell's event news to one receiver. It is active only while `run` runs."""
+    """Sender of the event news of one server to one receiver. Messages are sent only while `run` runs."""
 
     def __init__(
         self,
@@ -129,9 +136,9 @@ class WebhookSender:
         clock: TimeSource,
         post: PostFunction | None = None,
     ) -> None:
-        """Set up the task. Raises BadWebhook for an invalid URL or secret.
+        """Set up the sender. Raises BadWebhook for an invalid URL or secret.
 
-        unix  returns the time in Unix seconds
+        unix  returns the current time, in Unix seconds
         post  sends a message; None for `post_by_http`
         """
         self._address = WebhookURL.parse(url)
@@ -159,7 +166,7 @@ class WebhookSender:
         self._queued.set()
 
     async def run(self) -> None:
-        """Send messages until cancelled."""
+        """Send queued messages until cancelled."""
         while True:
             while self._queue:
                 await self._deliver(self._queue[0])
