@@ -2,7 +2,8 @@
 
     pip install open_spiel; arena match openspiel_bot.py alphabeta --tc 0.1/move
 
-A simulation ends with the game's estimate. The previous search's speed decides the number of simulations.
+Each simulation of the search ends with the game's estimate. The speed of the previous search decides the number of
+simulations.
 """
 
 import time

@@ -54,9 +54,9 @@ class Bot(ABC):
     match: Match
     """Match being played, set before `prepare`."""
     thinking: Thinking | None = None
-    """Analysis to store with the move; None for none. Set it in `choose`: it is cleared before each turn."""
+    """Analysis to send with the move, or None to send none. Set it in `choose`: it is cleared before each turn."""
     program: ClassVar[str] = ""
-    """Program and version, for people, such as `my-bot 1.2`."""
+    """Name and version of the bot's program, as people read them, such as `my-bot 1.2`."""
 
     _stop: Event | None = None
 
@@ -88,25 +88,29 @@ class Bot(ABC):
         """Return the move to play in `position`, one of `self.game.moves(position)`."""
 
     def opponent_moved(self, move: Any, position: Any) -> None:  # noqa: B027
-        """Handle the opponent's `move`, which led to `position`. `choose` follows, and the clock is running."""
+        """Handle the opponent's `move`, which led to `position`. The bot's clock is running, and `choose` is called next."""
 
     def ended(self, ending: Ending) -> None:  # noqa: B027
-        """Handle the end of the match. Only `close` is called after this."""
+        """Handle the end of the match. The only later call is `close`."""
 
     def close(self) -> None:  # noqa: B027
         """Release all resources. This is always the last call, even after an exception or without `ended`."""
 
 
 def assign_match(bot: Bot, match: Match, stop: Event | None = None) -> None:
-    """Assign `match` to `bot`, before `prepare` is called. Setting `stop` tells the bot that no move is needed any more."""
+    """Assign `match` to `bot`, before `prepare` is called.
+
+    To tell the bot that no move is needed any more, the caller sets the event `stop`: then `Bot.stopped` is True.
+    """
     bot.match = match
     bot._stop = stop  # noqa: SLF001 - the other half of Bot.stopped, hidden from bot authors
 
 
 def request_move(bot: Bot, position: Any, clock: Clock, stop: Event) -> Any:
-    """Clear the analysis of the last move, and return the move that the bot chooses.
+    """Clear the analysis of the last move, and return the move that the bot chooses in `position`.
 
-    Setting `stop` tells the bot that the move is not needed any more.
+    To tell the bot that the move is no longer needed, the caller sets the event `stop`: then `Bot.stopped` is True.
+    Any exception of the bot is passed on.
     """
     bot.thinking = None
     bot._stop = stop  # noqa: SLF001 - the other half of Bot.stopped
@@ -118,7 +122,7 @@ _A_SECOND_A_MOVE = TimeControl(1000, per_move=True)
 
 @dataclass(frozen=True)
 class Match:
-    """A match as the bot knows it before the first move.
+    """Match as the bot knows it before the first move.
 
     Only `game` and `seat` are needed to try a bot without a server.
     """
@@ -128,15 +132,15 @@ class Match:
     seat: Player
     """Seat of the bot."""
     id: str = "local"
-    """Globally unique identifier of the match, as in its record and in the server's log."""
+    """Globally unique id of the match, which its record and the server's log also use; `local` without a server."""
     maxie: str = "maxie"
     """Name of the bot in Maxie's seat."""
     minnie: str = "minnie"
     """Name of the bot in Minnie's seat."""
     time_control: TimeControl = _A_SECOND_A_MOVE
-    """Time control, in ms."""
+    """Time control of the match. Its durations are in ms."""
     margin_ms: int = 0
-    """Network grace: the bot loses on time this many ms after its clock reaches 0."""
+    """Network grace in ms: the bot loses on time this long after its clock reaches 0."""
     threads: int = 1
     """Maximum number of search threads."""
 
@@ -147,7 +151,7 @@ class Match:
 
 
 SeatOutcome = Literal["won", "drawn", "lost", "void"]
-"""Outcome of a match for one seat. A void match does not count."""
+"""Outcome of a match for one seat. A `void` match counts for neither player."""
 
 
 @dataclass(frozen=True)
@@ -181,10 +185,10 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """Time of both players when a turn arrived, in seconds.
+    """Clocks of both players at the arrival of a turn. All times are in seconds.
 
-    Use `bots.api.budget.plan` to derive limits from a clock. A bot that reads only `mine` will sooner or later lose
-    on time.
+    Use `bots.api.budget.plan` to derive a move's time limits from it. A bot that reads only `mine` will sooner or later
+    lose on time.
     """
 
     mine: float
@@ -207,13 +211,16 @@ class Clock:
         return max(0.0, now - self.arrived)
 
     def left(self, now: float) -> float:
-        """Return the seconds left on the bot's clock at `now`, at least 0. The margin is not included."""
+        """Return the seconds left on the bot's clock at `now`, at least 0. The network grace (`margin`) is not included.
+
+        `now` is `time.monotonic()`.
+        """
         return max(0.0, self.mine - self.elapsed(now))
 
 
 @dataclass(frozen=True)
 class Thinking:
-    """Findings of the bot's search about a move. Omit unknown values."""
+    """Analysis of a move by the bot's search. Leave unknown fields at their defaults."""
 
     depth: int | None = None
     """Completed search depth, in plies."""
@@ -224,4 +231,4 @@ class Thinking:
     line: Sequence[Any] = ()
     """Expected moves, starting with the chosen one. Only the first 64 are sent."""
     cpu_ms: float | None = None
-    """CPU time since the bot's last move, in ms, if it is measured."""
+    """CPU time in ms that the bot has used since its last move; None if it is not measured."""

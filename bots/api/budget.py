@@ -1,6 +1,6 @@
 """Time limits of a move: a soft and a hard limit, computed from the clock.
 
-Pure arithmetic on a `Clock`. The rules, in seconds:
+It is pure arithmetic on a `Clock`, in seconds. The rules are:
 
 - Some time (`reserve_seconds`) is kept for the delay between the bot's decision and the moment when the server reads the
   move: less if the network grace (`Clock.margin`) is longer, more if recent moves arrived late (`Clock.lag`).
@@ -29,7 +29,10 @@ RESERVE_WITHOUT_GRACE = 0.050
 SOFT = 0.45
 """Soft limit, as a fraction of a move's share of the clock."""
 MAX_EXTENSION = 0.8
-"""Fraction of the interval from soft to hard limit available to a search whose best move keeps changing."""
+"""Largest extension past the soft limit, for a search whose best move keeps changing.
+
+It is a fraction of the interval from the soft to the hard limit.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,7 @@ class DeepeningRule(Generic[M]):
         """Return True if no further depth should be started.
 
         `best` is the best move of the depth just completed, `elapsed` the seconds since the turn arrived. A change
-        of the best move counts fully, and half as much after each further depth.
+        of the best move postpones the stop, and this effect halves with each further depth.
         """
         changed = self._best is not None and best != self._best
         self._best = best
@@ -64,10 +67,12 @@ class DeepeningRule(Generic[M]):
 
 
 def reserve_seconds(clock: Clock, stall: float = 0.0) -> float:
-    """Return the time to hold back from this move, in seconds; at most half of the clock.
+    """Return the seconds of the clock that this move must not use: at most half of the clock.
 
-    Together with the network grace it covers twice the worst recent lag, and three stalls of the machine: one may
+    Together with the network grace they cover twice the worst recent lag, and three stalls of the machine: one may
     delay the turn on its way in, one the engine when it stops, and one the move on its way out.
+
+    stall  longest time in seconds for which a busy machine has suspended the engine
     """
     reserved = max(
         OWN_OVERHEAD,
@@ -79,7 +84,7 @@ def reserve_seconds(clock: Clock, stall: float = 0.0) -> float:
 
 
 def plan(clock: Clock, plies: float = 90.0, stall: float = 0.0) -> Budget:
-    """Return the limits for a move. They are never negative and never exceed the clock minus the reserve.
+    """Return the time limits for a move. They are never negative and never exceed the clock minus the reserve.
 
     plies  expected plies to the end of the match, including this one: `game.expected_plies(position)`
     stall  longest time in seconds for which a busy machine has suspended the engine; an engine that reads the

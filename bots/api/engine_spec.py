@@ -1,7 +1,7 @@
 """Parser of engine specs: `NAME` or `NAME:option=value,option=value`.
 
 Each engine declares its options with type, default and bounds. This module converts the text to typed values, or
-reports in one line the error and a valid alternative.
+reports the error together with a valid alternative, in one line.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ IMAGE_SEPARATOR = ",image="
 """Separator before the name of the container image in `submit:FILE.zip,image=NAME`."""
 
 MAX_DEFAULT_THREADS = 8
-"""Maximum number of search threads unless the user asks for more; further threads gain little."""
+"""Maximum number of search threads if the user gives none: further threads gain little."""
 
 
 class BadSpec(ValueError):
@@ -34,14 +34,14 @@ class BadSpec(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class IntegerOption:
-    """An option that takes a whole number, with inclusive bounds."""
+    """Option of an engine that takes a whole number from `low` to `high`, both included."""
 
     default: int
     low: int
     high: int
 
     def parse(self, text: str) -> int:
-        """Return the value of `text`. The message of the ValueError for an invalid text describes the valid values."""
+        """Return the number written in `text`. Raises ValueError; its message describes the valid values."""
         try:
             value = int(text)
         except ValueError:
@@ -53,12 +53,12 @@ class IntegerOption:
 
 @dataclass(frozen=True, slots=True)
 class FractionOption:
-    """An option that takes a number from 0 to 1."""
+    """Option of an engine that takes a number from 0 to 1."""
 
     default: float
 
     def parse(self, text: str) -> float:
-        """Return the value of `text`. The message of the ValueError for an invalid text describes the valid values."""
+        """Return the number written in `text`. Raises ValueError; its message describes the valid values."""
         try:
             value = float(text)
         except ValueError:
@@ -70,13 +70,16 @@ class FractionOption:
 
 @dataclass(frozen=True, slots=True)
 class TextOption:
-    """An option that takes one of `choices`, or any text if `choices` is empty."""
+    """Option of an engine that takes one of `choices`, or any text if `choices` is empty."""
 
     default: str
     choices: tuple[str, ...] = ()
 
     def parse(self, text: str) -> str:
-        """Return the value of `text`. The message of the ValueError for an invalid text describes the valid values."""
+        """Return `text` if it is valid. Raises ValueError for any other text, and for an empty one.
+
+        The message of the error describes the valid values.
+        """
         if not text or (self.choices and text not in self.choices):
             raise ValueError(f"one of {', '.join(self.choices)}" if self.choices else "some text")
         return text
@@ -88,7 +91,7 @@ Options = Mapping[str, Option]
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """A parsed spec: the engine's name and a value for each of its declared options."""
+    """Parsed engine spec: the engine's name and a value for each of its declared options."""
 
     name: str
     values: Mapping[str, Value]
@@ -96,21 +99,21 @@ class Spec:
     """Names of the options that the user wrote, including those set to their defaults."""
 
     def get_integer(self, option: str) -> int:
-        """Return the value of an `IntegerOption`."""
+        """Return the value of `option`. Raises TypeError if it is not an `IntegerOption`."""
         value = self.values[option]
         if not isinstance(value, int):
             raise TypeError(f"{option} is not an option of type IntegerOption")
         return value
 
     def get_fraction(self, option: str) -> float:
-        """Return the value of a `FractionOption`."""
+        """Return the value of `option`. Raises TypeError if it is not a `FractionOption`."""
         value = self.values[option]
         if not isinstance(value, float):
             raise TypeError(f"{option} is not an option of type FractionOption")
         return value
 
     def get_text(self, option: str) -> str:
-        """Return the value of a `TextOption`."""
+        """Return the value of `option`. Raises TypeError if it is not a `TextOption`."""
         value = self.values[option]
         if not isinstance(value, str):
             raise TypeError(f"{option} is not an option of type TextOption")
@@ -118,10 +121,10 @@ class Spec:
 
 
 def parse_spec(text: str, engines: Mapping[str, Options], kind: str = "engine") -> Spec:
-    """Parse an engine spec. Raises BadSpec.
+    """Return the parsed engine spec. Raises BadSpec.
 
-    engines  valid names with their options
-    kind     word for an engine in error messages
+    engines  options of each valid engine, by the engine's name
+    kind     noun for an engine in error messages
     """
     name, colon, rest = text.strip().partition(":")
     if name not in engines:
@@ -149,9 +152,9 @@ def parse_spec(text: str, engines: Mapping[str, Options], kind: str = "engine") 
 
 
 def container_bot_name(spec: str) -> str:
-    """Return a short name for a bot in a container.
+    """Return a short name for the bot of `image:NAME` or `submit:FILE.zip[,image=NAME]`.
 
-    It is the name of the image without registry, tag and digest, or of the zip file without `.zip`.
+    It is the name of the image without registry, tag and digest, or the name of the zip file without folder and `.zip`.
     """
     if spec.startswith(SUBMISSION):
         return (
@@ -188,7 +191,10 @@ _EXACT = TextOption("no", ("no", "yes"))
 _TRUTH = TextOption("no", ("no", "root"))
 _DEPTH = IntegerOption(100, 1, 100)
 _NODES = IntegerOption(0, 0, 10**12)
-"""Node limit of the search for a move; 0 means no limit. With one thread, such matches are exactly reproducible."""
+"""Node limit of the search for a move; 0 means no limit.
+
+With a node limit and a single thread, matches are exactly reproducible.
+"""
 _SEED = IntegerOption(0, 0, 2**31 - 1)
 
 ENGINES: Mapping[str, Options] = {

@@ -1,4 +1,4 @@
-"""Client that connects a bot to a server and plays the matches it is given.
+"""Client that connects a bot to a server and plays the matches that the server assigns to it.
 
     tally = await Client(make_bot, ClientSettings("ws://127.0.0.1:8765", "my-bot")).run()
 
@@ -64,26 +64,25 @@ from arena.protocol.messages import ClientMessage, Hello, Status, without_secret
 log = logging.getLogger("arena.client")
 
 MAX_FIRST_CONNECT_PAUSE = 5.0
-"""Longest pause between connection attempts, in seconds, until a server is reached for the first time."""
+"""Longest pause in seconds between attempts to connect, before a server has welcomed the client for the first time."""
 WELCOME_SECONDS = 10.0
-"""Time limit for a server to answer `hello`, in seconds."""
+"""Seconds within which the server must answer `hello`."""
 CHALLENGE_SECONDS = 10.0
-"""Pause after an unsuccessful challenge, in seconds."""
+"""Seconds to wait after an unsuccessful challenge before the client opens another."""
 IDLE_SECONDS = 10.0
-"""Time without a match after which the client asks the server for its status, in seconds."""
+"""Seconds without a match after which the client requests the bot's status from the server."""
 STATUS_INTERVAL_SECONDS = 60.0
-"""Interval between requests for the status of an idle bot, in seconds."""
+"""Seconds between requests for the status of an idle bot."""
 RATING_SECONDS = 5.0
-"""Time to wait for the new rating of the last match, in seconds. A server rates finished matches about once a second.
-"""
+"""Seconds to wait for the new rating after the last match. A server rates finished matches about once a second."""
 RESIGN_SECONDS = 2.0
-"""Time to wait until the server confirms the end of resigned matches, in seconds."""
+"""Seconds to wait for the server to confirm the end of resigned matches."""
 CLOSE_SECONDS = 0.5
-"""Time for bots to handle the end of their matches when the client stops, in seconds."""
+"""Seconds that bots have to handle the end of their matches when the client stops."""
 
 
 class _EventOver(Exception):
-    """Raised when the server reports that the bot's event is over."""
+    """Raised when the server reports that the event which the bot has entered is over."""
 
 
 class _Disconnected(ConnectionLost):
@@ -100,8 +99,9 @@ class _Disconnected(ConnectionLost):
 class Client:
     """Connection of one bot to one server. Call `run` once, and `stop` from the same event loop.
 
-    on_status     receives one line whenever the client has connected, or connected again
-    on_finished   called with each finished match
+    make_bot      creates a bot for each match; called in the bot's own thread
+    on_status     receives one line whenever the client has connected, or the bot's state or rating has changed
+    on_finished   called with each finished match and its result
     on_problem    receives a line or a traceback that the bot's owner should read
     """
 
@@ -150,11 +150,11 @@ class Client:
         self._idle_since = -math.inf
         """Time of the last match's end, or of the connection if that is later."""
         self._last_refusal = ""
-        """Last reported reason for an unsuccessful challenge."""
+        """Reason for the last unsuccessful challenge, as reported to the bot's owner."""
         self._last_status = "", ""
-        """Last reported status of the bot, with its line of detail."""
+        """State of the bot and its line of detail, as last received from the server."""
         self._stopping = False
-        """True while the client waits for its last rating."""
+        """True while the client waits for the rating after its last match, and then stops."""
         self.tally = ResultCounts()
         self.connections = 0
         """Number of connections that the server has welcomed."""
@@ -188,7 +188,10 @@ class Client:
             self._clock.call_later(RESIGN_SECONDS, self.stop)
 
     async def run(self) -> ResultCounts:
-        """Play until the event is over, the quota is reached, or `stop` is called. Raises ClientError."""
+        """Play until the event is over, the quota is reached, or `stop` is called. Return the numbers of results.
+
+        Raises ClientError. To end it early, call `stop`: a cancellation does not end the bots' threads.
+        """
         self._loop = asyncio.get_running_loop()
         # The buffer needs no limit: a bot sends its next report only after its next request.
         self._reports, reports = anyio.create_memory_object_stream[Report](math.inf)
@@ -218,7 +221,7 @@ class Client:
         return self.tally
 
     async def _dismiss_workers(self) -> None:
-        """End the bots' threads. A thread that does not respond is left behind: it is a daemon."""
+        """End the bots' threads. A thread that does not respond within `CLOSE_SECONDS` is left behind: it is a daemon."""
         for worker in self._workers.values():
             worker.finish(None)
         self._ending_workers |= self._workers
@@ -269,7 +272,10 @@ class Client:
             await self._clock.sleep(paused)
 
     async def _hold_connection(self) -> None:
-        """Hold one connection, from its handshake to its loss. Always raises."""
+        """Open one connection, and hold it until it is lost or the server dismisses this client.
+
+        Always raises: BadURL or NoServer if no connection could be opened, otherwise the reason for its end.
+        """
         connection = await open_connection(self._settings.url)
         self._dismissal = None
         outbox, outgoing = anyio.create_memory_object_stream[ClientMessage](16 + 4 * self._settings.matches)

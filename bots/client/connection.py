@@ -30,7 +30,7 @@ from arena.protocol.codes import Code
 from arena.protocol.messages import MAX_SERVER_FRAME, SUBPROTOCOL
 
 CONNECT_SECONDS = 10.0
-"""Time limit for connecting and for the handshake, in seconds."""
+"""Seconds within which a connection must be open, with its handshake complete."""
 
 
 class ClientError(Exception):
@@ -58,7 +58,11 @@ class ConnectionLost(ClientError):
 
 
 async def open_connection(url: str) -> ClientConnection:
-    """Return a connection that speaks the protocol. Raises BadURL or NoServer."""
+    """Open a websocket to the server at `url`, with this project's subprotocol.
+
+    Raises BadURL if `url` is not a websocket URL, and NoServer if no server answers there or it does not speak the
+    protocol.
+    """
     try:
         connecting = connect(
             url,
@@ -109,7 +113,7 @@ async def open_connection(url: str) -> ClientConnection:
 
 
 def _is_local(url: str) -> bool:
-    """Return True if the URL names this machine, which a proxy could not reach."""
+    """Return True if the URL's host is this machine, which a proxy could not reach."""
     host = urlsplit(url).hostname or ""
     try:
         return ip_address(host).is_loopback

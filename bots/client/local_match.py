@@ -30,11 +30,11 @@ from arena.protocol.values import Players, Seat
 from arena.solved.solution import solution_of
 
 ABANDONED = Result(None, EndReason.SERVER_FAULT, "the match was left before its end")
-"""Result of a match that was abandoned."""
+"""Result of a match that is closed before its end."""
 
 
 class LocalMatch:
-    """One match between the caller and a bot. `match.seat` is the bot's seat."""
+    """Match between the caller and a bot. `match.seat` is the bot's seat."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class LocalMatch:
         return self._positions[-1]
 
     def play_move(self, move: Any) -> None:
-        """Play the caller's move. Raises IllegalMove."""
+        """Play `move` for the caller. Raises IllegalMove."""
         self._add_move(move, None, MONOTONIC.now() - self._turn_start)
 
     def play_bot_move(self) -> tuple[Any, Thinking | None]:
@@ -100,7 +100,7 @@ class LocalMatch:
         return move, thinking
 
     def undo(self) -> bool:
-        """Take back the caller's last move and the bot's answer to it. Return False if there is none."""
+        """Take back the caller's last move and the bot's answer to it. Return False if the caller has not moved."""
         game = self.match.game
         before = [
             n for n, each in enumerate(self._positions[:-1]) if game.player(each) is not self.match.seat
@@ -116,7 +116,7 @@ class LocalMatch:
         self.result = Result(_to_seat(player.opponent), EndReason.RESIGNATION, f"{player} resigned")
 
     def close(self) -> None:
-        """Tell the bot the result, and close it."""
+        """Tell the bot the result, and close it. The result of an unfinished match is `ABANDONED`."""
         result = self.result or ABANDONED
         winner = Player(result.winner) if result.winner else None
         try:
@@ -125,7 +125,7 @@ class LocalMatch:
             self._bot.close()
 
     def to_record(self) -> Record:
-        """Return the match as a record."""
+        """Return the record of the match. The result of an unfinished match is `ABANDONED`."""
         return Record(
             format=FORMAT,
             match=uuid.uuid4().hex,

@@ -1,6 +1,7 @@
-"""Session and matches of a bot, kept in a file across restarts.
+"""File that keeps a bot's session and the ids of its matches across restarts.
 
-A restarted bot presents the saved session and resumes its matches, because a `turn` message contains all moves.
+A session is a secret by which the server recognizes a returning bot. A restarted bot presents it and resumes its
+matches. The file contains no moves, because the server's `turn` message contains all of them.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ if sys.platform != "win32":
     import fcntl
 
 MAX_BYTES = 1 << 20
-"""Maximum number of bytes read from a session file. A thousand matches need a tenth of that."""
+"""Maximum number of bytes read from a session file. A thousand matches need a tenth of this limit."""
 
 
 class StoredSession(Struct, frozen=True, forbid_unknown_fields=True):
-    """Content of a session file, as JSON."""
+    """Content of a session file, as JSON: the secret of the session, and the ids of the matches in play."""
 
     session: str = ""
     matches: list[str] = []
@@ -50,7 +51,7 @@ class SessionFile:
 
     @property
     def session(self) -> str:
-        """Return the secret of the session, or an empty string."""
+        """Return the secret of the session; empty if none is saved."""
         return self._entry.session
 
     @property
@@ -92,7 +93,7 @@ class SessionFile:
 
 
 def session_file_name(name: str, url: str) -> str:
-    """Return the name of the session file of a bot on a server."""
+    """Return the name of the session file for the bot `name` on the server at `url`."""
     readable = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in name[:32])
     digest = sha256(f"{name}\n{url}".encode()).hexdigest()
     return f"{readable}-{digest[:12]}.session"
@@ -117,7 +118,10 @@ def _open_locked(path: Path) -> int:
 
 
 def _read_session(file: int) -> StoredSession:
-    """Return the content of the file. An invalid file counts as empty, because the server knows the matches of the bot."""
+    """Return the content of the open file with descriptor `file`.
+
+    An invalid file counts as empty, because the server knows the matches of the bot.
+    """
     try:
         return _DECODER.decode(os.read(file, MAX_BYTES).partition(b"\n")[0])
     except msgspec.DecodeError:

@@ -32,11 +32,11 @@ class ClientSettings:
     challenge: Challenge | None = None
     """Challenge to open whenever the bot can play another match; None for none."""
     event: str = ""
-    """Event to enter; empty for none."""
+    """Name of the event to enter; empty for none."""
     pool: bool = True
     """True if the server's matchmaker may pair the bot; otherwise it only plays challenges."""
     program: str = ""
-    """Program and version, for people."""
+    """Name and version of the bot's program, as people read them."""
     engine: EngineInfo | UnsetType = UNSET
     """Engine that chooses the moves, with its number of threads in each match; UNSET to send none to the server."""
     reconnects: int | None = None
@@ -44,6 +44,6 @@ class ClientSettings:
     quota: int | None = None
     """Total number of matches to play; None for no limit."""
     wait: float = 0.0
-    """Time for which to retry the first connection, in seconds; 0 to try once."""
+    """Seconds for which the first connection is retried; 0 to try once."""
     memory: SessionFile | None = None
-    """File that keeps the session and its matches across restarts; None to keep neither."""
+    """File that keeps the session and the ids of its matches across restarts; None to keep neither."""

@@ -17,7 +17,10 @@ log = logging.getLogger("arena.client")
 
 
 class StatusReporter:
-    """Reports of a client's connection state to its owner. Times are arguments, in seconds of any clock."""
+    """Reporter of a client's connection state and ratings to the bot's owner.
+
+    Times are given as arguments, in seconds on any one scale.
+    """
 
     def __init__(
         self, settings: ClientSettings, on_status: Callable[[str], None], on_problem: Callable[[str], None]
@@ -31,7 +34,10 @@ class StatusReporter:
         """Last reported ratings by game."""
 
     def report_ratings(self, status: ReportStatus) -> None:
-        """Report each new rating and its change, once it is a whole point. A deviation that the server omits is left out."""
+        """Report each rating that is new, or has changed by a point or more after rounding.
+
+        The rating deviation is left out if the server does not send it.
+        """
         if status.ratings is None:
             return
         reported = dict(status.ratings)  # none, where a new season has begun
@@ -51,7 +57,11 @@ class StatusReporter:
         return f"{page_url(self._settings.url)}/bot/{quote(self._settings.name, safe='')}"
 
     def report_disconnected(self, why: str, now: float, *, match_count: int, stopped: bool) -> None:
-        """Report the loss of the connection. Failed attempts to reconnect are only logged."""
+        """Report the loss of the connection, for the reason `why`. Failed attempts to reconnect are only logged.
+
+        match_count   number of matches in play
+        stopped       True if the server announced that it stops
+        """
         if self._away_since is not None:
             log.debug("still away: %s", why)
             return
@@ -80,7 +90,7 @@ def _matches_text(count: int) -> str:
 
 @dataclass
 class ResultCounts:
-    """Results of this client's matches so far. `void` matches do not count for anyone."""
+    """Numbers of this client's finished matches, by result. A `void` match counts for neither player."""
 
     won: int = 0
     drawn: int = 0
@@ -88,7 +98,7 @@ class ResultCounts:
     void: int = 0
 
     def add_result(self, result: SeatOutcome) -> None:
-        """Count one more match."""
+        """Count one more match, with the outcome `result` for this bot."""
         setattr(self, result, getattr(self, result) + 1)
 
     def __str__(self) -> str:
@@ -102,12 +112,15 @@ class ResultCounts:
 
 
 def page_url(url: str) -> str:
-    """Return the HTTP address of a server's page from its websocket address."""
+    """Return the HTTP URL of a server's website, given the server's websocket URL."""
     return url.replace("ws", "http", 1).rstrip("/")
 
 
 def format_result(match: Match, ending: Ending, url: str = "") -> str:
-    """Return a finished match as one line. A lost match includes the replay's address on the server at `url`."""
+    """Return a finished match as one line. For a lost match it includes the replay's URL on the server at `url`.
+
+    Without `url`, no line includes one.
+    """
     game = f"{match.game.name} as {match.seat} against {match.opponent}"
     outcome = ending.outcome_for(match.seat)
     replay = f": {page_url(url)}/match/{match.id}" if url and outcome == "lost" else ""

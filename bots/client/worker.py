@@ -21,7 +21,7 @@ from arena.clock import MONOTONIC, TimeSource
 log = logging.getLogger("arena.client")
 
 HANG_SECONDS = 1.0
-"""Time for which a bot may keep thinking after its match, in seconds.
+"""Seconds for which a bot may keep thinking after the end of its match.
 
 Then the bot's owner is informed, and the bot is interrupted.
 """
@@ -32,28 +32,28 @@ BotFactory = Callable[[], Bot]
 
 @dataclass(frozen=True)
 class Prepared:
-    """Report that the bot is created and prepared."""
+    """Report that the bot of `match` is created and prepared."""
 
     match: str
 
 
 @dataclass(frozen=True)
 class MoveChosen:
-    """Report that the bot has chosen a move."""
+    """Report that the bot of `match` has chosen a move at `ply`."""
 
     match: str
     ply: int
     move: Any
     thinking: Thinking | None
     at: float
-    """Time of the choice, in seconds."""
+    """Time of the choice, in seconds on the worker's clock."""
 
 
 @dataclass(frozen=True)
 class BotFailed:
-    """Report that the bot raised an exception: `why` is one line, `trace` the traceback for its author.
+    """Report that the bot of `match` raised an exception: `why` is one line, `trace` the traceback for its author.
 
-    `trace` is empty if the bot resigned, or if the traceback contains no line of the bot's code.
+    `trace` is empty if the bot resigned or raised Crash, or if the traceback contains no line of the bot's code.
     """
 
     match: str
@@ -65,7 +65,7 @@ class BotFailed:
 
 @dataclass(frozen=True)
 class BotEnded:
-    """Report that the bot's thread has finished."""
+    """Report that the thread of the bot of `match` has finished."""
 
     match: str
 
@@ -78,7 +78,7 @@ class _Interrupted(BaseException):
 
 
 class Worker:
-    """Thread of one bot. The methods return immediately; `report` is called in the bot's thread."""
+    """Thread of one bot, started at once. The methods return immediately; `report` is called in the bot's thread."""
 
     def __init__(
         self,
@@ -112,7 +112,7 @@ class Worker:
         self._requests.put(ending)
 
     def interrupt(self) -> None:
-        """Raise an exception in an unresponsive thread. It takes effect at the next step of Python code."""
+        """Raise an exception in an unresponsive thread. It takes effect at the thread's next step of Python code."""
         ident = self._thread.ident
         if ident is not None and self._thread.is_alive():
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(_Interrupted))
@@ -168,7 +168,7 @@ class Worker:
 def schedule_hang_check(
     clock: TimeSource, match: str, worker: Worker, on_problem: Callable[[str], None]
 ) -> None:
-    """Schedule a check whether the bot of a finished match has ended after `HANG_SECONDS`; interrupt the bot if not."""
+    """Schedule a check, after `HANG_SECONDS`, that the bot of a finished match has ended. A bot that has not is interrupted."""
     clock.call_later(HANG_SECONDS, _interrupt_hung, clock, match, worker, on_problem)
 
 
@@ -191,7 +191,7 @@ def _report_hung(match: str, worker: Worker, on_problem: Callable[[str], None]) 
 
 
 def _bot_traceback(error: BaseException) -> str:
-    """Return the traceback from the first line of the bot's code on: the lines before it do not help the bot's author.
+    """Return the traceback of `error` without the client's own lines at its top, which do not help the bot's author.
 
     Return an empty string if no line is in the bot's code. Then the call itself was wrong, as the error's message
     says.

@@ -34,10 +34,11 @@ from arena.games.catalogue import KNOWN
 from arena.protocol.codes import Code
 
 MAX_NAMESAKES = 1000
+"""Number of names that `--unique` tries."""
 MAX_GAMES = 32
-"""Maximum number of games in a `hello` message."""
+"""Maximum number of games that a `hello` message may name."""
 PrintNote = Callable[[str], None]
-"""Function that shows the bot's owner messages other than results."""
+"""Function that shows the bot's owner a message other than a result."""
 
 
 def run_bot(engine: Engine, settings: BotSettings, name: str) -> None:
@@ -79,7 +80,7 @@ def _run_client(engine: Engine, settings: BotSettings, name: str, console: Conso
 
 
 def _open_session(settings: BotSettings, name: str, console: Console) -> SessionFile | None:
-    """Return the bot's session file, or None if another process uses it or no file can be created."""
+    """Return the session file of the bot `name`, or None if another process uses it or it cannot be created."""
     folder = settings.state
     try:
         return SessionFile(
@@ -189,8 +190,8 @@ async def _finish_after(seconds: float, client: Client, print_note: PrintNote) -
 def _cores_per_match(settings: BotSettings) -> int:
     """Return the number of cores for each match: all cores divided by the maximum number of simultaneous matches.
 
-    A bot that only plays challenges uses all cores in each match: its opponents are mostly people, who think longer than
-    the bot.
+    A bot that only plays challenges, its own or others', uses all cores in each match: its opponents are mostly people,
+    who think longer than the bot.
     """
     core_count = len(usable_cores())
     return (
@@ -238,7 +239,9 @@ class _OwnerLogHandler(logging.Handler):
 
 @contextmanager
 def open_console(log: Path | None) -> Iterator[Console]:
-    """Yield the console of the bot's owner, which also appends its output to the file `log` unless that is None.
+    """Yield the console of the bot's owner, which also prints the client's log.
+
+    All output is also appended to the file `log`, unless it is None.
 
     Raises CommandError.
     """

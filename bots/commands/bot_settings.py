@@ -26,7 +26,7 @@ DEFAULT_URL = "ws://127.0.0.1:8765"
 DEFAULT_GAME = "riskless"
 DEFAULT_TIME = "10+0.1"
 SESSIONS_FOLDER = Path("riskless-arena") / "bots"
-"""Folder of the session files inside the user's state folder."""
+"""Folder of the session files, relative to the user's state folder, such as `~/.local/state`."""
 
 
 class BadBotSettings(ValueError):
@@ -34,7 +34,7 @@ class BadBotSettings(ValueError):
 
 
 class BotFile(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
-    """Keys of a bot.toml: the names of the options of `arena bot`, and the location of its token."""
+    """Keys of a bot.toml: the names of the options of `arena bot`, and the location of the bot's token."""
 
     engine: str = ""
     """Built-in engine, file.py, or file.py:Class; empty if `exec` is given."""
@@ -46,39 +46,41 @@ class BotFile(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
     name: str = ""
     """Name of the bot; empty for the engine's name."""
     token_file: str = ""
+    """File that contains the bot's token, relative to the bot.toml; empty for none."""
     token_env: str = ""
+    """Environment variable that contains the bot's token; empty for none."""
     matches: Annotated[int, Meta(ge=1, le=1000)] = 1
     """Maximum number of simultaneous matches."""
     games: Annotated[int, Meta(ge=1)] | None = None
     """Total number of matches to play; None for no limit."""
     for_: str = field(name="for", default="ever")
-    """Time after which the bot accepts no more matches, such as `10m`."""
+    """Time after which the bot accepts no more matches, such as `10m`; `ever` for no limit."""
     game: tuple[str, ...] = ()
     """Games to play; empty for all. `map` and `tc` work the same way."""
     map: tuple[str, ...] = ()
     tc: tuple[str, ...] = ()
     challenge: str = ""
-    """Bot to challenge repeatedly; empty for none."""
+    """Name of the bot to challenge repeatedly; empty for none."""
     casual: bool = False
     """True if the bot's challenges are unrated."""
     reconnect: Annotated[int, Meta(ge=0)] | None = None
     """Maximum number of consecutive reconnection attempts; None for no limit."""
     wait: Annotated[float, Meta(ge=0)] = 0.0
-    """Time for which to retry the first connection, in seconds."""
+    """Seconds for which the first connection is retried; 0 to try once."""
     unique: bool = False
-    """True to use the name NAME-2, NAME-3 and so on if the name is taken."""
+    """True to play as NAME-2, NAME-3 and so on if the name is taken."""
     challenges_only: bool = False
     """True to play only challenges, without the matchmaker."""
     enter: str = ""
-    """Event to enter; empty for none."""
+    """Name of the event to enter; empty for none."""
     isolate: bool = False
     """True to play each match in its own process."""
     log: Path | None = None
-    """File to which all output is appended."""
+    """File to which the console output is also appended; None for none."""
     verbose: bool = False
     """True to show every message to and from the server."""
     state: Path | None = None
-    """Folder for the session file; None for the user's state folder."""
+    """Folder for the session file; None for the bot.toml's folder, or without a bot.toml the user's state folder."""
 
 
 KEYS = tuple(each.encode_name for each in fields(BotFile))
@@ -91,23 +93,30 @@ TYPES = {
     "array": "a list",
     "object": "a table",
 }
-"""TOML names of the types that msgspec's messages mention."""
+"""Words of TOML for the types that msgspec names in its error messages."""
 LISTS = frozenset({"game", "map", "tc"})
 """Keys whose value is a list. A single string is accepted as a list of one."""
 
 
 class BotSettings(BotFile, frozen=True):
-    """Settings of one bot on one server."""
+    """Settings of one bot on one server, from a bot.toml, from the options of `arena bot`, or from both."""
 
     token: str = ""
+    """Token of the bot's name; empty for none."""
 
     @property
     def play_seconds(self) -> float:
-        """Return the time after which the bot accepts no more matches, in seconds; infinite for none. Raises ValueError."""
+        """Return the number of seconds after which the bot accepts no more matches; infinity for no limit.
+
+        Raises ValueError.
+        """
         return parse_duration(self.for_)
 
     def challenge_to_open(self) -> Challenge | None:
-        """Return the challenge to open repeatedly, or None if the bot challenges nobody."""
+        """Return the challenge to open repeatedly, or None if the bot challenges nobody.
+
+        It names the first of the bot's games, of its maps and of its time controls, or the default if there is none.
+        """
         if not self.challenge:
             return None
         return Challenge(
@@ -120,18 +129,18 @@ class BotSettings(BotFile, frozen=True):
 
 
 def state_folder() -> Path:
-    """Return the user's folder for session files of bots. Raises RuntimeError if there is no home directory."""
+    """Return the user's folder for the session files of bots. Raises RuntimeError if the user has no home directory."""
     xdg_folder = Path(os.environ.get("XDG_STATE_HOME", ""))
     return (xdg_folder if xdg_folder.is_absolute() else Path.home() / ".local" / "state") / SESSIONS_FOLDER
 
 
 def split_list(text: str) -> tuple[str, ...]:
-    """Return the words of a comma-separated list."""
+    """Return the non-empty parts of a comma-separated list, without surrounding spaces."""
     return tuple(word.strip() for word in text.split(",") if word.strip())
 
 
 def check_settings(settings: BotSettings, setting_name: Callable[[str], str] = "--{}".format) -> BotSettings:
-    """Return the settings with games and time controls in the form of the protocol. Register user-defined games.
+    """Return the settings with the games and time controls in the protocol's notation. Register user-defined games.
 
     setting_name   returns the name of a setting as the user wrote it, such as `--game`, for error messages
 
@@ -190,5 +199,8 @@ def read_settings(path: Path) -> BotSettings:
 
 
 def _toml_terms(types: str) -> str:
-    """Return msgspec's error message with TOML's names of the types. TOML has no null: a key is left out instead."""
+    """Return the part `types` of a msgspec error message with TOML's words for the types.
+
+    The alternative `null` is left out, because TOML has no null: a key is left out instead.
+    """
     return re.sub(r"\b\w+\b", lambda word: TYPES.get(word[0], word[0]), types.replace(" | null", ""))

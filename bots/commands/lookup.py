@@ -17,6 +17,7 @@ SIZE: Mapping[str, IntegerOption] = {
     "width": IntegerOption(3, 1, MAX_SIDE),
     "height": IntegerOption(3, 3, MAX_SIDE),
 }
+"""Options of the game spec `hexapawn:width=4,height=5`: the numbers of columns and rows of the board."""
 
 
 def load_game(game: str, map: str) -> AnyGame:
@@ -35,7 +36,7 @@ def load_game(game: str, map: str) -> AnyGame:
 
 
 def load_engine(spec: str) -> Engine:
-    """Return the engine of `spec`: a built-in with options, a file.py, or file.py:Class. Raises UsageError."""
+    """Return the engine that `spec` names: a built-in engine with options, file.py, or file.py:Class. Raises UsageError."""
     try:
         return make_engine(spec)
     except BadSpec as error:

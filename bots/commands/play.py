@@ -120,7 +120,11 @@ def _open_match(
 
 
 def _play_moves(match: LocalMatch, game: AnyGame, seat: Player, show: Callable[[], None]) -> bool:
-    """Play until the match is over. Return True, or False if the user quits before."""
+    """Play until the match is over. Return True, or False if the user quits earlier.
+
+    seat   seat of the user
+    show   prints the current position
+    """
     with suppress(ImportError):
         import readline  # noqa: F401, PLC0415 - adds line editing and history to input()
     typer.echo(f"You are {seat}. Type a move, or help.\n")

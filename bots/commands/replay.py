@@ -231,9 +231,10 @@ def _step_through(replay: Replay) -> None:
 
 
 def load_records(source: str) -> list[tuple[int, Record]]:
-    """Return the records in a file, or the record at a match URL, each with its line number.
+    """Return the records in the file `source`, or the record of the match whose URL is `source`, with their line numbers.
 
-    Raises CommandError, UsageError.
+    The record from a URL has the line number 1. Raises CommandError if there is no record, and UsageError for a URL that
+    is not a match's.
     """
     if source.startswith(("http://", "https://")):
         return [(1, _fetch_record(source))]

@@ -100,7 +100,7 @@ def _load_solved_moves(replay: Replay) -> list[SolvedMove] | None:
 
 
 def _merge_solved(reviews: list[ReviewedMove], solved: list[SolvedMove]) -> list[dict[str, object]]:
-    """Return one JSON row per move: the evaluation of the engine, with the result from the tablebase as `truth`."""
+    """Return one JSON row per move: the engine's review, with the tablebase's as `truth`."""
     return [{**asdict(each), "truth": truth} for each, truth in zip(reviews, solved, strict=True)]
 
 
@@ -164,15 +164,15 @@ def _print_reviews(replay: Replay, reviews: list[ReviewedMove], engine: str) -> 
 
 
 def _value_text(value: int) -> str:
-    """Return a value as text: `-250`, or `maxie in 3` if Maxie wins in 3 plies."""
+    """Return a value for Maxie as text: `-250`, or `maxie in 3` if Maxie wins in 3 plies."""
     plies = plies_to_end(value)
     return str(value) if plies is None else f"{'maxie' if value > 0 else 'minnie'} in {plies}"
 
 
 def _loss_text(review: ReviewedMove) -> str:
-    """Return what a move lost, as text: a certain win, the match, some plies, or percent of the winning chance.
+    """Return a move's loss as text: a certain win, the match, some plies, or percent of the winning chance.
 
-    Empty if the move lost nothing.
+    The text is empty if the move lost nothing.
     """
     if not review.lost:
         return ""

@@ -173,7 +173,10 @@ def trace_command(
 def _search_once(
     game: Game[Any, Any], position: Any, depth: int, spec: Spec, *, tracing: bool
 ) -> tuple[SearchResult[Any], SearchMonitor]:
-    """Search once to `depth` plies. Raises CommandError if the search is too large for a trace that is wanted."""
+    """Search once to `depth` plies with the reference algorithm of `spec`.
+
+    With `tracing` the monitor keeps the trace. Raises CommandError if the trace would be too large.
+    """
     if not tracing:
         return run_reference(game, position, depth, spec, tracing=False)
     try:
@@ -347,7 +350,7 @@ def _show_search(
     svg: Path | None,
     json: Path | None,
 ) -> None:
-    """Search once with a reference algorithm. Show the result, and the search itself if `trace` or `svg` asks for it."""
+    """Search once with a reference algorithm. Show the result, with `trace` also each node, and with `svg` a picture."""
     result, monitor = _search_once(game, position, depth, spec, tracing=trace or svg is not None)
     savings = list(measure_savings(game, position, depth, spec))
     report = make_report(result, monitor, depth)

@@ -26,11 +26,11 @@ from arena.bots.engines.submission import unpack
 from arena.cores import container_cpu_ms
 
 OWN_IMAGE = "riskless-arena"
-"""Default container image of submissions."""
+"""Container image of a submission whose spec names none."""
 REFERENCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,299}")
 """Pattern of a valid reference of a container image."""
 INSIDE = "/bot"
-"""Folder of a submission in its container."""
+"""Path in the container at which the unpacked submission is mounted."""
 LIMITS = (
     "--network=none",
     "--read-only",
@@ -47,18 +47,25 @@ LIMITS = (
     "--log-driver=none",
     "--no-healthcheck",
 )
-"""Options of every container. `create` adds `--pull=never`, so that no match waits for a download."""
+"""Options with which every container is created.
+
+`Container.create` adds `--pull=never`, so that no match waits for a download.
+"""
 PODMAN_LIMITS = ("--read-only-tmpfs=false",)
 """Further options for Podman, which otherwise adds writable folders in memory."""
 BOUNDS = {
     "docker": "{{.MemoryLimit}} {{.PidsLimit}} {{.CPUCfsQuota}}",
     "podman": "{{range .Host.CgroupControllers}}{{.}} {{end}}",
 }
-"""Templates for `docker info` and `podman info` that print the limits which these can set on a container."""
+"""Templates for `docker info` and `podman info` that print which limits the tool can set on a container."""
 REAP = 'read -r _; "$1" rm --force "$2"; rm -rf "$3"'
-"""Shell command that removes a container and a folder when its input ends, also if the bot's process is killed."""
+"""Shell script that waits for the end of its standard input, and then removes a container and a folder.
+
+Its input also ends if the process that runs the bot is killed. Its arguments are the path of the container engine, the
+name of the container, and the folder.
+"""
 ENGINE_SECONDS = 60
-"""Time limit for a command of the container engine, in seconds."""
+"""Seconds within which a command of the container engine, Docker or Podman, must end."""
 
 
 @dataclass(frozen=True)
@@ -88,14 +95,17 @@ class Container:
         self._run("create", "--rm", "--interactive", "--pull=never", *LIMITS, *more, self.image, *command)
 
     def find_process(self, name: str) -> tuple[str, int]:
-        """Return the id of a running container, and the process id of its first process. Raises BadSpec."""
+        """Return the id of the running container `name`, and the process id of its first process. Raises BadSpec."""
         container, process = self._run(
             "container", "inspect", "--format={{.Id}} {{.State.Pid}}", name
         ).split()
         return container, int(process)
 
     def with_image_id(self) -> Container:
-        """Return a copy that names its image by id, so that every match uses the same image. Raises BadSpec."""
+        """Return a copy that names its image by id, so that every match uses the same image.
+
+        Raises BadSpec if this machine does not have the image, or if the image has a volume.
+        """
         result = _run_container_engine(
             self.program, "image", "inspect", "--format={{.Id}} {{json .Config.Volumes}}", self.image
         )
@@ -227,7 +237,7 @@ def _run_container_engine(program: str, *arguments: str) -> subprocess.Completed
 
 
 def _split_spec(spec: str) -> tuple[str, Path | None]:
-    """Return the image and the zip file of a spec; None if there is no zip file."""
+    """Return the image and the zip file of a spec. The zip file is None for the spec `image:NAME`."""
     if not spec.startswith(SUBMISSION):
         return spec.removeprefix(IMAGE), None
     file, separator, image = spec.removeprefix(SUBMISSION).partition(IMAGE_SEPARATOR)
@@ -235,7 +245,10 @@ def _split_spec(spec: str) -> tuple[str, Path | None]:
 
 
 def _core_options() -> list[str]:
-    """Return the option that keeps a container on the cores of this process; an empty list if these are all cores."""
+    """Return the option that keeps a container on the cores that this process may use.
+
+    The list is empty if these are all cores, or if the operating system cannot tell.
+    """
     if not hasattr(os, "sched_getaffinity"):  # macOS, where nothing is pinned
         return []
     allowed_cores = os.sched_getaffinity(0)

@@ -1,7 +1,8 @@
 """Forms in which an engine searches, and the options of each form.
 
     alphabeta   compiled, or in Python if it cannot be compiled
-    jamboree    compiled in two forms: `tests` with null windows, and the course's; in Python only the course's
+    jamboree    compiled in two forms: `tests`, with null windows, and `course`, as in source 001 (docs/search.md); in
+                Python only in the form `course`
 
 An option that a user gives is never ignored: if the form used in a match does not know it, a one-line error names the
 form that does.
@@ -22,24 +23,28 @@ from arena.games.riskless import Riskless
 FORMS = ("alphabeta", "jamboree")
 """Engines that search in several forms."""
 COURSE_OPTIONS = ("prune", "split_depth")
-"""Options of the course's form of Jamboree."""
+"""Options of Jamboree that only its form `course` knows."""
 
 
 @dataclass(frozen=True)
 class SearchForm:
-    """Form in which an engine searches."""
+    """Form in which an engine searches one game."""
 
     spec: Spec
     """Spec with only the options that the form knows."""
     compiled: bool
+    """True if the search is compiled."""
     why: str = ""
-    """Reason for a search in Python, such as `its compiled search …`; empty if the search is compiled or needs no reason."""
+    """Reason for a search in Python, such as `its compiled search …`.
+
+    It is empty if the search is compiled, or if the engine has only one form.
+    """
 
 
 def choose_form(spec: Spec, game: Game[Any, Any] | None = None) -> SearchForm:
     """Return the form in which an engine searches `game`; without `game`, the form for a game with a compiled search.
 
-    Raises BadSpec.
+    Raises BadSpec if the form does not know an option that the user gave, or if `game` does not support the evaluator.
     """
     if game is not None:
         check_evaluator(spec, game)
@@ -69,9 +74,9 @@ def python_spec(spec: Spec, why: str) -> Spec:
 
 
 def reported_options(spec: Spec) -> dict[str, str]:
-    """Return the options to report to a server: those that matter in every form of the engine, and those that the user gave.
+    """Return the options to report to a server: those that every form of the engine knows, and those that the user gave.
 
-    `truth` and `nodes` are included only if given, because without them all engines search alike.
+    `truth` and `nodes` are included only if the user gave them: at their defaults they have no effect.
     """
     unreported = {"nodes", "truth"} | ({"exact", "form", *COURSE_OPTIONS} if spec.name in FORMS else set())
     if "form" in spec.explicit and spec.get_text("form") == "course":

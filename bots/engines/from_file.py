@@ -1,4 +1,4 @@
-"""An engine from a Python file: `my_bot.py`, or `my_bot.py:MyBot` if the file has several bots.
+"""Engine from a Python file: `my_bot.py`, or `my_bot.py:MyBot` if the file has several bots.
 
 The file is loaded under a unique module name, so it may be called anything, even `random.py` or `bots.py`.
 It can import the files in its folder; modules of the project or of Python with the same name take precedence.
@@ -51,10 +51,7 @@ def load_bot_class(spec: str) -> type[Bot]:
 
 
 def _check_signatures(file: str, bot: type[Bot]) -> None:
-    """Raise BadSpec if a match could not call the methods of the bot.
-
-    So a wrong signature is found before any match.
-    """
+    """Raise BadSpec if a match could not call one of the bot's methods, so that this is found before any match."""
     try:
         inspect.signature(bot).bind()
     except TypeError as error:
@@ -71,5 +68,5 @@ def _check_signatures(file: str, bot: type[Bot]) -> None:
 
 
 def engine_name(spec: str) -> str:
-    """Return the file's name without `.py`."""
+    """Return the name of the file in a file spec, without its folder and `.py`."""
     return Path(split_spec(spec)[0]).stem

@@ -1,4 +1,4 @@
-"""An engine from any program that speaks JSON Lines on standard input and output (docs/stdio.md)."""
+"""Engine from any program that speaks JSON Lines on standard input and output (docs/stdio.md)."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from arena.bots.engines.program import Program, ProgramFault, RequestCancelled, 
 from arena.bots.engines.registry import Engine
 
 READY = '{"ready": true}'
+"""Program's answer to the message that starts a match."""
 EXIT_SECONDS = 0.3
-"""Time limit for the program to exit by itself after the match, in seconds."""
+"""Seconds that the program has to exit by itself after the match, before it is killed."""
 MAX_LINES = 1000
 """Maximum number of lines of a program's standard error kept for a match. Further lines are read and dropped."""
 
@@ -132,7 +133,7 @@ class ProgramBot(Bot):
         return answer
 
     def _store_analysis(self, answer: Mapping[str, Any]) -> None:
-        """Store the analysis in the program's answer with the move."""
+        """Set `thinking` to the analysis in the program's answer, if it has a valid one."""
         figures = {key: answer.get(key) for key in ("depth", "value", "nodes")}
         try:
             line = tuple(self.game.move_from_data(each) for each in answer.get("line") or ())

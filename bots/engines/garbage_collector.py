@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from threading import Lock
 
 COLLECT_SECONDS = 60.0
-"""Minimum time between two full collections, in seconds.
+"""Minimum number of seconds between two full collections.
 
 With the compiled search loaded, a full collection takes a tenth of a second, as long as a whole match may take.
 Searches create few cycles in that time.
@@ -54,9 +54,10 @@ class Collector:
                     gc.enable()
 
     def collect(self) -> None:
-        """Collect everything, including the objects created while collection was paused. Call it between matches.
+        """Run a full collection, which includes the objects created while collection was paused. Call it between matches.
 
-        It does nothing while a bot thinks, or within `COLLECT_SECONDS` of the last full collection.
+        It does nothing while a bot thinks, within `COLLECT_SECONDS` of the last full collection, or if collection has not
+        been paused since then.
         """
         with self._lock:
             now = self._clock()

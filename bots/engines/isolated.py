@@ -1,4 +1,4 @@
-"""A bot in a separate process for each match, so that a hanging bot can be killed.
+"""Engine that plays each match in a separate process, so that a hanging bot can be killed.
 
 The processes communicate in JSON Lines (docs/stdio.md). This command starts such a process, which plays one match with
 the engine of SPEC and writes the engine's output to standard error:
@@ -38,10 +38,10 @@ def isolate_engine(engine: Engine, logs: Path | None = None) -> Engine:
 
 
 def play_match(bot: Bot, messages: Iterator[Message], output: IO[str]) -> None:
-    """Let `bot` play one match, and close it. Raises the exceptions of the bot, except Resign.
+    """Let `bot` play one match, and close it. Raises any exception of the bot except Resign, which becomes an answer.
 
     messages   messages to the bot, in order (docs/stdio.md)
-    output     file to which its answers are written
+    output     file to which the bot's answers are written
     """
 
     def send(message: Message) -> None:
@@ -110,7 +110,7 @@ def _answer_turn(bot: Bot, match: Match, position: Any, turn: Message) -> Messag
 
 
 def main() -> None:
-    """Play one match over standard input and output."""
+    """Play one match over standard input and output, with the engine whose spec is the first argument."""
     # The bot's own output must not mix with the answers.
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())

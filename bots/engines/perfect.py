@@ -1,4 +1,7 @@
-"""Use of solved maps in play: the engine `perfect`, and the `truth` option of the searching engines."""
+"""Use of solved maps in play, by the engine `perfect` and by the option `truth` of the searching engines.
+
+A solved map has a tablebase with the true value of each position.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from arena.solved.solved_value import SolvedResult, SolvedValue
 
 
 class PerfectBot(Bot):
-    """Bot that plays the best move of a solved map's table: the fastest win, or the slowest loss.
+    """Bot that plays the best move by a solved map's tablebase: the fastest win, or the slowest loss.
 
     Among drawing moves it plays the one after which the most replies lose. Ties go to the leftmost move.
     """
@@ -54,14 +57,14 @@ def why_unplayable(game: Game[Any, Any]) -> str:
 
 
 def to_search_value(value: SolvedValue) -> int:
-    """Return the value that a search gives to a solved position, for the player to move."""
+    """Return the value that a search would give to a position with the solved `value`, for the player to move."""
     return 0 if value.plies is None else value.result.sign * (WIN - value.plies)
 
 
 def solution_for(spec: Spec, game: Game[Any, Any]) -> Solution | None:
-    """Return the solution that an engine with the option `truth` uses; None without the option, and for an unsolved map.
+    """Return the solution of `game` if the engine's option `truth` asks for it; None for an unsolved map.
 
-    Raises BadSpec for a damaged file.
+    Raises BadSpec if the file of the tablebase is damaged.
     """
     if spec.values.get("truth", "no") == "no":
         return None
@@ -72,7 +75,10 @@ def solution_for(spec: Spec, game: Game[Any, Any]) -> Solution | None:
 
 
 def why_no_table(spec: Spec, solution: Solution | None, game: Game[Any, Any]) -> str:
-    """Return why an engine with the option `truth` searches without a tablebase; empty if it has one, or no such option."""
+    """Return why an engine with the option `truth` searches without a tablebase, in one line.
+
+    The line is empty if the engine has a tablebase, or does not use the option.
+    """
     if spec.values.get("truth", "no") == "no" or solution is not None:
         return ""
     return (

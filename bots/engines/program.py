@@ -1,4 +1,4 @@
-"""External program that chooses the moves of a bot: started for one match, and spoken to in JSON Lines
+"""External program that chooses a bot's moves. It is started for one match, and exchanges JSON Lines with this process
 (docs/stdio.md).
 
 Every request ends with an answer or a `ProgramFault`, even if the program exits, hangs, writes invalid answers or
@@ -23,15 +23,18 @@ from typing import IO, Any
 MAX_LINE = 64 * 1024
 """Maximum length of a line from the program, in bytes."""
 MAX_QUEUED_LINES = 64
-"""Maximum number of the program's lines read ahead. After that the program blocks when it writes."""
+"""Maximum number of lines that are read from the program before they are needed.
+
+A program that writes more is blocked until some are used.
+"""
 MAX_EXCERPT = 120
 """Maximum number of characters of an invalid line in an error message."""
 POLL_SECONDS = 0.02
-"""Interval for checking whether an answer is still needed, in seconds."""
+"""Seconds between checks whether an answer is still needed."""
 DRAIN_SECONDS = 0.5
-"""Time limit for reading the remaining output of a program that has exited, in seconds."""
+"""Seconds within which the remaining output of a program that has exited is read."""
 EXIT_SECONDS = 3.0
-"""Time for which to wait for the exit code of a program that has closed its standard output, in seconds."""
+"""Seconds to wait for the exit code of a program that has closed its standard output."""
 
 
 class ProgramFault(Exception):
@@ -80,11 +83,16 @@ class Program:
     def request(
         self, message: Mapping[str, object], example: str, stopped: Callable[[], bool]
     ) -> dict[str, Any]:
-        """Send `message` as a line, and return the answer, a JSON object. Raises ProgramFault.
+        """Send `message` as a line, and return the answer, a JSON object.
 
-        `example` is a valid answer, shown in error messages. `stopped` returns True if the answer is no longer
-        needed. The program's first line answers the first request, even if it was written before that request,
-        because their order depends on the machine. Later, a line written before its request is a fault.
+        example   valid answer, to show in error messages
+        stopped   returns True if the answer is no longer needed
+
+        The program's first line answers the first request, even if it was written before that request, because their
+        order depends on the machine. Later, a line written before its request is a fault.
+
+        Raises RequestCancelled if `stopped` returns True before the answer arrives, and ProgramFault if there is no valid
+        answer.
         """
         if self._has_requested:
             self._expect_silence()
@@ -104,7 +112,7 @@ class Program:
             return _parse_answer(line, example)
 
     def close(self, timeout: float) -> None:
-        """Close the program's input, and kill the program after `timeout` seconds."""
+        """Close the program's input, and kill the program if it has not exited after `timeout` seconds."""
         self._out.put(None)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout)
@@ -191,7 +199,7 @@ def _parse_answer(line: bytes, example: str) -> dict[str, Any]:
 
 
 def excerpt(line: bytes) -> str:
-    """Return the beginning of a line in printable characters, for an error."""
+    """Return the beginning of a program's line in printable characters, for an error message."""
     text = _printable(line[: 4 * MAX_EXCERPT].decode(errors="replace").strip())
     return f"{text[:MAX_EXCERPT]}…" if len(text) > MAX_EXCERPT else text
 

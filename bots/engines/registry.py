@@ -29,10 +29,10 @@ TEXT_LENGTH = 200
 
 @dataclass(frozen=True)
 class Engine:
-    """An engine, ready to play any number of matches."""
+    """Engine that can play any number of matches, each with a bot of its own."""
 
     name: str
-    """Short name: the built-in's name, or the file's without `.py`."""
+    """Short name: a built-in engine's name, or the name of the file, the program or the container image."""
     spec: str
     """Spec from which the engine was made."""
     make: BotFactory
@@ -41,10 +41,10 @@ class Engine:
     """Parsed spec of a built-in engine; None for a file, a program or a container."""
 
     def describe(self, cores: int) -> EngineInfo:
-        """Return a description of the engine for the server, with its number of threads on a machine with `cores`
-        cores.
+        """Return a description of the engine for the server.
 
-        For a file, a program or a container it is only the name.
+        For a built-in engine it has the name, the options, and the number of threads on `cores` cores. For a file, a
+        program or a container it has only the name.
         """
         if self.parsed is None:
             return EngineInfo(self.name[:NAME_LENGTH] or "?")
@@ -73,9 +73,9 @@ def make_engine(spec: str) -> Engine:
 
 
 def why_incompatible(spec: str, game: Game[Any, Any]) -> str | None:
-    """Return why a built-in engine cannot play a game with its options, in one line, or None if it can.
+    """Return why the built-in engine of `spec` cannot play `game`, in one line, or None if it can.
 
-    Return None also for a file, and for a spec that `make_engine` rejects.
+    Return None also for a file, whose bot cannot be checked, and for a spec that `make_engine` rejects.
     """
     try:
         parsed = parse_spec(spec, ENGINES)

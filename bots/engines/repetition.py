@@ -16,10 +16,13 @@ class SeenPositions:
     def __init__(self, game: Game[Any, Any]) -> None:
         self._game = game
         self._keys: dict[int, Hashable] = {}
-        """Repetition key of each position, by ply."""
+        """Repetition key of each position, by ply. Positions with equal keys are repetitions of each other."""
 
     def add(self, position: Any) -> None:
-        """Add a position of the match. Positions of its ply and later are removed: their moves were taken back."""
+        """Add a position of the match.
+
+        If a position of the same ply is stored, it and all later ones are removed, because their moves were taken back.
+        """
         key = self._game.repetition_key(position)
         if key is None:
             return
@@ -29,11 +32,11 @@ class SeenPositions:
         self._keys[ply] = key
 
     def split_moves(self, position: Any, *, ahead: bool) -> tuple[Sequence[Any] | None, Sequence[Any]]:
-        """Return the moves to search, or None for all moves, and the moves that draw the match at once.
+        """Return the moves of `position` to search, or None for all moves, and the moves that draw the match at once.
 
         A move draws if it makes a position occur as often as the default rule of repetition requires for a draw. A player
-        who is `ahead` also avoids moves that lead to a position in which the opponent has already played such a move. If
-        there are no other moves, those moves are searched.
+        who is `ahead` also avoids moves to a position in which the opponent has already played such a drawing move. If
+        there are no other moves to search, these are searched.
         """
         game, limit = self._game, DEFAULT_RULES.repetition
         counts = Counter(self._keys.values())

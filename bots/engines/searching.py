@@ -28,13 +28,13 @@ from arena.solved.header import BadTable
 from arena.solved.solved_value import DRAW, SolvedValue
 
 STALLS_KEPT = 8
-"""Number of recent searches whose longest stalls are remembered."""
+"""Number of recent searches whose longest stall (`Deadline.stall`) is remembered."""
 WARM_UP = 0.05
-"""Duration of the warm-up search before the first turn, in seconds."""
+"""Seconds for which the warm-up search before the first turn runs."""
 WARM_UP_NODES = 1_000
-"""Node limit of the warm-up search if moves have a node limit.
+"""Node limit of the warm-up search of an engine with a node limit for its moves.
 
-A time limit would leave a different table in every match.
+A time limit would leave a different transposition table in every match, so that matches could not be reproduced.
 """
 
 
@@ -57,7 +57,12 @@ class Backend(Protocol):
         moves: Sequence[Any] | None = None,
         max_nodes: int = NO_LIMIT,
     ) -> Iterator[Report[Any]]:
-        """Yield a report immediately, then one for each depth, as `bots.search.deepening.deepen` does."""
+        """Yield a report immediately, then one for each depth, as `bots.search.deepening.deepen` does.
+
+        stop        returns True if the search must end; it is called at every node
+        moves       root moves to search; None for all
+        max_nodes   node limit of all depths together
+        """
         ...
 
     def close(self) -> None:
@@ -110,7 +115,7 @@ class PythonBackend:
 
 
 def make_backend(spec: Spec, match: Match) -> Backend:
-    """Return the engine's backend for `match`: compiled if possible, otherwise in Python, and then log the reason.
+    """Return the engine's backend for `match`: compiled if possible, otherwise in Python. Log the reason for the latter.
 
     Raises BadSpec for an option that the form used in this match does not know.
     """
@@ -125,9 +130,11 @@ def make_backend(spec: Spec, match: Match) -> Backend:
 
 
 class Deadline:
-    """Hard limit of one search, on the scale of `time.monotonic()`.
+    """Hard time limit of one search.
 
-    `stall` is the longest time, in seconds, between two readings of the clock. If it is much longer than the search
+    The search also ends if `stopped` returns True. `hard` is a time on the scale of `time.monotonic()`.
+
+    `stall` is the longest time in seconds between two readings of the clock. If it is much longer than the search
     of a node, the machine was running something else.
     """
 
@@ -156,14 +163,14 @@ def _log_line(line: str) -> None:
 class SearchingBot(Bot):
     """Bot that searches to increasing depths, within a soft and a hard time limit.
 
-    It begins no depth after the soft limit, stops at the hard limit, and plays the best move found. A move that draws the
-    match by repetition is played only if the other moves lose.
+    It begins no depth after the soft limit, stops at the hard limit, and plays the best move found. It plays a move that
+    draws the match by repetition only if the search values all other moves as worse than a draw.
     """
 
     def __init__(self, spec: Spec) -> None:
         self._spec = spec
         self._ahead = False
-        """True if the last search valued the position in favour of this bot."""
+        """True if the last search valued the position as better than a draw for this bot."""
         self._stalls: deque[float] = deque(maxlen=STALLS_KEPT)
 
     def prepare(self) -> None:
@@ -214,7 +221,7 @@ class SearchingBot(Bot):
     def _solved_moves(self, position: Any) -> tuple[SolvedValue, Sequence[Any] | None]:
         """Return the solved value of the position and the moves that keep it.
 
-        Return a draw and None if the position is not solved.
+        Return a draw and None if there is no tablebase for the position.
         """
         if self._solution is None:
             return DRAW, None

@@ -1,4 +1,4 @@
-"""Submitted bots: check a zip file, and unpack it. Its contents are not trusted, and never run in this process."""
+"""Check and unpacking of submitted bots, which are zip files. Their contents are not trusted, and never run in this process."""
 
 from __future__ import annotations
 
@@ -18,19 +18,24 @@ MAX_ZIP = 16 * 2**20
 MAX_UNPACKED = 64 * 2**20
 """Maximum size of all unpacked files of a submission together, in bytes."""
 MAX_FILES = 1000
+"""Maximum number of files and folders in a submission."""
 MAX_SETTINGS = 64 * 1024
 """Maximum size of a submission's bot.toml, in bytes."""
 MAX_PATH = 200
 """Maximum length of a path in a submission, in characters."""
 PIECE = 64 * 1024
+"""Number of bytes that are unpacked at a time."""
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Accepted compression methods. Others can need gigabytes of memory to unpack."""
 ENCRYPTED = 0x1
-"""Flag of an entry that needs a password."""
+"""Flag bit of a zip file's entry that needs a password."""
 
 
 def unpack(file: Path, folder: Path) -> list[str]:
-    """Unpack a submission into an empty folder, and return the command that starts its bot there. Raises BadSpec."""
+    """Unpack the submission `file` into the empty `folder`, and return the command that starts its bot there.
+
+    Raises BadSpec.
+    """
     try:
         if file.stat().st_size > MAX_ZIP:
             raise BadSpec(
@@ -78,7 +83,10 @@ def _unpack_entries(file: Path, archive: zipfile.ZipFile, folder: Path) -> None:
 
 
 def _checked_path(file: Path, entry: zipfile.ZipInfo) -> PurePosixPath:
-    """Return the relative path of an entry. Raises BadSpec unless the entry is a plain file or folder inside the zip file."""
+    """Return the relative path of an entry of the zip file.
+
+    Raises BadSpec unless the entry is a plain file or folder whose path stays inside the target folder.
+    """
     name = entry.filename
     path = PurePosixPath(name)
     label = f"{file}: {name[:MAX_PATH]!r}"

@@ -18,12 +18,12 @@ from arena.games.tictactoe import TicTacToe
 OUTCOMES = "outcomes"
 NAMES = ("plain", "features", OUTCOMES)
 OUTCOMES_FILE = "outcomes.toml"
-"""Suffix of the names of files of outcomes. Any other TOML file contains weights."""
+"""End of the name of an outcomes file (`evaluators.outcomes`). Any other TOML file contains weights."""
 NETWORK_FILE = ".npz"
-"""Suffix of the names of files with a network."""
+"""End of the name of a network file (`evaluators.network`)."""
 
 EXPLICIT = "explicit"
-"""Name of the game whose positions contain their values. Its estimates are used unscaled."""
+"""Name of the game of explicit trees, whose leaves contain their values. Its estimates are used unscaled."""
 
 
 class UnknownEvaluator(ValueError):
@@ -40,7 +40,7 @@ def features_of(game: Game[Any, Any]) -> tuple[Features[Any], Sequence[str]] | N
 
 
 def _family_name(game: Game[Any, Any]) -> str:
-    """Return the name of the game whose weights and outcomes apply: a subclass of Riskless uses Riskless's weights."""
+    """Return the name of the game whose weights and outcomes apply to `game`: for a variant of Riskless, `riskless`."""
     return next((each.name for each in (Riskless, TicTacToe) if isinstance(game, each)), game.name)
 
 
@@ -53,14 +53,20 @@ def dynamic_predicate(game: Game[Any, Any]) -> Callable[[Any], bool] | None:
 
 
 def feature_units(game: Game[Any, Any]) -> Sequence[float]:
-    """Return the unit of each feature in this game, in the order of the feature names. For Riskless it depends on the map."""
+    """Return the unit of each feature in this game, in the order of the feature names.
+
+    A feature's weight is multiplied by its unit (`scale_weights`). In Riskless the units depend on the map.
+    """
     if isinstance(game, Riskless):
         return riskless.feature_units(game.map)
     return [1.0] * len(tictactoe.NAMES)
 
 
 def scale_weights(game: Game[Any, Any], weights: Weights) -> Weights:
-    """Return the weights scaled to the units of this game and rounded. They have the order of the features' names."""
+    """Return the weights multiplied by the units of this game, and rounded.
+
+    `weights` must be in the order of the feature names, as from `load_weights`.
+    """
     return {
         name: round(weight * unit)
         for (name, weight), unit in zip(weights.items(), feature_units(game), strict=True)

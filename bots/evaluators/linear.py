@@ -1,8 +1,8 @@
 """Weighted linear evaluation: w₁·f₁ + … + wₙ·fₙ (source 003, the evaluation function).
 
-One function computes all features of a game, because they share work: it maps a position to one whole number
-for each feature name. Every feature is seen from Maxie's side: positive numbers are good for her. If the players
-exchange their pieces, each number changes its sign.
+Each fᵢ is a feature of the position, and wᵢ its weight. One function computes all features of a game, because they share
+work: it maps a position to one whole number for each feature name. Every feature is seen from Maxie's side: positive
+numbers are good for her. If the players exchange their pieces, each number changes its sign.
 
 Weights are TOML files with one table `[weights]`, which has a whole number for each feature.
 """
@@ -25,7 +25,11 @@ Weights = Mapping[str, int]
 
 
 def linear_evaluator(features: Features[P], names: Sequence[str], weights: Weights) -> Evaluator[P]:
-    """Return the evaluator with these weights. Raises KeyError if a feature has no weight."""
+    """Return the evaluator that sums the weighted features, limited to ±ESTIMATE_LIMIT.
+
+    `names` are the feature names, in the order of the numbers that `features` returns. Raises KeyError if a feature has no
+    weight.
+    """
     factors = tuple(weights[name] for name in names)
 
     def evaluate(position: P) -> int:
@@ -35,9 +39,10 @@ def linear_evaluator(features: Features[P], names: Sequence[str], weights: Weigh
 
 
 FOLDER = Path(__file__).parent / "weights"
-"""Folder of the weights that come with the project, with one file for each game."""
+"""Folder of the weights and outcomes that come with the project, in files named after their games."""
 
 LIMIT = 1_000_000
+"""Largest absolute weight that a weights file may contain."""
 
 
 class BadWeights(ValueError):
@@ -45,7 +50,7 @@ class BadWeights(ValueError):
 
 
 def load_weights(path: Path, names: Sequence[str]) -> Weights:
-    """Return the weights in the file, one for each of `names`. Raises BadWeights."""
+    """Return the weights in the file at `path`, one for each of `names` and in their order. Raises BadWeights."""
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

@@ -4,7 +4,7 @@ The network's input is the position as seen by its player to move: INPUTS number
 of KINDS kinds: the opponent's armies in LEVELS steps of the cap, empty, or the mover's armies in as many steps.
 
     0 .. KINDS                  share of the territories of each kind; a count between two steps is split between them
-    TERRITORIES .. OWN          share of the roads, in both directions, for each pair of kinds at their ends, each kind
+    KINDS .. OWN                share of the roads, in both directions, for each pair of kinds at their ends, each kind
                                 rounded up to a step
     OWN .. OTHER .. INPUTS      the mover's and the opponent's total, in STEPS of the goal, split in the same way
 
@@ -34,18 +34,27 @@ from arena.games.riskless import Armies, Riskless
 from arena.games.riskless_map import RisklessMap
 
 LEVELS = 12
+"""Number of steps into which the armies of a territory are divided, up to the map's cap."""
 KINDS = 2 * LEVELS + 1
+"""Number of kinds of a territory, by owner and step."""
 STEPS = 24
+"""Number of steps into which a player's total armies are divided, up to the map's goal."""
 OWN = KINDS + KINDS * KINDS
+"""Index of the first input for the mover's total armies."""
 OTHER = OWN + STEPS + 1
+"""Index of the first input for the opponent's total armies."""
 INPUTS = OTHER + STEPS + 1
+"""Number of inputs."""
 UNITS = 16
+"""Number of hidden units."""
 SHAPES = {"hidden": (INPUTS, UNITS), "output": (UNITS,)}
+"""Shape of each array in a network file, by its name."""
 GOAL_SHARE = 1 / 16
+"""Lead that makes the odds of winning e to 1, as a share of the goal."""
 MAX_UNIT = 30_000
 """Maximum value of a hidden unit, which is stored as a signed 16-bit integer."""
 SHIFT = 20
-"""Number of fractional bits of the output."""
+"""Number of fractional bits of the integers in `Tables.output`."""
 
 FloatArray = npt.NDArray[np.floating[Any]]
 Rows = npt.NDArray[np.int64]
@@ -53,14 +62,14 @@ Rows = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Network:
-    """Arrays of a network file."""
+    """Arrays of a network file: `hidden` has the shape (INPUTS, UNITS), and `output` the shape (UNITS,)."""
 
     hidden: FloatArray
     output: FloatArray
 
 
 def load_network(path: Path) -> Network:
-    """Return the network in a file. Raises BadWeights with the file, the array and its required shape."""
+    """Return the network in the file at `path`. Raises BadWeights with the file, the array and its required shape."""
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: np.asarray(file[name], float) for name in file.files if name in SHAPES}
@@ -79,7 +88,8 @@ def load_network(path: Path) -> Network:
 def encode_inputs(map: RisklessMap, signed: npt.ArrayLike) -> npt.NDArray[np.float32]:
     """Return the inputs of n positions, with shape (n, INPUTS).
 
-    `signed` contains each position's armies as its mover sees them: its own above 0, the opponent's below 0.
+    `signed` contains the armies of each position, with shape (n, map.size): the player to move has positive numbers, the
+    opponent negative ones.
     """
     armies = np.asarray(signed, np.int64).reshape(-1, map.size)
     count, cap, goal = len(armies), map.territory_cap, map.armies_to_win
@@ -103,7 +113,10 @@ def _territory_kinds(levels: FloatArray) -> Rows:
 
 
 def _step_shares(values: FloatArray | Rows, steps: int) -> FloatArray:
-    """Return the share of each step in each row of `values`. A value between two steps is split between them."""
+    """Return the share of the values in each row that lie at each step, with shape (rows, `steps`).
+
+    A value between two steps is split between them.
+    """
     below = np.minimum(np.floor(values).astype(np.int64), steps - 2)
     above = values - below
     cells = below + steps * np.arange(len(values))[:, None]
@@ -136,7 +149,7 @@ class Tables:
     Its shape is (2, goal + 1, UNITS).
     """
     output: Rows
-    """Hundredths of an army for each unit, of shape (UNITS,), with SHIFT fractional bits."""
+    """Weight of each hidden unit, in hundredths of an army with SHIFT fractional bits. Its shape is (UNITS,)."""
 
     @classmethod
     def of(cls, network: Network, map: RisklessMap) -> Tables:

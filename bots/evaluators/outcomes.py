@@ -25,9 +25,12 @@ Counts = tuple[int, int, int]
 CategoryFunction = Callable[[Any], Category]
 
 CERTAIN = 10_000
-"""Value of a certain win. A category without data has the value 0, like a draw."""
+"""Value of a category whose matches were all won by the player to move, in hundredths of an army.
+
+A category without data has the value 0, like a draw.
+"""
 STEPS = 8
-"""Number of steps into which a category divides a lead in the race to the goal of Riskless."""
+"""Number of steps into which a category of Riskless divides a lead in the race to the goal."""
 MAX_COUNT = 2
 """Largest count that a category distinguishes; larger counts are treated as equal to it."""
 
@@ -89,9 +92,9 @@ def category_evaluator(
 
 
 def load_outcomes(path: Path) -> Mapping[Category, Counts]:
-    """Return the outcomes in a file. Raises BadWeights.
+    """Return the outcomes in the file at `path`: the counts of each category. Raises BadWeights.
 
-    The table [outcomes] maps a category's numbers to its counts of wins, draws and losses.
+    The file's table [outcomes] maps a category's numbers, such as "3 1 0", to its counts of wins, draws and losses.
     """
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))

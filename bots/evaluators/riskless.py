@@ -49,13 +49,20 @@ TERRITORIES = NAMES[NAMES.index("territories") :]
 
 
 def feature_units(map: RisklessMap) -> Sequence[float]:
-    """Return the unit of each feature on a map, in the order of NAMES: 1 army, or for a territory its share of the goal."""
+    """Return the unit of each feature on a map, in armies and in the order of NAMES.
+
+    The unit of a feature that counts armies is 1; that of a feature that counts territories is a territory's share of the
+    goal.
+    """
     share = map.armies_to_win / map.size
     return [share if name in TERRITORIES else 1.0 for name in NAMES]
 
 
 def feature_function(game: Riskless) -> Features[Armies]:
-    """Return the function that computes the features of a position of this game. O(V + E) for each position."""
+    """Return the function that computes the features of a position of this game.
+
+    Its time grows with the number of territories and roads.
+    """
     near = game.map.neighbours
     cap = game.map.territory_cap
     goal = game.map.armies_to_win
@@ -102,13 +109,17 @@ def feature_function(game: Riskless) -> Features[Armies]:
 
 
 GREAT_ARMY = 5
-"""Divisor of a player's armies: losing a territory with at least armies / GREAT_ARMY of them makes a position dynamic."""
+"""Divisor of a player's total armies.
+
+A position is dynamic if the opponent could take a territory that holds at least total / GREAT_ARMY of them.
+"""
 
 
 def attack_predicate(game: Riskless) -> Callable[[Armies], bool]:
-    """Return a predicate that is True for dynamic positions (source 000). O(V + E) for each position.
+    """Return a predicate that is True for dynamic positions, which are too unstable to estimate (source 000).
 
-    A position is dynamic if the player to move could take a territory with at least a fifth of the opponent's armies.
+    A position is dynamic if the player to move could take a territory with at least a fifth of the opponent's armies. The
+    predicate's time grows with the number of territories and roads.
     """
     near = game.map.neighbours
 

@@ -1,4 +1,4 @@
-"""A game as an environment for learning: immutable positions, and a number for every move.
+"""Environment for learning a game: positions are immutable, and every move has a number, its action.
 
 env = make("riskless", map="italy")
 position = env.reset(seed=1)
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 
 TRIES = 100
-"""Number of random matches tried to find an opening that does not end the match."""
+"""Number of random matches that are tried to find an opening that does not end the match."""
 
 
 class Environment:
-    """A game with its setup. It holds no state of a match, so one environment serves any number of matches."""
+    """Game with its setup. It holds no state of a match, so one environment serves any number of matches."""
 
     def __init__(self, game: Game[Any, Any], opening: int = 0) -> None:
         """Create the environment. `reset` starts each match with `opening` random moves."""
@@ -80,7 +80,7 @@ class Environment:
         return self.game.moves(position)
 
     def play(self, position: Any, move: Any) -> Any:
-        """Return the position after a move. Raises IllegalMove."""
+        """Return the position after `move`. Raises IllegalMove."""
         return self.game.play(position, move)
 
     def outcome(self, position: Any) -> Outcome | None:
@@ -110,10 +110,10 @@ class Environment:
         return [action in legal for action in range(self.actions)]
 
     def observation(self, position: Any) -> list[int]:
-        """Return the observation of the player to move: its own pieces above 0, the opponent's below 0.
+        """Return the position as the player to move sees it: own pieces are positive numbers, the opponent's are negative.
 
-        For Riskless these are the armies of each territory, limited to 127; for tic-tac-toe 1 and -1 for each cell.
-        Raises ValueError for other games.
+        For Riskless the list has the armies of each territory, limited to ±127; for tic-tac-toe it has 1, 0 or -1 for each
+        cell. Raises ValueError for other games.
         """
         sign, game = self.player(position), self.game
         if isinstance(game, Riskless):
@@ -128,7 +128,7 @@ class Environment:
     def network_inputs(self, observations: Any) -> Any:
         """Return the inputs of a network evaluator (docs/learning.md) for n observations of Riskless.
 
-        They are float32 of shape (n, 700). Raises ValueError for other games.
+        The array has the type float32 and the shape (n, 700). Raises ValueError for other games.
         """
         if isinstance(self.game, Riskless):
             from arena.bots.evaluators.network import encode_inputs  # noqa: PLC0415 - NumPy is an extra
@@ -137,7 +137,7 @@ class Environment:
         raise ValueError(f"networks support only riskless, not {self.game.name}")
 
     def show(self, position: Any) -> Picture:
-        """Return a picture of a position, for display in a notebook or as text by `print`."""
+        """Return a picture of a position. Notebooks draw it, and `print` writes it as text."""
         return picture_of_position(self.game, position)
 
     def show_match(self, record: Record) -> Picture:
@@ -152,11 +152,15 @@ class Environment:
         return picture_of_search(self.game, position, algorithm, depth)
 
     def positions(self, record: Record) -> Sequence[Any]:
-        """Return the positions of a match, from its start to its end. Raises BadRecord."""
+        """Return all positions of a recorded match, from its start to its end. Raises BadRecord."""
         return verify_record(record).positions
 
     def batch(self, size: int, seed: int = 0) -> Batch:
-        """Return `size` matches with these actions, observations and opening, played together by the compiled kernel."""
+        """Return `size` matches of this environment's game, which the game's compiled kernel plays at the same time.
+
+        They have this environment's actions and observations, and the same number of random moves at their starts. Raises
+        ValueError for a game without a kernel.
+        """
         # This import is slow, and needs the extra `engine`.
         from arena.bots.compiled.batch import Batch  # noqa: PLC0415
 

@@ -26,7 +26,7 @@ from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players
 
 BotSource = str | Callable[[], Bot]
-"""An engine's spec as on the command line, or a factory of bots, such as a bot's class."""
+"""Source of a bot: an engine's spec as on the command line, or a function that creates a bot, such as the bot's class."""
 
 
 def play_match(
@@ -45,6 +45,8 @@ def play_match(
 
     maxie, minnie   engines, such as "greedy" or "my_bot.py", or classes of bots
     game            a name, FILE.py:Class, or an environment, with which many matches start faster
+    map             a Riskless map; ignored for other games and for an environment
+    time_control    such as "60+1": 60 seconds for each player, and 1 second more after each move
     opening, seed   number of random moves at the start of the match, and the random seed for them
 
     A bot that raises an exception loses by a crash. Raises BadSpec, BadTimeControl, GameError and MapError.
@@ -83,7 +85,7 @@ def play_match(
 
 
 class _SeatedBot:
-    """A bot in its seat."""
+    """Bot in its seat of a match. It passes the bot's moves and failures to the referee."""
 
     def __init__(self, bot: Bot, terms: Terms, seat: Player, referee: Referee) -> None:
         self._bot = bot
@@ -106,7 +108,7 @@ class _SeatedBot:
         self._referee.handle(PlayerReady(self._match.seat), MONOTONIC.now_ns())
 
     def play_turn(self, *, is_reply: bool) -> None:
-        """Let the bot move. A failure loses the match. `is_reply` is False only if the opponent has not moved yet."""
+        """Let the bot move. If the bot fails, it loses the match. `is_reply` is True if the opponent made the last move."""
         self._referee.handle(TurnStarted(self._referee.ply), MONOTONIC.now_ns())
         self._call_bot("choose", lambda: self._play_move(is_reply=is_reply))
 
@@ -133,7 +135,7 @@ class _SeatedBot:
         referee.handle(Moved(match.seat, ply, message.move, thinking), MONOTONIC.now_ns())
 
     def _call_bot(self, method: str, call: Callable[[], None]) -> None:
-        """Call a method of the bot. Any exception loses the match."""
+        """Run `call`, which calls the bot's method named `method`. If it raises an exception, the bot loses the match."""
         seat = self._match.seat
         try:
             call()

@@ -28,9 +28,10 @@ INK, GRID, LEAD = "#1b1b1b", "#d5d5d5", "#1452b8"
 
 @dataclass(frozen=True)
 class Picture:
-    """A drawing that notebooks display, and `print` writes as text."""
+    """Picture that notebooks draw, and that `print` writes as text."""
 
     text: str
+    """Picture as text."""
     draw: Callable[[], str]
     """Function that returns the drawing as an SVG document."""
 
@@ -42,9 +43,9 @@ class Picture:
 
 
 def picture_of_position(game: Game[Any, Any], position: Any) -> Picture:
-    """Return a drawing of a position: the map for Riskless, and the output of `Game.picture` for other games.
+    """Return a picture of a position: the map for Riskless, and the output of `Game.picture` for other games.
 
-    Drawing raises MapError if the map no longer exists.
+    Drawing the picture raises MapError if the map no longer exists.
     """
     words = game.picture(position)
     if isinstance(game, Riskless):
@@ -53,7 +54,7 @@ def picture_of_position(game: Game[Any, Any], position: Any) -> Picture:
 
 
 def picture_of_match(replay: Replay) -> Picture:
-    """Return a chart of a match: the game's estimate of each position. As text, the picture has a line for each move."""
+    """Return a chart of a match, with the game's estimate of each position. As text, it has a line for each move."""
     text = "\n".join(replay.describe_move(ply) for ply in range(replay.plies + 1))
     return Picture(text, lambda: _match_svg(replay))
 

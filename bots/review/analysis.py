@@ -1,4 +1,4 @@
-"""Engines and reference algorithms for `arena analyse`, `arena replay --analyse`, `arena trace` and the page.
+"""Engines and reference algorithms for `arena analyse`, `arena replay --analyse`, `arena trace` and the website.
 
 An engine searches as it plays, compiled if possible, within a budget. A reference algorithm is one of
 `bots.search.algorithms`: plain Python that searches once to one depth in move order, and can be traced. If an engine
@@ -47,12 +47,15 @@ REFERENCE_DEPTH = 4
 NODES = 200_000
 """Default number of nodes of a compiled search, which takes some tenths of a second."""
 OTHERS_NODES = 4
-"""Node budget for each move after the best one, as a multiple of the budget for the best: it should reach the same depth."""
+"""Node budget of the search for each further move, as a multiple of the budget for the best move.
+
+It is larger so that the search reaches the same depth.
+"""
 NODES_IN_PYTHON = 5_000
 """Default number of nodes of a search in Python."""
 
 MAX_TRACED_NODES = 200_000
-"""Maximum number of nodes of a search that is shown node by node: its trace is kept in memory, some 2 KB a node."""
+"""Maximum number of nodes of a search with a trace, which takes some 2 KB of memory per node."""
 
 _EVALUATOR = TextOption("plain")
 
@@ -86,11 +89,13 @@ class SearchLimits:
     """Limits of one search of an engine. A reference algorithm uses only `depth`."""
 
     nodes: int | None = None
+    """Maximum number of nodes; None for the default of `nodes_for`."""
     seconds: float = math.inf
     depth: int | None = None
+    """Maximum depth, in plies; None for no limit."""
 
     def nodes_for(self, *, compiled: bool) -> int:
-        """Return the node limit of a search: `nodes`, or the default if no other limit is set."""
+        """Return the node limit of a search: `nodes` if it is set, no limit if another limit is set, otherwise the default."""
         if self.nodes is not None:
             return self.nodes
         if self.seconds < math.inf or self.depth is not None:
@@ -104,7 +109,10 @@ def parse_reference(text: str) -> Spec:
 
 
 def parse_engine(text: str) -> tuple[Spec, bool]:
-    """Return the parsed spec of an engine or a reference algorithm, and True if it is an algorithm. Raises BadSpec."""
+    """Return the parsed spec of an engine or a reference algorithm, and True if it is a reference algorithm.
+
+    Raises BadSpec.
+    """
     name, _, rest = (part.strip() for part in text.partition(":"))
     options = [part.strip() for part in rest.split(",") if part.strip()]
     if REFERENCE_WORD in options:
@@ -124,9 +132,10 @@ def parse_engine(text: str) -> tuple[Spec, bool]:
 def run_reference(
     game: Game[Any, Any], position: Any, depth: int, spec: Spec, *, tracing: bool, stop: Stop = never_stop
 ) -> tuple[SearchResult[Any], SearchMonitor]:
-    """Search once to `depth` plies. Return the result, and the monitor with counts and trace.
+    """Search once to `depth` plies with the reference algorithm of `spec`.
 
-    Raises BadSpec, the evaluator's errors, and Stopped.
+    Return the result, and the monitor with the counts and, with `tracing`, the trace. Raises BadSpec, UnknownEvaluator and
+    BadWeights, and Stopped after `stop` has returned True.
     """
     check_evaluator(spec, game)
     problem = Problem(game, evaluator_for(game, spec.get_text("evaluator")))
@@ -162,7 +171,7 @@ def trace_reference(
 ) -> tuple[SearchResult[Any], SearchMonitor]:
     """Search once to `depth` plies with a trace, as `run_reference` does.
 
-    Raises BadSpec, the evaluator's errors, and SearchTooLarge.
+    Raises BadSpec, UnknownEvaluator and BadWeights, and SearchTooLarge after `MAX_TRACED_NODES` nodes.
     """
     polls = count(1)
     try:
@@ -192,7 +201,10 @@ class Analyst(Protocol):
 
 
 class EngineAnalyst:
-    """An engine that searches as it plays, with a budget for each search. Close it to end its threads."""
+    """Analyst that uses an engine, which searches as it plays, within `limits` for each search.
+
+    Use it in a `with`, which ends the engine's threads.
+    """
 
     def __init__(self, game: Game[Any, Any], spec: Spec, limits: SearchLimits) -> None:
         self.spec = spec
@@ -254,7 +266,7 @@ class EngineAnalyst:
 
 
 class ReferenceAnalyst:
-    """A reference algorithm that searches to a fixed depth."""
+    """Analyst that uses a reference algorithm, which searches to the fixed depth `depth`."""
 
     def __init__(self, game: Game[Any, Any], spec: Spec, depth: int) -> None:
         self.spec = spec
@@ -289,7 +301,7 @@ def make_report(result: SearchResult[Any], monitor: SearchMonitor, depth: int) -
 
 
 def line_to_path(game: Game[Any, Any], position: Any, line: tuple[Any, ...]) -> tuple[int, ...]:
-    """Return the path in the game tree to the position after the moves of `line`."""
+    """Return the path from `position` along the moves of `line`: the index of each move in move order."""
     path = []
     for move in line:
         path.append(list(game.moves(position)).index(move))

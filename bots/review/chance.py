@@ -10,11 +10,17 @@ from arena.games.riskless import Riskless
 from arena.maps import chance as map_chance
 
 POINTS = 3.0
-"""Points that multiply the odds of winning by e, in games other than Riskless. The value is assumed, not fitted to data."""
+"""Lead, in points of the game's estimate, that makes the odds of winning e to 1 in games other than Riskless.
+
+It is assumed, not fitted to data.
+"""
 
 
 def winning_chance(game: Game[Any, Any], value: int) -> float:
-    """Return Maxie's chance of winning, from 0 to 1, with a draw counted as half. It is 0 or 1 for a certain result."""
+    """Return Maxie's chance of winning in a position with the value `value` for her, from 0 to 1.
+
+    A draw counts as half a win. The chance is 0 or 1 if the value is a certain win or loss.
+    """
     if is_decided(value):
         return 1.0 if value > 0 else 0.0
     points = value / 100

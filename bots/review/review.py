@@ -24,13 +24,13 @@ from arena.solved.move_quality import MoveQuality, classify_move
 from arena.solved.solution import Solution, solution_of
 
 MARKS = ((0.15, "??"), (0.10, "?"), (0.05, "?!"))
-"""Minimum losses in the chance of winning for each mark: a blunder, a mistake, an inaccuracy."""
+"""Marks with the loss in the chance of winning from which each applies: a blunder, a mistake, an inaccuracy."""
 ENGINE = "perfect"
-"""Name of the engine with which moves are reviewed by the tablebase alone."""
+"""Name of the engine that reviews moves by the tablebase alone."""
 
 
 class ReviewedMove(Struct, frozen=True):
-    """Review of one move. Values and chances are for Maxie, as the engine gives them."""
+    """Review of one move. Values, in hundredths of an army, and chances are for Maxie unless a field says otherwise."""
 
     ply: int
     player: str
@@ -116,7 +116,7 @@ class PlayerReview(Struct, frozen=True):
     marked: int
     """Number of moves with a mark."""
     chance_lost: float
-    """Mean loss of the chance of winning, per move."""
+    """Mean loss of the player's chance of winning per move, from 0 to 1."""
     accuracy: float
     """Accuracy in percent, as lichess computes it."""
 
@@ -154,7 +154,7 @@ def player_reviews(all_moves: Sequence[ReviewedMove]) -> dict[str, PlayerReview]
 
 
 def _accuracy(chance_lost: float) -> float:
-    """Return the accuracy of a move in percent."""
+    """Return the accuracy in percent of a move that lost `chance_lost`, from 0 to 1, of the chance of winning."""
     return min(100.0, max(0.0, 103.1668 * exp(-4.354 * chance_lost) - 3.1669))
 
 
@@ -166,7 +166,7 @@ class SolvedMove(Struct, frozen=True):
     move: str
     kind: MoveQuality
     before: str
-    """Value of the position."""
+    """Value of the position before the move."""
     after: str
     """Value after the move."""
     best: str
@@ -202,7 +202,9 @@ class SolvedPosition(Struct, frozen=True):
     """Solved values of a position. Values are for the player to move."""
 
     value: str
+    """Result with best play: `win`, `draw` or `loss`."""
     plies: int | None
+    """Number of plies to the end with best play; None for a draw."""
     moves: list[tuple[str, str]]
     """Each move with the value after it, the best first."""
 

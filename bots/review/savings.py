@@ -1,7 +1,8 @@
-"""Comparison of a search that leaves out work with the same search that does not (source 000).
+"""Comparison of a search that uses an option to save work with the same search without the option.
 
-The options `take` (source 000's taketree) and `dynamic` (its dynamic pruning) change not only the work of a search
-but also its value. So the nodes and the values of both searches are reported.
+The option `take` searches only the first moves of each node, and `dynamic` searches deeper only where a position is too
+unstable to estimate. (Source 000, which docs/search.md lists, calls them taketree and dynamic pruning.) Both options
+change not only the work of a search but also its value, so the nodes and the values of both searches are reported.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ MAX_NODES = 200_000
 class Saving:
     """Comparison of a search with one that visits more nodes.
 
-    what, whole  descriptions of the two searches
+    what, whole                             descriptions of the first and the second search
     nodes, leaves, value                    results of the first search
     whole_nodes, whole_leaves, whole_value  results of the second search; None if it was abandoned
     """

@@ -1,4 +1,4 @@
-"""SVG chart of a reviewed match: the engine's value for each ply, and the values that both players reported."""
+"""SVG chart of a reviewed match, with the engine's value for each ply and the values that both players reported."""
 
 from __future__ import annotations
 
@@ -13,15 +13,19 @@ LEFT, RIGHT, TOP, BOTTOM = 70, 130, 48, 48
 INK, GRID = "#1b1b1b", "#d5d5d5"
 COLOURS = {"engine": "#1b1b1b", "maxie": "#c2261d", "minnie": "#1452b8"}
 LEAST = 200
-"""Smallest range of the value axis, in hundredths of an army, so that a quiet match looks quiet."""
+"""Smallest value at the ends of the value axis, in hundredths of an army, so that a quiet match looks quiet."""
 
 
 def review_svg(
     reviews: Sequence[ReviewedMove], title: str, names: tuple[str, str], engine: str, *, armies: bool = True
 ) -> str:
-    """Return the chart. Values are for Maxie, and certain wins are drawn on the edge. Raises ValueError without moves.
+    """Return the chart. Values are for Maxie, and certain wins are drawn on the edge.
 
+    names   names of the bots in the seats of Maxie and Minnie
+    engine  name of the engine that reviewed the match
     armies  True if a value of 100 is one army, as in Riskless
+
+    Raises ValueError without moves.
     """
     if not reviews:
         raise ValueError("nothing to draw: no move was played")

@@ -1,8 +1,8 @@
-"""Search algorithms of the sources, written to be read by students. They work on any `games.core.Game`.
+"""Search algorithms of five published sources, written to be read by students. They work on any `games.core.Game`.
 
 This is the reference implementation: plain Python, exact, traceable, and the standard against which the compiled
 engine is tested.
 
-The numbers 000 to 004 in docstrings are the five sources that docs/search.md lists. That page also explains the
-errata.
+The numbers 000 to 004 in docstrings are the sources that docs/search.md lists. That page also explains their errata,
+which docstrings cite by number.
 """

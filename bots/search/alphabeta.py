@@ -4,8 +4,8 @@ nodes.
 The course's form (source 001, section 5) has a function F for Maxie and G for Minnie, whose values are Steps and
 Leafs.
 
-Contract. For a node with the window (α, β), α < β, with minimax value MM and result AB (erratum 2; the source's
-"otherwise AB = MM" is false if both players' bounds meet, as at j and n of Figure 4):
+Contract. For a node with the window (α, β), α < β, with minimax value MM and result AB (erratum 2 of docs/search.md; the
+source's "otherwise AB = MM" is false if both players' bounds meet, as at j and n of Figure 4):
 
     α < MM < β   AB = MM
     MM ≤ α       MM ≤ AB ≤ α

@@ -20,7 +20,7 @@ from arena.bots.search.search_values import is_decided
 from arena.games.core import Game, M, P
 
 MAX_DEPTH = 100
-"""Maximum depth. The searches recurse, with a few Python frames per ply; use `bots.search.stack` beyond it."""
+"""Maximum depth, in plies. The searches recurse, with a few Python frames per ply; use `bots.search.stack` beyond it."""
 NO_LIMIT = 1 << 60
 """Node limit that no search reaches."""
 

@@ -109,7 +109,7 @@ def maxgeq(numbers: Numbers, potential: int) -> bool:
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class TreePosition(Generic[P]):
-    """A node of a game tree: its position, and its path from the root."""
+    """Node of a game tree: its position, and its path from the root."""
 
     position: P
     path: Path

@@ -1,12 +1,13 @@
-"""Trees whose nodes are created on first access (source 000, section 5).
+"""Trees whose nodes are created on first access (section 5 of source 000, which docs/search.md lists).
 
-A lazy list computes an element when it is first accessed, and keeps it, like Haskell's call by need.
-A tree has a label, also computed on demand, and a lazy list of subtrees. So the functions
-here compose freely, even on infinite trees: each computes only what its consumer needs.
+A `LazyList` computes an element when it is first accessed, and keeps it, like Haskell's call by need. A `Tree` has a
+label, also computed on first access, and a lazy list of subtrees. The functions on trees can be composed, even on
+infinite trees, because each computes only what its caller needs.
 
-Haskell also releases nodes that are no longer needed. In Python, the code that walks a tree refers to its root, and a
-lazy list refers to all computed elements, so the whole tree stays in memory. Therefore there is a second kind of tree,
-whose subtrees are yielded once and not memoized: it can be walked only once, and only a small part of it is in memory at a time.
+Haskell also releases nodes that are no longer needed. In Python the whole tree stays in memory: the code that walks it
+refers to its root, and a lazy list refers to all computed elements. A tree with `memoize=False` avoids this by yielding
+each subtree once without keeping it (`SinglePass`). Such a tree can be walked only once, and only a small part of it is
+in memory at a time.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ B = TypeVar("B")
 
 
 class LazyList(Generic[A]):
-    """Elements of an iterable, each computed on first access and then kept."""
+    """List of the elements of an iterable, each computed on first access and then kept."""
 
     __slots__ = ("_elements", "_rest")
 
@@ -45,7 +46,7 @@ class LazyList(Generic[A]):
 
 
 class VisitedAlready(Exception):
-    """Raised when subtrees that are not stored are visited twice, which is a bug in the code that traverses the tree."""
+    """Raised when the elements of a `SinglePass` are read twice, which is a bug in the code that walks the tree."""
 
 
 class SinglePass(Generic[A]):
@@ -147,7 +148,10 @@ def prune(
 
 
 def foldtree(node: Callable[[Tree[A], Iterable[Tree[B]]], Tree[B]], tree: Tree[A]) -> Tree[B]:
-    """Rebuild a tree from its leaves up, lazily: `node` gets each tree and its rebuilt subtrees."""
+    """Return the tree rebuilt from its leaves up, lazily.
+
+    `node` is called with each original tree and its rebuilt subtrees, and returns the rebuilt tree.
+    """
     return node(tree, (foldtree(node, each) for each in tree.subtrees))
 
 

@@ -20,10 +20,13 @@ from arena.bots.search.problem import Problem
 from arena.bots.search.thread_pool import ThreadPool
 
 DEEPEST = 40
-"""Maximum depth of a comparison with any budget."""
+"""Maximum depth of a comparison in plies, however large the budget is."""
 
 Method = Callable[[Problem[Any, Any], Any, int], Iterator[int]]
-"""Function that yields the number of leaves at depth 1, 2, 3 …, until the budget is exceeded or no search can go deeper."""
+"""Function of a problem, a position and a budget of leaves, which yields the number of leaves at depth 1, 2, 3 …
+
+It ends when the budget is exceeded, or when no search can go deeper.
+"""
 
 
 def _stop_after_leaves(leaves: Callable[[], int], budget: int) -> Stop:
@@ -113,8 +116,9 @@ DEPTH_METHODS = ("minimax", "alphabeta", "ordered", "sorted", "table")
 class ReachedDepths:
     """Depth that each method reaches with the number of leaves that minimax needs for `depth`.
 
-    `ideal` is the depth that alpha-beta would reach in perfect order if every node had q moves: the minimal tree of
-    Knuth and Moore has q^⌈p/2⌉ + q^⌊p/2⌋ - 1 leaves. It is None if minimax has only one leaf.
+    `reached` has the depths by method. `ideal` is the depth that alpha-beta would reach in perfect move order if every
+    node had q moves, where q is the `depth`-th root of `leaves`: according to Knuth and Moore, it then visits
+    q^⌈p/2⌉ + q^⌊p/2⌋ - 1 leaves at depth p. `ideal` is None if minimax has only one leaf.
     """
 
     depth: int
@@ -125,9 +129,10 @@ class ReachedDepths:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Number of leaves by method and depth: `leaves[name][p - 1]` is the number at depth p, within the budget.
+    """Number of leaves by method and depth: `leaves[name][p - 1]` is the number at depth p.
 
-    Methods of `DEPTH_METHODS` are counted to any depth, the others to `max_depth`.
+    Each method is counted as deep as its leaves stay within `budget`: minimax and the methods outside `DEPTH_METHODS` at
+    most to `max_depth`, the others at most to `DEEPEST`.
     """
 
     leaves: Mapping[str, list[int]]
@@ -186,7 +191,7 @@ class Comparison:
 
 
 def compare_methods(problem: Problem[Any, Any], position: Any, max_depth: int, budget: int) -> Comparison:
-    """Count the leaves of every method, each within `budget` leaves."""
+    """Count the leaves that each method visits at each depth, within the limits that `Comparison` describes."""
     leaves = {
         name: list(
             islice(count(problem, position, budget), DEEPEST if name in DEPTH_METHODS[1:] else max_depth)

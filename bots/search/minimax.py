@@ -1,7 +1,7 @@
-"""Minimax in four forms: the value of a node when both players play optimally.
+"""Minimax search, written in four forms. A node's minimax value is its value if both players play optimally from there.
 
-Depth is the number of plies to look ahead. All four visit every node to that depth, compute the exact value, and
-return the leftmost best move. A search that is stopped has no usable result, so it raises `Stopped`.
+Depth is the number of plies to look ahead. All four forms visit every node to that depth, compute the exact minimax value
+for that depth, and return the leftmost best move. A search that is stopped has no usable result, so it raises `Stopped`.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from arena.games.core import M, P, Player
 def minimax(
     problem: Problem[P, M], position: P, depth: int, monitor: SearchMonitor | None = None
 ) -> SearchResult[M]:
-    """Search with two mutually recursive functions (source 003; source 002's standard form; source 000's maximize and minimize).
+    """Search with two mutually recursive functions, one for each player.
 
-    A later move must be strictly better to replace an earlier one, so the leftmost wins ties.
+    This is the form of source 003, the standard form of source 002, and source 000's maximize and minimize. A later move
+    must be strictly better to replace an earlier one, so the leftmost wins ties.
     Erratum 7: the last equation of source 000's `minimize` must take the minimum.
     """
     monitor = monitor or SearchMonitor()

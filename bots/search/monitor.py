@@ -1,9 +1,9 @@
 """Observer of a running search, which can also stop it.
 
 A search calls `enter` for every node, then `record_leaf` or the search of its children, then `leave`. Without a trace
-it may call `count_leaves` for leaves that it values together. The monitor counts, polls the stop, and records events
-if a trace is wanted. A search that runs parts in parallel gives each part a fork and joins the forks in move order, so
-that the trace is the same in every run.
+it may call `count_leaves` for leaves that it values together. The monitor counts nodes and leaves, polls the function
+that may stop the search (`Stop`), and records events if a trace is wanted. A search that runs parts in parallel gives
+each part a fork of the monitor and joins the forks in move order, so that the trace is the same in every run.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from typing import Any
 from arena.bots.search.move_values import MoveValue
 
 Path = tuple[int, ...]
-"""Path of a node: at each ply from the root, the index of the move in move order."""
+"""Path from the root of a search to a node: the index of each move in move order."""
 
 Stop = Callable[[], bool]
 """Function that returns True to stop a search. It is called at every node, also from other threads, so it must be fast."""
 
 
 class Stopped(Exception):
-    """Raised when the search is stopped before it has its answer."""
+    """Raised when a search is stopped before it has its result."""
 
 
 def never_stop() -> bool:
@@ -33,7 +33,10 @@ def never_stop() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Entered:
-    """Event: a node was entered with a window. Both bounds are None for a search without windows."""
+    """Event: a node was entered, to be searched `depth` plies deep within the window from `alpha` to `beta`.
+
+    Both bounds are None for a search without windows.
+    """
 
     path: Path
     position: Any
@@ -44,7 +47,7 @@ class Entered:
 
 @dataclass(frozen=True, slots=True)
 class Valued:
-    """Event: a leaf was valued."""
+    """Event: a leaf was valued. The value is for Maxie."""
 
     path: Path
     position: Any
@@ -53,7 +56,7 @@ class Valued:
 
 @dataclass(frozen=True, slots=True)
 class TableHit:
-    """Event: the transposition table had the value of a node, so nothing below the node was searched."""
+    """Event: the transposition table had the value of a node, so nothing below it was searched. The value is for Maxie."""
 
     path: Path
     position: Any
@@ -77,8 +80,10 @@ Event = Entered | Valued | TableHit | Exited
 
 
 class SearchMonitor:
-    """Counter of nodes and leaves, which polls the stop and records events if `tracing`.
+    """Counter of a search's nodes and leaves. It polls `stop`, and with `tracing` records the events of the search.
 
+    stop     function that returns True to stop the search
+    events   events in order; None without `tracing`
     nodes    nodes entered, including the root and the leaves
     leaves   leaves valued
     sorted   positions estimated only to sort moves
@@ -121,7 +126,7 @@ class SearchMonitor:
         self.held = max(self.held, len(self._live))
 
     def record_leaf(self, path: Path, position: object, value: int, *, horizon: bool) -> None:
-        """Record the value of a leaf."""
+        """Record the value of a leaf for Maxie. `horizon` is True if the leaf was only estimated."""
         self.leaves += 1
         self.horizon |= horizon
         if self.events is not None:
@@ -129,30 +134,36 @@ class SearchMonitor:
             self.events.append(Exited(path, position, MoveValue(value), pruned=False))
 
     def count_leaves(self, leaves: int, *, horizon: bool) -> None:
-        """Count leaves without a trace. The caller must poll the stop itself."""
+        """Count leaves that were not entered, without a trace. The caller must poll `stop` itself.
+
+        `horizon` is True if one of them was only estimated.
+        """
         self.nodes += leaves
         self.leaves += leaves
         self.horizon |= horizon
 
     def record_table_hit(self, path: Path, position: object, value: int, *, horizon: bool) -> None:
-        """Record that the transposition table had the value of a node."""
+        """Record that the transposition table had the value of a node, for Maxie.
+
+        `horizon` is True if a deeper search may change the value.
+        """
         self.horizon |= horizon
         if self.events is not None:
             self.events.append(TableHit(path, position, value))
             self.events.append(Exited(path, position, MoveValue(value), pruned=False))
 
     def leave(self, path: Path, position: object, result: MoveValue | int, *, pruned: bool = False) -> None:
-        """Record the result of an inner node."""
+        """Record the result of an inner node. `pruned` is True if a cut occurred at one of its children."""
         if self.events is not None:
             move_value = result if isinstance(result, MoveValue) else MoveValue(result)
             self.events.append(Exited(path, position, move_value, pruned))
 
     def fork(self, stop: Stop | None = None) -> SearchMonitor:
-        """Return a monitor for a part that runs in parallel, with the given stop or this monitor's."""
+        """Return a monitor for a part of the search that runs in parallel, with the function `stop` or this monitor's."""
         return SearchMonitor(stop or self.stop, tracing=self.events is not None)
 
     def join(self, parts: Iterable[SearchMonitor]) -> None:
-        """Add the counts and events of `parts`, given in move order."""
+        """Add the counts and events of the forks `parts`, given in move order."""
         for part in parts:
             self.nodes += part.nodes
             self.leaves += part.leaves

@@ -14,14 +14,14 @@ from arena.bots.search.search_values import INFINITY
 
 @dataclass(frozen=True, slots=True)
 class MoveValue:
-    """A value, with the move that leads to it, or None for a Leaf. Create it with `step` or `leaf`."""
+    """Value for Maxie, with the move that leads to it, or with None for a Leaf. Create it with `step` or `leaf`."""
 
     value: int
     move: Any = None
 
     @property
     def is_step(self) -> bool:
-        """Return True if there is a move."""
+        """Return True for a Step, which has a move."""
         return self.move is not None
 
 

@@ -18,7 +18,7 @@ from arena.games.core import M, P
 
 
 class OrderedMove(NamedTuple, Generic[P, M]):
-    """A move of a node: its index in move order, and the position after it."""
+    """Move of a node, with its index in move order (`number`) and the position after it (`child`)."""
 
     number: int
     move: M
@@ -38,10 +38,10 @@ def in_move_order(problem: Problem[P, M], position: P, moves: Sequence[M]) -> It
 def best_first(
     problem: Problem[P, M], position: P, moves: Sequence[M], hint: M | None, *, distance: int, static: bool
 ) -> Iterable[OrderedMove[P, M]]:
-    """Return the moves of a node, the `hint` first.
+    """Return the moves of a node, the `hint` first unless it is None.
 
     The others are sorted by static value, the best for the mover first, if `static` is True; otherwise they are in
-    move order.
+    move order. `distance` is the number of plies from the root to the node.
     """
     if not static:
         if hint is not None:
@@ -67,7 +67,7 @@ def hint_first(
 
 
 def move_to_front(moves: list[M], move: M) -> None:
-    """Move one move to the front; the others keep their order."""
+    """Put `move` at the front of the list `moves`; the others keep their order."""
     moves.remove(move)
     moves.insert(0, move)
 
@@ -76,6 +76,9 @@ T = TypeVar("T")
 
 
 def split_moves(moves: Sequence[T], prune_percentage: float) -> tuple[Sequence[T], Sequence[T]]:
-    """Return the first floor(prune_percentage × n) moves, and the rest (source 001, section 6; erratum 5)."""
+    """Return the first floor(prune_percentage × n) of n moves, and the rest (source 001, section 6; erratum 5).
+
+    `prune_percentage` is a fraction from 0 to 1, named as in the source.
+    """
     cut = floor(prune_percentage * len(moves))
     return moves[:cut], moves[cut:]

@@ -19,9 +19,10 @@ Evaluator = Callable[[P], int]
 
 
 class Expansion(NamedTuple, Generic[M]):
-    """An expanded node: its moves in move order, or for a leaf no moves and the value.
+    """Expanded node: its moves in move order, or for a leaf no moves and the value.
 
-    `horizon` is True for a leaf that is only estimated: a deeper search may change its value.
+    `value` is for Maxie, and 0 for an inner node. `horizon` is True for a leaf that is only estimated: a deeper search may
+    change its value.
     """
 
     moves: Sequence[M]
@@ -31,7 +32,7 @@ class Expansion(NamedTuple, Generic[M]):
 
 @dataclass(frozen=True, slots=True)
 class Problem(Generic[P, M]):
-    """A game to search, and the evaluator for its positions."""
+    """Search problem: a game to search, and the evaluator for its positions."""
 
     game: Game[P, M]
     evaluator: Evaluator[P]

@@ -24,7 +24,7 @@ from arena.bots.search.thread_pool import Task, ThreadPool
 from arena.games.core import M, P
 
 Answer = tuple[int, Line[M]]
-"""A value for the player to move at the node, and the line that leads to it."""
+"""Value of a node for its player to move, and the line that leads to the value."""
 
 
 def scouts(
@@ -45,9 +45,9 @@ def search(
     depth: int,
     path: Path,
 ) -> Answer[M]:
-    """Return the value of a node within a window, and the line that leads to it.
+    """Return the value of a node within a window, and the line that leads to the value.
 
-    Window and value are for the player to move there.
+    Window and value are for the node's player to move. `path` is the node's path from the root.
     """
     alpha, beta = window
     sign = problem.game.player(position).sign
@@ -63,7 +63,7 @@ def search(
 
 
 class _InnerNode(Generic[P, M]):
-    """An inner node being searched. Its tests run in any threads; all its other work runs in the thread that created it."""
+    """Inner node being searched. The tests of its children run in any threads, its other work in the thread that created it."""
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
-"""Values shared by all algorithms.
+"""Scale of values that all search algorithms share.
 
-A value is an integer for Maxie, who prefers high values. A win d plies from the root of the search has the value WIN
-- d, and a loss -(WIN - d), so that a nearer win and a later loss are better; a draw is 0. Estimates stay within
+A value is an integer for Maxie, who prefers high values. A win for her d plies from the root of the search has the value
+`WIN - d`, and a loss `-(WIN - d)`, so that a nearer win and a later loss are better; a draw is 0. Estimates stay within
 ±ESTIMATE_LIMIT, so an estimate is never mistaken for a win. Distances must stay below WIN - ESTIMATE_LIMIT = 100,000
 plies.
 """
@@ -17,7 +17,7 @@ INFINITY = WIN + 1
 
 
 def outcome_value(outcome: Outcome, distance: int) -> int:
-    """Return the value of a finished position, `distance` plies below the root of the search."""
+    """Return the value for Maxie of a finished position, `distance` plies below the root of the search."""
     if outcome.winner is None:
         return 0
     return outcome.winner.sign * (WIN - distance)
@@ -29,17 +29,19 @@ def clamp_estimate(estimate: int) -> int:
 
 
 def is_decided(value: int) -> bool:
-    """Return True for the value of a won position, which no deeper search changes."""
+    """Return True if the value is a certain win of either player, which no deeper search changes."""
     return abs(value) > ESTIMATE_LIMIT
 
 
 def plies_to_end(value: int) -> int | None:
-    """Return the number of plies from the root to the end if the value is decided; None if it is not."""
+    """Return the number of plies from the root to the end of the match if the value is decided; None if it is not."""
     return WIN - abs(value) if is_decided(value) else None
 
 
 def from_root(value: int, distance: int) -> int:
-    """Convert a value counted from a node to one counted from the root, `distance` plies above it.
+    """Return a value as counted from the root, given the value as counted from a node `distance` plies below it.
+
+    Only a decided value changes, because it contains the number of plies to the end.
 
     The conversion is strictly monotone, so bounds stay bounds.
     """
@@ -51,7 +53,9 @@ def from_root(value: int, distance: int) -> int:
 
 
 def from_node(value: int, distance: int) -> int:
-    """Convert a value counted from the root to one counted from a node `distance` plies below it: the inverse of `from_root`.
+    """Return a value as counted from a node, given the value as counted from the root `distance` plies above it.
+
+    This is the inverse of `from_root`.
 
     Tables store values in this form, because other paths may lead to the node.
     """

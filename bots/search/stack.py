@@ -63,7 +63,10 @@ def stack_alphabeta(
     *,
     memo: bool = False,
 ) -> SearchResult[M]:
-    """Search by fail-soft alpha-beta without recursion. With `memo`, values of positions are kept, or bounds after a cut."""
+    """Search by fail-soft alpha-beta without recursion.
+
+    With `memo`, the value of each searched position is kept and used again, or a bound on it after a cut.
+    """
     return _StackSearch(problem, monitor or SearchMonitor(), Table() if memo else None, cutting=True).search(
         position, depth
     )
@@ -107,7 +110,7 @@ class _StackSearch(Generic[P, M]):
         return SearchResult(answer, last, () if last is None else (last,))
 
     def _enter_node(self, position: P, depth: int, low: int, high: int) -> int | None:
-        """Enter a node; the window is for Maxie. Return its value for Maxie if it is a leaf or its value is known.
+        """Enter a node with the window (`low`, `high`) for Maxie. Return its value for Maxie if it is a leaf or known.
 
         Otherwise push a frame and return None.
         """

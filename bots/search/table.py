@@ -29,7 +29,12 @@ class Bound(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Entry(Generic[M]):
-    """A searched position. `value` is for the player to move, counted from this node."""
+    """Entry for a searched position. `value` is for its player to move, with distances to a win counted from this position.
+
+    depth       depth to which the position was searched, in plies
+    move        best move, or the move that caused a cut
+    generation  number of the root search that stored the entry
+    """
 
     depth: int
     value: int
@@ -53,7 +58,7 @@ class Table(Generic[P, M]):
         return len(self._entries)
 
     def new_search(self) -> None:
-        """Start a new search of a root: later entries belong to it."""
+        """Start a new search of a root, to which later entries belong."""
         self.generation += 1
 
     def move(self, position: P) -> M | None:
@@ -62,10 +67,11 @@ class Table(Generic[P, M]):
         return entry.move if entry is not None else None
 
     def probe(self, position: P, depth: int, distance: int, alpha: int, beta: int) -> tuple[int, bool] | None:
-        """Return a value that decides this window, and True if an earlier search of a root stored it.
+        """Return a value that decides the window from `alpha` to `beta`, and True if an earlier search of a root stored it.
 
-        Fail-soft, for the player to move: an exact value, a lower bound ≥ beta, or an upper bound ≤ alpha. Return
-        None if the table has none of these.
+        The value is for the player to move: the exact value, a lower bound ≥ beta, or an upper bound ≤ alpha. Return None
+        if the table has none of these from a search to exactly `depth` plies. `distance` is the number of plies from the
+        root to the position.
         """
         entry = self._entries.get(position)
         if entry is None or entry.depth != depth:
@@ -79,7 +85,10 @@ class Table(Generic[P, M]):
         return (value, entry.generation != self.generation) if answers else None
 
     def store(self, position: P, depth: int, distance: int, value: int, kind: Bound, move: M) -> None:
-        """Store the result of a search of this position to this depth. O(1), also when full."""
+        """Store the result of a search of this position to `depth` plies, `distance` plies below the root.
+
+        It takes constant time, even when the table is full.
+        """
         self._entries.pop(position, None)
         if len(self._entries) >= self.size:
             self._entries.popitem(last=False)

@@ -19,7 +19,7 @@ R = TypeVar("R")
 
 
 class Task(Generic[R]):
-    """A piece of work: queued, then started by one thread, then done with a result or an error."""
+    """Piece of work, which is queued, then started by one thread, then done with a result or an error."""
 
     __slots__ = ("_function", "done", "error", "has_begun", "result")
 

@@ -1,8 +1,8 @@
 """Breakthrough (Dan Troyka, 2000): pawns walk straight or diagonally ahead, and the first player to reach the far row
 wins.
 
-A larger game than Connect Four in docs/games.md: moves from square to square, an estimate, and the size of the board
-in the setup.
+As an example, it goes beyond the Connect Four of docs/games.md: its moves go from square to square, it has an estimate,
+and its setup contains the size of the board.
 """
 
 from __future__ import annotations

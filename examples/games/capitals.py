@@ -11,9 +11,12 @@ from arena import MAXIE, MINNIE, Outcome, Player, Riskless, load_map
 GARRISON = 2
 """Number of armies that a capital trains in addition to the one that every occupied territory trains."""
 CATCH_UP = 2
-"""Number of further armies that a capital trains for each territory that its owner has fewer than the opponent."""
+"""Number of further armies that a capital trains per territory by which its owner is behind the opponent."""
 APART = 4
-"""Number of roads between the capitals, if the start allows it. Nearer ones fall soon, and farther ones hardly ever."""
+"""Number of roads between the capitals, if the start position allows it.
+
+Capitals that are nearer to each other fall soon, and farther ones hardly ever.
+"""
 TERRITORY = 10
 """Value of a territory in `Capitals.estimate`, in armies."""
 
@@ -51,7 +54,10 @@ class Capitals(Riskless):
         return outcome
 
     def estimate(self, position):
-        """Return the difference in armies, where armies next to an enemy count half more, and in territories."""
+        """Return the estimate for Maxie: her lead in armies, plus TERRITORY for each territory of her lead.
+
+        Armies next to an enemy count one and a half times.
+        """
         armies = position.armies
         border = {1: 0, -1: 0}
         for v, n in enumerate(armies):
@@ -61,14 +67,15 @@ class Capitals(Riskless):
 
 
 def _territory_lead(armies) -> int:
-    """Return the number of territories that Maxie holds more than Minnie."""
+    """Return Maxie's number of territories minus Minnie's. `armies`: positive numbers are Maxie's."""
     return sum((n > 0) - (n < 0) for n in armies)
 
 
 def _choose_capitals(map) -> dict[Player, int]:
-    """Return a capital for each player: territories held at the start, APART roads apart if possible.
+    """Return each player's capital: a territory that the player holds at the start.
 
-    Of several such pairs, the one is taken whose distances to all territories differ least.
+    The capitals are APART roads apart, or as nearly as possible. Among several such pairs, the sums of the capitals'
+    distances to all territories differ least.
     """
     distances = [_distances(map, v) for v in range(map.size)]
     maxies = [v for v, armies in enumerate(map.start) if armies > 0]

@@ -27,7 +27,11 @@ CAP, OVER, GOAL, ROWS, GARRISON, CATCH_UP, TERRITORY = range(7)
 FIRST = 7
 NEAR = FIRST + MOST + 1
 ROADS = NEAR + MOST
-"""Places in the rules. At ROADS begin the source and the target of each road."""
+"""Indices in the array `rules`.
+
+GARRISON, CATCH_UP and TERRITORY are the constants of capitals.py. From FIRST on stands the number of each territory's
+first road, from NEAR on the set of its neighbours as bits, and from ROADS on the source and the target of each road.
+"""
 
 
 class CompiledCapitals(capitals.Capitals):

@@ -13,7 +13,7 @@ from arena.protocol.messages import ClientMessage
 
 @dataclass(frozen=True)
 class SendMessage:
-    """Message to send. It is dropped if there is no connection, because the server asks again after a reconnection."""
+    """Message to send to the server. It is dropped without a connection: after a reconnection the server asks again."""
 
     message: ClientMessage
 
@@ -27,9 +27,9 @@ class Prepare:
 
 @dataclass(frozen=True)
 class Choose:
-    """Request to let the match's bot choose a move after its earlier requests.
+    """Request to let the match's bot choose a move in `position`, once it has handled its earlier requests.
 
-    Then the driver calls `Machine.handle_move_chosen`.
+    When the bot has chosen, the driver calls `Machine.handle_move_chosen`.
     """
 
     match: str
@@ -57,7 +57,7 @@ class EndMatch:
 
 @dataclass(frozen=True)
 class Warn:
-    """A problem to report to the bot's owner, in one line."""
+    """Problem to report to the bot's owner, in one line."""
 
     text: str
 
@@ -73,12 +73,12 @@ class ReportStatus:
     deviations: Mapping[str, float] = field(default_factory=dict)
     """Rating deviations by game; empty from a server that does not send them."""
     table: str = ""
-    """Path, on the server's page, of the table of an event that has just ended; empty for none."""
+    """Path, on the server's website, of the final table of an event that has just ended; empty for none."""
 
 
 @dataclass(frozen=True)
 class ScheduleChallenge:
-    """Request to call `Machine.open_challenges` after a pause: a challenge was unsuccessful, for the reason `why`."""
+    """Request to call `Machine.send_challenges` after a pause: a challenge was unsuccessful, for the reason `why`."""
 
     why: str
 

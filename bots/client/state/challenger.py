@@ -8,16 +8,16 @@ from arena.protocol.messages import Challenge, Challenged, ChallengeOver
 class Challenger:
     """State of the challenges that this client opens.
 
-    The driver sends `challenge` when the bot can play another match.
+    The client's `Machine` sends `challenge` as many times as `count_to_open` returns.
     """
 
     def __init__(self, challenge: Challenge | None) -> None:
-        """Start without open challenges. `challenge` is opened again and again; None for none."""
+        """Start without open challenges. `challenge` is the challenge to open repeatedly; None to challenge nobody."""
         self.challenge = challenge
         self._sent_count = 0
         self._open_ids: set[str] = set()
         self._accepted_matches: set[str] = set()
-        """Matches that are agreed but have not started."""
+        """Ids of the matches whose challenge was accepted and that have not started."""
 
     def __contains__(self, challenge: str) -> bool:
         return challenge in self._open_ids
@@ -33,18 +33,18 @@ class Challenger:
         self._sent_count += 1
 
     def record_opened(self, challenged: Challenged) -> None:
-        """Record that a challenge is open."""
+        """Record that the server has opened a challenge that this client sent."""
         self._sent_count = max(0, self._sent_count - 1)
         self._open_ids.add(challenged.challenge)
 
     def handle_refusal(self) -> bool:
-        """Handle a refusal by the server. Return True if it may concern a challenge."""
+        """Handle a refusal by the server. Return True if it may answer a challenge, because one awaits its answer."""
         was_sent = self._sent_count > 0
         self._sent_count = max(0, self._sent_count - 1)
         return was_sent
 
     def handle_challenge_over(self, message: ChallengeOver) -> bool:
-        """Handle the end of a challenge. Return True if it was unsuccessful."""
+        """Handle the end of a challenge. Return True if this client opened it and nobody accepted it."""
         if message.challenge not in self._open_ids:
             return False
         self._open_ids.discard(message.challenge)
@@ -54,7 +54,7 @@ class Challenger:
         return True
 
     def record_start(self, match: str) -> None:
-        """Record that a match has started."""
+        """Record that the match with the id `match` has started."""
         self._accepted_matches.discard(match)
 
     def reset(self) -> None:

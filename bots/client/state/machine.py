@@ -4,7 +4,7 @@ It does no I/O and reads no clock; `bots.client.client` drives it. Times are sec
 `time.monotonic()`. It trusts the server about everything except its own matches: a message about an unknown match
 is reported and changes nothing.
 
-A match goes through these phases. `end` is possible in each of them::
+A match goes through these phases. The message `end` may arrive in each of them::
 
     PREPARING -- prepared --> WAITING -- turn --> CHOOSING -- chose --> WAITING ...
          any -- the bot failed --> RESIGNED
@@ -65,13 +65,16 @@ from arena.protocol.messages import (
 CHALLENGE_CODES = frozenset(
     {Code.BAD_CHALLENGE, Code.OPPONENT_UNAVAILABLE, Code.RATE_LIMITED, Code.SHUTTING_DOWN}
 )
-"""Codes with which a server refuses a challenge."""
+"""Error codes with which a server refuses a challenge."""
 MAX_REASON = 200
 """Maximum length of a resignation's reason in a message, in characters."""
 
 
 class Machine:
-    """State of one client: its session and its matches."""
+    """State of one client: its session and its matches.
+
+    A method that returns actions leaves it to the driver to perform them, in order.
+    """
 
     def __init__(
         self,
@@ -83,8 +86,9 @@ class Machine:
         """Start without a connection.
 
         challenge          challenge to open whenever there is room for a match
-        previous_matches   matches of an earlier process of this bot that may be in play; `hello.session` is its session
-        event              event to enter, also after each reconnection; empty for none
+        previous_matches   ids of the matches that an earlier process of this bot may have left in play; `hello.session`
+                           is the session of that process
+        event              name of the event to enter, also after each reconnection; empty for none
         """
         self._event = event
         self._hello = hello
@@ -96,7 +100,7 @@ class Machine:
         self._ever_welcomed = False
         self._matches: dict[str, MatchState] = {}
         self._previous_matches = set(previous_matches)
-        """Matches of an earlier process that the server has not mentioned yet."""
+        """Ids of the matches of an earlier process that the server has not mentioned yet."""
         self._open_challenges: list[str] = []  # challenges to this bot, waiting for room for a match
         self._ratings: Mapping[str, float] = {}
         self.unrated = 0
@@ -104,7 +108,7 @@ class Machine:
         self.welcomed = False
         """True if the current connection has completed its handshake."""
         self.grace = 0.0
-        """Seconds for which the server waits for a disconnected client; 0 before the first welcome."""
+        """Seconds for which the server waits for a disconnected client to return; 0 before the first welcome."""
 
     @property
     def is_done(self) -> bool:
@@ -138,16 +142,16 @@ class Machine:
 
     @property
     def matches(self) -> frozenset[str]:
-        """Return the matches that are not known to be over."""
+        """Return the ids of the matches that are not known to be over, including those of an earlier process."""
         return frozenset(self._previous_matches.union(self._matches))
 
     @property
     def match_count(self) -> int:
-        """Return the number of unfinished matches."""
+        """Return the number of matches in play in this process."""
         return len(self._matches)
 
     def handle_connected(self) -> list[Action]:
-        """Handle a new connection."""
+        """Handle a new connection, by starting its handshake."""
         self.welcomed = False
         self._open_challenges.clear()  # the server lists the open challenges again
         self._challenger.reset()
@@ -191,7 +195,7 @@ class Machine:
                 return []  # listings, views and open challenges are not requested here
 
     def send_challenges(self) -> list[Action]:
-        """Open as many challenges as there is room for, if the client is configured to challenge."""
+        """Return the challenges to send now: as many as there is room for, none if the client challenges nobody."""
         room = self._hello.matches - len(self._matches)
         room = room if self._quota is None else min(room, self._quota)
         challenge = self._challenger.challenge
@@ -255,7 +259,7 @@ class Machine:
                 return self._handle_end(state, message)
 
     def handle_prepared(self, match: str) -> list[Action]:
-        """Handle the end of a bot's preparation."""
+        """Handle the end of the preparation of the bot of `match`."""
         state = self._matches.get(match)
         if state is None or state.phase is not Phase.PREPARING:
             return []
@@ -269,7 +273,7 @@ class Machine:
     def handle_move_chosen(
         self, match: str, ply: int, move: Any, thinking: Thinking | None, now: float
     ) -> list[Action]:
-        """Handle a bot's choice. Drop it if it is no longer needed."""
+        """Handle the move that a bot chose at `ply`, at the time `now`. Ignore it if it is no longer needed."""
         state = self._matches.get(match)
         if state is None or state.phase is not Phase.CHOOSING or ply != len(state.moves):
             return []
@@ -283,7 +287,7 @@ class Machine:
         return [SendMessage(answer), *(Warn(f"match {match}: {warning}") for warning in warnings)]
 
     def handle_bot_failed(self, match: str, why: str, *, crash: bool = True) -> list[Action]:
-        """Resign a match because its bot cannot continue. `crash` is False if the bot chose to resign."""
+        """Resign a match because its bot cannot continue, for the reason `why`. `crash` is False if the bot itself resigned."""
         state = self._matches.get(match)
         if state is None or state.phase is Phase.RESIGNED:
             return []
@@ -361,7 +365,7 @@ class Machine:
         return [Prepare(match_), *self._count_match()]
 
     def _count_match(self) -> list[Action]:
-        """Count a match that starts against the quota. After the last one, tell the server to assign no more."""
+        """Subtract a starting match from the quota. When the quota is used up, tell the server to assign no more."""
         if not self._quota:
             return []
         self._quota -= 1

@@ -1,4 +1,4 @@
-"""State of one match in the client: moves, phase, clock, and last answer."""
+"""State of one match in the client: its moves, phase and clock, and the bot's last answer."""
 
 from __future__ import annotations
 
@@ -13,16 +13,20 @@ from arena.games.core import Player
 from arena.protocol.messages import Accepted, Move, Resign, Turn
 
 MAX_LAGS = 16
-"""Number of latest moves whose lag is remembered. A single slow move is forgotten after that many moves."""
+"""Number of recent moves whose lag is remembered. A single slow move is forgotten after this many moves."""
 
 
 class Phase(Enum):
-    """Phase of a match; see `bots.client.state.machine`."""
+    """Phase of an unfinished match in the client. `bots.client.state.machine` shows the transitions."""
 
     PREPARING = auto()
+    """The bot is being created and prepares."""
     WAITING = auto()
+    """The bot is ready, and waits for its turn."""
     CHOOSING = auto()
+    """The bot chooses a move."""
     RESIGNED = auto()
+    """The client has resigned, and waits for the server to end the match."""
 
 
 @dataclass
@@ -32,18 +36,20 @@ class MatchState:
     match: Match
     position: Any
     resign: Resign
-    """Answer to every request about a resigned match."""
+    """Message that resigns the match. In phase RESIGNED it answers each `start` and `turn` of the server."""
     phase: Phase = Phase.PREPARING
     moves: list[Any] = field(default_factory=list)
-    """Plain data of the moves that led to `position`."""
+    """Moves that led to `position`, as plain data."""
     last_move: Any = None
     """Opponent's move that led to `position`; None at the start, or if the bot moves twice in a row."""
     early_turn: tuple[Turn, float] | None = None
     """Turn that arrived while the bot was preparing, and its arrival time."""
     clock: Clock = field(default_factory=lambda: Clock(0.0))
+    """Clock of the last turn."""
     answer: Move | None = None
     """Message with the last chosen move; None before the first."""
     answered_at: float = 0.0
+    """Time at which the bot chose the move in `answer`, in seconds as `time.monotonic()`."""
     lags: deque[float] = field(default_factory=lambda: deque(maxlen=MAX_LAGS))
     is_renewed: bool = True
     """False after a lost connection, until the server mentions this match again."""
@@ -51,7 +57,10 @@ class MatchState:
     """True if the match counts for the ratings."""
 
     def catch_up(self, moves: Sequence[Any]) -> None:
-        """Play the new moves, or all moves if earlier ones have changed. Raises GameError."""
+        """Bring the position up to date with `moves`, all moves of the match as plain data. Raises GameError.
+
+        Only the new moves are played, or all moves if earlier ones have changed.
+        """
         game = self.match.game
         count = len(self.moves)
         if moves[:count] != self.moves:
@@ -63,7 +72,7 @@ class MatchState:
         self.moves = list(moves)
 
     def clock_at(self, turn: Turn, arrived: float) -> Clock:
-        """Return the clock for a turn that arrived at `arrived`."""
+        """Return the bot's clock for a turn that arrived at the time `arrived`."""
         maxie, minnie = turn.clocks.maxie_ms / 1000, turn.clocks.minnie_ms / 1000
         own_seconds, opponent_seconds = (
             (maxie, minnie) if self.match.seat is Player.MAXIE else (minnie, maxie)
@@ -79,7 +88,7 @@ class MatchState:
         )
 
     def update_lag(self, accepted: Accepted) -> None:
-        """Update the lag from the time that the server counted for the last answer."""
+        """Record the lag of the last answer: the time that the server counted for it, less the time that the bot used."""
         if self.answer is not None and self.answer.ply == accepted.ply:
             measured_seconds = self.clock.elapsed(self.answered_at)
             self.lags.append(max(0.0, accepted.spent_ms / 1000 - measured_seconds))

@@ -13,28 +13,28 @@ from arena.protocol import values
 from arena.protocol.messages import Move
 
 MAX_LINE = 64
-"""Maximum number of moves of a main line that a message carries."""
+"""Maximum number of moves of the main line that a message carries. Later moves are left out."""
 MAX_NUMBER = 1e12
-"""Largest absolute value that a message can carry."""
+"""Largest absolute value of a position that a message can carry. Larger ones are limited to it."""
 
 MAX_CPU_MS = 1e9
-"""Largest CPU time that a message can carry, in ms."""
+"""Largest CPU time in ms that a message can carry. Longer ones are limited to it."""
 
 _WRONG_DATA = (TypeError, ValueError, OverflowError, AttributeError, LookupError)
 """Exceptions that a game's conversions may raise for a value that is not a move."""
 
 
 class BadChoice(ValueError):
-    """Raised when a bot's choice cannot be sent."""
+    """Raised when a bot's choice is not a move of the game; the message is one line for the bot's author."""
 
 
 def make_move_message(
     match: Match, ply: int, position: Any, move: Any, thinking: Thinking | None
 ) -> tuple[Move, list[str]]:
-    """Return the message for a move, and warnings for the bot's author. Raises BadChoice.
+    """Return the message for a move and its analysis, and warnings for the bot's author. Raises BadChoice.
 
-    An illegal move is sent as well, because the referee decides, not the client. Analysis that cannot be encoded is
-    left out.
+    An illegal move only leads to a warning, because the referee decides, not the client. Analysis that cannot be encoded
+    is left out, with a warning.
     """
     game = match.game
     warnings = []

@@ -1,23 +1,27 @@
-"""Pauses between the attempts of a client to reconnect (PROTOCOL.md, section 10). Pure."""
+"""Pauses between the attempts of a client to reconnect (PROTOCOL.md, section 10). This module does no I/O."""
 
 from __future__ import annotations
 
 from arena.protocol.codes import Code
 
 FIRST_PAUSE = 0.1
-"""Pause before the first attempt to reconnect, in seconds. Each further pause is twice as long."""
+"""Longest pause in seconds before the first attempt to reconnect. It doubles before each further attempt."""
 STOP_PAUSE = 1.0
-"""Pause before the first attempt after the server announced a shutdown, in seconds: a server needs time to restart."""
+"""Longest pause in seconds before the first attempt after the server announced a shutdown: it needs time to restart.
+
+This pause, too, doubles before each further attempt.
+"""
 MAX_PAUSE = 60.0
+"""Upper limit of every pause, in seconds."""
 GRACE_PART = 3
 """Divisor of the grace period, the time for which a restarted server waits for its clients.
 
-While matches are in play, no pause is longer than the grace period divided by this.
+While matches are in play, no pause is longer than the grace period divided by this number.
 """
 
 _TEMPORARY = frozenset({Code.SHUTTING_DOWN, Code.SERVER_FULL, Code.TOO_SLOW})
 _TEMPORARY_AFTER_WELCOME = _TEMPORARY | {Code.NAME_TAKEN, Code.RATE_LIMITED}
-"""Errors that are temporary for a client that was welcomed before.
+"""Codes of fatal errors that are temporary for a client that was welcomed before.
 
 A broken connection may keep the name for some seconds, and another client at the same address may have caused a rate
 limit.
@@ -25,7 +29,7 @@ limit.
 
 
 def should_reconnect(code: Code, *, was_welcomed: bool) -> bool:
-    """Return True if a client retries after this fatal error.
+    """Return True if a client tries to connect again after the fatal error `code`.
 
     was_welcomed: True if the server has welcomed the client before
     """
@@ -33,9 +37,9 @@ def should_reconnect(code: Code, *, was_welcomed: bool) -> bool:
 
 
 def max_reconnect_delay(tries: int, *, stopped: bool, playing: bool, grace: float) -> float:
-    """Return the longest pause in seconds before the next attempt, after `tries` consecutive failures.
+    """Return the longest pause in seconds before the next attempt to connect, after `tries` consecutive failures.
 
-    A client waits between half of this time and all of it.
+    A client waits for a random time between half of this pause and all of it.
 
     stopped   True if the server announced that it stops
     playing   True if the client has unfinished matches

@@ -15,9 +15,9 @@ _REGISTERED: dict[str, tuple[Environment, Any]] = {}
 
 
 def register_game(env: Environment) -> Any:
-    """Return the game of an environment, registering it once.
+    """Return the OpenSpiel game of an environment. Register it under its name when it is first asked for.
 
-    Raises ValueError if its name is registered with another setup.
+    Raises ValueError if the name is already registered with another setup.
     """
     name = game_short_name(env)
     entry = _REGISTERED.get(name)
@@ -60,7 +60,7 @@ class SpielGame(pyspiel.Game):  # type: ignore[misc]
 
 
 class SpielState(pyspiel.State):  # type: ignore[misc]
-    """Position of a match. OpenSpiel changes it with each move."""
+    """State of a match, which OpenSpiel changes in place with each move."""
 
     def __init__(self, game: SpielGame) -> None:
         super().__init__(game)
@@ -93,7 +93,7 @@ class SpielState(pyspiel.State):  # type: ignore[misc]
 
 
 class Observer:
-    """Observation of one player: its own armies above 0, the opponent's below 0."""
+    """Observation of a position by one player: its own pieces are positive numbers, the opponent's are negative."""
 
     def __init__(self, env: Environment) -> None:
         self._env = env

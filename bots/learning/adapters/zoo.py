@@ -1,4 +1,4 @@
-"""PettingZoo environment, whose agents take turns."""
+"""PettingZoo environment of a match, in which the agents `maxie` and `minnie` take turns."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ AGENTS = tuple(str(player) for player in Player)
 
 
 class MatchEnv(AECEnv):  # type: ignore[misc]
-    """One match. An observation has `observation`, seen by the agent, and `action_mask`.
+    """One match. An agent's observation is a dictionary with `observation`, as the agent sees it, and `action_mask`.
 
-    The mask of an agent is all 0 while the other agent is to move.
+    In `observation` the agent's own pieces are positive numbers, and the opponent's are negative. The mask of an agent is
+    all 0 while the other agent is to move.
     """
 
     metadata: ClassVar[dict[str, Any]] = {
@@ -64,7 +65,10 @@ class MatchEnv(AECEnv):  # type: ignore[misc]
         return {"observation": observation.astype(np.int8), "action_mask": mask}
 
     def step(self, action: Any) -> None:
-        """Play an action. Raises IllegalMove."""
+        """Play the move with the index `action` for the selected agent. Raises IllegalMove.
+
+        After the end of the match the agent is removed, as PettingZoo requires.
+        """
         agent = self.agent_selection
         if self.terminations[agent]:
             self._was_dead_step(action)

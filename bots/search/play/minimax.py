@@ -14,7 +14,7 @@ from arena.games.core import Game, M, P
 
 
 class Minimax(Generic[P, M]):
-    """The simplest implementation of the contract of `bots.search.play`."""
+    """Minimax search, the simplest implementation of the contract of `bots.search.play`."""
 
     def __init__(self, evaluator: Evaluator[P]) -> None:
         self.evaluator = evaluator
@@ -44,7 +44,7 @@ class Minimax(Generic[P, M]):
     def _search_node(
         self, problem: Problem[P, M], monitor: SearchMonitor, position: P, depth: int, path: Path
     ) -> tuple[int, Line[M]]:
-        """Return the value of a node for Maxie, and the line that leads to it."""
+        """Return the value of a node for Maxie, and the line that leads to the value."""
         monitor.enter(path, position, depth)
         sign = problem.game.player(position).sign
         expansion = problem.expand(position, depth, len(path))

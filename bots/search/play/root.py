@@ -1,4 +1,4 @@
-"""Interface of the searches used in play, and their best move and window at the root."""
+"""Interface of the searches used in play, and the best move and window that they keep at the root."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from arena.bots.search.search_values import INFINITY
 from arena.games.core import Game, M, P
 
 Progress = Callable[[SearchResult[M]], None]
-"""Function that receives the best root move so far."""
+"""Function that receives the result of a search so far, with the best root move."""
 
 
 class Search(Protocol[P, M]):
-    """A fixed-depth search with the contract in the docstring of `bots.search.play`. One object serves one match."""
+    """Fixed-depth search with the contract in the docstring of `bots.search.play`. One object serves one match."""
 
     def __call__(
         self,
@@ -30,12 +30,16 @@ class Search(Protocol[P, M]):
     ) -> SearchResult[M]:
         """Search `position` to `depth` plies.
 
-        `order` lists the root moves to search, in that order and each at most once. Other moves are not searched.
+        `order` lists the root moves to search, in that order and each at most once. Other moves are not searched. Raises
+        Stopped if the monitor stops the search.
         """
 
 
 class Root(Generic[P, M]):
-    """Best root move so far, and the window for the next move.
+    """Best root move so far, and the window for the next root move.
+
+    `sign` is 1 if Maxie is to move at the root, -1 if Minnie is. `value` is the best value for the player to move,
+    `index` the number of the best move in move order, and `line` the main line.
 
     Ties go to the leftmost move, but moves may come in any order. So a move left of the best move is searched with an
     alpha that is lower by one: then a value equal to the best value is exact, and the move replaces the best move.
@@ -49,11 +53,11 @@ class Root(Generic[P, M]):
         self.line: Line[M] = ()
 
     def alpha(self, index: int) -> int:
-        """Return the lower bound of the window for the move number `index`, for the player to move."""
+        """Return the lower bound of the window for the root move with the number `index`, for the player to move."""
         return self.value - 1 if index < self.index else self.value
 
     def update(self, ordered: OrderedMove[P, M], value: int, line: Line[M]) -> None:
-        """Update the best with a searched move.
+        """Update the best root move with a move that has been searched.
 
         `value` is for the player to move; it is exact if it exceeds the alpha of the move.
         """

@@ -1,4 +1,7 @@
-"""SVG chart that compares algorithms: leaves by depth on a logarithmic scale, with curves for powers of the branching factor q."""
+"""SVG chart of the leaves that each algorithm visits at each depth p, on a logarithmic scale.
+
+Curves for powers of the branching factor q show the number of leaves to expect.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ POWERS = ((1.0, "q^p"), (0.75, "q^(3p/4)"), (0.5, "q^(p/2)"))
 
 
 def leaves_chart_svg(comparison: Comparison, title: str) -> str:
-    """Return the plot. Raises ValueError if there is nothing to draw."""
+    """Return the chart as an SVG document. Raises ValueError if no algorithm finished depth 1."""
     depth = comparison.deepest
     if depth == 0:
         raise ValueError("nothing to draw: no algorithm finished depth 1 within its budget of leaves")
@@ -63,9 +66,9 @@ def _draw_axes(area: Area, depth: int, powers: range) -> Iterator[str]:
 
 
 def _draw_labels(ends: list[tuple[float, float, str, str]]) -> Iterator[str]:
-    """Yield the names as SVG text at the right edge, each at its line's height, moved apart if they would overlap.
+    """Yield the names of the curves as SVG text at the right edge, each at its curve's height, moved apart if they overlap.
 
-    A line that ends earlier has its name at its end.
+    A curve that ends before the right edge has its name at its end. `ends` has the end of each curve: x, y, name, colour.
     """
     gap = 15.0
     column = WIDTH - RIGHT + 34

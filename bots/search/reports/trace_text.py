@@ -1,4 +1,4 @@
-"""Trace in the format of source 001's own traces (Figures 4 and 5).
+"""Trace of a search as text, in the format of source 001's own traces (Figures 4 and 5).
 
 F: state (Maxie,e) with ab=(Leaf(Minnie wins!),Leaf(Maxie wins!))
 Estimating state e[3]
@@ -23,13 +23,13 @@ from arena.games.core import Game, Player, Reason
 from arena.games.explicit import Explicit
 
 _SIDES = {2: ("left", "right"), 3: ("left", "middle", "right")}
-"""Words for the moves of a node with two or three moves, as in the last line of a trace."""
+"""Words for the moves of a node with two or three moves, for the last line of a trace."""
 
 NAMES = {Player.MAXIE: "Maxie", Player.MINNIE: "Minnie"}
 
 
 def trace_lines(game: Game[Any, Any], events: Iterable[Event], *, estimates: bool = True) -> Iterator[str]:
-    """Yield one line for each event. Leaves have a line of their own unless `estimates` is False."""
+    """Yield one line for each event of a search. The valuation of a leaf has no line if `estimates` is False."""
     for event in events:
         node = f"({NAMES[game.player(event.position)]},{state_text(game, event.position)})"
         match event:
@@ -79,7 +79,10 @@ def state_text(game: Game[Any, Any], position: Any) -> str:
 
 
 def value_text(value: int) -> str:
-    """Return a value as source 001 prints it. An infinite bound is printed as a win of Maxie (+∞) or Minnie (-∞)."""
+    """Return a value for Maxie as source 001 prints it.
+
+    An infinite bound is printed as a win of Maxie (+∞) or Minnie (-∞).
+    """
     if abs(value) == INFINITY:
         return "Maxie wins!" if value > 0 else "Minnie wins!"
     plies = plies_to_end(value)

@@ -16,13 +16,16 @@ from arena.games.explicit import Explicit
 
 @dataclass
 class TracedNode:
-    """A node of the picture.
+    """Node of a reconstructed tree.
 
-    windows   each window with which it was entered, in order; empty if the search has no windows
-    result    its last result; None if it was not visited, or has no result
+    label     name of the node in an explicit tree, or its position as text
+    move      move that leads to the node, as text; empty for the root
+    windows   each window with which the search entered it, in order; empty if the search has no windows
+    result    its last result; an unvisited leaf of an explicit tree has its value; otherwise None
     visited   True if the search entered it
     cut       True if it was visited, but not all of its children
-    leaf      True if it was valued, or was not visited and has no children here
+    leaf      True if it was valued, or has no children here
+    recalled  True if the transposition table had its value
     """
 
     path: Path
@@ -41,11 +44,11 @@ class TracedNode:
 def traced_tree(
     game: Game[Any, Any], position: Any, depth: int, events: Iterable[Event], max_nodes: float = math.inf
 ) -> tuple[TracedNode, int | None]:
-    """Return the tree below `position` with its visited and unvisited nodes, and the last ply that the tree holds whole.
+    """Return the tree below `position` with its visited and unvisited nodes, and the last ply that fits.
 
-    For an explicit tree this includes the whole unvisited part, down to `depth`; for any other game only
-    the unvisited children of visited nodes. A ply with which the tree would have more than `max_nodes` nodes is left
-    out with all later ones; the number of the last ply is None if none is left out.
+    For an explicit tree it includes the whole unvisited part, down to `depth`; for any other game only the unvisited
+    children of visited nodes. A ply with which the tree would have more than `max_nodes` nodes is left out, and so are all
+    later plies. The number of the last ply that fits is None if no ply is left out.
     """
     by_path: dict[Path, list[Event]] = {}
     for event in events:

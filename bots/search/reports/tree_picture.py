@@ -35,7 +35,8 @@ def search_svg(
 ) -> str:
     """Return an SVG drawing of the tree that a traced search visited from `position`.
 
-    Only the first plies are drawn if the tree has more than MAX_NODES nodes; the title says so.
+    The path `line` is drawn thick. Only the first plies are drawn if the tree has more than MAX_NODES nodes; the title says
+    so.
     """
     tree, last_ply = traced_tree(game, position, depth, events, MAX_NODES)
     if last_ply is not None:
@@ -44,7 +45,7 @@ def search_svg(
 
 
 def tree_svg(tree: TracedNode, title: str, line: tuple[int, ...] = ()) -> str:
-    """Return an SVG drawing of the tree, with the best line, whose path is `line`, drawn thick."""
+    """Return an SVG drawing of the tree, with the path `line` drawn thick: the best line of the search."""
     places: dict[tuple[int, ...], tuple[float, float]] = {}
     columns = _place_nodes(tree, 0, places)
     depth = max(len(path) for path in places)
@@ -58,7 +59,7 @@ def tree_svg(tree: TracedNode, title: str, line: tuple[int, ...] = ()) -> str:
 
 
 def _place_nodes(node: TracedNode, column: int, places: dict[tuple[int, ...], tuple[float, float]]) -> int:
-    """Assign a column and a row to `node` and its descendants. Return the first free column."""
+    """Write the column and the row of `node` and its descendants to `places`. Return the first free column."""
     if not node.children:
         places[node.path] = (column, len(node.path))
         return column + 1
