@@ -1,9 +1,8 @@
-"""Benchmarks of the compiled engine: `python -m benchmarks [NAME …]`. They write RESULTS.md; without names, all are
-run.
+"""Benchmarks of the compiled engine: `python -m benchmarks [NAME …]`. Without names, all are run.
 
-The raw results of each benchmark are saved as soon as it is measured (`benchmarks/engine/raw.py`). `--page` rewrites
-RESULTS.md from the saved results. A separate program measures the Elo between two engines: `python -m
-benchmarks.engine.strength --help`.
+The raw results of each benchmark are saved as soon as it is measured (`benchmarks/engine/raw.py`), and RESULTS.md is
+written from all saved results. `--page` only writes RESULTS.md. A separate program measures the Elo difference of two
+engines: `python -m benchmarks.engine.strength --help`.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from benchmarks.engine import raw
 
 
 def main() -> None:
-    """Measure the named benchmarks one after another."""
+    """Run the named benchmarks one after another, and write RESULTS.md."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument(
         "parts",

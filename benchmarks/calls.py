@@ -1,10 +1,10 @@
-"""Number of calls of the project's own functions per move, per hello, and per cached answer of the page.
+"""Number of function calls in the server per move, per hello, and per cached HTTP answer.
 
     python -m benchmarks.calls [--list]
 
-A complete server with SQLite on a disk runs in this process, and its clients too. A profiler counts each call of a function
-of the package `arena`, in the event loop and in the journal's thread, until all work for a request is done. Each resumption
-of a coroutine counts as a call. The exit code is 1 if there are more calls than promised.
+A complete server with SQLite on a disk runs in this process, and its clients too. A profiler counts each call of a
+function of the package `arena`, in the event loop and in the journal's thread, until all work for a request is done.
+Each resumption of a coroutine counts as a call. The exit code is 1 if there are more calls than promised.
 """
 
 from __future__ import annotations
@@ -44,20 +44,20 @@ from benchmarks.kit.measure import make_parser
 from benchmarks.kit.results import print_faults
 from benchmarks.kit.script import MAP, make_script
 
-# Work that is done at fixed intervals is no part of a move.
+# Work at fixed intervals must not be counted as part of a request.
 loop_lag.INTERVAL_NS = 10**12
 OURS = str(Path(arena.__file__).parent)
 TIMES = 40
-"""Number of moves, hellos and answers that are counted. The figure of each function is the median."""
+"""Number of requests of each kind. The figure for a function is the median of its calls in these requests."""
 QUIET_SECONDS = 0.01
-"""Time from an answer to the next request, in seconds: long enough for the shell to become idle."""
+"""Seconds from an answer to the next request, within which the server finishes all work for the answered one."""
 PROMISED_CALLS = {"a durable move": 60, "a hello": 120, "a cached answer of /api/table": 60}
 SOURCE = "127.0.0.1"
 GET = b"GET /api/table HTTP/1.1\r\nHost: here\r\n\r\n"
 
 
 class CallCounter:
-    """Counter of calls in all threads that start after its creation."""
+    """Counter of calls of `arena` functions, in the thread that creates it and in all threads that start later."""
 
     def __init__(self) -> None:
         self.counts: Counter[CodeType] = Counter()
@@ -70,7 +70,7 @@ class CallCounter:
             self.counts[frame.f_code] += 1
 
     async def count_calls(self, action: Callable[[int], Awaitable[None]]) -> Counter[CodeType]:
-        """Return the calls during one call of `action`."""
+        """Call `action` with 0 to TIMES - 1, and return the median number of calls of each function per call of `action`."""
         results: list[Counter[CodeType]] = []
         for number in range(TIMES):
             self.counts = Counter()
@@ -89,14 +89,14 @@ class CallCounter:
 
 
 async def read_type(client: Stranger, kind: str) -> StrangerMessage:
-    """Return the next message of a kind, and skip the messages before it."""
+    """Return the client's next message of the type `kind`, and skip the messages before it."""
     while (message := await client.receive()).type != kind:
         pass
     return message
 
 
 async def count_all() -> dict[str, Counter[CodeType]]:
-    """Return the calls of each kind of request."""
+    """Return the calls of each function per request, by the kinds of requests in PROMISED_CALLS."""
     calls = CallCounter()
     pool = Pool(games=(PoolGame(make_game_on_map("riskless", MAP), TimeControl.parse("60+1")),))
     results = {}
@@ -122,7 +122,7 @@ async def _count_hello_calls(host: Host, calls: CallCounter) -> Counter[CodeType
         await read_type(clients[number], "welcome")
 
     await send_hello(TIMES)  # the first one finds nothing prepared
-    # The matchmaker looks later, once at all who came meanwhile.
+    # A real matchmaker pairs all bots that arrived within GATHER_NS at once, so its work is not part of a hello.
     vars(core)["GATHER_NS"] = 10**12
     counts = await calls.count_calls(send_hello)
     vars(core)["GATHER_NS"] = GATHER_NS
@@ -162,7 +162,7 @@ async def _count_page_calls(host: Host, calls: CallCounter) -> Counter[CodeType]
 
 
 def main() -> int:
-    """Count the calls and print them. Return 1 if there are more than promised."""
+    """Count the calls and print them. Return the exit code: 1 if there are more calls than promised."""
     parser = make_parser(__doc__)
     parser.add_argument(
         "--list", action="store_true", help="list every function, in the order of first calls"

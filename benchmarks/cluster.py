@@ -1,4 +1,4 @@
-"""Cost of a move in a cluster, by number of edges.
+"""Cost of a move in a cluster of edges and a core, by number of edges.
 
     python -m benchmarks.cluster [--seconds 10] [--rounds 3] [--bots 40] [--rate 150] [--write]
 
@@ -52,14 +52,19 @@ COLUMNS = {
     "p99 ms": "p99",
     "idle, ms of CPU a second": "idle",
 }
-"""Figures of `RoundCost` by their headings in the report."""
+"""Fields of `RoundCost` by their column headings in the report."""
 EDGE_COUNTS = {SINGLE_PROCESS: 0, "a core and 1 edge": 1, "a core and 2 edges": 2, "a core and 4 edges": 4}
-"""Number of edges of each configuration; 0 for a single process."""
+"""Number of edges by name of the configuration. 0 means one process that is edge and core."""
 
 
 @dataclass(frozen=True)
 class RoundCost:
-    """Measurements of one configuration in one round. CPU times are in µs per move, unless stated otherwise."""
+    """Measurements of one configuration in one round.
+
+    core, edges, postgresql, nats: CPU time of these processes in µs per move, without their CPU time while bots are idle
+    rate: moves per second
+    p50, p99: percentiles of the time from sending a move to its acknowledgement, in ms
+    """
 
     core: float
     edges: float
@@ -70,18 +75,17 @@ class RoundCost:
     rate: float
     p50: float
     p99: float
-    """Times from sending a move to its acknowledgement, in ms."""
 
     @property
     def server(self) -> float:
-        """CPU time of the core and the edges together."""
+        """CPU time of the core and the edges together, in µs per move."""
         return self.core + self.edges
 
 
 def measure_cpu_seconds(
     members: Sequence[ClusterMember], postgresql: Postgresql, nats: NatsServer
 ) -> list[float]:
-    """Return the CPU time so far, in seconds, of the core (or the single process), the edges, PostgreSQL and NATS."""
+    """Return the CPU seconds used so far by the core or single process, all edges, PostgreSQL and NATS, in this order."""
     return [
         sum(process_cpu_seconds(each.pid) for each in members if each.role != "edge"),
         sum(process_cpu_seconds(each.pid) for each in members if each.role == "edge"),
@@ -94,7 +98,11 @@ def measure_cpu_seconds(
 async def run_members(
     edges: int, folder: Path, url: str, nats: NatsServer
 ) -> AsyncIterator[list[ClusterMember]]:
-    """Run the processes of a configuration."""
+    """Run one core and `edges` edges, or a single process if `edges` is 0, until the end of the block.
+
+    folder: folder of the logs
+    url: URL of the database
+    """
     roles: list[Role] = ["core", *["edge"] * edges] if edges else ["all"]  # type: ignore[list-item]
     bus = (f"--set=bus.url={nats.url}",) if edges else ()
     members: list[ClusterMember] = []
@@ -115,7 +123,10 @@ async def run_members(
 async def measure_once(
     edges: int, arguments: argparse.Namespace, url: str, postgresql: Postgresql, nats: NatsServer
 ) -> RoundCost:
-    """Start one core and `edges` edges, or one whole server if `edges` is 0. Return its cost under load."""
+    """Start one core and `edges` edges, or a single process if `edges` is 0, and return the cost of a move.
+
+    Raises RuntimeError if a bot forfeits a match.
+    """
     load = Load()
     pause = float(arguments.bots / 2 / arguments.rate)  # one bot of two is to move
     with tempfile.TemporaryDirectory(prefix="arena-cluster-") as folder:
@@ -174,7 +185,7 @@ def _make_row(what: str, rounds: Sequence[RoundCost]) -> list[str]:
 
 
 def make_section(costs: dict[str, list[RoundCost]], arguments: argparse.Namespace, note: str) -> str:
-    """Return the section of the report."""
+    """Return the section of CLUSTER.md with the cost of a move, as Markdown. `costs`: all rounds by configuration."""
     lines = [
         "## What a move costs",
         "",
@@ -203,7 +214,7 @@ def make_section(costs: dict[str, list[RoundCost]], arguments: argparse.Namespac
 
 
 def main() -> None:
-    """Measure, print, and write the section if requested."""
+    """Measure all configurations, print the section, and write it to CLUSTER.md if requested."""
     parser = make_parser(__doc__)
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--rounds", type=int, default=3)

@@ -1,4 +1,4 @@
-"""Repeated failures in a cluster during play, and their cost for the bots, which must lose nothing.
+"""Repeated failures in a cluster during play, and their cost for the bots, which must lose no move and no result.
 
     python -m benchmarks.cluster_kill                        100 failures, with 40 bots
     python -m benchmarks.cluster_kill --rounds 5 --seed 7 --kinds "core kill,edge freeze"
@@ -48,7 +48,11 @@ GOAL_SECONDS = 3.0
 async def run_failures(
     arguments: argparse.Namespace, folder: Path, url: str, postgresql: Postgresql, nats: NatsServer
 ) -> FailureReport:
-    """Inject all failures and return the report. `url`: URL of an empty database."""
+    """Run a cluster and its bots, inject all failures, and return the report.
+
+    folder: folder of the logs
+    url: URL of an empty database
+    """
     dice = random.Random(arguments.seed)
     kinds = [arguments.kinds[number % len(arguments.kinds)] for number in range(arguments.rounds)]
     dice.shuffle(kinds)
@@ -66,12 +70,12 @@ async def run_failures(
 
 
 def recovery_seconds(report: FailureReport, kinds: Sequence[str]) -> list[float]:
-    """Return the time from each failure of these kinds until a match in progress continued, in seconds."""
+    """Return the recovery times after all failures of these kinds, in seconds: one for each match that continued."""
     return [seconds for each in report.injected if each.kind in kinds for seconds in each.recovery_seconds]
 
 
 def make_section(report: FailureReport, arguments: argparse.Namespace, note: str) -> str:
-    """Return the section of CLUSTER.md that describes the failures, as Markdown."""
+    """Return the section of CLUSTER.md that describes the failures, as Markdown. `note`: conditions of the measurement."""
     result = report.result
     lines = [
         "## Failures during play",
@@ -116,7 +120,7 @@ def make_section(report: FailureReport, arguments: argparse.Namespace, note: str
 
 
 def main() -> int:
-    """Measure and print the losses. Return 0 if there were none."""
+    """Inject the failures, and print the section and all losses. Return 0 if nothing was lost and no match got stuck."""
     parser = make_parser(__doc__)
     parser.add_argument("--rounds", type=int, default=100)
     parser.add_argument("--edges", type=int, default=2)

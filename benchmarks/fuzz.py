@@ -2,7 +2,8 @@
 
     python -m benchmarks.fuzz --frames 1000000
 
-One in twenty of the frames is also sent over a socket to a real host, on which two honest bots play.
+For every twenty frames that the codec gets, another frame is sent over a socket to a real server, on which two honest
+bots play.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from testkit.fuzz import run_fuzzer
 
 
 def main() -> int:
-    """Run the fuzzer and print the results. Return 1 if there was a failure."""
+    """Run the fuzzer and print the results. Return the exit code: 1 if there was a failure."""
     parser = make_parser(__doc__)
     parser.add_argument("--frames", type=int, default=1_000_000)
     parser.add_argument("--seed", type=int, default=1)

@@ -2,8 +2,8 @@
 
     python -m benchmarks.growth [--seconds 5] [--rounds 3] [--most 1000000] [--stores sqlite,postgresql]
 
-Some bots play as fast as they can: first with a growing number of idle connections, then on stores with a growing
-number of finished matches. The server on each store is killed during matches and started again.
+Some bots play as fast as they can, first beside a growing number of idle connections, then on databases with a growing
+number of finished matches. The server on each database is killed during matches and started again.
 """
 
 from __future__ import annotations
@@ -24,29 +24,29 @@ from benchmarks.kit.running_server import RunningServer, raise_file_limit, run_a
 
 CONNECTIONS = (10, 100, 1_000, 5_000, 10_000)
 PLAYING_CONNECTIONS = 10
-"""Number of connections that play while others are idle."""
+"""Number of bots that play while the other connections are idle."""
 MATCHES = (1, 10_000, 1_000_000)
 PLAYERS_ON_STORE = 100
-"""Number of connections that play on each store."""
+"""Number of bots that play on each store."""
 CONSTANT_FROM = 100
-"""Number of connections from which on the cost of a move must no longer grow."""
+"""Number of connections beyond which the cost of a move must no longer grow."""
 MAX_RATIO, MAX_SECONDS = 1.3, 2.0
 
 
 @dataclass(frozen=True)
 class CostBesideIdle:
-    """Cost of a move with idle connections."""
+    """Cost of a move with `connections` connections, of which all but PLAYING_CONNECTIONS are idle."""
 
     connections: int
     cpu: Sequence[float]
     """CPU time of the server per move, in µs, for each round."""
     rate: float
-    """Moves per second."""
+    """Moves per second of all bots, median of the rounds."""
 
 
 @dataclass(frozen=True)
 class CostOnStore:
-    """Cost of a move on a store of finished matches."""
+    """Cost of a move, and start-up times, on a store with `matches` finished matches."""
 
     store: str
     matches: int
@@ -55,11 +55,14 @@ class CostOnStore:
     start: float
     """Seconds from the start of the server until it listens."""
     recovery: float
-    """Seconds from a start after a kill, with matches in progress, until the server listens."""
+    """Seconds from the start of the server until it listens, after it was killed with matches in progress."""
 
 
 def measure_beside_idle(sizes: Sequence[int], seconds: float, rounds: int) -> Iterator[CostBesideIdle]:
-    """Yield the cost of a move on one server, for each number of idle connections in `sizes`."""
+    """Yield the cost of a move on one server for each total number of connections in `sizes`, in ascending order.
+
+    Each cost has `rounds` rounds of `seconds`.
+    """
     with (
         run_arena_server(PLAYING_CONNECTIONS // 2, *LIMITS, cores=server_cores()) as running,
         ExitStack() as stack,
@@ -81,7 +84,10 @@ def measure_beside_idle(sizes: Sequence[int], seconds: float, rounds: int) -> It
 def measure_rounds(
     running: RunningServer, load: LoadProcesses, players: int, seconds: float, rounds: int
 ) -> tuple[list[float], list[float]]:
-    """Return the CPU time per move in µs, and the moves per second, of each round of `seconds`."""
+    """Wait until `players` bots have connected, and measure `rounds` rounds of `seconds`.
+
+    Return the CPU time per move in µs of each round, and the moves per second of each round.
+    """
     load.wait_until_all_connected(players)
     time.sleep(WARM_SECONDS)
     figures = [measure_moves(running, load, seconds) for _ in range(rounds)]
@@ -89,7 +95,10 @@ def measure_rounds(
 
 
 def measure_on_store(store: str, count: int, seconds: float, rounds: int) -> CostOnStore:
-    """Fill a store, let bots play on it, then kill and restart its server."""
+    """Fill a store with `count` matches, let bots play on it, then kill and restart its server.
+
+    store: URL scheme of the kind of store, `sqlite` or `postgresql`
+    """
     with create_database(store) as url:
         asyncio.run(create_filled_store(url, count))
         with (
@@ -111,7 +120,7 @@ def _start_server(url: str) -> Iterator[tuple[RunningServer, float]]:
 
 
 def make_section(beside: Sequence[CostBesideIdle], stores: Sequence[CostOnStore], note: str) -> str:
-    """Return the section of the report."""
+    """Return the section of SERVER.md, as Markdown. `note`: conditions of the measurement."""
     lines = [
         "## As the server grows",
         "",
@@ -166,7 +175,7 @@ def make_section(beside: Sequence[CostBesideIdle], stores: Sequence[CostOnStore]
 
 
 def main() -> None:
-    """Measure, print, and write the section."""
+    """Measure all costs, print the section, and write it to SERVER.md."""
     parser = make_parser(__doc__)
     parser.add_argument("--seconds", type=float, default=5.0, help="seconds per round")
     parser.add_argument("--rounds", type=int, default=3)

@@ -1,12 +1,12 @@
-"""Repeated kills of a ladder or a server with SIGKILL: nothing may be lost.
+"""Repeated kills of a ladder or a server with SIGKILL. No match, move or result may be lost.
 
     python -m benchmarks.kills                          50 kills of an event of 200 matches
     python -m benchmarks.kills --kills 5 --rounds 5
     python -m benchmarks.kills server --kills 100       a server with 50 matches of tic-tac-toe in play
 
-The bots of the ladder are deterministic, so no match may be lost or doubled, and the final table must equal that of an event
-without kills. On the server, the messages that the bots received are compared with the store. The exit code is 1 if anything
-differs, or if the ladder's event ended before the last kill.
+The bots of the ladder are deterministic. So no match may be lost or doubled, and the final table must equal that of an
+event without kills. On the server, the messages that the bots received are compared with the store. The exit code is 1
+if anything differs, or if the ladder's event ended before the last kill.
 """
 
 from __future__ import annotations
@@ -38,16 +38,13 @@ class Alike(Bot):
 """
 
 PAUSE = 0.02
-"""Time that a bot takes for a move, in seconds.
-
-It is so long that an event of 200 matches lasts until the 50th kill.
-"""
+"""Seconds that a bot takes for a move, long enough for an event of 200 matches to last until the 50th kill."""
 
 PLACES = (0, 1, 2, 3, -1)
 
 
 def make_event(folder: Path, rounds: int) -> LadderEvent:
-    """Return an event of deterministic bots."""
+    """Write deterministic bots to a folder, and return an event in which they play."""
     for place in PLACES:
         (folder / f"bot{place}.py").write_text(BOT.format(place=place, seconds=PAUSE), encoding="utf-8")
     bots = [word for place in PLACES for word in ("--bot", f"bot{place}.py")]
@@ -56,7 +53,7 @@ def make_event(folder: Path, rounds: int) -> LadderEvent:
 
 
 def kill_ladder(arguments: argparse.Namespace, folder: Path) -> list[str]:
-    """Kill a ladder repeatedly, and return the differences from one that is never killed."""
+    """Kill a ladder repeatedly, and compare it with one that is never killed. Return a line of text for each difference."""
     dice = random.Random(arguments.seed)
     played = make_event(folder, arguments.rounds)
     began = time.monotonic()
@@ -65,7 +62,7 @@ def kill_ladder(arguments: argparse.Namespace, folder: Path) -> list[str]:
     print(f"never killed: {unbroken['played']} matches in {seconds:.0f} s", flush=True)
     before: set[str] = set()
     for number in range(1, arguments.kills + 1):
-        # mostly in play, sometimes while it starts
+        # Most kills happen during play, some during the start.
         if dice.random() < 0.2:
             played.continue_and_kill("killed", dice.uniform(0, 3), starting=True)
         else:
@@ -93,10 +90,10 @@ def kill_ladder(arguments: argparse.Namespace, folder: Path) -> list[str]:
 
 
 def kill_server(arguments: argparse.Namespace, folder: Path) -> list[str]:
-    """Kill a server repeatedly, and return the losses."""
+    """Kill a server repeatedly, and return a line of text for each loss."""
     random.seed(arguments.seed)
     began = time.monotonic()
-    # Short matches begin and end all the time.
+    # With short matches, a kill often hits the beginning or the end of one.
     options = ("--game", "tictactoe")
     result = asyncio.run(kill_repeatedly(arguments.kills, arguments.matches, folder=folder, options=options))
     print(
@@ -108,7 +105,7 @@ def kill_server(arguments: argparse.Namespace, folder: Path) -> list[str]:
 
 
 def main() -> int:
-    """Kill and compare. Return 1 if anything was lost or differs."""
+    """Kill and compare. Return the exit code: 1 if anything was lost or differs."""
     parser = make_parser(__doc__)
     parser.add_argument("part", nargs="?", default="ladder", choices=("ladder", "server"))
     parser.add_argument("--kills", type=int, default=50)

@@ -2,9 +2,9 @@
 
     python -m benchmarks.learning [--seconds S] [--rounds N]
 
-All rows are random play, measured in one run and one thread. Rows for OpenSpiel and PettingZoo are left out if the
-package is not installed. The row for `arena match` counts the CPU time of all its processes. docs/learning.md shows a
-result.
+All rows of the tables are random play, measured in one run and one thread. Rows for OpenSpiel and PettingZoo are left
+out if the package is not installed. The row for `arena match` counts the CPU time of all its processes. docs/learning.md
+shows a result.
 """
 
 from __future__ import annotations
@@ -32,16 +32,19 @@ from benchmarks.kit.measure import Ratio, make_table
 MAP = "italy"
 SIZE = 4096
 RUNS = 3
-"""Number of measurements of both kinds of matches."""
+"""Number of measurements of `arena.play_match` and of `arena match`."""
 GAMES = {"tic-tac-toe": ("tictactoe", "tic_tac_toe"), f"Riskless on {MAP}": ("riskless", "")}
-"""Games by title: name here, and name in OpenSpiel, if it has the game."""
+"""Games by title, each as (name in this project, name in OpenSpiel); the latter is empty if OpenSpiel has no such game."""
 
 Play = Callable[[], int]
 """Function that plays for a while and returns the number of steps or matches."""
 
 
 def measure_rate(play: Play, seconds: float) -> float:
-    """Return the steps of `play` per second of this thread's CPU time. The first call is not counted."""
+    """Call `play` for `seconds` of CPU time. Return its steps or matches per second of this thread's CPU time.
+
+    A first call, which may have to load or compile, is not counted.
+    """
     play()
     moves, began = 0, time.thread_time()
     while (spent := time.thread_time() - began) < seconds:
@@ -50,7 +53,7 @@ def measure_rate(play: Play, seconds: float) -> float:
 
 
 def play_by_rules(game: Game[Any, Any], dice: Random) -> int:
-    """Play a match by the rules in Python."""
+    """Play a random match by the game's rules in Python. Return its number of steps."""
     position, steps = game.start(), 0
     while game.outcome(position) is None:
         position = game.successor(position, dice.choice(game.moves(position)))
@@ -59,13 +62,13 @@ def play_by_rules(game: Game[Any, Any], dice: Random) -> int:
 
 
 def play_batch(batch: Any) -> int:
-    """Play a step of `SIZE` matches on the compiled kernel."""
+    """Play a random step of each of the SIZE matches of `batch` by the compiled rules. Return the number of steps."""
     batch.step(batch.random)
     return SIZE
 
 
 def play_openspiel(game: Any, dice: Random) -> int:
-    """Play a match of an OpenSpiel game."""
+    """Play a random match of an OpenSpiel game. Return its number of steps."""
     state, steps = game.new_initial_state(), 0
     while not state.is_terminal():
         state.apply_action(dice.choice(state.legal_actions()))
@@ -74,7 +77,7 @@ def play_openspiel(game: Any, dice: Random) -> int:
 
 
 def play_pettingzoo(zoo: Any, dice: Random, seeds: Iterator[int]) -> int:
-    """Play a match of a PettingZoo environment."""
+    """Play a random match of a PettingZoo environment. Return its number of steps. `seeds`: seeds of its resets."""
     zoo.reset(seed=next(seeds))
     steps = 0
     for _ in zoo.agent_iter():
@@ -86,7 +89,11 @@ def play_pettingzoo(zoo: Any, dice: Random, seeds: Iterator[int]) -> int:
 
 
 def list_rows(name: str, openspiel_name: str) -> Iterator[tuple[str, Play]]:
-    """Yield the rows of a game: its title, and a function that plays it."""
+    """Yield the rows of the first table for a game, each as (title, function that plays the game).
+
+    name: name of the game in this project
+    openspiel_name: name of the game in OpenSpiel; empty if OpenSpiel has no such game
+    """
     env = arena.make(name, map=MAP)
     batch = arena.batch(name, map=MAP, size=SIZE, seed=1)
     yield f"`arena.batch`, {SIZE:,} matches", partial(play_batch, batch)
@@ -109,13 +116,13 @@ def list_rows(name: str, openspiel_name: str) -> Iterator[tuple[str, Play]]:
 
 
 def play_local_match(env: Environment, seeds: Iterator[int]) -> int:
-    """Play a match with `arena.play_match`, and return the number of matches played: 1."""
+    """Play a match of two random bots with `arena.play_match`. Return the number of matches, which is 1."""
     arena.play_match("random", "random", env, opening=4, seed=next(seeds))
     return 1
 
 
 def measure_command_rate(rounds: int) -> float:
-    """Return the matches of `arena match` per second of CPU time, of all its processes together."""
+    """Play `rounds` pairs of matches with `arena match`. Return the matches per second of CPU time of all its processes."""
     match = [sys.executable, "-m", "arena", "match", "random", "random"]
     matches = ["--map", MAP, "--openings", "4", "--rounds", str(rounds), "--tc", "60+1"]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)

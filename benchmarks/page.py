@@ -1,17 +1,17 @@
-"""Cost of the page for a browser: the first view, moving armies, and many live boards.
+"""Cost of the web pages for a browser: the first view, moving armies, and many live boards.
 
-    first    bytes over the wire, and the time until matches and bots are there
-    slow     the same on a slow network (400 ms there and back, 400 kbit/s), which the browser itself imitates: the first that
-             is painted, when a match is on the large board, and when that board is one that moves
-    frames   how often a picture is drawn while armies travel on usa, as fast as they travel at all, and the processor time
-             that the page's thread takes for each of these pictures, which does not depend on what else the machine does
-    shift    how far what is on the page moves away while bots play a hundred moves a second: the layout shift of every view
-    boards   the processor time that the live boards in sight on the start page take from the browser, all its processes
-             together, while at least 25 matches are in progress
-    lighthouse   the four scores of Lighthouse on a phone and on a desktop, medians of three loads, with its simulated network
+    first    bytes over the network, and time until the start page shows matches and bots
+    slow     the same page on a slow network that the browser simulates (round trip of 400 ms, 400 kbit/s): time of the
+             first paint, time until the large board shows a match, and time until that board is live
+    frames   frame rate while armies move on the map usa at their highest speed, and CPU time of the page's thread for
+             each frame, which does not depend on other load of the machine
+    shift    layout shift of every view while bots play a hundred moves a second
+    boards   CPU time of all processes of the browser for the live boards in sight on the start page, while at least 25
+             matches are in progress
+    lighthouse   four scores of Lighthouse on a phone and on a desktop, medians of three loads, with its simulated network
              and processor; needs the program: npm install --global lighthouse
 
-Each part tells the load of the machine: where it is high, times are those of the load.
+Each part prints the load of the machine. If the load is high, it decides the measured times.
 
 Example: python -m benchmarks.page first slow
 """
@@ -44,13 +44,13 @@ from tests.web.screenshots import made_up
 LATENCY_MS = 400
 BYTES_A_SECOND = 400_000 / 8
 MATCHES = 25
-"""Number of matches in progress from which on the live boards are measured. The bots can play 30 in parallel."""
+"""Number of matches that must be in progress before live boards are measured. The bots can play 30 in parallel."""
 BOARD_SECONDS = 20.0
 MOVE_SECONDS = 1.0
-"""Pause of each bot of the live boards before a move, in seconds."""
+"""Pause before each move of the bots whose matches the live boards show, in seconds."""
 SHIFT_SECONDS = 30.0
 AT_ONCE = 6
-"""Number of views whose layout shift is measured at the same time."""
+"""Number of views that are open at the same time while their layout shift is measured."""
 FRAME_MS = 1000 / 60
 TRACED = ["devtools.timeline", "disabled-by-default-devtools.timeline", "toplevel"]
 CATEGORIES = ("performance", "accessibility", "best-practices", "seo")
@@ -59,7 +59,10 @@ VIEWS = [
     *("", "tv", "tv/4", "match/{match}", "embed/{match}", "play", "table", "event/serve", "bot/ann"),
     *("versus/ann/bob", "search?bot=ann", "maps", "maps/italy", "file", "me", "host"),
 ]
-"""Addresses of all views. The views for owners and hosts are measured before anybody has signed in."""
+"""URL paths of all views of the web site, with `{match}` for the id of a match.
+
+The views for owners of bots (`me`) and for administrators (`host`) are measured without signing in.
+"""
 PAINTED = """() => performance.getEntriesByName('first-contentful-paint')[0].startTime"""
 BOARD = """async () => {
   const { MapBoard } = await import(new URL('boards/map.js', document.querySelector('script[type=module]').src).href);
@@ -92,7 +95,7 @@ MARCH = """async () => {
 
 
 def main() -> None:
-    """Print the requested measurements; by default, all."""
+    """Run the requested measurements, by default all, and print their results."""
     parts: dict[str, Callable[[Browser, Path, int], None]] = {
         "first": measure_first_view,
         "slow": measure_slow_network,
@@ -120,7 +123,10 @@ def main() -> None:
 
 
 def measure_shift(browser: Browser, folder: Path, _loads: int) -> None:
-    """Measure the layout shift of all views on a desktop and on a phone."""
+    """Measure and print the layout shift of all views on a desktop and on a phone.
+
+    folder: empty folder for a server's files
+    """
     print(f"layout shift in {SHIFT_SECONDS:.0f} s, with bots that play a hundred moves a second:")
     with run_fast_server(folder) as (running, match):
         addresses = [each.format(match=match) for each in VIEWS]
@@ -143,7 +149,10 @@ def measure_shift(browser: Browser, folder: Path, _loads: int) -> None:
 
 @contextmanager
 def run_fast_server(folder: Path) -> Iterator[tuple[BrowserArena, str]]:
-    """Run a server where two bots play a hundred moves a second, and yield it with the id of a finished match."""
+    """Run a server on which two bots play about a hundred moves a second, until the end of the block.
+
+    Yield it with the id of a finished match.
+    """
     with run_arena(folder, "--map", "italy", "--tc", "9/move") as running:
         running.connect_slow_bot("ann", 0.01)
         running.connect_slow_bot("bob", 0.01)
@@ -151,7 +160,7 @@ def run_fast_server(folder: Path) -> Iterator[tuple[BrowserArena, str]]:
 
 
 def measure_first_view(browser: Browser, folder: Path, loads: int) -> None:
-    """Measure the first view without a network limit."""
+    """Measure and print the size and the time of the start page, `loads` times with an empty cache."""
     with run_arena(folder, "--tc", "1/move", bots=("random", "greedy")) as running:
         wait_until(lambda: running.fetch_json("records")["matches"])
         results = [load_page(browser, running.url) for _ in range(loads)]
@@ -162,7 +171,11 @@ def measure_first_view(browser: Browser, folder: Path, loads: int) -> None:
 
 
 def load_page(browser: Browser, url: str) -> tuple[float, int, int]:
-    """Return the seconds until the page shows matches and bots, the bytes with headers, and the number of responses."""
+    """Load the start page with an empty cache.
+
+    Return the seconds until it shows matches and bots, the bytes of all responses with their headers, and the number of
+    responses.
+    """
     context = browser.new_context()
     page = context.new_page()
     answers: list[Response] = []
@@ -180,7 +193,7 @@ def load_page(browser: Browser, url: str) -> tuple[float, int, int]:
 
 
 def measure_slow_network(browser: Browser, folder: Path, loads: int) -> None:
-    """Measure the first view on a slow network."""
+    """Measure and print the times of the start page on a simulated slow network, `loads` times with an empty cache."""
     painted, still, complete = [], [], []
     with run_arena(folder, "--tc", "1/move", bots=("random", "greedy")) as running:
         wait_until(lambda: running.fetch_json("records")["matches"])  # the first request starts a process
@@ -208,7 +221,7 @@ def measure_slow_network(browser: Browser, folder: Path, loads: int) -> None:
 
 
 def measure_frames(browser: Browser, folder: Path, _loads: int) -> None:
-    """Measure the frame times while armies move on usa, and the CPU time of the page's thread for each frame."""
+    """Measure and print the frame rate while armies move on usa, and the CPU time of the page's thread for each frame."""
     with run_arena(folder) as running:
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         page.goto(f"{running.url}#/play")
@@ -230,9 +243,9 @@ def measure_frames(browser: Browser, folder: Path, _loads: int) -> None:
 
 
 def extract_frame_times(events: list[dict[str, Any]]) -> list[float]:
-    """Return the CPU time of the page's thread from each animation frame to the next, in ms, from a trace of Chromium.
+    """Return the CPU time of the page's thread from each animation frame to the next, in ms.
 
-    `tdur` is the time for which a thread was on a processor, in microseconds.
+    events: events of a trace by Chromium, in which `tdur` is a task's CPU time in µs
     """
     begun = [each for each in events if each["name"] == "FireAnimationFrame"]
     ((process, thread),) = {(each["pid"], each["tid"]) for each in begun}
@@ -248,7 +261,7 @@ def extract_frame_times(events: list[dict[str, Any]]) -> list[float]:
 
 
 def measure_boards(browser: Browser, folder: Path, _loads: int) -> None:
-    """Measure the CPU time of the live boards on a start page that lists many matches in progress."""
+    """Measure and print the CPU time of the live boards on a start page that lists many matches in progress."""
     with run_arena(folder, "--map", "usa", "--tc", "20/move", "--set=pool.concurrency=40") as running:
         for number in range(6):
             running.connect_slow_bot(f"bot-{number}", MOVE_SECONDS, matches=10)
@@ -274,9 +287,9 @@ def measure_boards(browser: Browser, folder: Path, _loads: int) -> None:
 
 
 def run_lighthouse(_browser: Browser, folder: Path, _loads: int) -> None:
-    """Print the median scores of Lighthouse for each view, and the audits below 100 of the load with the lowest ones.
+    """Print the median scores of Lighthouse for each view, and the failed audits of the load with the lowest scores.
 
-    Exit with code 1 if a score is below 100.
+    Exit with code 1 if a score is below 100. Print only a remark if Lighthouse is not installed.
     """
     tool = find_program("lighthouse")
     if tool is None:
@@ -290,7 +303,7 @@ def run_lighthouse(_browser: Browser, folder: Path, _loads: int) -> None:
             address = view.format(match=match)
             for device, options in {"phone": [], "desktop": ["--preset=desktop"]}.items():
                 url = f"{running.url}{address}"
-                loads = [score_page(tool, url, options) for _ in range(LIGHTHOUSE_LOADS)]
+                loads = [score_address(tool, url, options) for _ in range(LIGHTHOUSE_LOADS)]
                 scores = [
                     round(statistics.median(each)) for each in zip(*(one for one, _ in loads), strict=True)
                 ]
@@ -303,16 +316,13 @@ def run_lighthouse(_browser: Browser, folder: Path, _loads: int) -> None:
         sys.exit(f"{below} of {2 * len(VIEWS)} have a score below 100")
 
 
-def score_page(program: str, url: str, options: list[str]) -> tuple[list[int], list[str]]:
-    """Run Lighthouse on an address. Return its scores in the order of `CATEGORIES`, and the audits that lower them."""
-    command = [
-        program,
-        url,
-        "--quiet",
-        "--output=json",
-        f"--only-categories={','.join(CATEGORIES)}",
-        *options,
-    ]
+def score_address(tool: str, url: str, options: list[str]) -> tuple[list[int], list[str]]:
+    """Run Lighthouse on a URL. Return its scores, 0 to 100, in the order of CATEGORIES, and the audits that lower them.
+
+    tool: path of the program
+    options: further options of the program
+    """
+    command = [tool, url, "--quiet", "--output=json", f"--only-categories={','.join(CATEGORIES)}", *options]
     command += ["--throttling-method=simulate", "--chrome-flags=--headless --no-sandbox --disable-gpu"]
     result = subprocess.run(
         command, env={**os.environ, "CHROME_PATH": str(chromium_path())}, capture_output=True, check=False
@@ -330,19 +340,19 @@ def score_page(program: str, url: str, options: list[str]) -> tuple[list[int], l
 
 
 def count_accepted_moves(running: BrowserArena) -> float:
-    """Return the number of moves that the server has accepted."""
+    """Return the number of moves that the server has accepted so far."""
     return fetch_histogram(running.url.rstrip("/"))[float("inf")]
 
 
 def measure_cpu_share(browser: Browser, page: Page) -> float:
-    """Return the browser's CPU usage over some seconds, as a share of one core."""
+    """Return the browser's CPU usage over BOARD_SECONDS, as a share of one core. `page`: page that is open meanwhile."""
     began, before = time.perf_counter(), browser_cpu_seconds(browser)
     page.wait_for_timeout(BOARD_SECONDS * 1000)
     return (browser_cpu_seconds(browser) - before) / (time.perf_counter() - began)
 
 
 def browser_cpu_seconds(browser: Browser) -> float:
-    """Return the CPU time of all processes of the browser, in seconds."""
+    """Return the CPU time that all processes of the browser have used so far, in seconds."""
     answer = browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")
     return float(sum(each["cpuTime"] for each in answer["processInfo"]))
 

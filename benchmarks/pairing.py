@@ -1,6 +1,6 @@
 """CPU time to pair each round of a large Swiss event, with 200 bots.
 
-Each event plays nine rounds with random results. The exit code is 1 if the pairing of a round takes a second.
+Each event plays nine rounds with random results. The exit code is 1 if the pairing of a round takes a second or more.
 
 Example: python -m benchmarks.pairing
 """
@@ -21,7 +21,7 @@ MAX_ROUND_SECONDS = 1.0
 
 
 def play_event(rng: random.Random) -> list[float]:
-    """Play an event, and return the CPU time in seconds that the pairings of each round took."""
+    """Play a Swiss event with random results. Return the CPU time of the pairing of each round, in seconds."""
     event = Swiss([f"bot {number:03}" for number in range(BOTS)], ROUNDS, starts=1)
     seconds = []
     for _ in range(ROUNDS):
@@ -35,7 +35,10 @@ def play_event(rng: random.Random) -> list[float]:
 
 
 def main() -> int:
-    """Measure, and print the median and the longest round of all events."""
+    """Play all events, and print the median and the longest time of a round's pairing.
+
+    Return the exit code: 1 if the pairing of a round took MAX_ROUND_SECONDS or more.
+    """
     rounds = [seconds for seed in range(EVENTS) for seconds in play_event(random.Random(seed))]
     print(
         f"{EVENTS} events of {BOTS} bots, {ROUNDS} rounds each: pairing a round takes "

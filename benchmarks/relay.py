@@ -1,4 +1,4 @@
-"""Bare relay to compare the server with. It pairs connections, and knows nothing about games.
+"""Bare relay with which the server is compared. It pairs connections, knows no game and stores nothing.
 
 python -m benchmarks.relay PORT ANSWER_BYTES TURN_BYTES
 
@@ -25,21 +25,21 @@ from arena.server.metrics import Metrics
 from arena.server.ports import Upward
 
 TURN, ANSWER = 0x81, 0x82
-"""First bytes of turn frames, and of other frames."""
+"""First byte of the payload of a turn and of an answer, by which bots tell these two messages apart."""
 HOST = "127.0.0.1"
 LIMITS = replace(PRIVATE_LIMITS, hello_seconds=60.0)
 """Limits of the relay. A handshake may take 60 s, as on the server when a thousand bots connect."""
 
 
 class NullCore:
-    """Receiver of an edge's messages in place of a core."""
+    """Core that ignores all messages of its edge."""
 
     def submit(self, message: Upward) -> None:
         """Drop a message: a relay has no clients."""
 
 
 class RelayPairs:
-    """Pairs of connections of one relay."""
+    """Pairing of a relay's connections, in the order in which they arrive."""
 
     def __init__(self, answer: bytes, turn: bytes) -> None:
         self._answer = answer
@@ -47,7 +47,7 @@ class RelayPairs:
         self._waiting: RelaySession | None = None
 
     def make_session(self, edge: Edge, connection: Connection) -> RelaySession:
-        """Return the session of one connection. The previous or the next connection is its pair."""
+        """Return the session of a new connection. Pair it with the previous connection, if that one still waits."""
         half = RelaySession(edge, connection, self._answer, self._turn)
         if self._waiting is None:
             self._waiting = half
@@ -58,7 +58,7 @@ class RelayPairs:
 
 
 class RelaySession(Session):
-    """Session of one connection to the relay."""
+    """Session of one connection to the relay. Each frame that it receives is answered, and gives the other side a turn."""
 
     def __init__(self, edge: Edge, connection: Connection, answer: bytes, turn: bytes) -> None:
         super().__init__(edge, connection)
@@ -69,16 +69,16 @@ class RelaySession(Session):
         self._other: RelaySession | None = None
 
     def pair_with(self, other: RelaySession) -> None:
-        """Pair this session with another one, which gets the first turn."""
+        """Pair this session with another one, and send that one the first turn."""
         self._other, other._other = other, self
         other.write_message(self._turn)
 
     def write_message(self, data: bytes) -> None:
-        """Write a message, framed like the server's."""
+        """Write a message in a websocket frame like the server's."""
         self._connection.write(Frame(BINARY, data).serialize(mask=False))
 
     def receive(self, frame: Frame, at: int) -> None:  # noqa: ARG002  the time makes no difference
-        """Answer the sender, and send the other session of the pair a turn."""
+        """Answer the sender of a frame, and send the other session of the pair a turn."""
         if frame.opcode is BINARY:
             self.write_message(self._answer)
             if self._other is not None:
@@ -89,7 +89,10 @@ class RelaySession(Session):
 
 
 async def run_relay(port: int, answer: bytes, turn: bytes) -> None:
-    """Relay on the server's own connections until killed."""
+    """Run a relay on the server's own connection code until cancelled.
+
+    answer, turn: messages to the sender of a frame, and to the other session of its pair
+    """
     async with Edge(1, NullCore(), LIMITS, metrics=Metrics(), program="relay") as edge:
         edge.session = RelayPairs(answer, turn).make_session
         await edge.listen(HOST, port)
@@ -98,7 +101,7 @@ async def run_relay(port: int, answer: bytes, turn: bytes) -> None:
 
 
 def main() -> None:
-    """Run a relay until killed."""
+    """Run a relay with the sizes of the command line until killed."""
     port, answer_bytes, turn_bytes = map(int, sys.argv[1:])
     answer = bytes([ANSWER]) + bytes(answer_bytes - 1)
     turn = bytes([TURN]) + bytes(turn_bytes - 1)

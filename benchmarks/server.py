@@ -2,9 +2,9 @@
 
     python -m benchmarks.server [--seconds 5] [--rounds 3] [--most 2000]
 
-Each figure is a median over rounds; ratios compare consecutive runs. The load runs in separate processes on the same
-machine, and the report shows its CPU usage. Latencies at a given rate are measured in the server, from a move's arrival
-to its announcement.
+Each figure is a median over rounds, and each ratio compares consecutive runs. The load runs in separate processes on the
+same machine, and the report shows its CPU usage. Latencies at a given rate are measured in the server, from a move's
+arrival to its announcement.
 """
 
 from __future__ import annotations
@@ -37,18 +37,24 @@ from benchmarks.kit.script import MAP, make_script
 
 QUANTILES = (0.5, 0.99, 0.999)
 PAUSE_SECONDS = 0.03
-"""Average time from one move to the next, in seconds."""
+"""Average pause before each move, or before each commit of the disk, when a lone move is measured, in seconds."""
 ROW = "x" * 200
-"""Row as large as a move's."""
+"""Text to commit when the disk is measured, as large as the row that the server stores for a move."""
 MAX_MS = 0.5
-"""Largest allowed latency of the answer beyond the disk's, in ms."""
+"""Promised upper bound of the time that the answer to a lone move takes longer than a commit of the disk, in ms."""
 MEASUREMENTS = 3
-"""Number of times that each latency is measured."""
+"""Number of alternating measurements of disk, relay and server."""
 
 
 @dataclass
 class PacedFigures:
-    """Measurements of one run at a given rate of moves."""
+    """Measurements of one run at a given rate of moves.
+
+    asked, rate: requested and measured moves per second of all bots together
+    milliseconds: QUANTILES of the time from a move's arrival to its announcement, in ms
+    idle_kib: memory of the server per idle connection, in KiB
+    playing_kib: memory that the server needs more for each playing connection, in KiB
+    """
 
     bots: int
     asked: float
@@ -60,7 +66,7 @@ class PacedFigures:
 
 
 async def _measure_paced(bots: int, rate: float, seconds: float) -> PacedFigures:
-    """Run bots that play `rate` moves per second together. Also measure the memory of idle and of playing connections."""
+    """Run `bots` idle bots, then as many that play `rate` moves per second together, and measure them for `seconds`."""
     load = Load()
     with run_arena_server(bots // 2, *LIMITS) as running:
         async with asyncio.TaskGroup() as tasks:
@@ -72,7 +78,7 @@ async def _measure_paced(bots: int, rate: float, seconds: float) -> PacedFigures
             await wait_until_all_connected(load, bots)
             await asyncio.sleep(1)
             idle = running.memory_bytes
-            # one bot of two is to move
+            # In each match, one of the two bots is to move.
             pause = bots / 2 / rate
             jobs += [
                 tasks.create_task(run_arena_bot(running.url, f"bot {number}", load, pause))
@@ -102,7 +108,7 @@ async def _measure_paced(bots: int, rate: float, seconds: float) -> PacedFigures
 
 
 def measure_disk(count: int) -> list[float]:
-    """Return the latencies of `count` durable commits of one row, with pauses as between moves."""
+    """Return the latencies of `count` durable commits of one row by SQLite, in ms, with pauses as between moves."""
     with (
         tempfile.TemporaryDirectory(prefix="arena-bench-") as folder,
         closing(sqlite3.connect(Path(folder) / "disk.db", isolation_level=None)) as connection,
@@ -122,7 +128,10 @@ def measure_disk(count: int) -> list[float]:
 async def measure_answers(
     load: Load, bots: Sequence[Coroutine[Any, Any, None]], seconds: float
 ) -> list[float]:
-    """Return the latency of each move's answer for these bots, which share `load`, in ms."""
+    """Run these bots, which share `load`, and measure for `seconds`.
+
+    Return the time from sending a move to its answer, in ms, for each move.
+    """
     async with asyncio.TaskGroup() as tasks:
         jobs = [tasks.create_task(bot) for bot in bots]
         await wait_until_all_connected(load, len(bots))
@@ -136,7 +145,10 @@ async def measure_answers(
 
 
 async def make_lone_move_section(seconds: float) -> list[str]:
-    """Return the section: the latencies of the disk, a relay and the server in ms, measured alternately."""
+    """Measure the latencies of the disk, a relay and the server by turns, each for `seconds` in total.
+
+    Return the lines of the section of SERVER.md.
+    """
     disk, relay, answer = list[float](), list[float](), list[float]()
     each_seconds = seconds / MEASUREMENTS
     for _ in range(MEASUREMENTS):
@@ -255,7 +267,7 @@ async def _make_paced_section(seconds: float, max_bots: int) -> list[str]:
 
 
 def main() -> None:
-    """Measure, print, and write the report."""
+    """Measure and print all sections, and write them to SERVER.md."""
     parser = make_parser(__doc__)
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--rounds", type=int, default=3)

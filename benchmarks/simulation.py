@@ -4,8 +4,8 @@
     python -m benchmarks.simulation --seed today --minutes 10
     python -m benchmarks.simulation planted                     finds each planted defect
 
-With --write, each command writes its section of SIMULATION.md. If a seed fails, the run is reduced to the necessary
-faults, and printed with the command that repeats it.
+With --write, each command writes its section of SIMULATION.md. If a seed fails, the program leaves out all faults that
+the failure does not need, and prints that run with the command that repeats it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from testkit.simulation.shrink import reduce_failure
 
 
 def main() -> int:
-    """Run the seeds, and print the results. Return 1 if one fails."""
+    """Run the seeds or find the planted defects, and print the results. Return the exit code: 1 if a seed fails."""
     arguments = _parse_arguments()
     logging.disable(logging.CRITICAL)
     results: list[SimulationResult] = []

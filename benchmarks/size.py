@@ -1,9 +1,9 @@
-"""Latency of the page's requests on stores of many finished matches; writes its section of SERVER.md.
+"""Latency of the web pages' requests on stores of many finished matches; writes a section of SERVER.md.
 
     python -m benchmarks.size [--least 1000] [--most 1000000] [--stores sqlite,postgresql] [--seconds 5]
 
 The stores are filled with 1,000, 10,000 … matches of 100 plies. `arena serve` then answers each kind of request that
-the page sends, from six clients in parallel. Requests with parameters have different ones each time.
+the web pages send, from six clients in parallel. The parameters of the requests differ each time.
 `benchmarks.growth` measures the cost of a move and the start-up time on such stores.
 """
 
@@ -49,30 +49,33 @@ UNLIMITED = (
     "--set=limits.work_ms_per_second=1e9",
     "--set=limits.cut_offs=100000",
 )
-"""Options of a server without rate limits."""
+"""Options of `arena serve` that practically lift its rate limits."""
 ROUNDS = 40
-"""Minimum number of requests of each kind that each of the parallel clients sends."""
+"""Minimum number of requests of each kind from each of the AT_ONCE parallel clients."""
 TRUE_MATCHES = 200
-"""Number of matches with records of their own, to which the requests refer. All others share sample records."""
+"""Number of matches with records of their own, which the requests for a record read. All others share sample records."""
 
 MakeTarget = Callable[[random.Random], str]
 
 
 @dataclass
 class StoreLatencies:
-    """Size of a store, and the latencies measured on it."""
+    """Size of a store with `count` finished matches, and the latencies measured on it."""
 
     store: str
     count: int
     stats: StoreStats
     piece: float
-    """Average size of a packed match, in bytes."""
+    """Average size of a match's compressed record and journal, in bytes."""
     milliseconds: dict[str, tuple[float, float, float]] = field(default_factory=dict)
-    """Latency by kind of request, in ms: p50 and p95 of all answers, and the slowest of the first six."""
+    """Latencies in ms, by kind of request, as (p50 and p95 of all answers, slowest of the first AT_ONCE answers)."""
 
 
 def make_questions(matches: Sequence[tuple[str, str, str]]) -> dict[str, MakeTarget]:
-    """Return the kinds of requests by name. `matches`: (id, end time, Maxie's name) of some matches."""
+    """Return, for each kind of request by name, a function that returns a URL path with random parameters.
+
+    matches: matches to which the requests may refer, each as (id, end time, Maxie's name)
+    """
 
     def choose_bot(rng: random.Random) -> str:
         return quote(f"bot {rng.randrange(BOTS)}")
@@ -119,7 +122,12 @@ def make_questions(matches: Sequence[tuple[str, str, str]]) -> dict[str, MakeTar
 
 
 async def measure_latency(url: str, path: str, credentials: str) -> float:
-    """Return the latency of one GET, in seconds. Raises RuntimeError unless the status is 200."""
+    """Return the time from connecting to the last byte of the answer to a GET, in seconds.
+
+    credentials: value of the Authorization header
+
+    Raises RuntimeError unless the status is 200.
+    """
     counts, began = TrafficCounts(), time.perf_counter()
     body = await send_get(url, "127.0.0.1", path, counts, credentials)
     if "200" not in counts.codes:
@@ -130,9 +138,12 @@ async def measure_latency(url: str, path: str, credentials: str) -> float:
 async def measure_question(
     url: str, make_target: MakeTarget, credentials: str, seconds: float
 ) -> list[float]:
-    """Return the latencies of one kind of request in ms, from six parallel clients for at least `seconds`.
+    """Send one kind of request from AT_ONCE parallel clients for at least `seconds`. Return the latencies in ms.
 
     Each client gets at least ROUNDS answers, so that the p95 rests on many answers.
+
+    make_target: function that returns the URL path of the next request
+    credentials: value of the Authorization header
     """
     durations: list[float] = []
     chance = random.Random(1)
@@ -149,7 +160,10 @@ async def measure_question(
 
 
 async def load_sample_matches(engine: Engine, count: int) -> list[tuple[str, str, str]]:
-    """Return (id, end time, Maxie's name) of matches spread over the whole store."""
+    """Return up to 2,000 matches, spread over the whole store, each as (id, end time, Maxie's name).
+
+    count: number of matches in the store
+    """
     numbers = random.Random(1).sample(range(1, count + 1), min(count, 2000))
     query = sa.select(matches.c.match, matches.c.finished, matches.c.maxie).where(
         matches.c.number.in_(numbers)
@@ -159,7 +173,11 @@ async def load_sample_matches(engine: Engine, count: int) -> list[tuple[str, str
 
 
 async def measure_store(store: str, database: str, count: int, seconds: float) -> StoreLatencies:
-    """Fill a store and measure the server on it."""
+    """Fill a store with `count` matches, and measure each kind of request on it for `seconds`.
+
+    store: name of the kind of store, for the report
+    database: URL of an empty database
+    """
     await create_filled_store(database, count)
     async with open_store(database) as engine:
         measured = await load_stats(engine)
@@ -180,7 +198,7 @@ async def measure_store(store: str, database: str, count: int, seconds: float) -
 
 
 def make_section(latencies: Sequence[StoreLatencies], note: str) -> str:
-    """Return the section of the report."""
+    """Return the section of SERVER.md, as Markdown. `note`: conditions of the measurement."""
     sizes = sorted({each.count for each in latencies})
     names = list(latencies[0].milliseconds)
     lines = [
@@ -252,7 +270,7 @@ def _format_cell(times: tuple[float, float, float]) -> str:
 
 
 def main() -> None:
-    """Measure, print, and write the section."""
+    """Measure all stores, print the section, and write it to SERVER.md."""
     parser = make_parser(__doc__)
     parser.add_argument("--least", type=int, default=1_000, help="matches of the smallest store")
     parser.add_argument("--most", type=int, default=1_000_000, help="matches of the largest store")

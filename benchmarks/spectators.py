@@ -1,9 +1,9 @@
-"""Cost of spectators for the players of a match: the server's time for each move.
+"""Cost of spectators for the players of a match: the time until the server acknowledges a move.
 
 Two bots that think for about 10 ms play match after match, alternately without and with spectators who read everything.
-The result is the 99th percentile of the time from sending a move to its acknowledgement, for each period, and the median of
-the ratios over the rounds. The server and the spectators run in separate processes, as on a real network; on two cores, the
-spectators still compete with the others for CPU time.
+The p99 is the 99th percentile of the time from sending a move to its acknowledgement in a period. The result is the
+ratio of the p99 with spectators to the p99 without them, as the median over the rounds. The server and the spectators
+run in separate processes, as on a real network. On two cores, the spectators still compete with the others for CPU time.
 
 A run takes about a minute and a half.
 
@@ -24,20 +24,20 @@ from benchmarks.kit.results import SERVER, describe_measurement, format_claim
 from benchmarks.kit.running_server import run_arena_server
 
 PAUSE = 0.01
-"""Average thinking time of a bot in seconds, so that the machine is not fully loaded."""
+"""Average thinking time of a bot, in seconds. It leaves the machine some idle time."""
 SECONDS = 5.0
-"""Length of each period, in seconds."""
+"""Length of each period with or without spectators, in seconds."""
 
 
 async def measure_p99(load: Load) -> float:
-    """Return the 99th percentile of the times until the moves of a period were acknowledged, in ms."""
+    """Measure for one period. Return the 99th percentile of the times from sending a move to its acknowledgement, in ms."""
     load.seconds.clear()
     await measure_rate(load, 0, SECONDS)
     return 1000 * percentile(load.seconds, 0.99)
 
 
 async def measure_rounds(spectators: int, rounds: int) -> str:
-    """Play without and with spectators, alternately, and return the result as text."""
+    """Let two bots play, alternately without and with spectators, for `rounds` rounds. Return the result as text."""
     # All spectators come from one address.
     limits = (
         f"--set=limits.connections_per_address={spectators + 10}",
@@ -62,7 +62,7 @@ async def measure_rounds(spectators: int, rounds: int) -> str:
 
 
 def main() -> None:
-    """Measure, print and write the section."""
+    """Measure, print the section, and write it to SERVER.md."""
     parser = make_parser(__doc__)
     parser.add_argument("--spectators", type=int, default=200)
     parser.add_argument("--rounds", type=int, default=7)

@@ -1,1 +1,1 @@
-"""Shared parts of tests and benchmarks: programs that play, disturb and kill, and a list of required tools."""
+"""Parts that tests and benchmarks share: bots that play, programs that disturb or kill servers, and tools they need."""

@@ -1,4 +1,4 @@
-"""Websocket client (RFC 6455) on a bare socket, for peers that violate the protocol."""
+"""Websocket client (RFC 6455) on a bare socket, for test programs that violate the protocol."""
 
 from __future__ import annotations
 
@@ -16,7 +16,12 @@ TIMEOUT = 20.0
 def open_websocket(
     url: str, subprotocol: str = "arena.v1.msgpack", receive_buffer: int | None = None
 ) -> socket.socket:
-    """Return a connected socket after the opening handshake. Raises ConnectionError with the server's response."""
+    """Connect to a server, and return the socket after the opening handshake.
+
+    receive_buffer: size of the socket's receive buffer in bytes; None for the system's default
+
+    Raises ConnectionError with the server's response if the server refuses the handshake.
+    """
     address = urlsplit(url)
     assert address.hostname is not None
     assert address.port is not None
@@ -38,7 +43,7 @@ def open_websocket(
 
 
 def make_handshake_request(host: str, subprotocol: str = "arena.v1.msgpack", path: str = "/") -> bytes:
-    """Return the request of the opening handshake."""
+    """Return the HTTP request that begins the opening handshake. `host`: value of its Host header."""
     key = base64.b64encode(os.urandom(16)).decode()
     return (
         f"GET {path} HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -48,7 +53,7 @@ def make_handshake_request(host: str, subprotocol: str = "arena.v1.msgpack", pat
 
 
 def receive_exactly(connection: socket.socket, size: int) -> bytes:
-    """Receive exactly `size` bytes. Raises EOFError if the stream ends before."""
+    """Receive exactly `size` bytes. Raises EOFError if the connection ends earlier."""
     data = b""
     while len(data) < size:
         more = connection.recv(size - len(data))
@@ -59,7 +64,11 @@ def receive_exactly(connection: socket.socket, size: int) -> bytes:
 
 
 def make_masked_frame(payload: bytes, opcode: int = 2, first_byte_flags: int = 0x80) -> bytes:
-    """Return a masked websocket frame. `first_byte_flags`: bits of the first byte other than the opcode."""
+    """Return a masked websocket frame.
+
+    opcode: 2 for a binary message
+    first_byte_flags: other bits of the first byte; 0x80 (FIN) marks the last frame of a message
+    """
     size = len(payload)
     if size < 126:
         head = struct.pack("!BB", first_byte_flags | opcode, 0x80 | size)
@@ -71,12 +80,15 @@ def make_masked_frame(payload: bytes, opcode: int = 2, first_byte_flags: int = 0
 
 
 def send_message(connection: socket.socket, **message: object) -> None:
-    """Send a message of the arena's protocol, in one frame."""
+    """Send a message of the arena's protocol in one frame. The keyword arguments are its fields, `type` among them."""
     connection.sendall(make_masked_frame(msgpack.packb(message)))
 
 
 def receive_frame(connection: socket.socket) -> tuple[int, bytes]:
-    """Return the opcode and payload of the next frame. Raises EOFError, ConnectionError or TimeoutError."""
+    """Return the opcode and payload of the next frame, which may be a control frame.
+
+    Raises EOFError if the connection ends, ConnectionError if it is reset, and TimeoutError after TIMEOUT seconds.
+    """
     first, size = receive_exactly(connection, 2)
     if size == 126:
         size = struct.unpack("!H", receive_exactly(connection, 2))[0]

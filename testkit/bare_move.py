@@ -1,4 +1,4 @@
-"""Peer that plays correctly until its first turn, and then sends bytes that are not a message."""
+"""Client for tests that plays correctly until its first turn, and then sends bytes that are not a message."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from testkit.wire import print_report, read_arguments
 
 
 def send_on_each_turn(data: bytes) -> None:
-    """Play until cut off, but send `data` on each turn.
+    """Connect with the URL, name and token of the command line, and send `data`, unframed, in place of each move.
 
-    Print all received messages, and how the connection was closed.
+    Print each received message and finally the close code and reason, each as a line of JSON.
     """
     url, name, token = read_arguments()
     bare = open_websocket(url)

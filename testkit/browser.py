@@ -1,4 +1,4 @@
-"""Server and bots as processes, with a browser to view the page."""
+"""Server and bots as processes, and a browser, for tests of the web pages."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SHIFTS = """(() => {
     for (const each of list.getEntries()) if (!each.hadRecentInput) window.shifted += each.value;
   }).observe({ type: 'layout-shift', buffered: true });
 })()"""
-"""Script that sums the layout shift of a page in `window.shifted`, for use from the page's start."""
+"""JavaScript that adds up the layout shift of a page in `window.shifted`. It must run before the page's own scripts."""
 SLOW_BOT = """
 import random
 import time
@@ -57,19 +57,19 @@ class Dawdler(Bot):
         return random.choice(self.game.moves(position))
 """
 PATIENCE = 150
-"""Time limit for the browser in seconds; only a hang takes longer."""
+"""Seconds for which a test waits for a browser or a server. Only a hang takes longer."""
 LOG_LINES = 15
-"""Number of the last lines of each log that a report of a failed test shows."""
+"""Number of lines from the end of each log that the report of a failed test shows."""
 
 
 def write_slow_bot(file: Path, seconds: float) -> None:
-    """Write a bot that sleeps for `seconds` before each random move."""
+    """Write the Python file of a bot that sleeps for `seconds` before each random move."""
     file.write_text(SLOW_BOT)
     set_sleep(file, seconds)
 
 
 def set_sleep(file: Path, seconds: float) -> None:
-    """Set the sleep of the bot in this file, which may be running."""
+    """Set the time for which the bot in this file sleeps before each move. The bot may be running."""
     new = file.with_suffix(".new")
     new.write_text(str(seconds))
     new.replace(file.with_suffix(".seconds"))  # the bot never reads half of it
@@ -77,7 +77,7 @@ def set_sleep(file: Path, seconds: float) -> None:
 
 @contextmanager
 def open_chromium() -> Iterator[Browser]:
-    """Start a headless browser; skip the test if there is none."""
+    """Run a headless Chromium until the end of the block. Skip the test if this machine has none."""
     skip_without("chromium")
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=find_browser(), args=FLAGS)
@@ -88,7 +88,7 @@ def open_chromium() -> Iterator[Browser]:
 
 
 class BrowserArena:
-    """`arena serve` in a folder of its own, with connected bots."""
+    """Process of `arena serve` with its store in a folder, and the processes of its bots."""
 
     def __init__(self, folder: Path, *options: str, private: bool = True) -> None:
         self._folder = folder
@@ -106,7 +106,7 @@ class BrowserArena:
         return f"http://127.0.0.1:{self.port}/"
 
     def start_server(self) -> None:
-        """Start the server. Later starts use the port of the first one."""
+        """Start the server, and wait until it listens. Later starts use the port of the first one."""
         log = self._create_log("serve")
         database = f"sqlite:///{self._folder / 'arena.db'}"
         command = ["serve", "--port", str(self.port), "--db", database, "--set=server.drain_seconds=0"]
@@ -116,7 +116,7 @@ class BrowserArena:
         if self._environment is None:
             self._server = ForkedCommand(*words, cwd=self._folder, stderr=log)
         else:
-            # of other sources, which it has to load itself
+            # The fork server has loaded this checkout's sources, but the upgraded server needs others.
             with log.open("wb") as err:
                 self._server = subprocess.Popen(
                     [sys.executable, "-P", "-m", "arena", *words],
@@ -131,7 +131,12 @@ class BrowserArena:
         self.port = int(found[1])
 
     def connect_bot(self, engine: str, name: str = "", matches: int = 1, token: str = "") -> None:
-        """Start `arena bot ENGINE` in a separate process, connected to the server."""
+        """Start `arena bot ENGINE` in a separate process, which connects to the server.
+
+        name: name of the bot; empty for the default name
+        matches: number of matches that the bot plays at the same time
+        token: token of the name; empty for none
+        """
         named = ["--name", name] if name else []
         named += ["--token", token] if token else []
         command = ["bot", engine, "--url", f"ws://127.0.0.1:{self.port}", "--matches", str(matches), *named]
@@ -141,8 +146,9 @@ class BrowserArena:
         )
 
     def connect_slow_bot(self, name: str, seconds: float, matches: int = 1) -> None:
-        """Connect a bot that sleeps before each random move, because fast bots would keep the cores busy for other
-        tests.
+        """Connect a bot that sleeps for `seconds` before each random move.
+
+        Fast bots would keep the cores busy, which other tests need.
         """
         file = self._folder / f"dawdler{len(self._dawdlers)}.py"
         write_slow_bot(file, seconds)
@@ -150,13 +156,13 @@ class BrowserArena:
         self.connect_bot(str(file), name, matches)
 
     def slow_down_bots(self, seconds: float = 0.3) -> None:
-        """Make all slow bots sleep for `seconds` before each move from now on, to leave the cores to the browser."""
+        """Let all slow bots sleep for `seconds` before each move from now on, which leaves the cores to the browser."""
         for file in self._dawdlers:
             set_sleep(file, seconds)
 
     @contextmanager
     def speed_up_bots(self, seconds: float, afterwards: float = 0.3) -> Iterator[None]:
-        """Set the sleep of all slow bots before a move: `seconds` within the block, `afterwards` seconds after it."""
+        """Let all slow bots sleep for `seconds` before each move within the block, and for `afterwards` seconds later."""
         self.slow_down_bots(seconds)
         try:
             yield
@@ -164,19 +170,19 @@ class BrowserArena:
             self.slow_down_bots(afterwards)
 
     def kill_server(self) -> None:
-        """Kill the server, as in a crash."""
+        """Kill the server with SIGKILL, as in a crash, and wait for its end."""
         assert self._server is not None
         self._server.kill()
         self._server.wait()
 
     def stop_server(self) -> None:
-        """Stop the server, as its host does."""
+        """Stop the server with SIGTERM, as its administrator would, and wait for its end."""
         assert self._server is not None
         self._server.terminate()
         self._server.wait()
 
     def upgrade_page(self) -> None:
-        """From the server's next start on, serve a page that differs from this checkout's."""
+        """Let the server serve a changed version of the web pages from its next start on, as after an upgrade."""
         newer = self._folder / "newer"
         newer.mkdir()
         shutil.copytree(
@@ -193,25 +199,25 @@ class BrowserArena:
         return self._server.pid
 
     def create_token(self, name: str) -> str:
-        """Create a token for a bot of this name, and return it."""
+        """Create a token for the bot name, and return the token."""
         return self.run_command("token", "create", name).split()[-1]
 
     def run_command(self, *arguments: str) -> str:
-        """Run a command of the host on the server's store, and return its output."""
+        """Run `arena ARGUMENTS` on the server's store, and return its output. The command must succeed."""
         output = self._folder / "told"
         command = (*arguments, "--db", f"sqlite:///{self._folder / 'arena.db'}")
         assert ForkedCommand(*command, cwd=self._folder, stdout=output).wait(PATIENCE) == 0
         return output.read_text(encoding="utf-8")
 
     def describe_state(self) -> str:
-        """Return the state of each process and the end of each log, for the report of a failed test."""
+        """Return the exit codes of ended processes and the end of each log, for the report of a failed test."""
         processes = [each for each in (self._server, *self._bots) if each]
         ended = [f"{each.args!r} ended with {each.poll()}" for each in processes if each.poll() is not None]
         logs = [f"{log.name}:\n{read_end(log)}" for log in self._logs]
         return "\n".join([f"arena at {self.url}, {len(processes)} processes", *ended, *logs])
 
     def _create_log(self, name: str) -> Path:
-        """Create the log of another process."""
+        """Create an empty log file for a process, named after it."""
         name = re.sub(r"[^a-z0-9-]+", "-", name.rpartition("/")[2])
         log = self._folder / f"{len(self._logs)}-{name}.log"
         log.touch()
@@ -224,19 +230,25 @@ class BrowserArena:
             each.wait()
 
     def fetch_json(self, path: str) -> Any:
-        """Return the server's JSON answer to a plain GET."""
+        """Return the server's JSON answer to a GET of `/api/PATH`."""
         return fetch_json(f"{self.url}api/{path}")
 
 
 RUNNING_ARENAS: list[BrowserArena] = []
-"""Arenas of this process, for the report of a failed test."""
+"""Arenas that run in this process now. The report of a failed test describes them."""
 
 
 @contextmanager
 def run_arena(
     folder: Path, *options: str, bots: tuple[str, ...] = (), private: bool = True
 ) -> Iterator[BrowserArena]:
-    """Run a server with bots of these engines. A private server accepts any name and has no bots of its own."""
+    """Run a server and a bot for each engine in `bots` until the end of the block.
+
+    options: further options of `arena serve`
+    private: True for a server that accepts any name and has no bots of its own
+
+    An exception in the block gets a note with the state of all processes.
+    """
     assert {each.partition(":")[0] for each in bots} <= set(ENGINES)
     running = BrowserArena(folder, *options, private=private)
     RUNNING_ARENAS.append(running)
@@ -254,16 +266,16 @@ def run_arena(
 
 
 def new_context(browser: Browser, **options: Any) -> BrowserContext:
-    """Return a context of `Browser.new_context` whose pages wait for almost as long as a test may take."""
+    """Return a new browser context, whose pages wait almost PATIENCE seconds for what a test expects."""
     context = browser.new_context(**options)
     context.set_default_timeout(PATIENCE * 900)
     return context
 
 
 def wait_until_live(page: Page, title: str = "Live") -> None:
-    """Press for the next match on a stage until it shows a live one whose title begins with `title`.
+    """Press "Next match" on the page's board until it shows a live match whose title begins with `title`.
 
-    Between two live matches the stage begins to show a finished one, and would show all of that first.
+    Between two live matches the page starts to replay a finished one, and would replay all of it first.
     """
     stage = page.locator(".stage")
     live = re.compile(f"^{re.escape(title)}")
@@ -280,9 +292,10 @@ def wait_until_live(page: Page, title: str = "Live") -> None:
 
 
 def wait_until(condition: Any, seconds: float = PATIENCE) -> Any:
-    """Return the result of `condition()` once it is true.
+    """Call `condition` every 0.2 s until its result is true, and return that result.
 
-    The calls are some time apart, because a condition may send requests that the server limits.
+    The pauses are needed because a condition may send requests, which the server limits. Raises AssertionError after
+    `seconds`.
     """
     until = time.monotonic() + seconds
     while not (value := condition()):
@@ -294,7 +307,10 @@ def wait_until(condition: Any, seconds: float = PATIENCE) -> Any:
 
 
 def fetch_json(url: str) -> Any:
-    """Return the JSON answer to a plain GET. If a busy server did not answer in time, the request is repeated."""
+    """Return the JSON answer to a GET. Repeat the request while the server answers with status 503, as when busy.
+
+    Raises urllib.error.HTTPError for any other error status, or after PATIENCE seconds.
+    """
     until = time.monotonic() + PATIENCE
     while True:
         try:
@@ -308,5 +324,5 @@ def fetch_json(url: str) -> Any:
 
 
 def read_end(log: Path) -> str:
-    """Return the last lines of a log."""
+    """Return the last LOG_LINES lines of a log."""
     return "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-LOG_LINES:])

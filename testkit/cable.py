@@ -1,7 +1,7 @@
-"""Simulated hosts in network namespaces, connected by a virtual cable: a server, bots, and optionally a faulty line
-between them.
+"""Network namespaces that act as two machines, connected by a virtual cable: one runs a server, the other its bots.
 
-The module needs root, `ip` and `ss`. All processes in the namespaces end with the cable.
+Optionally, a third namespace between them runs a faulty line (`testkit.forwarder`). The module needs root, `ip` and
+`ss`. All processes in the namespaces end with the cable.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from arena.protocol.record import Record, read_records
 ROOT = Path(__file__).parents[1]
 SERVER, BOTS = "10.213.7.1", "10.213.7.2"
 NEAR, FAR = "10.213.8.1", "10.213.8.2"
-"""Addresses if there is a line between the hosts: of the line, as the bots see it, and of the bots."""
+"""Addresses between the line and the bots, if there is a line: the line's own, to which bots connect, and the bots'."""
 PORT = "8765"
 
 
 class CableUnavailable(Exception):
-    """Raised when no cable can be created here; the message is the reason in one line."""
+    """Raised when no cable can be created on this machine; the message is the reason in one line."""
 
 
 def run_ip(*arguments: str) -> None:
-    """Run `ip`. Raises CableUnavailable."""
+    """Run `ip` with these arguments. Raises CableUnavailable if it fails."""
     result = subprocess.run(["ip", *arguments], check=False, capture_output=True, text=True)
     if result.returncode:
         raise CableUnavailable(f"no network namespaces here: {result.stderr.strip()}")
@@ -38,7 +38,13 @@ def run_ip(*arguments: str) -> None:
 
 @dataclass
 class Cable:
-    """Simulated hosts, each in its own network namespace: the server (s), the bots (b), and optionally a faulty line (m)."""
+    """Network namespaces that act as machines: the server's (s), the bots' (b), and optionally a faulty line's (m).
+
+    name: prefix of the namespaces' names, before the letter
+    folder: folder of the server's store and of the logs
+    has_line: True if there is a line between server and bots
+    started: all processes in the namespaces
+    """
 
     name: str
     folder: Path
@@ -53,7 +59,7 @@ class Cable:
 
     @property
     def record_file(self) -> Path:
-        """Record file of the server."""
+        """File to which the server appends the record of each finished match."""
         return self.folder / "record.jsonl"
 
     @property
@@ -62,7 +68,11 @@ class Cable:
         return (self.folder / "s.log").read_text()
 
     def start_in_namespace(self, side: str, *command: str, piped: bool = False) -> subprocess.Popen[bytes]:
-        """Start `python -m COMMAND` in a namespace. With `piped`, its standard input and output are pipes."""
+        """Start `python -m COMMAND` in a namespace.
+
+        side: letter of the namespace: s, b or m
+        piped: True to connect standard input and output to pipes, False to append the output to the log
+        """
         with (self.folder / f"{side}.log").open("ab") as log:
             whole = ["ip", "netns", "exec", f"{self.name}{side}", sys.executable, "-m", *command]
             pipe = subprocess.PIPE if piped else None
@@ -70,7 +80,13 @@ class Cable:
         return self.started[-1]
 
     def start_server_and_bots(self, tc: str, bots: int, think: float, *options: str) -> None:
-        """Start a server at one end, and bots that play tic-tac-toe on it at the other."""
+        """Start a server at one end of the cable, and bots that play tic-tac-toe on it at the other end.
+
+        tc: time control
+        bots: number of bots
+        think: longest thinking time of a bot before each move, in seconds
+        options: further options of `arena serve`
+        """
         limits = (
             "--set=limits.connections_per_address=5000",
             "--set=limits.cut_offs=100000",
@@ -104,7 +120,10 @@ class Cable:
         self.start_in_namespace("b", "testkit.players", url, str(bots), str(think), "bot")
 
     def send_command(self, *arguments: str) -> int:
-        """Send the line a command of `testkit.forwarder`. Return the number of affected connections."""
+        """Send a command of `testkit.forwarder` to the line. Return the number of affected connections.
+
+        Raises ValueError if the cable has no line.
+        """
         if self.line is None or self.line.stdin is None:
             raise ValueError("the cable was made without a forwarder between its ends")
         self.line.stdin.write(" ".join(arguments).encode() + b"\n")
@@ -122,15 +141,15 @@ class Cable:
         return line
 
     def cut_line(self) -> None:
-        """Drop every packet from now on. Neither end is notified."""
+        """Drop every packet from and to the server from now on. Neither end of a connection is notified."""
         run_ip("-n", f"{self.name}s", "link", "set", "v", "down")
 
     def restore_line(self) -> None:
-        """Let packets pass again."""
+        """Let packets pass again, after `cut_line`."""
         run_ip("-n", f"{self.name}s", "link", "set", "v", "up")
 
     def reset_connections(self) -> None:
-        """Reset every connection at both ends, by the kernels."""
+        """Let the kernel reset every TCP connection at both ends."""
         for side in "sb":
             subprocess.run(
                 ["ip", "netns", "exec", f"{self.name}{side}", "ss", "-K", "state", "established"],
@@ -139,11 +158,11 @@ class Cable:
             )
 
     def list_records(self) -> list[Record]:
-        """Return the finished matches."""
+        """Return the records of the finished matches; none if the server has not yet written any."""
         return list(read_records(self.record_file)) if self.record_file.exists() else []
 
     def wait_for_matches(self, count: int, seconds: float = 300) -> list[Record]:
-        """Wait until `count` matches are finished, and return them. Raises RuntimeError."""
+        """Wait until `count` matches are finished, and return their records. Raises RuntimeError after `seconds`."""
         end = time.monotonic() + seconds
         while len(records := self.list_records()) < count:
             if time.monotonic() > end:
@@ -152,7 +171,7 @@ class Cable:
         return records
 
     def wait_for_log(self, text: str, count: int, seconds: float = 150) -> bool:
-        """Return True if the server's log contains the text `count` times within `seconds`."""
+        """Wait until the server's log contains `text` at least `count` times. Return False after `seconds` in vain."""
         end = time.monotonic() + seconds
         while self.server_log.count(text) < count:
             if time.monotonic() > end:
@@ -163,7 +182,11 @@ class Cable:
 
 @contextmanager
 def open_cable(folder: Path, *, with_line: bool = False) -> Iterator[Cable]:
-    """Create a cable for the duration of the block. Raises CableUnavailable."""
+    """Create a cable, and remove it at the end of the block. Raises CableUnavailable if this machine does not allow it.
+
+    folder: folder of the server's store and of the logs
+    with_line: True to put a faulty line between server and bots
+    """
     if os.geteuid() != 0 or not shutil.which("ip") or not shutil.which("ss"):
         raise CableUnavailable("needs root, ip and ss to lay a cable between network namespaces")
     cable = Cable(f"arena{os.getpid()}", folder, with_line)

@@ -1,4 +1,7 @@
-"""Cluster of `arena serve` edges and cores on one PostgreSQL and one NATS, each connected by lines that can be cut."""
+"""Cluster of `arena serve` processes, edges and cores, on one PostgreSQL and one NATS.
+
+Each process reaches PostgreSQL and NATS over lines (`testkit.line`), which can be cut.
+"""
 
 from __future__ import annotations
 
@@ -25,14 +28,14 @@ START_SECONDS = 200
 STOP_SECONDS = 200
 POLL_SECONDS = 0.02
 SOCKET = ".s.PGSQL.5432"
-"""Name of PostgreSQL's socket in its folder."""
+"""Name of PostgreSQL's Unix socket in its folder."""
 SHARD = "shard"
 Role = Literal["all", "edge", "core"]
 HOLDER = "SELECT pid FROM servers WHERE name = $1 AND until > extract(epoch FROM clock_timestamp())"
 
 
 class ClusterMember:
-    """Process of a cluster. It keeps its port and its lines over restarts."""
+    """Edge, core or single server of a cluster. Its port and its lines stay the same over restarts of its process."""
 
     def __init__(
         self,
@@ -44,7 +47,7 @@ class ClusterMember:
     ) -> None:
         """options: options of `arena serve`, besides its role, its port and `--anyone`
 
-        lines: lines to NATS and PostgreSQL, if these can be cut
+        lines: line to NATS and line to PostgreSQL; None if the options lead to them directly
         """
         self.role = role
         self.name = name
@@ -65,7 +68,7 @@ class ClusterMember:
 
     @property
     def bus_line(self) -> ForwarderProcess:
-        """Line to NATS."""
+        """Line to NATS. Raises ValueError if there is none."""
         if self._forwarders is None:
             raise ValueError(
                 f"{self.name} was made without forwarders, so its connections cannot be disturbed"
@@ -74,7 +77,7 @@ class ClusterMember:
 
     @property
     def store_line(self) -> ForwarderProcess:
-        """Line to PostgreSQL."""
+        """Line to PostgreSQL. Raises ValueError if there is none."""
         if self._forwarders is None:
             raise ValueError(
                 f"{self.name} was made without forwarders, so its connections cannot be disturbed"
@@ -83,19 +86,19 @@ class ClusterMember:
 
     @property
     def url(self) -> str:
-        """URL for bots."""
+        """URL to which bots connect."""
         return f"ws://127.0.0.1:{self.port}"
 
     @property
     def pid(self) -> int:
-        """Process id."""
+        """Process id. Raises RuntimeError if the process was never started."""
         if self.process is None:
             raise RuntimeError(f"{self.name} was never started")
         return self.process.pid
 
     @property
     def is_running(self) -> bool:
-        """True if the process exists, even if it is frozen."""
+        """True if the process exists, even if it is suspended."""
         return self.process is not None and self.process.poll() is None
 
     def start(self) -> None:
@@ -105,17 +108,17 @@ class ClusterMember:
         self.process = ForkedCommand(*self._arguments, cwd=ROOT, stderr=self.log)
 
     def kill(self) -> None:
-        """Kill the process; the kernel closes its connections."""
+        """Kill the process, even if it is suspended, and wait for its end. The kernel closes its connections."""
         if self.process is not None and self.is_running:
             os.kill(self.pid, signal.SIGKILL)  # also where it is frozen
             self.process.wait(START_SECONDS)
 
     def suspend(self) -> None:
-        """Suspend the process."""
+        """Suspend the process with SIGSTOP."""
         os.kill(self.pid, signal.SIGSTOP)
 
     def resume(self) -> None:
-        """Resume the process."""
+        """Resume the process with SIGCONT."""
         os.kill(self.pid, signal.SIGCONT)
 
     def cut_lines(self) -> None:
@@ -129,12 +132,12 @@ class ClusterMember:
         self.store_line.send_order("mend")
 
     def restore_and_start(self) -> None:
-        """Undo `cut_lines`, and start the process."""
+        """Undo `cut_lines`, and start the process, which must have ended."""
         self.restore_lines()
         self.start()
 
     def get(self, path: str) -> tuple[int, str]:
-        """Return the status and body of the answer to a GET; status 0 if there is none."""
+        """Return the status and body of the answer to a GET; status 0 and the error if there is no answer in 2 s."""
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=2) as answer:
                 return answer.status, answer.read().decode()
@@ -145,14 +148,14 @@ class ClusterMember:
             return 0, str(error)
 
     def is_ready(self) -> bool:
-        """Return True if this edge has a core, or this core leads or stands by."""
+        """Return True if this process can serve: an edge is connected to a core, or a core leads or waits to take over."""
         if self.role != "core":
             return self.get("/readyz")[0] == 200
         response = self.log.read_bytes()[self._last_exit_report :]
         return b" leads, " in response or b"waiting to take over" in response
 
     async def wait_ready(self, seconds: float = START_SECONDS) -> None:
-        """Wait until the process is ready. Raises RuntimeError."""
+        """Wait until the process is ready. Raises RuntimeError if it has ended, or after `seconds`."""
         end = time.monotonic() + seconds
         while not await asyncio.to_thread(self.is_ready):
             if not self.is_running or time.monotonic() > end:
@@ -162,7 +165,7 @@ class ClusterMember:
             await asyncio.sleep(POLL_SECONDS)
 
     async def stop(self) -> int:
-        """Stop the process with SIGTERM, and return its exit code."""
+        """Stop the process with SIGTERM, wait for its end, and return its exit code."""
         os.kill(self.pid, signal.SIGTERM)
         if self.process is None:
             raise RuntimeError(f"{self.name} was never started")
@@ -176,14 +179,14 @@ class ClusterMember:
 
 
 class Cluster:
-    """Processes of a cluster, created by `run_cluster`."""
+    """Processes of a cluster, of which `run_cluster` creates the first. `members`: all processes, edges and cores."""
 
     def __init__(
         self, folder: Path, nats: NatsServer, postgresql: Path, database: str, options: tuple[str, ...]
     ) -> None:
         self.members: list[ClusterMember] = []
         self.database = f"postgresql://arena@/{database}?host={postgresql}"
-        """URL of the database, without lines."""
+        """URL of the database for a direct connection, which no cut of a line affects."""
         self._folder = folder
         self._nats = nats
         self._postgresql = postgresql
@@ -199,7 +202,7 @@ class Cluster:
         return [each for each in self.members if each.role == "core"]
 
     async def add_member(self, role: Role) -> ClusterMember:
-        """Start another process of the cluster."""
+        """Start another process of the cluster, with lines of its own, and return it without waiting until it is ready."""
         bus = await asyncio.to_thread(ForwarderProcess, self._nats.port)
         store = await asyncio.to_thread(ForwarderProcess, self._postgresql / SOCKET)
         name = f"{role}-{len(self.members) + 1}"
@@ -214,7 +217,7 @@ class Cluster:
         return member
 
     async def find_leader(self) -> ClusterMember | None:
-        """Return the core that holds the lease; None if there is none."""
+        """Return the leader, which is the core that holds the lease in the database; None if no core does."""
         connection = await asyncpg.connect(self.database)
         try:
             pid = await connection.fetchval(HOLDER, SHARD)
@@ -225,7 +228,7 @@ class Cluster:
     async def wait_for_leader(
         self, other_than: ClusterMember | None = None, seconds: float = START_SECONDS
     ) -> ClusterMember:
-        """Wait until a core other than `other_than` leads. Raises TimeoutError."""
+        """Wait until a core other than `other_than` leads, and return that core. Raises TimeoutError after `seconds`."""
         async with asyncio.timeout(seconds):
             while (leader := await self.find_leader()) is None or leader is other_than:  # noqa: ASYNC110  the store tells nobody
                 await asyncio.sleep(POLL_SECONDS)
@@ -239,11 +242,13 @@ class Cluster:
 async def run_cluster(
     edges: int, cores: int, folder: Path, nats: NatsServer, postgresql: Path, database: str, *options: str
 ) -> AsyncIterator[Cluster]:
-    """Run edges and cores until the end of the block.
+    """Run a cluster until the end of the block, which begins once all processes are ready.
 
-    postgresql: folder of PostgreSQL's socket
-    database: name of an empty database that `arena` may use
-    options: options of all processes
+    edges, cores: number of processes of each role
+    folder: folder of the logs
+    postgresql: folder of PostgreSQL's Unix socket
+    database: name of an empty database, to which the PostgreSQL role `arena` has access
+    options: further options of `arena serve` for all processes
     """
     cluster = Cluster(folder, nats, postgresql, database, options)
     try:

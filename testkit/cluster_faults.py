@@ -1,10 +1,12 @@
-"""Failures in a cluster during play, one after another, and what they cost the bots: nothing may be lost.
+"""Failures in a cluster during play, injected one after another, and their cost for the bots. No move may be lost.
 
-kill    the process is killed
+A kind of failure, listed in KINDS, names a target (`core`, `edge`, `nats` or `postgresql`) and one of these faults:
+
+kill    the process is killed, and later started again
 freeze  the process is suspended, and later resumed
 bus     the process loses its connection to NATS for a while
 store   the process loses its connection to PostgreSQL for a while
-power   the process ends, without notice to PostgreSQL and NATS
+power   the process ends without notice to PostgreSQL and NATS, as in a power cut, and is later started again
 split   the process loses both connections for a while
 """
 
@@ -33,7 +35,7 @@ OTHER_FAULTS = ("nats kill", "nats freeze", "postgresql freeze")
 KINDS = (*CORE_FAULTS, *EDGE_FAULTS, *OTHER_FAULTS)
 POLL_SECONDS = 0.02
 PLAY_SECONDS = 150.0
-"""Time after a failure at which a match that has not continued counts as stuck, in seconds."""
+"""Seconds after a failure within which a match must continue. Otherwise, it counts as stuck."""
 AWAY_SECONDS = (1.0, 6.0)
 """Shortest and longest duration of a temporary failure, in seconds."""
 IN_PLAY_SECONDS = 200.0
@@ -43,21 +45,21 @@ IN_PLAY = "SELECT match FROM matches WHERE finished IS NULL"
 
 @dataclass
 class ClusterFault:
-    """Failure of one part of a cluster."""
+    """Injected failure of one process of a cluster, and its cost. `member`: name of the process."""
 
     kind: str
     member: str
     away: float
     """Duration of a temporary failure in seconds; 0 for a permanent one."""
     recovery_seconds: list[float] = field(default_factory=list)
-    """Time until one of its bots received a message again, for each match in progress, in seconds."""
+    """For each match that continued: seconds until one of its bots received a message again, or it was over."""
     stuck: int = 0
-    """Number of matches that did not continue."""
+    """Number of matches in progress that did not continue within PLAY_SECONDS."""
 
 
 @dataclass
 class FailureReport:
-    """Results of all failures, and of the comparison with the store."""
+    """All failures with their costs, and the result of the final comparison of received messages with the store."""
 
     injected: list[ClusterFault] = field(default_factory=list)
     result: CrashResult = field(default_factory=CrashResult)
@@ -66,9 +68,10 @@ class FailureReport:
 def make_players(
     edges: Sequence[ClusterMember], count: int, think: Callable[[], float], keepalive: float = 2.0
 ) -> list[RandomPlayer]:
-    """Return `count` bots, which start at different edges and try another edge when theirs is down.
+    """Return `count` bots, which start at different edges and try the next edge when theirs is down.
 
-    keepalive: seconds of silence after which a bot sends a ping, and for which it waits for the answer
+    think: function that returns the thinking time before a move, in seconds
+    keepalive: seconds between two pings of a bot, and for which it waits for each answer
     """
     urls = [each.url for each in edges]
     players = []
@@ -83,16 +86,19 @@ def make_players(
 
 @dataclass
 class FaultInjector:
-    """Object that causes failures in a cluster."""
+    """Object that causes failures in a cluster. `dice` determines targets and durations."""
 
     cluster: Cluster
     nats: NatsServer
     postgresql: Callable[[], list[int]]
-    """Function that returns the ids of PostgreSQL's processes."""
+    """Function that returns the process ids of PostgreSQL, whose set changes with its connections."""
     dice: random.Random
 
     async def inject(self, kind: str, players: Sequence[RandomPlayer]) -> ClusterFault:
-        """Cause a failure, wait until all matches in progress continue, and end the failure."""
+        """Cause a failure of a kind in KINDS, wait until all matches in progress continue, and end the failure.
+
+        A failure of NATS or PostgreSQL ends first, because nobody can play meanwhile. Return the failure with its cost.
+        """
         whom, _, how = kind.partition(" ")
         away = self.dice.uniform(*AWAY_SECONDS)
         member = await self._choose_member(whom)
@@ -123,7 +129,12 @@ class FaultInjector:
         return self.dice.choice(self.cluster.edges) if target == "edge" else None
 
     def _begin_fault(self, target: str, fault: str, member: ClusterMember | None) -> Callable[[], object]:
-        """Begin a failure. Return a function that ends it."""
+        """Begin a failure, and return a function that ends it.
+
+        target: `core`, `edge`, `nats` or `postgresql`
+        fault: second word of the kind, such as `freeze`
+        member: process that fails; None if the target is NATS or PostgreSQL
+        """
         if target == "nats":
             if fault == "kill":
                 self.nats.kill()
@@ -179,10 +190,12 @@ async def inject_faults(
     report_line: Callable[[str], None] = lambda _: None,
     max_seconds: float = math.inf,
 ) -> FailureReport:
-    """Cause failures of these kinds, one after another, while the bots play. At the end, compare all messages with the
-    store.
+    """Cause failures of these kinds, one after another, while the bots play.
 
-    max_seconds: time after which no further failure begins, in seconds
+    At the end, finish the matches, stop the cluster, and compare the messages that the bots received with the store.
+
+    report_line: function that is called with a line of text about each failure
+    max_seconds: seconds after which no further failure begins
     """
     report, cluster, dice = FailureReport(), injector.cluster, injector.dice
     last = time.monotonic() + max_seconds
@@ -210,7 +223,7 @@ async def inject_faults(
 
 
 async def list_matches_in_progress(database: str) -> list[str]:
-    """Return the matches without a record."""
+    """Return the ids of the matches that have not ended, from the database at this URL."""
     connection = await asyncpg.connect(database)
     try:
         return [row["match"] for row in await connection.fetch(IN_PLAY)]
@@ -221,7 +234,11 @@ async def list_matches_in_progress(database: str) -> list[str]:
 async def _measure_recovery(
     players: Sequence[RandomPlayer], matches: list[str], fault_time: float
 ) -> list[float]:
-    """Return the time until one of its bots received a message again, for each of these matches, in seconds."""
+    """Wait up to PLAY_SECONDS until these matches continue.
+
+    Return, for each match that did, the seconds from `fault_time` (monotonic) until one of its bots received a message,
+    or until the match was seen to be over.
+    """
     seconds: dict[str, float] = {}
     limit = time.monotonic() + PLAY_SECONDS
     while len(seconds) < len(matches) and time.monotonic() < limit:
@@ -239,7 +256,10 @@ async def _measure_recovery(
 async def wait_until_playing(
     players: Sequence[RandomPlayer], report: FailureReport, cluster: Cluster
 ) -> None:
-    """Wait until most bots play. The others are still connecting, so that failures affect such bots too."""
+    """Wait until 80 % of the bots play. The others may still be connecting, so a failure affects such bots too.
+
+    After IN_PLAY_SECONDS, add a fault to the report and return.
+    """
     limit = time.monotonic() + IN_PLAY_SECONDS
     while sum(bool(each.turns) for each in players) < len(players) * 8 // 10:
         if time.monotonic() > limit:
@@ -252,20 +272,20 @@ async def wait_until_playing(
 
 
 async def finish_matches(players: Sequence[RandomPlayer], database: str) -> None:
-    """Let the matches in progress finish, without new ones."""
+    """Let the matches in progress finish, without new ones, for up to SETTLE_SECONDS."""
     async with asyncio.TaskGroup() as tasks:
         last = [tasks.create_task(each.run(quota=0)) for each in players]
         limit = time.monotonic() + SETTLE_SECONDS
         while await list_matches_in_progress(database) and time.monotonic() < limit:  # noqa: ASYNC110  the store tells nobody
             await asyncio.sleep(0.2)
-        # An end is told to its players after it is in the store.
+        # The players get the end of a match only after it is in the store.
         await asyncio.sleep(2.0)
         for each in last:
             each.cancel()
 
 
 async def stop_cluster(cluster: Cluster, result: CrashResult) -> None:
-    """Stop all processes, edges first."""
+    """Stop all processes with SIGTERM, edges first. A bad exit code and a traceback in a log count as faults."""
     for member in [*cluster.edges, *cluster.cores]:
         code = await member.stop()
         log = member.log.read_text()

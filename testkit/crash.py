@@ -1,4 +1,4 @@
-"""Kills of a server at random moments, and a count of what is lost: there must be nothing.
+"""Kills of a server at random moments, and a check that no acknowledged move and no result is lost.
 
 The server is a real `arena serve` process, and the bots reconnect with their sessions. At the end, the server is
 drained by SIGTERM, and the store is compared with the messages that the bots received.
@@ -37,13 +37,13 @@ DRAIN_SECONDS = 200
 
 @dataclass
 class CrashResult:
-    """Results of a run. Every line in `faults` tells of a loss."""
+    """Results of a run in which servers were killed. Each line of `faults` describes a loss or another failure."""
 
     kills: int = 0
     matches: int = 0
     acknowledged: int = 0
     interrupted: int = 0
-    """Number of matches that were in progress at a kill and ended later."""
+    """Number of matches that were in progress at a kill and ended regularly later."""
     reasons: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
 
@@ -71,12 +71,12 @@ class KillableServer:
         self.process: ForkedCommand | None = None
 
     def start(self) -> None:
-        """Start the server, and wait until it listens."""
+        """Start the server; `wait_listening` waits until it listens."""
         self.log.touch()
         self.process = ForkedCommand(*self._arguments, cwd=ROOT, stderr=self.log)
 
     async def wait_listening(self) -> None:
-        """Wait until the server accepts connections. Raises RuntimeError."""
+        """Wait until the server accepts connections. Raises RuntimeError if it has ended, or after START_SECONDS."""
         end = time.monotonic() + START_SECONDS
         while time.monotonic() < end and self.process is not None and self.process.poll() is None:
             try:
@@ -89,14 +89,14 @@ class KillableServer:
         raise RuntimeError(f"the server did not start; end of its log:\n{self.log.read_text()[-3000:]}")
 
     async def stop(self, signal_number: signal.Signals) -> int:
-        """Stop the server by a signal, and return its exit code."""
+        """Send the server a signal, wait for its end, and return its exit code; -N if signal N ended it."""
         if self.process is None:
             raise RuntimeError("the server was never started")
         self.process.send_signal(signal_number)
         return await asyncio.to_thread(self.process.wait, DRAIN_SECONDS + 30)
 
     def close(self) -> None:
-        """Kill the server."""
+        """Kill the server, if it is running."""
         if self.process is not None and self.process.poll() is None:
             self.process.kill()
             self.process.wait()
@@ -105,7 +105,13 @@ class KillableServer:
 async def kill_repeatedly(
     kills: int, matches: int, *, folder: Path, options: tuple[str, ...] = (), max_uptime: float = 1.5
 ) -> CrashResult:
-    """Kill a server that plays `matches` matches `kills` times, each within `max_uptime` seconds of its start."""
+    """Kill a server `kills` times during play, and compare what its bots received with the store.
+
+    matches: number of matches in parallel
+    folder: folder of the server's store and log
+    options: further options of `arena serve`
+    max_uptime: longest random time from the return of the bots to the next kill, in seconds
+    """
     server = KillableServer(folder, matches, *options)
     players = [
         RandomPlayer(server.url, f"bot {number}", lambda: random.uniform(0.005, 0.15))
@@ -137,9 +143,9 @@ async def kill_repeatedly(
 
 
 async def _wait_until_back(players: list[RandomPlayer], connections: int) -> None:
-    """Wait until most bots have reconnected and one plays.
+    """Wait until 90 % of the bots have connected `connections` times and one of them plays, up to START_SECONDS.
 
-    The last ones are not awaited, so that a kill also hits bots that are connecting.
+    The last bots are not awaited, so that a kill also hits bots that are connecting.
     """
     end = time.monotonic() + START_SECONDS
     needed = max(2, len(players) * 9 // 10)
@@ -161,7 +167,12 @@ async def _list_matches_in_progress(database: str) -> set[str]:
 async def compare_with_store(
     database: str, players: list[RandomPlayer], interrupted: set[str], result: CrashResult
 ) -> None:
-    """Compare the messages that the bots received with the store, and add every difference to `result.faults`."""
+    """Compare the messages that the bots received with the store, and add every difference to `result.faults`.
+
+    database: URL of the store, whose servers have been stopped
+    interrupted: ids of the matches that were in progress at a kill
+    result: result whose counts are filled in
+    """
     fault = result.faults.append
     async with open_store(database) as engine:
         async with engine.connect() as connection:
@@ -208,7 +219,10 @@ async def compare_with_store(
 
 
 def check_end(record: Record, report_fault: Callable[[str], None]) -> None:
-    """Check that a match between well-behaved bots ended by its game's rules or by adjudication. Calls `report_fault` for a violation."""
+    """Check that a match between well-behaved bots ended by the rules of its game or by adjudication.
+
+    report_fault: function that is called with a line of text for a forfeit, a server fault or an invalid record
+    """
     if record.result.reason in FORFEITS | {EndReason.SERVER_FAULT}:
         report_fault(f"{record.match} ended as {record.result.reason}: {record.result.detail}")
         return

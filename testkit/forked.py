@@ -1,9 +1,9 @@
 """`arena` commands as separate processes, forked from a process that has already loaded the program.
 
-Python takes a third of a second to load a server or a bot, which matters only to tests of the start of a command. For
+Python takes a third of a second to load a server or a bot. Only tests of the start of a command need to see that. For
 all other tests, one process per test run loads the commands (the fork server of `multiprocessing`), and each command is
-forked from it. The command has its own process id, memory, folder, environment and signals. Only its command line and
-environment in /proc are those of the fork server.
+forked from it. The command has a process id, memory, working folder, environment and signals of its own. Only its
+command line and environment in /proc are those of the fork server.
 """
 
 from __future__ import annotations
@@ -21,19 +21,22 @@ from arena.cli import main
 from arena.server.web import page_process
 
 _FORKS = multiprocessing.get_context("forkserver")
-# pytest is what a fork would import as its main module
+# A forked process would import pytest as its main module.
 _FORKS.set_forkserver_preload(["pytest", "testkit.loaded"])
 
 
 def start_fork_server() -> None:
-    """Start the process from which commands are forked. It takes a second, which would block an event loop."""
+    """Start the process from which commands are forked.
+
+    Call this before an event loop runs, because the start takes a second, which would block the loop.
+    """
     process = _FORKS.Process(target=os.getpid, daemon=True)
     process.start()
     process.join()
 
 
 class ForkedCommand:
-    """Running `arena` command, with the part of `subprocess.Popen` that tests use."""
+    """`arena` command in a forked process, with the part of the interface of `subprocess.Popen` that tests use."""
 
     def __init__(
         self,
@@ -43,10 +46,15 @@ class ForkedCommand:
         stdout: Path | None = None,
         stderr: Path | None = None,
     ) -> None:
-        """Start the command. Its output is appended to these files, or discarded."""
+        """Start `arena ARGUMENTS`.
+
+        cwd: working folder
+        env: environment; None for this process's environment
+        stdout, stderr: files to which the output is appended; None to discard it
+        """
         environment = dict(os.environ if env is None else env)
         self.args = ("arena", *arguments)
-        # as a daemon it ends with the tests, whatever happens
+        # A daemon process ends with the tests, whatever happens.
         self._process = _FORKS.Process(
             target=_run_forked, args=(arguments, cwd, environment, stdout, stderr), daemon=True
         )
@@ -66,11 +74,14 @@ class ForkedCommand:
         return self._process.exitcode
 
     def poll(self) -> int | None:
-        """Return `returncode`."""
+        """Return `returncode`, as `subprocess.Popen.poll` does."""
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
-        """Wait for the end of the command, and return its exit code. Raises TimeoutExpired after `timeout` seconds."""
+        """Wait for the end of the command, and return its exit code, -N if signal N ended it.
+
+        Raises TimeoutExpired after `timeout` seconds; None waits without limit.
+        """
         self._process.join(timeout)
         code = self.returncode
         if code is None:
@@ -92,10 +103,13 @@ class ForkedCommand:
 
 
 class ForkedPageProcess(ForkedCommand):
-    """Page process for a server that runs in this process."""
+    """Process that generates the web pages, for a server that runs in the test's own process."""
 
     def __init__(self, child_socket: socket.socket) -> None:
-        """Start the page process on `child_socket`, its end of a socket, with this process's folder and environment."""
+        """Start the process with this process's working folder and environment.
+
+        child_socket: its end of the socket pair over which the server sends requests
+        """
         self.args = page_process.COMMAND
         self._process = _FORKS.Process(
             target=_answer_pages, args=(child_socket, Path.cwd(), dict(os.environ)), daemon=True
@@ -104,14 +118,14 @@ class ForkedPageProcess(ForkedCommand):
 
 
 def _enter(folder: Path, environment: dict[str, str]) -> None:
-    """Set the folder and the environment of the forked process."""
+    """Set the working folder and the environment of this process, which was forked."""
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
 
 
 def _answer_pages(child_socket: socket.socket, folder: Path, environment: dict[str, str]) -> None:
-    """Run the page process in the forked process."""
+    """Answer requests for pages in the forked process, until the server closes the socket."""
     from arena.server.web.__main__ import main as answer_pages  # noqa: PLC0415 - loaded in the parent of all forks
 
     _enter(folder, environment)
@@ -127,9 +141,9 @@ def _run_forked(
     stdout: Path | None,
     stderr: Path | None,
 ) -> None:
-    """Run the command in the forked process, and exit."""
+    """Run `arena ARGUMENTS` in the forked process, with its output in these files or discarded."""
     _enter(folder, environment)
-    # Where tests run in the background of a shell, that makes them ignore Ctrl-C.
+    # A shell that runs the tests in the background lets them ignore Ctrl-C (SIGINT), and a fork inherits that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for output, file in ((1, stdout), (2, stderr)):
         opened = os.open(file or os.devnull, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)

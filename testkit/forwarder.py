@@ -1,18 +1,18 @@
-"""Faulty line between two hosts: a TCP forwarder that delays, drops, resets or freezes connections on request.
+"""Faulty line between clients and a server: a TCP forwarder that delays, drops, resets or freezes data on request.
 
 python -m testkit.forwarder HOST PORT TO_HOST TO_PORT
 
-If TO_HOST is a path, it is a Unix socket, and TO_PORT is ignored. PORT 0 means any free port. The program prints its
-port once it listens. It reads orders from standard input, one per line, and prints the number of affected connections
-after each:
+The program listens on HOST and PORT, and forwards each connection to TO_HOST and TO_PORT. If TO_HOST is a path, it is a
+Unix socket, and TO_PORT is ignored. PORT 0 means any free port. The program prints its port once it listens. It reads
+orders from standard input, one per line, and prints the number of affected connections after each:
 
-delay SECONDS SPREAD   delay each piece of data by this time, give or take; the order within a connection stays
+delay SECONDS SPREAD   delay each piece of data by SECONDS ± SPREAD; the order within a connection stays
 drop SHARE RETRY       lose this share of the pieces (0 to 1), and resend each after RETRY seconds, as TCP does
 reset                  reset every connection at both ends
-vanish                 reset every connection at the client's end, and keep it open and silent at the server's
-freeze                 stop all data of current connections in both directions, without notice
+vanish                 reset every connection at the client's end, and keep it open and silent at the server's end
+freeze                 stop all data of current connections in both directions for good, without notice
 cut                    stop all data of current and future connections, without notice
-mend                   after a cut, deliver the delayed data, and let everything pass again
+mend                   after a cut, deliver the data that was held up, and let everything pass again
 """
 
 from __future__ import annotations
@@ -29,12 +29,15 @@ import uvloop
 
 READ_BYTES = 65536
 MAX_QUEUED = 64
-"""Maximum number of pieces of data in transit on one connection. At this limit, the sender waits."""
+"""Maximum number of pieces of data in transit in one direction of a connection. At this limit, the sender waits."""
 
 
 @dataclass
 class LineFaults:
-    """Faults that the forwarder currently applies to its connections."""
+    """Faults that the forwarder currently applies, and its connections (`pairs`).
+
+    Times are in seconds. `loss_share` is the share of lost pieces, 0 to 1.
+    """
 
     delay: float = 0.0
     spread: float = 0.0
@@ -42,10 +45,10 @@ class LineFaults:
     retry: float = 0.2
     pairs: set[ForwardedConnection] = field(default_factory=set)
     passes: asyncio.Event = field(default_factory=asyncio.Event)
-    """Event that is set unless the line is cut."""
+    """Event that is set while data may pass, which means that the line is not cut."""
 
     def draw_delay(self) -> float:
-        """Return the delay of the next piece, in seconds."""
+        """Return a random delay for the next piece of data, in seconds, including the time to resend lost copies."""
         late = max(0.0, self.delay + random.uniform(-self.spread, self.spread))
         while random.random() < self.loss_share:
             late += self.retry
@@ -54,7 +57,10 @@ class LineFaults:
 
 @dataclass(eq=False)
 class ForwardedConnection:
-    """Connection from a client, and the corresponding connection to the server."""
+    """Connection from a client, and the corresponding connection to the server.
+
+    passes: False after a reset, vanish or freeze, so that no more data is forwarded
+    """
 
     client: asyncio.StreamWriter
     server: asyncio.StreamWriter
@@ -63,7 +69,7 @@ class ForwardedConnection:
     async def forward(
         self, faults: LineFaults, source: asyncio.StreamReader, sink: asyncio.StreamWriter
     ) -> None:
-        """Forward data from one end until it closes, and then close the other end."""
+        """Forward data in one direction, from `source` to `sink`, until the source closes. Then close the sink."""
         under_way: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue(MAX_QUEUED)
         loop = asyncio.get_running_loop()
 
@@ -98,7 +104,7 @@ class ForwardedConnection:
 
 
 def reset_connection(writer: asyncio.StreamWriter) -> None:
-    """Close a connection with a TCP reset."""
+    """Close a connection at once with a TCP reset, which drops data that was not sent."""
     plain: socket.socket | None = writer.get_extra_info("socket")
     if plain is not None and plain.fileno() >= 0:
         plain.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -106,11 +112,11 @@ def reset_connection(writer: asyncio.StreamWriter) -> None:
 
 
 async def run_forwarder(host: str, port: int, to_host: str, to_port: int) -> None:
-    """Forward connections until killed, or until standard input ends."""
+    """Forward connections and carry out orders until killed, or until standard input ends."""
     line = LineFaults()
     line.passes.set()
 
-    # The event loop itself holds no task that waits for a line to be mended.
+    # The event loop holds only weak references to tasks, which could vanish while they wait for the end of a cut.
     under_way: set[asyncio.Task[Any] | None] = set()
 
     async def handle_connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -151,7 +157,10 @@ async def run_forwarder(host: str, port: int, to_host: str, to_port: int) -> Non
 
 
 def execute_order(faults: LineFaults, order: list[str]) -> int:
-    """Carry out an order. Return the number of affected connections."""
+    """Carry out an order, given as its words. Return the number of affected connections.
+
+    Raises ValueError if there is no such order.
+    """
     passing = [pair for pair in faults.pairs if pair.passes]
     match order:
         case ["cut"]:

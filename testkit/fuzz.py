@@ -1,7 +1,8 @@
 """Fuzzer for the codec and for live sockets, which looks for crashes, leaks and disturbed matches.
 
-Frames are random bytes, random msgpack, and golden frames that are truncated, flipped, spliced and repeated. One in
-`live_share` of the frames is also sent over a socket to a real host, on which two honest bots play.
+Frames are random bytes, random msgpack, deeply nested msgpack, and frames of the protocol's tests with changed bytes,
+spliced with each other, or with a changed field. For every `live_share` frames that the codec gets, another frame is sent
+over a socket to a real server, on which two honest bots play.
 """
 
 from __future__ import annotations
@@ -43,18 +44,21 @@ from testkit.players import RandomPlayer
 
 GOLDEN = Path(__file__).parents[1] / "tests" / "protocol" / "golden"
 WARM = 0.1
-"""Share of the frames, 0 to 1, after which memory use should stop growing."""
+"""Share of the frames, 0 to 1, after which the memory use of the process should no longer grow."""
 GROWTH_KIB = 8 * 1024
-"""Allowed growth of memory use, in KiB, for the allocator. A leak of 9 bytes per frame exceeds this."""
+"""Growth of memory use, in KiB, that the memory allocator may cause.
+
+With a million frames, a leak of 9 bytes per frame exceeds it.
+"""
 GONE_SECONDS = 150
-"""Time limit for the server to free the state of expelled bots, in seconds."""
+"""Seconds within which the server must free the state of bots that it has disconnected."""
 KEPT = (Connection, Session, LobbyBot, LobbyClient, Room)
-"""Types that a server creates for each connection, bot and match."""
+"""Types of the objects that a server creates for each connection, bot and match, and must free again."""
 
 
 @dataclass
 class FuzzResult:
-    """Results of a run of the fuzzer."""
+    """Results of a run of the fuzzer. Each line of `faults` describes a failure."""
 
     frames: int = 0
     live: int = 0
@@ -65,12 +69,12 @@ class FuzzResult:
     peak_kib: int = 0
     """Peak memory of the process after all frames, in KiB."""
     honest_end_reasons: Counter[EndReason] = field(default_factory=Counter)
-    """End reasons of the honest bots' matches during the run."""
+    """Number of the honest bots' matches that ended during the run, by end reason."""
     faults: list[str] = field(default_factory=list)
 
 
 def generate_frames(seed: int) -> Iterator[bytes]:
-    """Yield endless frames, determined by the seed."""
+    """Yield an endless sequence of frames, which the seed determines."""
     dice = random.Random(seed)
     known = [bytes.fromhex(file.read_text()) for file in sorted(GOLDEN.glob("*.hex"))]
     while True:
@@ -137,7 +141,7 @@ def _decode_frame(frame: bytes, result: FuzzResult) -> None:
 
 
 async def _send_frames(host: Host, source: Iterator[bytes], count: int) -> None:
-    """Send frames as a bot that reconnects whenever it is expelled."""
+    """Send `count` frames of `source` to the server, as a bot that reconnects whenever it is disconnected."""
     frame_count = 0
     name = f"fuzz {uuid.uuid4().hex}"
     while frame_count < count:
@@ -159,7 +163,10 @@ async def _send_frames(host: Host, source: Iterator[bytes], count: int) -> None:
 
 
 async def run_fuzzer(count: int, *, live_share: int = 20, seed: int = 1) -> FuzzResult:
-    """Send `count` frames to the codec, and one in `live_share` to a host."""
+    """Decode `count` frames with the codec, and send `count // live_share` others to a server in this process.
+
+    Failures are not raised: `FuzzResult.faults` lists them. Raises RuntimeError if the honest bots cannot connect.
+    """
     result = FuzzResult(count, count // live_share)
     source, live = generate_frames(seed), generate_frames(seed + 1)
     async with open_host(private_host_settings(anyone=True)) as host, anyio.create_task_group() as tasks:
@@ -208,11 +215,14 @@ async def run_fuzzer(count: int, *, live_share: int = 20, seed: int = 1) -> Fuzz
 
 
 async def _check_freed_state(result: FuzzResult, players: int) -> None:
-    """Check that the server holds only the state of the honest bots in the end."""
+    """Check that in the end the server holds only the state of the honest bots, `players` in number.
+
+    If it still holds more after GONE_SECONDS, add a fault to the result.
+    """
     end = time.monotonic() + GONE_SECONDS
     while True:
         gc.collect()
-        # By their very types: a weak reference says of itself that it is what it refers to.
+        # `type`, not `isinstance`: a weak proxy passes as an instance of its referent's class.
         counts = Counter(type(each).__name__ for each in gc.get_objects() if issubclass(type(each), KEPT))
         over = {name: count for name, count in counts.items() if count > players}
         if not over:

@@ -1,10 +1,10 @@
-"""Attackers that break a server's limits. Each connects, is cut off by the server, and reconnects after 20 ms.
+"""Attackers that break a server's limits. Each connects, is disconnected by the server, and reconnects after 20 ms.
 
-slow-loris      half of the clients never finish the handshake, half never say hello
-never-reading   requests listings as often as allowed, and reads none
+slow-loris      half of the connections never finish the handshake, half never send a hello
+never-reading   requests listings of matches as often as allowed, and reads none
 messages        sends invalid messages as fast as the socket accepts them
 frames          sends pings, and messages in endless fragments, as fast as the socket accepts them
-connections     opens as many connections as possible and keeps them
+connections     opens a connection, sends nothing, and keeps it open
 guessing        tries one token after another for the name `victim`
 """
 
@@ -25,28 +25,28 @@ import msgpack
 from testkit.bare import make_handshake_request, make_masked_frame
 
 BLOCK_BYTES = 50
-"""Number of frames that a flood sends in one write."""
+"""Number of frames, not bytes, that a flood sends in one write."""
 BROWSE_SECONDS = 1 / 40
-"""Time between two requests for a listing, in seconds: just within the limit."""
+"""Seconds between two requests for a listing, just long enough to stay within the server's rate limit."""
 DRIP_SECONDS = 0.1
-"""Time between two bytes of a slow handshake, in seconds."""
+"""Seconds between two bytes of a slow handshake."""
 TRIP_SECONDS = 0.02
-"""Shortest time between two connections of a client, in seconds: a realistic network latency."""
+"""Seconds from the end of a client's connection to its next one, as long as a realistic network latency."""
 numbers = itertools.count()
 
 
 @dataclass
 class ConnectionCounts:
-    """Counts of the traffic of clients that the server may cut off."""
+    """Traffic counts of clients that the server may disconnect."""
 
     sent: int = 0
-    """Number of requests sent; for attackers, number of connections."""
+    """Number of requests sent; for attackers, number of attempts to connect."""
     lost: int = 0
     """Number of connections that the server closed or refused."""
     bytes: int = 0
-    """Number of bytes that the clients received; for attackers, that they sent."""
+    """Number of bytes that the clients received; for attackers, number of bytes that they sent."""
     longest: float = 0.0
-    """Duration of an attacker's longest connection, in seconds."""
+    """Duration of the longest connection of an attacker, in seconds."""
 
 
 class AttackerConnection:
@@ -58,31 +58,31 @@ class AttackerConnection:
         self._loop = asyncio.get_running_loop()
 
     async def send(self, data: bytes) -> None:
-        """Send bytes. Raises OSError."""
+        """Send bytes, and wait while the socket's buffer is full. Raises OSError if the connection is lost."""
         await self._loop.sock_sendall(self._socket, data)
         self._counts.bytes += len(data)
 
     async def receive_available(self) -> bytes:
-        """Return the bytes that have arrived. Raises OSError, EOFError."""
+        """Wait for bytes to arrive, and return them. Raises OSError or EOFError if the connection is lost or closed."""
         data = await self._loop.sock_recv(self._socket, 65536)
         if not data:
             raise EOFError
         return data
 
     async def read_to_end(self) -> None:
-        """Read until the server closes the connection."""
+        """Read and drop data until the server closes the connection."""
         with suppress(OSError, EOFError):
             while True:
                 await self.receive_available()
 
     async def open_and_say_hello(self, host: str, role: str = "bot") -> None:
-        """Shake hands and say hello, under a new name each time. Raises OSError, EOFError."""
+        """Perform the handshake and send a hello, under a new name each time. Raises OSError or EOFError on failure."""
         await self.perform_handshake(host)
         name = f"attacker {os.getpid()} {next(numbers)}"
         await self.send(make_message_frame(type="hello", name=name, role=role, pool=False))
 
     async def perform_handshake(self, host: str) -> None:
-        """Perform the opening handshake. Raises OSError, EOFError."""
+        """Perform the opening handshake. Raises EOFError if the server refuses it, OSError if the connection is lost."""
         await self.send(make_handshake_request(host))
         answer = b""
         while b"\r\n\r\n" not in answer:
@@ -92,12 +92,12 @@ class AttackerConnection:
 
 
 def make_message_frame(**content: object) -> bytes:
-    """Return a message as a masked frame."""
+    """Return a message with these fields as a masked websocket frame."""
     return make_masked_frame(msgpack.packb(content))
 
 
 async def attack_slow_loris(connection: AttackerConnection, host: str) -> None:
-    """Begin a handshake that never ends, or finish it and send no hello."""
+    """Begin a handshake that never ends, or finish it and send no hello, by turns."""
     if next(numbers) % 2:
         await connection.perform_handshake(host)
         await connection.read_to_end()
@@ -108,7 +108,7 @@ async def attack_slow_loris(connection: AttackerConnection, host: str) -> None:
 
 
 async def attack_never_reading(connection: AttackerConnection, host: str) -> None:
-    """Request listings as a spectator, and read nothing."""
+    """Request listings of matches as a spectator, and read nothing after the handshake."""
     await connection.open_and_say_hello(host, "spectator")
     while True:
         await connection.send(make_message_frame(type="browse"))
@@ -116,13 +116,13 @@ async def attack_never_reading(connection: AttackerConnection, host: str) -> Non
 
 
 async def attack_messages(connection: AttackerConnection, host: str) -> None:
-    """Send small messages as fast as possible."""
+    """Send small messages about a match that does not exist, as fast as possible."""
     await connection.open_and_say_hello(host)
     await send_repeatedly(connection, make_message_frame(type="ready", match="no such match") * BLOCK_BYTES)
 
 
 async def attack_frames(connection: AttackerConnection, host: str) -> None:
-    """Send tiny fragments or pings as fast as possible."""
+    """Send pings or empty fragments of an endless message as fast as possible, by turns."""
     await connection.open_and_say_hello(host)
     if next(numbers) % 2:
         await send_repeatedly(connection, make_masked_frame(b"", 9) * BLOCK_BYTES)
@@ -131,7 +131,7 @@ async def attack_frames(connection: AttackerConnection, host: str) -> None:
 
 
 async def send_repeatedly(connection: AttackerConnection, block: bytes) -> None:
-    """Send a block repeatedly until the server closes the connection."""
+    """Send the bytes of `block` again and again until the server closes the connection."""
     heard = asyncio.create_task(connection.read_to_end())
     try:
         while not heard.done():
@@ -146,7 +146,7 @@ async def attack_connections(connection: AttackerConnection, _host: str) -> None
 
 
 async def attack_guessing(connection: AttackerConnection, host: str) -> None:
-    """Complete the handshake, and send a hello with a guessed token."""
+    """Complete the handshake, send a hello with a guessed token, and wait for the answer."""
     await connection.perform_handshake(host)
     await connection.send(make_message_frame(type="hello", name="victim", token=f"guess {next(numbers)}"))
     await connection.receive_available()
@@ -163,7 +163,12 @@ KINDS: dict[str, Callable[[AttackerConnection, str], Awaitable[None]]] = {
 
 
 async def run_attacker(kind: str, url: str, source: str, counts: ConnectionCounts) -> None:
-    """Attack from an address until cancelled, and reconnect whenever the server closes the connection."""
+    """Attack until cancelled, and reconnect whenever the server closes the connection.
+
+    kind: name in KINDS
+    source: local address to connect from
+    counts: counts to which the traffic is added
+    """
     address, loop = urlsplit(url), asyncio.get_running_loop()
     while True:
         counts.sent += 1
@@ -183,7 +188,7 @@ async def run_attacker(kind: str, url: str, source: str, counts: ConnectionCount
 
 
 async def run_attack(kind: str, url: str, source: str, clients: int, seconds: float) -> ConnectionCounts:
-    """Attack with several clients for `seconds`."""
+    """Attack with `clients` parallel clients for `seconds`, and return their counts. `kind`: name in KINDS."""
     tally = ConnectionCounts()
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds), asyncio.TaskGroup() as tasks:

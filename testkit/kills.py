@@ -18,16 +18,19 @@ START_SECONDS = 200
 
 @dataclass(frozen=True)
 class LadderEvent:
-    """Event of `arena ladder`, with its store, record and table in a folder.
+    """Event of `arena ladder`, whose store, record and table are files in a folder.
 
-    words: arguments of `arena ladder` that describe the event
+    options: arguments of `arena ladder` that describe the event
     """
 
     folder: Path
     options: tuple[str, ...]
 
     def make_command(self, name: str, *more: str) -> list[str]:
-        """Return the command that plays the event under a name, or continues it."""
+        """Return the command that plays the event, or continues it if it has begun.
+
+        name: name of the files without suffix; a different name plays the event anew
+        """
         files = {
             "--db": f"sqlite:///{self.folder / name}.db",
             "--record": f"{name}.jsonl",
@@ -37,7 +40,7 @@ class LadderEvent:
         return [sys.executable, "-P", "-m", "arena", "ladder", *self.options, *words, *more]
 
     def load_finished_matches(self, name: str) -> set[str]:
-        """Return the ids of the matches whose records are in the store."""
+        """Return the ids of the finished matches in the store `NAME.db`; none if there is no store yet."""
         database = self.folder / f"{name}.db"
         if not database.exists():
             return set()
@@ -49,7 +52,10 @@ class LadderEvent:
         return {match for (match,) in rows}
 
     def play_to_end(self, name: str) -> dict[str, Any]:
-        """Play to the end, and return the output of `--json`. Raises RuntimeError with the command's error."""
+        """Play the event to its end, and return the content of `NAME.json`, which the command writes.
+
+        Raises RuntimeError with the command's error output if it fails.
+        """
         result = subprocess.run(
             self.make_command(name), capture_output=True, text=True, check=False, cwd=self.folder
         )
@@ -59,10 +65,10 @@ class LadderEvent:
         return data
 
     def continue_and_kill(self, name: str, after: float, *, starting: bool = False) -> None:
-        """Continue the event and kill it.
+        """Continue the event in a process, and kill that process.
 
-        after: seconds from the next finished match, or from the start of the process, to the kill
-        starting: True to count from the start, so that the event may not have continued yet
+        after: seconds from the next finished match to the kill, or from the start of the process if `starting`
+        starting: True to count from the start, so that the kill may come before the event has continued
         """
         before = len(self.load_finished_matches(name))
         with subprocess.Popen(

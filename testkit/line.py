@@ -1,4 +1,4 @@
-"""Faulty line to a port of this machine: `testkit.forwarder` as a separate process."""
+"""Faulty line to a server on this machine: `testkit.forwarder` as a separate process."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ LOOPBACK = "127.0.0.1"
 
 
 class ForwarderProcess:
-    """Running forwarder. Its own `port` leads to the port or socket given."""
+    """Running forwarder. A connection to its `port` leads to the target, over a line that can be disturbed."""
 
     def __init__(self, target: int | Path) -> None:
-        """Start a forwarder to a port or a Unix socket, and wait until it listens."""
+        """Start a forwarder to a local port or a Unix socket, and wait until it listens. Raises RuntimeError if it ends."""
         host, to_port = (LOOPBACK, target) if isinstance(target, int) else (str(target), 0)
         command = [sys.executable, "-m", "testkit.forwarder", LOOPBACK, "0", host, str(to_port)]
         self._process = subprocess.Popen(
@@ -27,7 +27,7 @@ class ForwarderProcess:
         self.port = int(response)
 
     def send_order(self, *arguments: str) -> int:
-        """Send the forwarder an order. Return the number of affected connections."""
+        """Send an order that `testkit.forwarder` describes, and return the number of affected connections."""
         if self._process.stdin is None:
             raise RuntimeError("the forwarder was started without a pipe for its orders")
         self._process.stdin.write(" ".join(arguments) + "\n")
@@ -35,7 +35,7 @@ class ForwarderProcess:
         return int(self._read_response().split()[0])
 
     def close(self) -> None:
-        """End the forwarder."""
+        """Kill the forwarder, which closes its connections."""
         self._process.kill()
         self._process.communicate()
 

@@ -1,6 +1,7 @@
-"""Imports of a server and a bot.
+"""Imports of everything that a server or a bot needs.
 
-`testkit.forked` loads this module once, in the process from which it forks commands.
+`testkit.forked` loads this module once, in the process from which it forks commands, so that no command has to import
+anything.
 """
 
 import gc
@@ -9,13 +10,13 @@ from importlib import import_module
 
 from arena.cli import load_command
 
-# NumPy's threads would not be there in a fork.
+# NumPy's worker threads would not exist in a forked process.
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 for command in ("serve", "bot", "token", "ladder"):
     load_command(command)
 for module in (
-    # what these commands load only when they run
+    # modules that these commands import only when they run
     "aiosqlite",
     "arena.bots.client.client",
     "arena.bots.engines.from_file",
@@ -26,6 +27,6 @@ for module in (
     "uvloop",
 ):
     import_module(module)
-# What all commands share is left alone by the collector of each, which would copy the memory that it writes into.
+# The garbage collector of a command must not touch the objects that all commands share: a write copies their memory.
 gc.collect()
 gc.freeze()

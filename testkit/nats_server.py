@@ -18,10 +18,10 @@ START_SECONDS = 150
 
 
 class NatsServer:
-    """nats-server in a folder. It keeps its port over restarts."""
+    """Process of nats-server, with its files in a folder. Its port stays the same over restarts."""
 
     def __init__(self, folder: Path, settings: Mapping[str, object]) -> None:
-        """Prepare the server. `settings`: further entries of its configuration file."""
+        """Prepare the server without starting it. `settings`: further entries of its configuration file."""
         self.folder = folder
         self.port = -1  # a free one, the first time
         self._settings = settings
@@ -29,12 +29,12 @@ class NatsServer:
 
     @property
     def url(self) -> str:
-        """URL, without credentials."""
+        """URL for clients, without credentials."""
         return f"nats://127.0.0.1:{self.port}"
 
     @property
     def pid(self) -> int:
-        """Process id."""
+        """Process id. Raises RuntimeError if the server is not running."""
         if self._process is None:
             raise RuntimeError("the NATS server is not running: call start() first")
         return self._process.pid
@@ -45,11 +45,14 @@ class NatsServer:
         return (self.folder / "log").read_text()
 
     def make_configuration(self) -> str:
-        """Return the configuration file. Its format is a superset of JSON."""
+        """Return the content of the configuration file, as JSON. The format of nats-server includes JSON."""
         return json.dumps({"host": "127.0.0.1", "port": self.port, **self._settings})
 
     def start(self) -> None:
-        """Start the server, and wait until it listens."""
+        """Start the server, and wait until it listens.
+
+        Raises FileNotFoundError if this machine has no nats-server, and RuntimeError if it does not start.
+        """
         found = find_program("nats-server")
         if found is None:
             raise FileNotFoundError("nats-server")
@@ -79,16 +82,16 @@ class NatsServer:
                 return
 
     def stop(self) -> None:
-        """Stop the server with SIGTERM, as an administrator would."""
+        """Stop the server with SIGTERM, as an administrator would, and wait for its end."""
         self._stop_with_signal(signal.SIGTERM)
 
     def kill(self) -> None:
-        """Kill the server."""
+        """Kill the server with SIGKILL, and wait for its end."""
         self._stop_with_signal(signal.SIGKILL)
 
     @contextmanager
     def suspend(self) -> Iterator[None]:
-        """Suspend the server within the block."""
+        """Suspend the server with SIGSTOP, and resume it at the end of the block."""
         os.kill(self.pid, signal.SIGSTOP)
         try:
             yield
@@ -104,7 +107,7 @@ class NatsServer:
 
 @contextmanager
 def run_nats(**settings: object) -> Iterator[NatsServer]:
-    """Run a NATS server until the end of the block."""
+    """Run a NATS server until the end of the block. `settings`: further entries of its configuration file."""
     with tempfile.TemporaryDirectory(prefix="arena-nats-") as folder:
         server = NatsServer(Path(folder), settings)
         server.start()

@@ -1,4 +1,4 @@
-"""Preparation of programs for Node.js: each in a folder of its own, with the packages that it needs."""
+"""Preparation of JavaScript programs for Node.js: each in a folder of its own, with the packages that it needs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ INSTALL_SECONDS = 50
 
 
 def copy_with_packages(program: Path, folder: Path) -> Path:
-    """Copy the program into the folder, beside `ws` and `@msgpack/msgpack`. Skip the test if npm cannot install these."""
+    """Install the npm packages `ws` and `@msgpack/msgpack` in the folder, and copy the program there. Return its path.
+
+    Skip the test if this machine has no Node.js, or if npm cannot install the packages.
+    """
     skip_without("node")
     try:
         result = subprocess.run(

@@ -1,4 +1,4 @@
-"""Parts of a machine, such as a browser, that some tests need and not every machine has."""
+"""Parts of a machine, such as a browser or a database, that some tests need and not every machine has."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ import pytest
 
 CHROMIUM = Path("/usr/bin/chromium")
 HEADLESS_SHELL = Path("/usr/bin/chromium-headless-shell")
-"""Path of Chromium without its user interface, which uses less CPU time."""
+"""Path of the version of Chromium without a user interface, which uses less CPU time."""
 EXTRA_FOLDERS = ("/usr/local/bin", "/usr/sbin", "/usr/local/sbin")
-"""Folders with programs that an ordinary user may not have on the PATH."""
+"""Folders of programs that may be missing in an ordinary user's PATH."""
 REASON = re.compile(r"needs (?P<part>[a-z ]+): ")
 
 
@@ -36,19 +36,19 @@ class MachinePart:
 
 
 def find_program(name: str) -> str | None:
-    """Return the path of a program, also if only an administrator's PATH has it; None if there is none."""
+    """Return the path of a program in PATH or EXTRA_FOLDERS; None if there is none."""
     return shutil.which(name, path=os.pathsep.join([os.environ.get("PATH", os.defpath), *EXTRA_FOLDERS]))
 
 
 def find_postgresql_folder() -> Path | None:
-    """Return the folder of PostgreSQL's programs; the newest version if there are several."""
+    """Return the folder of PostgreSQL's programs, those of the newest version if there are several; None if none."""
     packaged = map(str, sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True))
     found = shutil.which("postgres", path=os.pathsep.join([*packaged, os.environ.get("PATH", os.defpath)]))
     return Path(found).resolve().parent if found else None
 
 
 def find_browser() -> Path | None:
-    """Return the browser for tests of the page; the lightest one if there are several."""
+    """Return the path of the browser for tests of the web pages, the lightest if there are several; None if none."""
     return next((path for path in (HEADLESS_SHELL, CHROMIUM) if os.access(path, os.X_OK)), None)
 
 
@@ -123,21 +123,22 @@ PARTS = {
 
 
 def missing_reason(part: str) -> str | None:
-    """Return the reason to skip a test that needs this part; None if the machine has the part."""
+    """Return the reason to skip a test that needs a part of PARTS; None if the machine has the part."""
     return None if PARTS[part].is_available() else f"needs {part}: {PARTS[part].remedy}"
 
 
 def mark_requires(part: str) -> pytest.MarkDecorator:
-    """Return the mark of a test that needs this part. `make test-all` runs it, or skips it if the machine lacks the
-    part.
+    """Return a pytest mark for tests that need a part of PARTS.
+
+    `make test-all` runs these tests, or skips them if the machine lacks the part.
     """
     return pytest.mark.needs(part)
 
 
 def skip_without(part: str, why: str | None = None) -> None:
-    """Skip the current test, or the test of the current fixture, if the machine lacks a part.
+    """Skip the current test, or the tests of the current fixture or module, if the machine lacks a part.
 
-    why: problem found when the part was tried; None to check if the machine has it
+    why: problem that a trial of the part has shown; None to check whether the machine has the part
     """
     reason = f"needs {part}: {why}" if why else missing_reason(part)
     if reason:
@@ -145,7 +146,10 @@ def skip_without(part: str, why: str | None = None) -> None:
 
 
 def describe_missing_parts(reasons: Iterable[str]) -> Iterator[str]:
-    """Yield one line for each missing part, from the reasons of skipped tests. Other reasons yield no line."""
+    """Yield a line for each missing part: what was not tested, in how many tests, and how to install the part.
+
+    reasons: reasons of all skipped tests; those that name no missing part are ignored
+    """
     lacked = Counter(found["part"] for reason in reasons if (found := REASON.search(reason)))
     for part, count in sorted(lacked.items()):
         tests = "1 test" if count == 1 else f"{count} tests"

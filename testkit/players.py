@@ -1,6 +1,8 @@
-"""Lightweight bots for benchmarks and tests: many in one process, without threads. They keep all that they receive.
+"""Lightweight bots for benchmarks and tests: many in one process, without threads.
 
-`python -m testkit.players URL COUNT SECONDS-TO-THINK NAME` plays with COUNT bots until it is killed.
+They remember the moves and results that a server has confirmed, so that a test can compare these with the store.
+`python -m testkit.players URL COUNT SECONDS NAME` plays with COUNT bots, which think up to SECONDS before each move and
+are called NAME with a number, until it is killed.
 """
 
 from __future__ import annotations
@@ -42,36 +44,44 @@ RETRY_SECONDS = 0.1
 
 @dataclass
 class RandomPlayer:
-    """Bot that plays random legal moves, one match at a time, and reconnects with its session when it is disconnected."""
+    """Bot that plays random legal moves, one match at a time. When it is disconnected, it reconnects with its session.
+
+    started: ids of the matches that began
+    refused: `error` messages of the server
+    connections: number of times that the server has welcomed the bot
+    """
 
     url: str
     name: str
     think: Callable[[], float] = lambda: 0.0
-    """Thinking time before each move, in seconds."""
+    """Function that returns the thinking time before a move, in seconds."""
     acknowledged: dict[tuple[str, int], Any] = field(default_factory=dict)
-    """Acknowledged moves, by match and ply."""
+    """Moves of this bot that the server has acknowledged, by (match, ply)."""
     ends: dict[str, list[End]] = field(default_factory=dict)
-    """`end` messages of each match."""
+    """`end` messages by match. After a reconnection, the server may send one again."""
     started: set[str] = field(default_factory=set)
     refused: list[Error] = field(default_factory=list)
     connections: int = 0
     other_urls: tuple[str, ...] = ()
-    """Further URLs of the server. The bot tries them and `url` in turn."""
+    """Further URLs, such as those of other edges. The bot tries `url` and then these in turn."""
     keepalive: float = 20.0
-    """Seconds between two pings, and time limit for each answer."""
+    """Seconds between two pings, and for which the bot waits for the answer to each, or for a new connection."""
     turns: dict[str, float] = field(default_factory=dict)
-    """Monotonic time of the last message of each match in progress."""
+    """Time of the last message about each match in progress, in monotonic seconds."""
     _session: str = ""
     _games: dict[str, AnyGame] = field(default_factory=dict)
     _sent: dict[str, Move] = field(default_factory=dict)
 
     def clear_received(self) -> None:
-        """Discard everything received so far."""
+        """Forget everything received so far. Matches in progress continue."""
         for kept in (self.acknowledged, self.ends, self.started, self.refused, self.turns):
             kept.clear()
 
     async def run(self, quota: int | None = None) -> None:
-        """Play until cancelled. `quota`: number of further matches to accept; None for no limit."""
+        """Play until cancelled, and reconnect whenever the connection is lost.
+
+        quota: number of further matches to accept; None for no limit
+        """
         addresses = cycle((self.url, *self.other_urls))
         while True:
             try:
@@ -127,7 +137,7 @@ class RandomPlayer:
         if sent is None or sent.ply != turn.ply:
             pause = self.think()
             if pause:
-                # A bot that has lost its connection does not think on before it sees to that.
+                # A bot that loses its connection stops thinking, and reconnects.
                 with suppress(TimeoutError):
                     async with asyncio.timeout(pause):
                         await connection.wait_closed()
@@ -145,7 +155,10 @@ class RandomPlayer:
 
 
 async def run_players(url: str, count: int, think: float, name: str) -> None:
-    """Play with `count` bots, which think up to `think` seconds per move, until cancelled."""
+    """Play until cancelled with `count` bots, which think up to `think` seconds per move.
+
+    name: prefix of the bots' names, before the number
+    """
     async with asyncio.TaskGroup() as tasks:
         for number in range(count):
             player = RandomPlayer(url, f"{name} {number}", lambda: random.uniform(0, think))

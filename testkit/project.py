@@ -1,4 +1,4 @@
-"""Files of the project, as a contributor would commit them."""
+"""List of the project's files, as a contributor would commit them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ ROOT = Path(__file__).parents[1]
 
 
 def list_files() -> list[str]:
-    """Return the paths of all files that `.gitignore` does not exclude, relative to the root, sorted.
+    """Return the sorted paths of all files that `.gitignore` does not exclude, relative to the project's root.
 
-    The function needs no git, so an archive of the project gives the same files as a checkout. A link counts as a file.
+    The function does not need git, so it returns the same files for an archive of the project as for a checkout. A
+    symbolic link counts as a file, even if it leads to a folder.
     """
     ignored = GitIgnoreSpec.from_lines((ROOT / ".gitignore").read_text(encoding="utf-8").splitlines())
     files: list[str] = []

@@ -1,4 +1,4 @@
-"""Generated match of Riskless, finished and with analysis, to fill stores without playing."""
+"""Generated match of Riskless, finished and with the bots' analysis, to fill stores without playing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from arena.protocol.values import Players, Thinking
 
 MILLISECOND = 1_000_000
 LINE = 8
-"""Maximum number of moves in a bot's main line."""
+"""Maximum number of moves in a generated main line, the line of play that a bot expects."""
 
 
 class SampleMatch(NamedTuple):
@@ -33,11 +33,11 @@ class SampleMatch(NamedTuple):
     terms: Terms
     record: Record
     rows: list[str]
-    """Journal of the match, one row per event."""
+    """Journal of the match: one row for each event, in the order of the events."""
 
 
 def make_sample_match(plies: int, seed: int, map: str = "m2") -> SampleMatch:
-    """Return a random match of `plies` plies, after which the player to move resigns.
+    """Return a random match on the map, in which the player to move resigns after `plies` plies.
 
     The same arguments give the same match.
     """
@@ -88,7 +88,7 @@ def _record_match(game: Any, moves: list[Any], loser: Player, rng: random.Random
             depth=rng.randrange(6, 13),
             value=float(rng.randrange(-800, 800)),
             nodes=rng.randrange(1_000, 900_000),
-            # What comes is what both expected, as far as they looked.
+            # Both bots expect exactly the moves that follow, as far as they look ahead.
             line=data[ply : ply + rng.randrange(1, LINE + 1)],
         )
         player = list(Player)[ply % 2]
@@ -114,5 +114,5 @@ def _record_match(game: Any, moves: list[Any], loser: Player, rng: random.Random
 
 
 def make_terms_json(match: SampleMatch) -> str:
-    """Return the terms of the match as JSON, as a store holds them."""
+    """Return the terms of the match, such as players and time control, in the JSON format of the store."""
     return to_json(match.terms)

@@ -1,4 +1,4 @@
-"""Finished matches of a store, which tests compare with the messages that bots received."""
+"""Records of the finished matches in a store, which tests compare with the messages that bots received."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from arena.server.store.schema import matches, records
 
 
 async def load_records(engine: AsyncEngine, event: str) -> list[Record]:
-    """Return the records of an event's finished matches, in order of their start."""
+    """Return the records of all finished matches of an event, in order of their start."""
     query = sa.select(records.c.packed).join(matches, matches.c.number == records.c.number)
     query = query.where(matches.c.event == event, matches.c.finished.is_not(None))
     query = query.order_by(matches.c.started, matches.c.match)

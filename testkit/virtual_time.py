@@ -1,7 +1,7 @@
-"""Event loop with a virtual clock: when nothing is ready, time jumps to the next timer, so that no test waits.
+"""Event loop with a virtual clock: when nothing is ready to run, time jumps to the next timer, so that no test waits.
 
-The loop is asyncio's, with a selector that does not wait. Threads and other processes do not share the clock, so code
-that depends on them needs a real loop.
+The loop is asyncio's, with a selector that does not wait. Threads and other processes do not share the clock, so a test
+of code that depends on them needs a real loop.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from arena.clock import TimeSource
 T = TypeVar("T")
 
 TICK_S = 1e-9
-"""Resolution of the clock, in seconds: asyncio runs timers that are due within this time."""
+"""Shortest step of the virtual clock, in seconds. It prevents a timer from staying just ahead of the clock forever."""
 
 
 class NoTimerSet(Exception):
-    """Raised when all tasks wait and no timer is set."""
+    """Raised when all tasks wait and no timer is set, so that a real loop would wait forever."""
 
 
 class _Selector(selectors.DefaultSelector):
-    """Selector that polls, and advances the clock instead of waiting."""
+    """Selector that polls, and advances the clock of its loop instead of waiting."""
 
     loop: VirtualLoop
 
@@ -38,7 +38,7 @@ class _Selector(selectors.DefaultSelector):
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
-    """Event loop with virtual time, which starts at 1,000 s."""
+    """Event loop on a virtual clock, which starts at 1,000 s."""
 
     def __init__(self) -> None:
         self._now = 1_000.0
@@ -50,26 +50,29 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return self._now
 
     def now_ns(self) -> int:
-        """Return the time in ns."""
+        """Return the virtual time in ns."""
         return round(self._now * 1e9)
 
     def advance(self, seconds: float) -> None:
-        """Advance the time."""
+        """Advance the virtual clock by `seconds`."""
         self._now += max(seconds, TICK_S if seconds > 0 else 0.0)
 
 
 def run_virtual(main: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine on a virtual clock, and return its result. Raises NoTimerSet."""
+    """Run a coroutine on a virtual clock, and return its result.
+
+    Raises NoTimerSet if all tasks wait for something that never happens.
+    """
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
         return runner.run(main)
 
 
 def now_ns() -> int:
-    """Return the time of the running virtual loop, in ns."""
+    """Return the virtual time of the running loop, which must be a VirtualLoop, in ns."""
     loop = asyncio.get_running_loop()
     assert isinstance(loop, VirtualLoop)
     return loop.now_ns()
 
 
 CLOCK = TimeSource(now_ns, now_ns)
-"""Time source of a running virtual loop."""
+"""Time source for code that runs on a VirtualLoop."""

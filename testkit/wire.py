@@ -1,6 +1,6 @@
-"""Websocket client for test peers.
+"""Websocket client for peers: small programs that tests run in place of a bot, to follow or violate the protocol.
 
-It follows the protocol only as far as a peer wants, and prints the messages that it receives.
+The client does only what a peer asks for, and prints the messages that it receives.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from websockets.sync.client import ClientConnection, connect
 
 SUBPROTOCOL: Any = "arena.v1.msgpack"
 PATIENCE = 500.0
-"""Seconds of silence from the server after which a peer gives up, so that no peer outlives its test."""
+"""Seconds without a message from the server after which a peer gives up, so that no peer outlives its test for long."""
 
 
 def read_arguments() -> tuple[str, str, str]:
@@ -25,12 +25,12 @@ def read_arguments() -> tuple[str, str, str]:
 
 
 def print_report(**fields: object) -> None:
-    """Print the fields as one line of JSON, for the test."""
+    """Print the fields as one line of JSON, which the test reads."""
     print(json.dumps(fields), flush=True)  # noqa: T201
 
 
 class ProtocolPeer:
-    """Connection of a peer, from its hello on."""
+    """Connection of a peer. Creating it connects, sends the hello, and waits for the welcome."""
 
     def __init__(self, url: str, name: str, token: str, session: str = "") -> None:
         self.socket: ClientConnection = connect(
@@ -45,30 +45,33 @@ class ProtocolPeer:
         self.welcome = self.receive_type("welcome")
 
     def send(self, **message: object) -> None:
-        """Send a message."""
+        """Send a message with these fields, `type` among them."""
         self.socket.send(msgpack.packb(message))
 
     def receive(self) -> dict[str, Any]:
-        """Return the next message and print it. Raises ConnectionClosed or TimeoutError."""
+        """Print the next message and return it.
+
+        Raises ConnectionClosed if the connection is closed, and TimeoutError after PATIENCE seconds.
+        """
         frame = self.socket.recv(timeout=PATIENCE, decode=False)
         message: dict[str, Any] = msgpack.unpackb(frame)
         print_report(**message)
         return message
 
     def receive_type(self, *types: str) -> dict[str, Any]:
-        """Return the next message of one of these types, and skip others."""
+        """Return the next message of one of these types. Messages of other types are printed and skipped."""
         while (message := self.receive())["type"] not in types:
             pass
         return message
 
     def begin_match(self) -> dict[str, Any]:
-        """Wait for the start of a match, send `ready`, and return the start."""
+        """Wait for the `start` message of a match, answer with `ready`, and return the `start` message."""
         start = self.receive_type("start")
         self.send(type="ready", match=start["match"])
         return start
 
     def print_until_end(self) -> None:
-        """Print all messages until the match or the connection ends, and then how it ended."""
+        """Print all messages until a match or the connection ends, close the connection, and print its close code."""
         try:
             self.receive_type("end")
             self.socket.close()
@@ -78,5 +81,5 @@ class ProtocolPeer:
 
 
 def find_free_cell(moves: list[int]) -> int:
-    """Return a legal move of tic-tac-toe: the first empty cell."""
+    """Return a legal move of tic-tac-toe: the first empty cell. `moves`: cells that were played, 0 to 8."""
     return next(cell for cell in range(9) if cell not in moves)

@@ -1,1 +1,1 @@
-"""Benchmarks of the compiled engine, by component and by matches: `python -m benchmarks NAME`."""
+"""Benchmarks of the compiled engine: of its components (`python -m benchmarks NAME`), and of its strength in matches."""

@@ -1,6 +1,6 @@
-"""Delay of the event loop while two threads search, and delay of a search's end after its time limit.
+"""Delay of a bot's event loop while two threads search, and delay from a search's time limit to its end.
 
-A bot must answer pings while it searches, and must never be late.
+A bot must answer pings while it searches, and must never send a move late.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from benchmarks.kit.results import format_claim
 SECONDS = 8.0
 TICK = 0.001
 THINKING = 0.5
-"""Search time for each position, in seconds."""
+"""Seconds for which the threads search each position while the event loop is measured."""
 STOPPED_SEARCHES = 1000
-"""Number of searches that are stopped to measure the delay of their end."""
+"""Number of searches whose delay from the time limit to the end is measured."""
 THREADS = 2
 ROWS = (
     "the loop, nobody searches",
@@ -31,11 +31,11 @@ ROWS = (
     "a stopped search, 2 threads",
 )
 MIN_TIMES_ABOVE = 10
-"""Number of measured times that must lie above a quantile for it to be shown. With fewer, it would be a guess."""
+"""Number of measured times that must lie above a quantile. With fewer, the quantile would be a guess and is not shown."""
 
 
 async def _measure_sleep_delays(seconds: float) -> list[float]:
-    """Return the delays of repeated sleeps of one tick, in ms."""
+    """Sleep for TICK seconds again and again, for `seconds`. Return how much later each sleep ended, in ms."""
     loop = asyncio.get_running_loop()
     delays = []
     end = loop.time() + seconds
@@ -48,7 +48,7 @@ async def _measure_sleep_delays(seconds: float) -> list[float]:
 def _search_until_stopped(
     searcher: Searcher[Any, Any], middle_games: Sequence[Any], stop: threading.Event
 ) -> None:
-    """Search one position after another by iterative deepening, as a bot does."""
+    """Search one position after another by iterative deepening, as a bot does, until `stop` is set."""
     for position in cycle(middle_games):
         end = time.perf_counter() + THINKING
         for _ in searcher.deepen(position, stop=lambda end=end: time.perf_counter() >= end or stop.is_set()):  # type: ignore[misc]
@@ -58,7 +58,7 @@ def _search_until_stopped(
 
 
 def _measure_stop_delays(searcher: Searcher[Any, Any], games: Sequence[Any]) -> list[float]:
-    """Return the delays of a search's end after its stop function first returned True, in ms."""
+    """Run STOPPED_SEARCHES searches with a time limit. Return the time from the limit to the end of each, in ms."""
     overruns = []
     for i in range(STOPPED_SEARCHES):
         end = time.perf_counter() + 0.001 * (2 + i % 17)
@@ -69,13 +69,13 @@ def _measure_stop_delays(searcher: Searcher[Any, Any], games: Sequence[Any]) -> 
 
 
 def format_quantile(times: Sequence[float], share: float) -> str:
-    """Return the time below which this share (0 to 1) of the times lies; empty if too few lie above it."""
+    """Return the time below which this share of the times lies, 0 to 1, as text; empty if too few lie above it."""
     beyond = round(len(times) * (1 - share))
     return f"{sorted(times)[-1 - beyond]:.2f}" if beyond >= MIN_TIMES_ABOVE else ""
 
 
 def measure() -> dict[str, Any]:
-    """Measure the delay of the event loop without and with a search, and that of the end of stopped searches."""
+    """Measure the delay of the event loop without and with a search, and the delay of the end of stopped searches."""
     board = make_riskless("world")
     middle_games = make_middle_games(board, 8)
     searcher = Searcher(board, weights_for(board, "features"), Settings(threads=THREADS))
@@ -109,7 +109,7 @@ def _format_quantiles(delays: Sequence[float]) -> list[str]:
 
 
 def make_section(data: dict[str, Any]) -> Section:
-    """Return the section with the quantiles of each row."""
+    """Return the section of RESULTS.md with the quantiles of all delays. `data`: result of `measure`."""
     return Section(
         "Delay of the event loop, and of a search's end",
         "A bot's event loop must answer the server while search threads run in the same process. The first two rows show by how "

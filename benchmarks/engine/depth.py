@@ -1,4 +1,4 @@
-"""Depth that the compiled engine and the reference engine reach in one second on the map world."""
+"""Depth that the compiled engine and the reference engine in Python reach in one second on the map `world`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ MODES = REFERENCE, EXACT, SELECTIVE = "reference, exact", "compiled, exact", "co
 
 
 def _make_time_limit() -> Callable[[], bool]:
-    """Return a stop function that returns True after SECONDS of process CPU time, which does not depend on other load."""
+    """Return a stop function that returns True once this process has used SECONDS of CPU time from now.
+
+    CPU time does not depend on other load of the machine.
+    """
     end = time.process_time() + SECONDS
     return lambda: time.process_time() > end
 
@@ -30,7 +33,7 @@ def _completed_depth(reports: Any) -> int:
 
 
 def measure() -> dict[str, Any]:
-    """Search the same positions in every mode, one mode after another, for one second each."""
+    """Search each position for SECONDS in every mode of MODES. Return the completed depths by mode."""
     board = make_riskless("world")
     weights = weights_for(board, "features")
     compiled = (Searcher(board, weights, Settings(exact=True)), Searcher(board, weights, Settings()))
@@ -48,7 +51,7 @@ def measure() -> dict[str, Any]:
 
 
 def make_section(data: dict[str, Any]) -> Section:
-    """Return the section with the depths reached for each position."""
+    """Return the section of RESULTS.md with the depth reached for each position. `data`: result of `measure`."""
     depths = data["depths"]
     more = Ratio([a - b for a, b in zip(depths[EXACT], depths[REFERENCE], strict=True)])
     deeper = Ratio([a - b for a, b in zip(depths[SELECTIVE], depths[EXACT], strict=True)])

@@ -8,7 +8,7 @@ from benchmarks.kit.measure import Section
 
 
 def make_section(data: dict[str, Any]) -> Section:
-    """Return the section with the result of each experiment."""
+    """Return the section of RESULTS.md with the result of each experiment. `data["rows"]`: rows of its table."""
     return Section(
         "Finished experiments",
         "These experiments are finished, and no program of the project measures them again. The scripts of those up to 2026-11-23 "

@@ -1,8 +1,8 @@
-"""Raw results of the engine's benchmarks, and RESULTS.md made from them.
+"""Raw results of the engine's benchmarks, and RESULTS.md, which is generated from them.
 
-Each benchmark `NAME` has two functions: `measure()` returns the measurements as plain data, and `make_section(data)` formats
-them as a section. `results/NAME.json` stores the data with the commit, the date, the machine and its load. RESULTS.md
-is generated from these files alone.
+Each benchmark is a module `benchmarks.engine.NAME` with two functions: `measure()` returns the measurements as plain
+data, and `make_section(data)` formats them as a section. `results/NAME.json` stores the data with the commit, the date,
+the machine and its load. RESULTS.md is generated from these files alone.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ from benchmarks.kit.measure import Section, describe_machine
 from benchmarks.kit.results import ResultsPage
 
 PARTS = ("devices", "depth", "threads", "delay", "finished")
-"""Sections in order. No command measures `finished`: experiments whose programs were removed."""
+"""Names of the sections of RESULTS.md in order. `finished`, experiments whose programs were removed, is not measured."""
 MEASURED = PARTS[:-1]
 FOLDER = Path(__file__).parents[1] / "results"
 PAGE = Path(__file__).parents[1] / "RESULTS.md"
 
 
 class RawResults(Struct, frozen=True):
-    """Data of one benchmark, with the commit, date and machine."""
+    """Data of one benchmark, with the conditions of its measurement. `seconds`: duration of the measurement."""
 
     commit: str
-    """Commit of the code, with a trailing `+` if files differed from that commit."""
+    """Abbreviated hash of the commit, with a trailing `+` if files differed from it, apart from results."""
     date: str
     seconds: float
     load: float
-    """Load average of the machine before the benchmark."""
+    """Load average of the machine over the minute before the benchmark."""
     machine: str
     data: dict[str, Any]
 
 
 def measure_and_save(name: str) -> RawResults:
-    """Run a benchmark and save its raw results."""
+    """Run the benchmark of this name, save its raw results, and return them."""
     load, began = os.getloadavg()[0], time.perf_counter()
     data = importlib.import_module(f"benchmarks.engine.{name}").measure()
     raw = RawResults(
@@ -59,13 +59,13 @@ def measure_and_save(name: str) -> RawResults:
 
 
 def load_results(name: str) -> RawResults | None:
-    """Return the raw results of a benchmark; None if there are none."""
+    """Return the saved raw results of a benchmark; None if there are none."""
     path = FOLDER / f"{name}.json"
     return convert(json.loads(path.read_text(encoding="utf-8")), RawResults) if path.exists() else None
 
 
 def render_section(name: str, raw: RawResults) -> str:
-    """Return the section of a benchmark, with its conditions."""
+    """Return the section of a benchmark, followed by the conditions of its measurement, as Markdown."""
     make: Callable[[dict[str, Any]], Section] = importlib.import_module(
         f"benchmarks.engine.{name}"
     ).make_section
@@ -79,7 +79,7 @@ def render_section(name: str, raw: RawResults) -> str:
 
 
 def render_page() -> str:
-    """Return RESULTS.md, generated from all saved results."""
+    """Return the text of RESULTS.md, generated from all saved results and the head of the present file."""
     results = {name: load_results(name) for name in PARTS}
     sections = {name: render_section(name, raw) for name, raw in results.items() if raw is not None}
     return ResultsPage(PAGE, PARTS).render(sections)

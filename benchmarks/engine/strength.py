@@ -1,4 +1,4 @@
-"""Elo between two engines at equal time: pairs of matches from the same openings on several maps.
+"""Elo difference of two engines at equal time, measured by pairs of matches from the same openings on several maps.
 
     python -m benchmarks.engine.strength alphabeta alphabeta:evaluator=plain
     python -m benchmarks.engine.strength alphabeta alphabeta --checkout ../earlier --tc 0.05/move --tc 10+0.1
@@ -32,11 +32,11 @@ from benchmarks.kit.measure import make_parser
 ROOT = Path(__file__).parents[2]
 RANDOM_PLIES = 6
 FORFEITS = ("crash", "time", "illegal", "gone", "other")
-"""Columns of the table of `arena match` that count forfeits."""
+"""Names of the fields in the JSON output of `arena match` that count forfeits, by their reason."""
 
 
 def map_to_toml(map: RisklessMap) -> str:
-    """Return a map as TOML, with roads given by territory indices."""
+    """Return a map in the TOML format of map files, with the roads of each territory as indices of its neighbours."""
     lines = [f"{key} = {getattr(map, key)}" for key in ("territory_cap", "armies_to_win", "ply_limit")]
     for v, name in enumerate(map.territories):
         lines += ["[[territory]]", f"name = {json.dumps(name)}", f"place = {json.dumps(map.places[v])}"]
@@ -47,7 +47,10 @@ def map_to_toml(map: RisklessMap) -> str:
 
 
 def checkout_engine_spec(checkout: Path, engine: str) -> str:
-    """Return the `arena match` specification of an engine in another checkout."""
+    """Return the text by which `arena match` runs an engine of another checkout, in a process of its own.
+
+    engine: specification of the engine in that checkout, such as `alphabeta:evaluator=plain`
+    """
     path = f"PYTHONPATH={checkout.resolve()}"
     return "exec:" + shlex.join(
         ["env", path, sys.executable, "-P", "-m", "arena.bots.engines.isolated", engine]
@@ -56,7 +59,7 @@ def checkout_engine_spec(checkout: Path, engine: str) -> str:
 
 @dataclass(frozen=True)
 class PairScore:
-    """Number of pairs by points of the first engine (0, ½, 1, 1½ and 2), and number of forfeits."""
+    """Score of the first engine: number of pairs in which it got 0, ½, 1, 1½ and 2 points, and number of forfeits."""
 
     pairs: Counts
     forfeits: int
@@ -72,7 +75,11 @@ class PairScore:
 def play_pairs(
     map: str, first: str, second: str, time_control: str, rounds: int, concurrency: int
 ) -> PairScore:
-    """Play pairs of matches on one map."""
+    """Play `rounds` pairs of matches of two engines on one map, and return the score of the first.
+
+    time_control: time control of each match, such as `10+0.1`
+    concurrency: number of matches in parallel; 0 for as many as the cores allow
+    """
     with tempfile.TemporaryDirectory(prefix="arena-strength-") as folder:
         map_name, table = map, Path(folder) / "table.json"
         if map not in map_names():
@@ -92,13 +99,13 @@ def play_pairs(
 
 
 def add_scores(scores: Sequence[PairScore]) -> PairScore:
-    """Return the sum of the scores of several maps."""
+    """Return the sum of several scores, such as those on all maps."""
     pairs = tuple(sum(each.pairs[points] for each in scores) for points in range(CLASSES))
     return PairScore(pairs, sum(each.forfeits for each in scores))
 
 
 def measure_rows(arguments: argparse.Namespace, first: str, second: str) -> Iterator[str]:
-    """Yield the rows of the table as they are measured."""
+    """Play on each map with each time control, and yield each row of the table as soon as it is measured."""
     for time_control in arguments.tc:
         results = []
         for map in arguments.map or HELD_OUT:
@@ -110,7 +117,7 @@ def measure_rows(arguments: argparse.Namespace, first: str, second: str) -> Iter
 
 
 def main() -> None:
-    """Play and print the table."""
+    """Play the matches, and print the table row by row."""
     parser = make_parser(__doc__)
     parser.add_argument("one", help="engine of this checkout")
     parser.add_argument("other", help="engine to play against")

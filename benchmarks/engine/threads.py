@@ -1,4 +1,4 @@
-"""Time to reach the same depth with several threads, for every variant of Jamboree."""
+"""Time to reach the same depth with several threads, for every variant of the parallel search Jamboree."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from benchmarks.kit.results import format_claim
 MAPS = ("m2", "usa", "world")
 COUNT = 7
 SECONDS = 0.2
-"""Longest time of the sequential search, in seconds; it determines the depth."""
+"""Seconds of sequential search. The depth that it completes in this time is the depth of all searches of a position."""
 TIMEOUT_FACTOR = 6
-"""Multiple of the sequential time after which a search is stopped, and counted as if it had finished then."""
+"""Multiple of the sequential search's time after which a search is stopped. It then counts with this time."""
 RUNS_PER_SEARCH = 2
-"""Number of runs of each search, in turn with the others. The fastest counts: other load has disturbed it least."""
+"""Number of runs of each search, in turn with the others. The fastest counts, as the least disturbed by other load."""
 VARIANTS: Mapping[str, Mapping[str, Any]] = {
     "original": {},
     "course, prune 0.5": {"course": True, "prune": 0.5},
 }
-"""Options of Jamboree by variant: ways in which threads share a search."""
+"""Search settings by variant of Jamboree. The variants differ in how threads share a search."""
 
 
 def make_variants(counts: Sequence[int]) -> dict[str, dict[str, Any]]:
-    """Return the searches to measure, by name: each variant with each number of threads."""
+    """Return the settings of the searches to measure, by name: each variant with each number of threads in `counts`."""
     return {
         f"{form}, {count}": {**settings, "threads": count}
         for count in counts
@@ -49,7 +49,10 @@ def make_variants(counts: Sequence[int]) -> dict[str, dict[str, Any]]:
 def search_to_depth(
     searcher: Searcher[Any, Any], position: Any, depth: int, patience: float
 ) -> tuple[float, Report[Any]]:
-    """Search to a depth with an empty transposition table. Return the time in seconds, and the last report."""
+    """Search to a depth with an empty transposition table. Return the time in seconds, and the search's last report.
+
+    patience: seconds after which the search is stopped, so that the last report may be of a smaller depth
+    """
     searcher.clear()
     began = time.perf_counter()
     *_, last = searcher.deepen(position, max_depth=depth, stop=lambda: time.perf_counter() > began + patience)
@@ -74,7 +77,12 @@ def pin_search_threads(searcher: Searcher[Any, Any], position: Any) -> None:
 
 @dataclass(frozen=True)
 class PositionTimes:
-    """Measurements of one position, by search: seconds to its depth, and nodes relative to the sequential search."""
+    """Measurements of one position.
+
+    sequential: seconds of the sequential search
+    seconds: seconds of each search, by name
+    work: nodes of each search that finished, relative to the sequential search, by name
+    """
 
     sequential: float
     seconds: Mapping[str, float]
@@ -82,7 +90,7 @@ class PositionTimes:
 
 
 class MapSearches:
-    """Searchers for the positions of one map: a sequential one, and one for each variant and number of threads."""
+    """Searchers for the positions of one map: a sequential one, and one for each variant and each number in `counts`."""
 
     def __init__(self, map: str, counts: Sequence[int]) -> None:
         board = make_riskless(map)
@@ -98,12 +106,12 @@ class MapSearches:
             pin_search_threads(searcher, board.start())
 
     def close(self) -> None:
-        """Stop all threads."""
+        """Stop the threads of all searchers."""
         for searcher in (self.plain, *self.searchers.values()):
             searcher.close()
 
     def measure_position(self, position: Any) -> PositionTimes:
-        """Measure every search of one position."""
+        """Measure all searches of one position, to the depth that the sequential one completes in SECONDS, at least 4."""
         _, reached = search_to_depth(self.plain, position, 100, SECONDS)
         depth = max(reached.depth if reached.finished else reached.depth - 1, 4)
         first, truth = search_to_depth(self.plain, position, depth, 60)
@@ -121,7 +129,7 @@ class MapSearches:
 
 
 def measure() -> dict[str, Any]:
-    """Measure every variant with each number of threads, on the same positions."""
+    """Measure every variant with one thread, two threads and a thread per core, on the same positions of all MAPS."""
     cores = len(os.sched_getaffinity(0))
     threads = sorted({1, 2, cores})
     results: list[PositionTimes] = []
@@ -143,7 +151,10 @@ def measure() -> dict[str, Any]:
 
 
 def make_section(data: dict[str, Any]) -> Section:
-    """Return the section with the speedup and the extra nodes of each variant and number of threads."""
+    """Return the section of RESULTS.md with the speedup and the extra nodes of each variant and number of threads.
+
+    data: result of `measure`
+    """
     rows = [
         [name, str(Ratio(faster)), format_short(Ratio(work).median) if (work := data["work"][name]) else ""]
         for name, faster in data["faster"].items()

@@ -1,24 +1,26 @@
-"""Delay of honest bots while strangers use all that the limits allow: p99 of a move, without and with each kind of
-request.
+"""Delay of honest bots (p99 of a move) while strangers send as many requests as the limits allow, by kind of request.
 
     python -m benchmarks.hostile [--seconds 2.5] [--kinds "browse;watch"]
 
 Honest bots play on a real `arena serve` with its default limits. Strangers at ten addresses send one kind of request as
-often as the limits allow. Each kind has two rounds or more, with addresses that start with a full budget. Before a round,
-the strangers are connected and silent. The ratio of a round is its p99 divided by the median p99 of these quiet periods of
-the same kind. In rounds of attacks, sixteen attackers break the limits, are disconnected, and reconnect at once.
+often as the limits allow. Each kind has two rounds or more, with addresses that start with a full budget. A round begins
+with a quiet period, in which the strangers are connected and silent. The ratio of a round is its p99 divided by the
+median p99 of all quiet periods of the same kind. In rounds of attacks, sixteen attackers break the limits, are
+disconnected, and reconnect at once.
 
 Other programs on the machine, the strangers' process among them, must not decide the result. So the bots and the process
-that serves matches have real-time priority, and the store is in memory. The p99 of a round is a median: that of the p99 of
-each 100 consecutive moves, which take a third of a second. One pause of the machine would decide the p99 of all moves of a
-round. The strangers affect each third of a second, because the server handles their requests at a limited rate. Pauses
-that they cause recur in each round, so for the p99 of all moves the lowest of a kind's rounds counts.
+that serves matches have real-time priority, and the store is in memory. A single pause of the machine would decide the
+p99 of all moves of a round. So the p99 of a round is the median of many: of the p99 of each 100 consecutive moves, which
+take a third of a second. The strangers affect each third of a second, because the server handles their requests at a
+limited rate. The p99 of all moves is shown too. Pauses that strangers cause recur in each round, so the lowest value of
+a kind's rounds counts.
 
-With `--seconds 600`, each kind has one round, which is measured minute by minute, with the memory and the rows of each.
+With `--seconds 600`, each kind has one round, for which delay, memory and number of stored sessions are measured minute
+by minute.
 
 The exit code is 1 in four cases: honest bots wait 1.5 times as long in the median of a kind's rounds, or twice as long in
-two of its rounds; the p99 of all moves is twice as long in all of its rounds; the server's memory grows by a fifth, or its
-sessions are too many; or the server does not cut off an attack.
+two of its rounds; the p99 of all moves is twice as long in all of its rounds; the server's memory grows by a fifth, or
+it stores too many sessions; or the server does not disconnect the attackers soon.
 """
 
 from __future__ import annotations
@@ -45,11 +47,14 @@ from benchmarks.kit.measure import make_parser
 from benchmarks.kit.results import SERVER, describe_measurement, print_faults
 
 DISK_IN_MEMORY = Path("/dev/shm")  # noqa: S108  a folder in memory
-"""Folder of the store, if it exists."""
+"""Folder in memory, in which the server's store lies if the machine has such a folder."""
 
 
 def main() -> int:
-    """Measure, print, and write the section if every kind was measured. Return 1 if there was a failure."""
+    """Measure the kinds, print the results, and write the section of SERVER.md if every kind was measured.
+
+    Return the exit code: 1 if there was a failure.
+    """
     parser = make_parser(__doc__)
     parser.add_argument("--seconds", type=float, default=SECONDS, help="seconds of each hostile period")
     parser.add_argument(

@@ -1,4 +1,4 @@
-"""Honest bots that play on the attacked server, and the measurement of their moves over a period."""
+"""Honest bots that play on the attacked server, and the latencies of their moves over a period."""
 
 from __future__ import annotations
 
@@ -18,33 +18,37 @@ BOTS = 100
 HONEST_NAMES = [f"bot {number}" for number in range(BOTS)]
 """Names of the honest bots."""
 HONEST_ADDRESSES = 4
-"""Number of addresses of the honest bots: each address may have 64 connections."""
+"""Number of addresses from which the honest bots connect, because the server allows 64 connections per address."""
 
 
 MOVES_PER_RUN = 100
-"""Number of consecutive moves in a run, which take a third of a second."""
+"""Number of consecutive moves whose 99th percentile is computed together. They take a third of a second."""
 
 
 @dataclass(frozen=True)
 class WindowFigures:
-    """Latencies of the honest bots' moves, measured over one quiet or hostile period."""
+    """Latencies of the honest bots' moves over one quiet or hostile period, from sending a move to its acknowledgement."""
 
     p99: float
-    """Median of the 99th percentiles of all runs of MOVES_PER_RUN consecutive moves, in ms, as the bots see them.
+    """Median, in ms, of the 99th percentiles of all runs, where a run is MOVES_PER_RUN consecutive moves.
 
     The server handles the strangers' requests at a limited rate, so they affect every run. A pause of the machine affects
     only one or two runs.
     """
     whole: float
-    """99th percentile of all moves of the period, in ms. A single pause of 30 ms can decide it."""
+    """99th percentile of all moves of the period, in ms. A single pause of the machine for 30 ms can decide it."""
     cpu: float
-    """CPU usage of the server, as a share of one core."""
+    """CPU usage of the process that serves matches, as a share of one core, 0 to 1."""
 
 
 def start_honest_bots(
     tasks: asyncio.TaskGroup, url: str, load: Load, tokens: Mapping[str, str]
 ) -> list[asyncio.Task[None]]:
-    """Start BOTS bots that together play RATE moves per second. `tokens`: token of each name."""
+    """Start the tasks of BOTS bots, which together play RATE moves per second, and return these tasks.
+
+    load: counters to which the bots add their moves
+    tokens: token of each bot, by name
+    """
     return [
         tasks.create_task(
             run_arena_bot(
@@ -61,18 +65,24 @@ def start_honest_bots(
 
 
 async def measure_window(server: RunningServer, load: Load, seconds: float) -> WindowFigures:
-    """Measure the bots and their server for `seconds`."""
+    """Measure the bots that share `load`, and their server, for `seconds`.
+
+    If no move is acknowledged in this time, the whole period counts as the latency.
+    """
     load.seconds.clear()
     cpu, began = server.cpu_seconds, time.monotonic()
     await asyncio.sleep(seconds)
     cpu, took = server.cpu_seconds - cpu, time.monotonic() - began
-    # Where nothing was acknowledged at all, each move took longer than that.
+    # If no move was acknowledged, each one took longer than the whole period.
     durations = [1000 * each for each in load.seconds] or [1000 * took]
     return WindowFigures(median_percentile_99_of_runs(durations), percentile(durations, 0.99), cpu / took)
 
 
 def median_percentile_99_of_runs(values: Sequence[float]) -> float:
-    """Return the median of the 99th percentiles of all runs of MOVES_PER_RUN values. The last run may be longer."""
+    """Return the median of the 99th percentiles of all runs of MOVES_PER_RUN consecutive values.
+
+    Values that do not fill another run belong to the last one.
+    """
     runs = max(1, len(values) // MOVES_PER_RUN)
     return statistics.median(
         percentile(values[run * MOVES_PER_RUN : (run + 1) * MOVES_PER_RUN if run + 1 < runs else None], 0.99)

@@ -1,7 +1,8 @@
-"""Every kind of request that a server answers, as sent by strangers who keep within all limits, and every attack.
+"""Every kind of request that a server answers, as strangers send it who keep within all limits, and every attack.
 
-Every type of message and every GET has an entry, under its name in the server's cost tables. Some have another entry
-for the most expensive form that is allowed. Attackers (`testkit/horde.py`) break the limits.
+Every type of message and every GET route has an entry in KINDS. Each entry names the request as the server's cost tables
+do. Some requests have another entry for the most expensive form that is allowed. Attackers (`testkit/horde.py`) break
+the limits.
 """
 
 from __future__ import annotations
@@ -27,20 +28,25 @@ from benchmarks.kit.script import make_script
 from testkit import horde
 
 REFUSED_SECONDS = 0.1
-"""Time from a refusal to the next attempt, in seconds, for a client whose next step depends on the answer."""
+"""Seconds from a refusal to the next attempt of a client whose next step depends on the answer."""
 LINE = 64
-"""Number of moves in a main line: the maximum that a move message may contain."""
+"""Number of moves in a main line, the line of play that a bot expects. A `move` message may contain no longer one."""
 THINKERS = "thinker-a", "thinker-b"
-"""Players of the finished matches in which every move has `thinking` of maximum size."""
+"""Players of the finished matches in which every move has analysis (`thinking`) of maximum size."""
 HOUSE = "house-random"
 REVOKED = [f"revoked {number}" for number in range(20)]
-"""Names whose tokens were revoked."""
+"""Names of bots whose tokens were revoked before the benchmark."""
 CLOCK = {"base_ms": 60_000, "increment_ms": 1_000, "per_move": False}
 
 
 @dataclass
 class RequestSubjects:
-    """Ids, names and paths that requests can refer to."""
+    """Ids, names and URL paths that requests can refer to.
+
+    tokens: tokens of the clients, by name
+    finished: ids of finished matches
+    file: URL path of the web site's script
+    """
 
     url: str
     tokens: dict[str, str]
@@ -48,20 +54,24 @@ class RequestSubjects:
     """Ids of matches in progress."""
     finished: list[str] = field(default_factory=list)
     long: list[str] = field(default_factory=list)
-    """Ids of finished matches with `thinking` of maximum size."""
+    """Ids of finished matches with analysis (`thinking`) of maximum size."""
     own_matches: list[tuple[str, str]] = field(default_factory=list)
-    """Matches of each client, by its name."""
+    """Finished matches of the clients, as (match id, client's name)."""
     file: str = "/web/"
 
     @property
     def names(self) -> list[str]:
-        """Names under which clients play."""
+        """Names of the clients that have a token, sorted."""
         return sorted(self.tokens)
 
 
 @dataclass
 class LoadClient:
-    """Client that sends one kind of request."""
+    """Client that sends one kind of request from the address `source`.
+
+    answers: types of the messages that count as answers
+    stranger: open connection; None if the kind opens its own, or if the server refused it
+    """
 
     subjects: RequestSubjects
     number: int
@@ -72,13 +82,13 @@ class LoadClient:
 
     @property
     def connection(self) -> Stranger:
-        """Client's connection. Raises EOFError if the server refused it."""
+        """Open connection of the client. Raises EOFError if the server refused it."""
         if self.stranger is None:
             raise EOFError("the server refused this client's connection")
         return self.stranger
 
     async def send_while_reading(self, send: Callable[[], Awaitable[None]]) -> None:
-        """Send requests, and read all messages that arrive in between."""
+        """Await `send()`, which sends requests, and read all messages that arrive meanwhile, until cancelled."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self.connection.read_all(self.answers))
             await send()
@@ -86,25 +96,33 @@ class LoadClient:
 
 @dataclass(frozen=True)
 class RequestKind:
-    """Kind of request: its name in the server's cost tables, and a function that sends it until cancelled."""
+    """Kind of request that strangers send.
+
+    send_requests: function that sends the requests of one client until cancelled
+    answers: types of the messages that count as answers
+    """
 
     request: str
-    """Type of the message, or `GET` with the path in the form of the cost table; empty for an attack."""
+    """Name of the request in the server's cost tables: message type, or method and route; empty for an attack."""
     send_requests: Callable[[LoadClient], Awaitable[None]]
     answers: frozenset[str] = frozenset()
     role: str = "bot"
-    """Role in the clients' hello; empty for clients without a websocket."""
+    """Role in the clients' hello; empty if the kind opens its own connections."""
     options: tuple[str, ...] = ()
-    """Further options of the server. Kinds with the same options share a server."""
+    """Further options of `arena serve`. Kinds with the same options share a server."""
 
     @property
     def is_attack(self) -> bool:
-        """True if the strangers break the limits."""
+        """True if the clients break the server's limits."""
         return not self.request
 
 
 def send_repeatedly(type: str, *answers: str, role: str = "bot", **content: object) -> RequestKind:
-    """Return a kind that sends the same message repeatedly."""
+    """Return a kind that sends the same message again and again.
+
+    type, content: type and other fields of the message
+    answers: types of the messages that count as answers
+    """
 
     async def send_requests(client: LoadClient) -> None:
         async def send() -> None:
@@ -117,7 +135,7 @@ def send_repeatedly(type: str, *answers: str, role: str = "bot", **content: obje
 
 
 MakeTarget = Callable[[RequestSubjects, int], str]
-"""Function that returns the path of the nth request."""
+"""Function that returns the URL path of the request with this number."""
 
 
 def get_repeatedly(
@@ -126,7 +144,12 @@ def get_repeatedly(
     make_authorization: Callable[[RequestSubjects, int], str] | None = None,
     method: str = "GET",
 ) -> RequestKind:
-    """Return a kind that repeats a plain request, each on a new connection. `target`: the path, if always the same."""
+    """Return a kind that repeats an HTTP request, each time on a new connection.
+
+    route: route in the server's cost table
+    target: URL path, or a function that returns the path of each request
+    make_authorization: function that returns the Authorization header of the request with this number
+    """
 
     async def send_requests(client: LoadClient) -> None:
         numbers = itertools.count(client.number)
@@ -143,7 +166,7 @@ def get_repeatedly(
 
 
 def connect_repeatedly(make_hello: Callable[[LoadClient], dict[str, object]]) -> RequestKind:
-    """Return a kind that connects, says hello and disconnects. `make_hello` returns the fields of the next hello."""
+    """Return a kind that connects, sends a hello and disconnects. `make_hello` returns the fields of the next hello."""
 
     async def send_requests(client: LoadClient) -> None:
         async def connect_once() -> None:
@@ -160,7 +183,7 @@ def connect_repeatedly(make_hello: Callable[[LoadClient], dict[str, object]]) ->
 
 
 def challenge_and_withdraw(**content: object) -> RequestKind:
-    """Return a kind that opens challenges to any bot and withdraws each at once."""
+    """Return a kind that opens challenges to any bot and withdraws each at once. `content`: game or map to play."""
 
     async def send_requests(client: LoadClient) -> None:
         stranger = client.connection
@@ -184,13 +207,20 @@ def challenge_and_withdraw(**content: object) -> RequestKind:
 
 
 MatchStep = Callable[[LoadClient, StrangerMessage], Awaitable[None]]
-"""Function with a client's action at the start of a match, or on its turn."""
+"""Function that acts for a client on a `start` or `turn` message, which is its second argument."""
 
 
 def play_each_other(
     request: str, start: MatchStep, turn: MatchStep | None = None, *answers: str, **content: object
 ) -> RequestKind:
-    """Return a kind in which the clients of one address play each other, by challenges."""
+    """Return a kind in which pairs of clients play match after match, by challenges.
+
+    request: name of the measured request in the cost tables
+    start: action at the start of a match
+    turn: action on each turn; None to do nothing
+    answers: types of the messages that count as answers
+    content: game or map to play
+    """
 
     async def play_matches(client: LoadClient) -> None:
         stranger = client.connection
@@ -231,12 +261,12 @@ async def _ignore_os_error(step: Awaitable[None]) -> None:
 
 
 async def send_ready(client: LoadClient, message: StrangerMessage) -> None:
-    """Send `ready` once, as required."""
+    """Send `ready` once, as the protocol requires at the start of a match."""
     await client.connection.send_answer(type="ready", match=message.match)
 
 
 async def send_ready_repeatedly(client: LoadClient, message: StrangerMessage) -> None:
-    """Send `ready` repeatedly, as the opponent does too."""
+    """Send `ready` again and again, as the opponent does too."""
     while True:
         await client.connection.send(type="ready", match=message.match)
 
@@ -247,7 +277,7 @@ async def send_resignation(client: LoadClient, message: StrangerMessage) -> None
 
 
 async def play_move(client: LoadClient, message: StrangerMessage, **more: object) -> None:
-    """Move immediately."""
+    """Play the move of `benchmarks.kit.script` for this turn at once. `more`: further fields of the `move` message."""
     client.counts.sent += 1
     ply = message.ply or 0
     await client.connection.send_answer(
@@ -256,14 +286,14 @@ async def play_move(client: LoadClient, message: StrangerMessage, **more: object
 
 
 async def play_move_with_analysis(client: LoadClient, message: StrangerMessage) -> None:
-    """Move immediately, with `thinking` of maximum size."""
+    """Play the move of `benchmarks.kit.script` for this turn at once, with analysis (`thinking`) of maximum size."""
     ply = message.ply or 0
     line = (make_script() * 2)[ply : ply + LINE]
     await play_move(client, message, thinking={"depth": 99_999, "value": 1.0, "nodes": 2**60, "line": line})
 
 
 async def watch_repeatedly(client: LoadClient) -> None:
-    """Watch all matches, each of them repeatedly."""
+    """Send `watch` for all matches in progress, again and again."""
 
     async def send() -> None:
         while True:
@@ -274,7 +304,7 @@ async def watch_repeatedly(client: LoadClient) -> None:
 
 
 async def play_house_engines(client: LoadClient) -> None:
-    """Play the house engines, match after match."""
+    """Play match after match against the server's own bot HOUSE, by challenges."""
     stranger = client.connection
 
     async def send_challenge() -> None:
@@ -297,7 +327,7 @@ async def play_house_engines(client: LoadClient) -> None:
 
 
 def _make_position(number: int) -> str:
-    """Return a position of path4 that is rarely requested twice."""
+    """Return position `number` on the map `path4`, URL-encoded. Only numbers that differ by 8,100 give the same one."""
     return f"%2B{1 + number % 9}%20.%20.%20-{1 + number // 9 % 9}%20maxie%20{number // 81 % 100}"
 
 
@@ -311,14 +341,14 @@ def _make_credentials(subjects: RequestSubjects, number: int) -> str:
 
 
 ATTACKERS = 16
-"""Number of attackers of one kind, all from one address."""
+"""Number of parallel attackers of one kind, all from one address."""
 HELLO_SECONDS = 2.0
-"""Time limit for a hello, in seconds. It is short, so that attackers are cut off within a round."""
+"""Server's time limit for a hello, in seconds. It is so short that attackers are disconnected within a round."""
 ALL_ATTACKS = "attack: all at once"
 
 
 def attack_kind(*names: str) -> RequestKind:
-    """Return a kind of request that runs these attacks of `testkit.horde`, each from an address of its own."""
+    """Return a kind that runs these attacks of `testkit.horde` at the same time, each from an address of its own."""
 
     async def run_attacks(client: LoadClient) -> None:
         name = names[client.number // ATTACKERS]
@@ -373,7 +403,7 @@ GETS: dict[str, str | MakeTarget] = {
     "/api/table.csv": "/api/table.csv?event=serve",
     "/host/": "/host",
 }
-"""Path of each kind of plain request that needs no token, by route."""
+"""URL path of a GET for each route that needs no token, or a function that returns it."""
 POSTS = {
     "/api/host": "/api/host",
     "/api/me": "/api/me",
@@ -383,7 +413,7 @@ POSTS = {
     "/api/token/rotate": "/api/token/rotate?name=one",
     "/api/token/revoke": "/api/token/revoke?name=one",
 }
-"""Path of each kind of POST with the token of a bot, by route."""
+"""URL path of a POST with a bot's token, by route."""
 KINDS: dict[str, RequestKind] = {
     "hello": connect_repeatedly(lambda _: {"name": "visitor", "role": "spectator"}),
     "names": replace(

@@ -1,4 +1,7 @@
-"""Rounds of honest play, alternately without and with strangers who send one kind of request, and their report."""
+"""Rounds of honest play, and their report.
+
+A round is a quiet period, in which the strangers are silent, and a hostile one, in which they send one kind of request.
+"""
 
 from __future__ import annotations
 
@@ -41,38 +44,44 @@ from benchmarks.kit.script import MAP
 from testkit import horde
 
 SECONDS = 2.5
-"""Length of each hostile period, in seconds: 750 honest moves. All kinds take 15 to 20 minutes."""
+"""Default length of a hostile period, in seconds. Honest bots play 750 moves in it. All kinds take 15 to 20 minutes."""
 QUIET_SECONDS = 1.5
 """Length of the quiet period before each hostile one, in seconds."""
 ADDRESSES = 10
 CLIENTS = 8
-"""Number of clients of each address."""
+"""Default number of strangers' clients at each address."""
 MATCHES = 1000
-"""Limit on the server's parallel matches: so high that no bot has to wait for one to end."""
+"""Server's limit on parallel matches, so high that no bot has to wait until another match ends."""
 MAX_RATIO = 2.0
-"""Maximum ratio of honest bots' p99 in a round to that in the quiet periods of the same kind."""
+"""Upper bound of a round's ratio: the honest bots' hostile p99 divided by their quiet p99, for the same kind.
+
+A kind fails if two of its rounds reach the bound.
+"""
 MAX_MEDIAN_RATIO = 1.5
-"""Maximum of the median of these ratios of a kind."""
+"""Upper bound of the median of the ratios of all rounds of a kind."""
 Figure = Literal["p99", "whole"]
-"""Field of `WindowFigures`."""
+"""Name of the field of `WindowFigures` whose ratio is computed."""
 ROUNDS, MORE_ROUNDS = 2, 3
-"""Number of rounds of each kind, and of further rounds of a kind of which one ratio is MAX_MEDIAN_RATIO or more."""
+"""Number of rounds of every kind, and number of further rounds of a kind with a ratio of MAX_MEDIAN_RATIO or more."""
 MAX_REPEATED_KINDS = 12
-"""Number of kinds that get more rounds, highest ratios first."""
+"""Maximum number of kinds that get further rounds: those with the highest ratios."""
 LONG_SECONDS = 60.0
-"""Length of a hostile period, in seconds, from which on one round of each kind is enough, measured minute by minute."""
+"""Length in seconds of the parts in which a long hostile period is measured.
+
+If the hostile period is at least so long, each kind has only one round.
+"""
 MAX_MEMORY = 1.2
 MAX_SESSIONS = 1_000
-"""Largest number of sessions in the store: connected names, and names that played within the last 30 s."""
+"""Upper bound of the sessions in the store. There is one for each name that is connected or played within 30 s."""
 SETTLE_SECONDS = 0.4
 REAL_TIME = os.SCHED_RR | os.SCHED_RESET_ON_FORK
-"""Scheduling policy of the server's threads and the honest bots. Processes that they start do not inherit it."""
+"""Scheduling policy of the server's and the honest bots' threads. Processes that they start do not inherit it."""
 VICTIM = "victim"
-"""Name whose token attackers guess."""
+"""Name of the bot whose token attackers guess."""
 MAX_SECONDS = 8.0
-"""Maximum lifetime of an attacker's connection, in seconds.
+"""Seconds within which the server must disconnect an attacker.
 
-It includes the time limit for the hello or for a full buffer, the closing handshake, and up to two seconds until the
+They include the time limit for the hello or for a full buffer, the closing handshake, and up to two seconds until the
 attacker notices, because many attackers poll slowly.
 """
 MIN_ATTACK_SECONDS = {
@@ -80,54 +89,58 @@ MIN_ATTACK_SECONDS = {
     "attack: never-reading": 8.5,
     ALL_ATTACKS: 8.5,
 }
-"""Shortest duration of an attack, in seconds. By then the server has cut off the slowest connections."""
+"""Shortest duration of an attack in seconds, by kind. By then the server has disconnected even the slowest attackers."""
 
 
 @dataclass
 class KindRounds:
-    """Measurements of all rounds of one kind of request."""
+    """Measurements of all rounds of one kind of request.
+
+    quiet, hostile: figures of the honest bots for each quiet and each hostile period
+    tallies: counts of the strangers' requests, for each round
+    """
 
     quiet: list[WindowFigures] = field(default_factory=list)
     hostile: list[WindowFigures] = field(default_factory=list)
     tallies: list[TrafficCounts] = field(default_factory=list)
     memory: list[tuple[int, int]] = field(default_factory=list)
-    """Memory of the server in bytes, for each hostile period: while the strangers are silent, and at the end."""
+    """Memory of the server for each hostile period, as (bytes before the round's requests, bytes after the period)."""
     sessions: list[int] = field(default_factory=list)
     """Number of sessions in the store at the end of each hostile period."""
 
     def ratio(self, figure: Figure = "p99") -> Ratio:
-        """Return a figure of each hostile period, divided by its median in all quiet periods of this kind."""
+        """Return the figure of each hostile period, divided by the median of the figure in all quiet periods."""
         quiet = statistics.median(getattr(each, figure) for each in self.quiet)
         return Ratio([getattr(each, figure) / quiet for each in self.hostile])
 
     @property
     def repeated_ratio(self) -> float:
-        """Highest ratio that occurs twice: the second highest. A pause of the machine decides only one."""
+        """Second highest ratio of p99. A single pause of the machine can decide the highest ratio, but not this one."""
         return sorted(self.ratio().values)[-2:][0]
 
     @property
     def recurring_ratio(self) -> float:
-        """Lowest ratio of the p99 of all moves of a period: that of pauses which recur in every period."""
+        """Lowest ratio of the p99 of all moves. It is high only if pauses recur in every hostile period."""
         return min(self.ratio("whole").values)
 
     @property
     def memory_growth(self) -> float:
-        """Largest memory of the server, compared with that while the strangers are silent."""
+        """Largest quotient of the server's memory at the end of a hostile period and before the round."""
         return max(after / before for before, after in self.memory)
 
     @property
     def cpu(self) -> tuple[float, float]:
-        """CPU usage of the server in quiet and in hostile periods, as a share of one core."""
+        """Median CPU usage of the server in quiet and in hostile periods, each as a share of one core."""
         return statistics.median(each.cpu for each in self.quiet), statistics.median(
             each.cpu for each in self.hostile
         )
 
     def sum_counts(self, name: str) -> int:
-        """Return the sum of a count over all rounds."""
+        """Return the sum over all rounds of the field `name` of TrafficCounts."""
         return sum(getattr(each, name) for each in self.tallies)
 
     def list_faults(self, *, is_attack: bool) -> list[str]:
-        """Return what is wrong with the rounds."""
+        """Return a line of text for each bound that the rounds exceed; none if all is well."""
         ratio = self.ratio()
         wrong = []
         if ratio.median >= MAX_MEDIAN_RATIO:
@@ -156,18 +169,18 @@ class KindRounds:
 
 @dataclass
 class RoundResults:
-    """Measurements of all rounds of all kinds."""
+    """Measurements of all rounds, by kind. `load`: counters of the honest bots."""
 
     rounds: dict[str, KindRounds] = field(default_factory=dict)
     load: Load = field(default_factory=Load)
     memory: int = 0
-    """Memory of the server before the first round, in bytes."""
+    """Resident memory of the first server before its first round, in bytes."""
     collector: float = 0.0
-    """Upper bound of the longest garbage collection pause, in seconds."""
+    """Upper bound of the longest garbage collection pause of any server, in seconds."""
 
 
 class LineProcess:
-    """Process of this benchmark that takes and prints lines of JSON."""
+    """Separate process of this benchmark, which reads and prints lines of JSON."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._in = cast("asyncio.StreamWriter", process.stdin)
@@ -179,7 +192,7 @@ class LineProcess:
         await self._in.drain()
 
     async def read_line(self) -> dict[str, Any]:
-        """Return the process's next line. Raises RuntimeError if the process has ended."""
+        """Return the next line that the process prints. Raises RuntimeError if the process has ended."""
         line = await self._out.readline()
         if not line:
             raise RuntimeError("a process of the benchmark has ended; its output above says why")
@@ -189,7 +202,7 @@ class LineProcess:
 
 @asynccontextmanager
 async def _run_process(module: str, *words: str) -> AsyncIterator[LineProcess]:
-    """Run a module of this benchmark until the end of the block."""
+    """Run `python -m MODULE WORDS` until the end of the block."""
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", module, *words), cwd=ROOT, stdin=pipe, stdout=pipe
@@ -203,13 +216,18 @@ async def _run_process(module: str, *words: str) -> AsyncIterator[LineProcess]:
 
 
 def prioritize(pid: int) -> None:
-    """Let the threads of a process run before all others on this machine. Raises PermissionError."""
+    """Give the threads of a process real-time priority. Raises PermissionError if this process may not do that."""
     for thread in Path(f"/proc/{pid}/task").iterdir():
         os.sched_setscheduler(int(thread.name), REAL_TIME, os.sched_param(1))
 
 
 async def play_all_rounds(folder: str, kinds: list[str], seconds: float, clients: int) -> RoundResults:
-    """Play the rounds of every kind, and more rounds of kinds over a bound."""
+    """Play the rounds of these kinds, and further rounds of those with high ratios.
+
+    folder: folder of the servers' stores
+    seconds: length of each hostile period
+    clients: number of clients at each address of the strangers
+    """
     playing = [f"stranger {number:03}" for number in range(ADDRESSES * clients)]
     outcome = RoundResults()
     for number, options in enumerate(sorted({KINDS[kind].options for kind in kinds})):
@@ -229,7 +247,11 @@ async def _play_rounds(
     tokens: dict[str, str],
     options: tuple[str, ...],
 ) -> None:
-    """Play the rounds of these kinds on a server of their own with further options."""
+    """Play the rounds of these kinds on a server with `options` further options, and add them to `results`.
+
+    database: URL of the server's store
+    tokens: tokens of honest bots and strangers, by name
+    """
     serve = ("arena", "serve", "--port", "PORT", "--map", MAP, *options)
     house = f"--set=house.engines={HOUSE.removeprefix('house-')}"
     pool = ("--tc", "60+1", "--set=pool.pause_seconds=0", "--set=pool.openings=none")
@@ -262,7 +284,7 @@ async def _play_rounds(
 
 
 def _max_collector_pause(server: RunningServer) -> float:
-    """Return an upper bound of the longest garbage collection pause, in seconds."""
+    """Return an upper bound of the server's longest garbage collection pause so far, in seconds."""
     counts = fetch_histogram(server.url, "arena_collector_seconds")
     return min(bound for bound, count in counts.items() if count == counts[float("inf")])
 
@@ -275,7 +297,10 @@ def _count_sessions(server: RunningServer) -> int:
 
 
 def list_kinds_over_bound(results: RoundResults, kinds: Iterable[str]) -> list[str]:
-    """Return the kinds of which a round is over the bound of the median, highest ratio first."""
+    """Return the kinds with a round whose ratio is MAX_MEDIAN_RATIO or more, highest ratio first.
+
+    There are at most MAX_REPEATED_KINDS of them.
+    """
     highest = {kind: max(results.rounds[kind].ratio().values) for kind in kinds}
     return sorted(
         (kind for kind in highest if highest[kind] >= MAX_MEDIAN_RATIO), key=lambda kind: -highest[kind]
@@ -283,7 +308,7 @@ def list_kinds_over_bound(results: RoundResults, kinds: Iterable[str]) -> list[s
 
 
 class RoundPlayer:
-    """Player of rounds, each from addresses that were not used before."""
+    """Conductor of the rounds on one server. In each round, the strangers have addresses that were not used before."""
 
     def __init__(
         self,
@@ -301,7 +326,7 @@ class RoundPlayer:
         self._number = 0
 
     async def play(self, kind: str) -> None:
-        """Play a quiet period, then a period in which the strangers send requests of this kind."""
+        """Play a round: a quiet period, then a hostile one, in which the strangers send requests of this kind."""
         rounds = self._results.rounds.setdefault(kind, KindRounds())
         seconds, addresses, clients = self._seconds, ADDRESSES, self._clients
         if KINDS[kind].is_attack:
@@ -340,12 +365,12 @@ class RoundPlayer:
 
 
 def attack_seconds(kind: str, seconds: float) -> float:
-    """Return the duration of an attack that is measured for `seconds`, in seconds."""
+    """Return for how many seconds an attack lasts if the hostile period is `seconds` long."""
     return max(seconds + SETTLE_SECONDS, MIN_ATTACK_SECONDS.get(kind, 0.0))
 
 
 def list_faults(results: RoundResults) -> list[str]:
-    """Return the failures of all rounds."""
+    """Return a line of text for each failure in all rounds: errors and forfeits of honest bots, and exceeded bounds."""
     wrong = [f"an honest bot was told {each}" for each in results.load.errors]
     wrong += [f"an honest bot's match ended by {each}" for each in results.load.forfeits]
     for kind, rounds in results.rounds.items():
@@ -354,7 +379,7 @@ def list_faults(results: RoundResults) -> list[str]:
 
 
 def list_verdicts(results: RoundResults) -> list[str]:
-    """Return a line for each kind with its verdict and its figures."""
+    """Return a line of text for each kind: `FAULT` or `fine`, followed by the kind and its figures."""
     return [
         f"{'FAULT' if rounds.list_faults(is_attack=KINDS[kind].is_attack) else 'fine '} {kind}: "
         f"p99 {rounds.ratio()} times the quiet one, {rounds.sum_counts('sent')} sent, "
@@ -365,7 +390,7 @@ def list_verdicts(results: RoundResults) -> list[str]:
 
 
 def make_section(results: RoundResults, seconds: float, clients: int) -> Section:
-    """Return the section of the report."""
+    """Return the section of SERVER.md. `seconds`, `clients`: arguments of `play_all_rounds`."""
     greedy = max(results.rounds, key=lambda each: results.rounds[each].cpu[1] - results.rounds[each].cpu[0])
     quiet, hostile = results.rounds[greedy].cpu
     growth = max(each.memory_growth for each in results.rounds.values())
@@ -421,7 +446,7 @@ def make_section(results: RoundResults, seconds: float, clients: int) -> Section
 
 
 def _make_claims(results: RoundResults) -> Iterator[str]:
-    """Yield the promised and measured delays of honest bots, by requests within the limits and by attacks."""
+    """Yield the promised and measured delays of honest bots: for requests within the limits, and for attacks."""
     attacks = {kind: rounds for kind, rounds in results.rounds.items() if KINDS[kind].is_attack}
     requests = {kind: rounds for kind, rounds in results.rounds.items() if kind not in attacks}
     for what, kinds in (

@@ -23,7 +23,7 @@ LONG_MATCHES = 40
 
 
 def make_long_records(count: int) -> Iterator[bytes]:
-    """Yield lines of `count` records in which each move has `thinking` of maximum size."""
+    """Yield `count` match records, each as a line of JSON, in which every move has `thinking` of maximum size."""
     game: Any = make_game_on_map("riskless", "m2")
     moves = make_longest_match()
     line = [(moves * 2)[ply : ply + LINE] for ply in range(len(moves))]
@@ -48,7 +48,12 @@ def make_long_records(count: int) -> Iterator[bytes]:
 
 
 async def fill_store(database: str, names: Sequence[str]) -> dict[str, str]:
-    """Fill a store with long records and a token for each name. Return the tokens by name. Raises RuntimeError."""
+    """Create a store with long match records, revoked tokens and a token for each name. Return the tokens by name.
+
+    database: URL of the store, which must be empty
+
+    Raises RuntimeError if the store rejects a record.
+    """
     engine = make_engine(database)
     try:
         await prepare_store(engine)

@@ -1,4 +1,4 @@
-"""Client on a bare socket that follows the protocol and keeps within all limits, with a tally of the answers."""
+"""Client on a bare socket that follows the protocol, keeps within all limits, and counts the answers."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from testkit.bare import make_handshake_request, make_masked_frame
 from testkit.horde import ConnectionCounts
 
 MESSAGES_AT_ONCE = 150
-"""Number of messages in the initial burst: fewer than the 200 that count as a flood."""
+"""Number of messages that a stranger may send at once, fewer than the 200 that count as a flood."""
 MESSAGES_PER_SECOND = 45.0
-"""Messages per second after the burst: fewer than the 50 that count as a flood."""
+"""Messages per second after this burst, fewer than the 50 that count as a flood."""
 KNOCK_SECONDS = 0.02
-"""Shortest time between two connections of a stranger, in seconds: a realistic network latency."""
+"""Seconds from the end of a stranger's connection to its next one, as long as a realistic network latency."""
 SMALL_BUFFER = 64 * 1024
 
 
 class StrangerMessage(Struct):
-    """Fields of a message that a stranger needs."""
+    """Message from the server, with only the fields that a stranger needs."""
 
     type: str
     match: str | None = None
@@ -49,21 +49,21 @@ _decoder = msgspec.msgpack.Decoder(StrangerMessage)
 
 @dataclass
 class TrafficCounts(ConnectionCounts):
-    """Counts of requests and of their answers."""
+    """Counts of requests and of their answers. `answered`: number of answers that are no refusal because of a limit."""
 
     answered: int = 0
     refused: int = 0
-    """Number of answers that refuse a request because of a limit: `rate_limited` and 429."""
+    """Number of answers that refuse a request because of a limit: error code `rate_limited`, or HTTP status 429."""
     codes: dict[str, int] = field(default_factory=dict)
-    """Count of each error code and each HTTP status."""
+    """Number of answers by error code or HTTP status."""
 
     def count_code(self, code: str) -> None:
-        """Count a code or a status."""
+        """Count an answer with this error code or HTTP status."""
         self.codes[code] = self.codes.get(code, 0) + 1
 
 
 class Stranger:
-    """Connection of a stranger, with the messages it received."""
+    """Websocket connection of a stranger, which sends within the rate limit."""
 
     def __init__(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, counts: TrafficCounts
@@ -76,19 +76,22 @@ class Stranger:
         self._pace = TokenBucket(MESSAGES_PER_SECOND, MESSAGES_AT_ONCE, time.monotonic_ns())
 
     async def send(self, **content: object) -> None:
-        """Send a message as soon as the rate limit allows. Raises OSError."""
+        """Send a message with these fields as soon as the rate limit allows. Raises OSError if the connection is lost."""
         while not self._pace.try_take(time.monotonic_ns()):  # noqa: ASYNC110
             await asyncio.sleep(1 / MESSAGES_PER_SECOND)
         self.tally.sent += 1
         await self.send_answer(**content)
 
     async def send_answer(self, **content: object) -> None:
-        """Send a message that answers the server, which no limit counts. Raises OSError."""
+        """Send a message that answers the server, such as a move. No limit counts it.
+
+        Raises OSError if the connection is lost.
+        """
         self._writer.write(make_masked_frame(msgpack.packb(content)))
         await self._writer.drain()
 
     async def receive(self) -> StrangerMessage:
-        """Return the next message. Raises OSError, EOFError."""
+        """Return the next message. Raises OSError or EOFError if the connection is lost or closed."""
         payload = await self._read_frame()
         self.tally.bytes += len(payload)
         output = _decoder.decode(payload)
@@ -97,12 +100,15 @@ class Stranger:
         return output
 
     async def read_all(self, expects: frozenset[str]) -> None:
-        """Read to the end, and count the messages of the expected types as answers."""
+        """Read until the connection ends, which raises OSError or EOFError.
+
+        expects: types of the messages that count as answers
+        """
         while True:
             self.count_message(await self.receive(), expects)
 
     def count_message(self, message: StrangerMessage, expects: frozenset[str]) -> None:
-        """Count a message as an answer, as a refusal, or not at all."""
+        """Count a message: `rate_limited` as a refusal, other errors and the types in `expects` as answers."""
         if message.code == "rate_limited":
             self.tally.refused += 1
         elif message.type in expects or message.type == "error":
@@ -133,7 +139,10 @@ class Stranger:
 
 
 async def open_websocket(url: str, source: str, counts: TrafficCounts) -> Stranger:
-    """Open a websocket from address `source`, without a hello. Raises OSError, EOFError."""
+    """Open a websocket from the local address `source`, without a hello.
+
+    Raises OSError if the server cannot be reached, and EOFError if it refuses the handshake.
+    """
     reader, writer = await open_socket(url, source)
     address = urlsplit(url)
     writer.write(make_handshake_request(address.netloc, path=address.path or "/"))
@@ -147,7 +156,10 @@ async def open_websocket(url: str, source: str, counts: TrafficCounts) -> Strang
 
 
 async def connect(url: str, source: str, counts: TrafficCounts, **hello: Any) -> Stranger:
-    """Connect from address `source` and say hello. Raises OSError, EOFError."""
+    """Connect from the local address `source`, send a hello with these fields, and wait for the welcome.
+
+    Raises OSError if the server cannot be reached, and EOFError if it refuses the connection or the hello.
+    """
     stranger = await open_websocket(url, source, counts)
     stranger.name = hello["name"]
     await stranger.send_answer(type="hello", **hello)
@@ -169,7 +181,7 @@ async def connected(url: str, source: str, counts: TrafficCounts, **hello: Any) 
 
 
 async def open_socket(url: str, source: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """Open a socket to the server of a URL, from the local address `source`. Raises OSError."""
+    """Open a TCP connection to the server of a URL, from the local address `source`. Raises OSError if that fails."""
     address = urlsplit(url)
     return await asyncio.open_connection(
         address.hostname, address.port, local_addr=(source, 0), limit=SMALL_BUFFER
@@ -179,7 +191,12 @@ async def open_socket(url: str, source: str) -> tuple[asyncio.StreamReader, asyn
 async def send_get(
     url: str, source: str, path: str, counts: TrafficCounts, authorization: str = "", method: str = "GET"
 ) -> bytes:
-    """Send a plain request, count its answer, and return the body. Raises OSError; EOFError if there is no answer."""
+    """Send an HTTP request on a new connection, count its answer, and return the body.
+
+    authorization: value of the Authorization header; empty for none
+
+    Raises OSError if the server cannot be reached, and EOFError if it closes the connection without an answer.
+    """
     reader, writer = await open_socket(url, source)
     try:
         allowed = f"Authorization: {authorization}\r\n" if authorization else ""
@@ -205,7 +222,10 @@ async def send_get(
 async def repeat_until_cancelled(
     action: Callable[[], Awaitable[object]], counts: TrafficCounts, pause: float = KNOCK_SECONDS
 ) -> None:
-    """Repeat an action until cancelled, and count each connection that the server closes."""
+    """Repeat an action until cancelled. Count each OSError or EOFError of the action as a lost connection.
+
+    pause: seconds between two actions
+    """
     for _ in itertools.count():
         try:
             await action()

@@ -1,8 +1,9 @@
-"""Process of strangers who use all that a server's limits allow. Its argument is the server's URL.
+"""Process of strangers who send as many requests as a server's limits allow. Its argument is the server's URL.
 
-The first line of standard input contains the tokens of the clients' names, as JSON. Each later line is an order: kind
-of request, source addresses, clients per address, and duration in seconds. For an order, the process connects the clients, prints a line, waits for a line, sends
-requests for that duration, and prints the results.
+The first line of standard input contains the tokens of the clients by name, as JSON. Once the process knows what to
+request, it prints a line. Each later line is an order: kind of request, source addresses, clients per address, and
+duration in seconds. For an order, the process connects the clients, prints a line, waits for a line, sends requests for
+the ordered duration, and prints the counts.
 """
 
 from __future__ import annotations
@@ -31,14 +32,17 @@ from benchmarks.kit.script import make_script
 from testkit.wire import print_report
 
 LEARNER = "127.9.9.9"
-"""Address from which the process learns the ids and paths to request."""
+"""Address from which the process looks up ids and URL paths to request. No measured client uses it."""
 
 LEARN_TRIES = 100
-"""Maximum number of requests for a listing, one every half a second, until the server answers."""
+"""Maximum number of attempts to request a list of matches, one every half a second, until the server answers."""
 
 
 async def fill_request_subjects(subjects: RequestSubjects) -> None:
-    """Collect ids and paths to request, and play one match."""
+    """Look up ids and URL paths to request, and play one match, whose players may request its log.
+
+    Raises RuntimeError if the server does not answer as expected.
+    """
     tally = TrafficCounts()
     page = (await send_get(subjects.url, LEARNER, "/", tally)).decode()
     hit = re.search(r"/web/\w+/js/main\.bundle\.js", page)
@@ -54,7 +58,12 @@ async def fill_request_subjects(subjects: RequestSubjects) -> None:
 
 
 async def load_finished_matches(subjects: RequestSubjects, which: str) -> list[str]:
-    """Return the finished matches in a listing of the page."""
+    """Return the ids of finished matches that `/api/records` lists.
+
+    which: query of the request, such as `limit=50`
+
+    Raises RuntimeError if the server does not answer with JSON.
+    """
     for _ in range(LEARN_TRIES):
         answer = await send_get(subjects.url, LEARNER, f"/api/records?{which}", TrafficCounts())
         if answer.startswith(b"{"):
@@ -64,7 +73,7 @@ async def load_finished_matches(subjects: RequestSubjects, which: str) -> list[s
 
 
 async def _play_own_match(subjects: RequestSubjects) -> None:
-    """Play one match between two clients of this process."""
+    """Play one match between two clients of this process, to its end."""
     tally, kind = TrafficCounts(), KINDS["move"]
     async with AsyncExitStack() as stack:
         players = [
@@ -88,7 +97,7 @@ async def _play_own_match(subjects: RequestSubjects) -> None:
 
 
 async def track_live_matches(subjects: RequestSubjects) -> None:
-    """Track the matches in progress until cancelled."""
+    """Keep `subjects.live` up to date with the matches in progress, at most LINE of them, until cancelled."""
     async with connected(subjects.url, LEARNER, TrafficCounts(), name="learner", role="spectator") as learner:
         await learner.send(type="browse")
         while True:
@@ -118,7 +127,12 @@ async def execute_order(
     order: dict[str, Any],
     wait_for_start: Callable[[], Awaitable[None]],
 ) -> TrafficCounts:
-    """Connect the clients of an order, wait for `wait_for_start`, and send requests for the ordered duration."""
+    """Connect the clients of an order, await `wait_for_start()`, and send requests for the ordered duration.
+
+    order: order as the module describes it, with `addresses`, `clients` and `seconds`
+
+    Return the counts of all clients.
+    """
     tally = TrafficCounts()
     async with AsyncExitStack() as stack:
         clients = [
@@ -159,7 +173,7 @@ async def _read_line() -> str:
 
 
 async def main(url: str) -> None:
-    """Carry out orders until the input ends."""
+    """Carry out orders until standard input ends. `url`: URL of the server."""
     world = RequestSubjects(url, json.loads(await _read_line()))
     await fill_request_subjects(world)
     following = asyncio.create_task(track_live_matches(world))

@@ -1,1 +1,1 @@
-"""Shared parts of the benchmarks: servers, load, ratios with their spread, tables and reports."""
+"""Parts that the benchmarks share: servers, load, ratios with their spread, tables and reports."""

@@ -1,4 +1,4 @@
-"""Measurement of bots that play as fast as they can, on the server and on a bare relay."""
+"""Measurement of bots that play as fast as they can, on the server and on a bare relay (`benchmarks.relay`)."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ LIMITS = (
     "--set=limits.moves_per_second=1000000",  # all bots come from one address
 )
 SIZES = (10, 100, 1000)
-"""Numbers of bots with which to measure."""
+"""Numbers of bots with which server and relay are measured."""
 WARM_SECONDS = 1.5
-"""Time from the arrival of all bots to the start of the measurement, in seconds."""
+"""Seconds from the connection of the last bot to the start of the measurement."""
 MAX_RATIO = {10: 4.0, 100: 2.5, 1000: 2.5}
-"""Largest allowed ratio of the server's cost of a move to a relay's, by number of bots."""
+"""Promised upper bound of the CPU time per move on the server, divided by that on a relay, by number of bots."""
 MAX_LOAD_SHARE = 0.8
-"""Share of a core, used by a load process, from which on the load may limit the result."""
+"""CPU usage of a load process, as a share of one core, above which the load may limit the measured moves per second."""
 
 
 @dataclass
 class FullSpeedFigures:
-    """Measurements of one run at full speed."""
+    """Measurements of one run of the server, or of a relay in its place."""
 
     rate: float
-    """Moves per second."""
+    """Moves per second of all bots together."""
     server: float
-    """CPU time of the server per move, in µs, including the kernel's."""
+    """CPU time of the server per move, in µs, user and kernel."""
     load: float
     """CPU usage of the busiest load process, as a share of one core."""
 
@@ -54,18 +54,21 @@ Serve = Callable[[int], AbstractContextManager[RunningServer]]
 
 
 def serve_arena(bots: int) -> AbstractContextManager[RunningServer]:
-    """Serve an arena for `bots` bots."""
+    """Run a server on which `bots` bots can play at the same time."""
     return run_arena_server(bots // 2, *LIMITS, cores=server_cores())
 
 
 def serve_relay(_bots: int) -> AbstractContextManager[RunningServer]:
-    """Serve a relay with frames as large as the server's."""
+    """Run a relay whose frames are as large as the server's."""
     sizes = [str(size) for size in measure_frame_sizes()]
     return run_server("benchmarks.relay", "PORT", *sizes, cores=server_cores())
 
 
 def measure_full_speed(serve: Serve, bots: int, seconds: float, pause: float = 0.0) -> FullSpeedFigures:
-    """Measure `bots` bots that play as fast as they can, or pause for `pause` seconds before each move."""
+    """Measure `bots` bots for `seconds` on a server or a relay, started by `serve`.
+
+    pause: average pause before each move, in seconds; 0 to play as fast as possible
+    """
     with (
         serve(bots) as running,
         run_loads(running.url, bots, kind=ARENA if serve is serve_arena else RELAY, pause=pause) as load,
@@ -76,7 +79,7 @@ def measure_full_speed(serve: Serve, bots: int, seconds: float, pause: float = 0
 
 
 def measure_moves(running: RunningServer, load: LoadProcesses, seconds: float) -> FullSpeedFigures:
-    """Measure a server and its load for `seconds`."""
+    """Measure a running server or relay and its load processes for `seconds`."""
     moves, server, own, began = load.moves, running.cpu_seconds, load.cpu_seconds(), time.perf_counter()
     time.sleep(seconds)
     passed = time.perf_counter() - began
@@ -88,8 +91,10 @@ def measure_moves(running: RunningServer, load: LoadProcesses, seconds: float) -
 
 
 def make_full_speed_section(seconds: float, rounds: int) -> tuple[list[str], dict[int, list[float]]]:
-    """Return the section (CPU per move, moves per second, ratio to the relay), and the ratios of each round, by number
-    of bots.
+    """Measure server and relay with each number of bots in SIZES, in `rounds` rounds of `seconds` each.
+
+    Return the lines of the section of SERVER.md, and the ratios of CPU time per move, server to relay, of all rounds by
+    number of bots.
     """
     apart = server_cores() != load_cores()
     lines = [
@@ -116,7 +121,7 @@ def make_full_speed_section(seconds: float, rounds: int) -> tuple[list[str], dic
         runs, often = [], []
         for _ in range(rounds):
             runs.append([measure_full_speed(serve, bots, seconds) for serve in (serve_arena, serve_relay)])
-            # One bot of two is to move.
+            # In each match, one of the two bots is to move.
             often.append(measure_full_speed(serve_relay, bots, seconds, bots / 2 / runs[-1][0].rate).server)
         cpu = [statistics.median(run[kind].server for run in runs) for kind in range(2)]
         rates = [statistics.median(run[kind].rate for run in runs) for kind in range(2)]
@@ -131,7 +136,10 @@ def make_full_speed_section(seconds: float, rounds: int) -> tuple[list[str], dic
 
 
 def make_claims(ratios: Mapping[int, Sequence[float]]) -> list[str]:
-    """Return the promised and measured ratios of CPU per move, server to relay, by number of bots."""
+    """Return lines with the promised and measured ratio of CPU time per move, server to relay.
+
+    ratios: ratios of all rounds, by number of bots
+    """
     lines = []
     for bots, each in ratios.items():
         subject = f"CPU time of a move, divided by that on a relay that stores nothing, with {bots:,} bots"

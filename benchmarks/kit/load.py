@@ -1,4 +1,7 @@
-"""Load for the server's benchmarks: many minimal bots in one process."""
+"""Load for the server's benchmarks: many minimal bots in one process.
+
+The bots always play the same match, that of `benchmarks.kit.script`, so they need no time to think.
+"""
 
 from __future__ import annotations
 
@@ -22,30 +25,33 @@ from benchmarks.kit.script import GAME, ID, MAP, make_script
 from benchmarks.relay import ANSWER
 
 RULE_REASONS = ("armies", "elimination", "ply_limit")
-"""Reasons for which a match ends by the rules; any other reason is a forfeit."""
+"""End reasons of matches that ended by the rules. Any other reason counts as a forfeit."""
 
 JOINING_SECONDS = 0.5
-"""Average time per move while other bots are still connecting, in seconds.
+"""Average pause of a bot before a move while other bots are still connecting, in seconds.
 
-At full speed, hundreds of bots would delay the last ones until their time limit.
+At full speed, hundreds of bots would delay the last ones beyond the time limit for connecting.
 """
 
 MAX_PARALLEL_CONNECTS = 50
-"""Number of bots that connect in parallel, per process.
+"""Maximum number of bots that connect at the same time, per process.
 
-With more, the last of a thousand would exceed the time limit.
+With more, the last of a thousand bots would exceed the time limit for connecting.
 """
 
 RETRY_SECONDS = 0.3
-"""Time from a failed challenge to the next one, in seconds."""
+"""Seconds from a failed challenge to the next one."""
 CLOCK = TimeControl.parse("60+1")
 
 MOVE = encode(Move(ID, 50, make_script()[50]))
-"""Frame as large as a move's."""
+"""Payload of a frame to a relay, as large as a typical `move` message."""
 
 
 class BotMessage(Struct):
-    """Fields of a message that a scripted bot or a spectator needs. The list of moves is skipped."""
+    """Message from the server, with only the fields that a bot or spectator of this module needs.
+
+    Its list of moves is not decoded, which saves time.
+    """
 
     type: str
     match: Any = ""
@@ -63,23 +69,29 @@ _decoder = msgspec.msgpack.Decoder(BotMessage)
 
 @dataclass
 class Load:
-    """Counters shared by the bots of one run."""
+    """Counters that the bots of one run share.
+
+    moves: number of acknowledged moves
+    forfeits: end reasons of matches that did not end by the rules
+    connected: number of bots and spectators that have connected
+    errors: codes of `error` messages, and texts of connection errors
+    """
 
     moves: int = 0
     forfeits: list[str] = field(default_factory=list)
     connected: int = 0
     errors: list[str] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
-    """Times from the sending of each move to its acknowledgement, in seconds."""
+    """Time from sending a move to its acknowledgement, in seconds, for each move."""
     joining: bool = False
-    """True while some bots have not connected yet, so that no bot plays at full speed."""
+    """True while some bots have not connected yet. Until then, all bots pause longer before their moves."""
     connecting: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_PARALLEL_CONNECTS))
-    """Semaphore held by each bot that is connecting."""
+    """Semaphore that each bot holds while it connects, which limits the number of these bots."""
 
     def draw_pause(self, seconds: float) -> float:
-        """Return a random pause before a move, with this average in seconds.
+        """Return a random pause before a move, in seconds, with `seconds` on average; at least JOINING_SECONDS if `joining`.
 
-        Random pauses keep the bots from moving in step, as real bots of different kinds do not either.
+        Random pauses keep the bots from moving in step, which real bots of different kinds would not do either.
         """
         mean = max(seconds, JOINING_SECONDS) if self.joining else seconds
         return mean and mean * random.uniform(0.2, 1.8)
@@ -96,10 +108,13 @@ async def run_arena_bot(
     source: str | None = None,
     opponent: str = "",
 ) -> None:
-    """Play match after match by the script until cancelled, with an average pause of `pause` seconds before each move.
+    """Play match after match by `benchmarks.kit.script` until cancelled. Connection errors end in `load.errors`.
 
-    source    local address to connect from
-    opponent  bot to challenge repeatedly; incoming challenges are always accepted
+    pause     average pause before each move, in seconds
+    token     token of the name; empty for none
+    pool      True if the server's matchmaker may pair the bot
+    source    local address to connect from; None for the default
+    opponent  bot to challenge repeatedly; empty for none. Incoming challenges are always accepted.
     """
     try:
         async with AsyncExitStack() as stack:
@@ -123,7 +138,7 @@ async def run_arena_bot(
 
 @dataclass
 class _Bot:
-    """Connected bot that plays by the script."""
+    """Connected bot that plays the match of `benchmarks.kit.script`."""
 
     connection: ClientConnection
     name: str
@@ -131,10 +146,10 @@ class _Bot:
     pause: float
     opponent: str
     sent: float = 0.0
-    """Time at which the latest move was sent, in seconds."""
+    """Time at which the latest move was sent, in seconds of `time.perf_counter`."""
 
     async def handle_challenges(self, message: BotMessage) -> None:
-        """Accept challenges, and challenge the opponent again when a match or a challenge is over."""
+        """Accept a challenge, or challenge the opponent again if a match or a challenge is over."""
         match message.type:
             case "challenged" if message.opponent == self.name:
                 await self.connection.send(encode(Accept(message.challenge)))
@@ -148,7 +163,7 @@ class _Bot:
                 await self._challenge()
 
     async def handle_match_message(self, message: BotMessage) -> None:
-        """Play the match, and count its moves."""
+        """React to a message about a match: send `ready`, play a move, or count a move, forfeit or error."""
         match message.type:
             case "start":
                 await self.connection.send(encode(Ready(message.match)))
@@ -173,7 +188,7 @@ class _Bot:
 
 
 async def run_spectator(url: str, name: str, load: Load) -> None:
-    """Watch every match until cancelled, and read all messages about it."""
+    """Watch every match until cancelled, and read all messages about the matches."""
     watched_matches: set[str] = set()
     try:
         async with AsyncExitStack() as stack:
@@ -193,7 +208,10 @@ async def run_spectator(url: str, name: str, load: Load) -> None:
 
 
 async def run_relay_bot(url: str, load: Load, pause: float = 0.0) -> None:
-    """Send a frame as large as a move, an average of `pause` seconds after each turn frame."""
+    """Play through a relay until cancelled: after each turn frame, send a frame as large as a move.
+
+    pause: average pause before each frame, in seconds
+    """
     sent_at = 0.0
     try:
         async with AsyncExitStack() as stack:
@@ -214,7 +232,10 @@ async def run_relay_bot(url: str, load: Load, pause: float = 0.0) -> None:
 
 
 def open_connection(url: str, source: str | None = None) -> Any:
-    """Connect to a server or a relay, from the address `source` if given."""
+    """Return a context manager that connects to a server or a relay.
+
+    source: local address to connect from; None for the default
+    """
     return connect(
         url,
         subprotocols=[Subprotocol(SUBPROTOCOL)],
@@ -227,7 +248,7 @@ def open_connection(url: str, source: str | None = None) -> Any:
 
 
 async def measure_rate(load: Load, warm_up_seconds: float, seconds: float) -> float:
-    """Return the moves per second after a warm-up."""
+    """Wait for `warm_up_seconds`, and return the moves per second during the `seconds` that follow."""
     await asyncio.sleep(warm_up_seconds)
     before, began = load.moves, time.perf_counter()
     await asyncio.sleep(seconds)
@@ -235,7 +256,7 @@ async def measure_rate(load: Load, warm_up_seconds: float, seconds: float) -> fl
 
 
 async def wait_until_all_connected(load: Load, count: int) -> None:
-    """Wait until `count` bots have been welcomed. Raises RuntimeError."""
+    """Wait until `count` bots have connected. Raises RuntimeError after 120 s."""
     end = time.monotonic() + 120
     while load.connected < count and time.monotonic() < end:  # noqa: ASYNC110
         await asyncio.sleep(0.05)

@@ -1,11 +1,11 @@
-"""Load from several processes, since a single one would limit the server: bots that play at full speed.
+"""Load from several processes, since a single one could not keep the server busy.
 
 python -m benchmarks.kit.load_processes URL KIND NAMES PAUSE COUNTS SLOT NUMBER BOTS
 
-The program is one of NUMBER processes, and runs its share of the BOTS bots. KIND is `arena` to play in an arena, `idle`
-only to connect to one, `watch` to watch all of its matches, or `relay` to play through a relay. The bots' names are NAMES
-with a number. Before a move they pause for PAUSE seconds on average, and longer until all have connected. The process writes
-its counters to slot SLOT of the file COUNTS.
+The program is one of NUMBER processes, and runs its share of the BOTS bots. KIND is `arena` to play on a server, `idle`
+only to connect to it, `watch` to watch all of its matches, or `relay` to play through a relay. The bots' names are NAMES
+with a number. Before a move they pause for PAUSE seconds on average, and longer until all bots have connected. The
+process writes its counters to slot SLOT, a number from 0 to NUMBER - 1, of the file COUNTS.
 """
 
 from __future__ import annotations
@@ -27,44 +27,44 @@ from benchmarks.kit.load import Load, run_arena_bot, run_relay_bot, run_spectato
 from benchmarks.kit.running_server import ROOT, load_cores, pin_to_cores, process_cpu_seconds
 
 ARENA, IDLE, RELAY, WATCH = "arena", "idle", "relay", "watch"
-"""Kinds of load."""
+"""Kinds of load, as the module's docstring describes them for KIND."""
 UPDATE_SECONDS = 0.01
-"""Time between two updates of a process's counters, in seconds."""
+"""Seconds between two updates of a process's counters."""
 COUNTERS_PER_PROCESS = 3
-"""Number of counters per process, 8 bytes each: connections, moves, errors."""
+"""Number of counters of each process: connections, moves and errors, in this order, 8 bytes each."""
 CONNECT_SECONDS = 120.0
-"""Time limit for all bots together to connect, in seconds."""
+"""Seconds within which all bots together must connect."""
 
 
 @dataclass
 class LoadProcesses:
-    """Running load processes, with their counters."""
+    """Running load processes, and the sums of their counters."""
 
     counts: memoryview
-    """Counters of all processes, one process after another."""
+    """Counters of all processes, one process after another, in memory that the processes share."""
     processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     @property
     def connected(self) -> int:
-        """Number of connected bots."""
+        """Number of bots that have connected, including those whose connections were lost later."""
         return sum(self.counts[0::COUNTERS_PER_PROCESS])
 
     @property
     def moves(self) -> int:
-        """Number of moves played, up to a few milliseconds ago."""
+        """Number of moves that the bots have played. The moves of the last few milliseconds may be missing."""
         return sum(self.counts[1::COUNTERS_PER_PROCESS])
 
     @property
     def errors(self) -> int:
-        """Number of `error` messages that the bots have received, and of their lost connections."""
+        """Number of `error` messages that the bots have received, plus number of their lost connections."""
         return sum(self.counts[2::COUNTERS_PER_PROCESS])
 
     def cpu_seconds(self) -> list[float]:
-        """Return the CPU time of each process, in seconds."""
+        """Return the CPU time that each load process has used so far, in seconds."""
         return [process_cpu_seconds(each.pid) for each in self.processes]
 
     def wait_until_all_connected(self, bots: int) -> None:
-        """Wait until `bots` bots have connected. Raises RuntimeError."""
+        """Wait until `bots` bots have connected. Raises RuntimeError after CONNECT_SECONDS."""
         end = time.monotonic() + CONNECT_SECONDS
         while self.connected < bots:
             if time.monotonic() > end:
@@ -78,8 +78,10 @@ class LoadProcesses:
 def run_loads(
     url: str, bots: int, *, kind: str, names: str = "bot", pause: float = 0.0
 ) -> Iterator[LoadProcesses]:
-    """Run `bots` bots of an arena or a relay, in as many processes as there are cores for them.
+    """Run `bots` bots until the end of the block, in as many processes as there are cores for them.
 
+    url    URL of a server or a relay
+    kind   kind of load: ARENA, IDLE, RELAY or WATCH
     names  prefix of the bots' names, before the number
     pause  average pause before a move, in seconds
     """
@@ -105,7 +107,7 @@ def run_loads(
 
 @contextmanager
 def _map_counters(file: Path) -> Iterator[memoryview]:
-    """Map the counters in a file into memory that several processes share."""
+    """Map the counters in a file into memory, which all processes that map the file share."""
     with (
         file.open("r+b") as counter_file,
         mmap.mmap(counter_file.fileno(), 0) as mapped,
@@ -140,7 +142,7 @@ async def _run_bots(
 
 
 def main() -> None:
-    """Play until killed."""
+    """Run this process's share of the bots until killed."""
     url, kind, names, pause, file, slot, number, bots = sys.argv[1:]
     uvloop.run(_run_bots(url, kind, names, float(pause), Path(file), int(slot), int(number), int(bots)))
 

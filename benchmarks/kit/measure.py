@@ -1,4 +1,4 @@
-"""Ratios with their spread, percentiles, tables, middle-game positions, and a description of this machine."""
+"""Helpers of the benchmarks: ratios with their spread, percentiles, tables, test positions, and this machine's data."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from arena.lab.variants import load_variant
 
 
 def make_parser(docstring: str | None) -> argparse.ArgumentParser:
-    """Return a parser for a program's options, whose help begins with the program's docstring."""
+    """Return an argument parser whose help begins with `docstring`, the docstring of the program's module."""
     formatter = argparse.RawDescriptionHelpFormatter
     return argparse.ArgumentParser(description=docstring, formatter_class=formatter)
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """Ratios of one kind: median, minimum and maximum."""
+    """Ratio that was measured several times. As text, it shows median, minimum, maximum and number of `values`."""
 
     values: Sequence[float]
 
@@ -39,12 +39,12 @@ class Ratio:
 
 
 def format_short(number: float) -> str:
-    """Format a number with about three significant digits."""
+    """Format a number with two decimals if it is below 20, one if it is below 100, and otherwise none."""
     return f"{number:.0f}" if number >= 100 else f"{number:.1f}" if number >= 20 else f"{number:.2f}"
 
 
 def format_spread(values: Sequence[float], digits: int = 0) -> str:
-    """Format the median of some values, with the smallest and the greatest in brackets."""
+    """Format the median of the values, with the smallest and the greatest in brackets. `digits`: number of decimals."""
     median, low, high = (
         f"{each:.{digits}f}" for each in (statistics.median(values), min(values), max(values))
     )
@@ -52,19 +52,24 @@ def format_spread(values: Sequence[float], digits: int = 0) -> str:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """Return the value below which this share of the values lies; nan if there are none."""
+    """Return the value below which this share of the values lies, 0 to 1; nan if there are no values."""
     return sorted(values)[int(share * (len(values) - 1))] if values else float("nan")
 
 
 def make_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
-    """Return the lines of a table in Markdown."""
+    """Return the lines of a table in Markdown. `head`: column headings."""
     cells = (head, ["---"] * len(head), *rows)
     return [f"| {' | '.join(map(str, each))} |" for each in cells]
 
 
 @dataclass(frozen=True)
 class Section:
-    """Section of a report: title, method, table and remarks."""
+    """Section of a report.
+
+    method: text before the table, which tells how the figures were measured
+    head, rows: column headings and rows of the table
+    note: remarks after the table; empty for none
+    """
 
     title: str
     method: str
@@ -72,7 +77,7 @@ class Section:
     rows: Sequence[Sequence[str]]
     note: str = ""
     claims: Sequence[str] = ()
-    """Promises with their measured figures, each a line of `results.format_claim`."""
+    """Lines with a promise and its measured figure, each made by `results.format_claim`."""
 
     def to_markdown(self) -> str:
         lines = [
@@ -90,12 +95,15 @@ class Section:
 
 
 def make_riskless(map: str) -> Riskless:
-    """Return Riskless on the map of that name."""
+    """Return the game Riskless on the map of this name."""
     return Riskless(load_variant(map))
 
 
 def make_middle_game(game: Game[Any, Any], plies: int, seed: int) -> Any:
-    """Return a position after `plies` plies of greedy play with a random error of three armies."""
+    """Return a position after `plies` plies of greedy play, in which the match is not over.
+
+    Each evaluation has a random error of up to three armies, which the seed determines.
+    """
     rng = random.Random(seed)
     while True:
         position = game.start()
@@ -111,12 +119,12 @@ def make_middle_game(game: Game[Any, Any], plies: int, seed: int) -> Any:
 
 
 def make_middle_games(game: Game[Any, Any], count: int, first: int = 20, step: int = 4) -> list[Any]:
-    """Return `count` middle-game positions, each later than the one before."""
+    """Return `count` middle-game positions: the first after `first` plies, each next one `step` plies later."""
     return [make_middle_game(game, first + step * i, i) for i in range(count)]
 
 
 def describe_machine() -> str:
-    """Return the processor, the operating system and the relevant versions."""
+    """Return a line with the processors, the operating system, and the versions of Python and the compiler's packages."""
     names = [
         line.partition(":")[2].strip()
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()

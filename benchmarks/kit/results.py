@@ -1,6 +1,6 @@
-"""Pages of results: RESULTS.md, SERVER.md, CLUSTER.md and SIMULATION.md; and the faults that a benchmark prints.
+"""Files of results (RESULTS.md, SERVER.md, CLUSTER.md and SIMULATION.md), and output of a benchmark's failures.
 
-Each page has a table of promises with measured figures, and sections that can be replaced one by one.
+Each file has a table of promises with measured figures, and sections that can be replaced one by one.
 """
 
 from __future__ import annotations
@@ -21,17 +21,22 @@ _CLAIM = re.compile(r"^\*Promised:\* (.+?): (.+?)\. \*Found:\* (.+)\.$", re.MULT
 
 
 def format_claim(subject: str, promise: str, figure: str) -> str:
-    """Return a line of a section that the table at the top repeats: a promise with its measured figure."""
+    """Return a line for a section: a promise with its measured figure. The table at the top of the file repeats it.
+
+    subject: quantity that is promised
+    promise: promised bound
+    figure: measured value
+    """
     return f"*Promised:* {subject}: {promise}. *Found:* {figure}."
 
 
 @dataclass(frozen=True)
 class ResultsPage:
-    """Page of results: a head, a table of promises, and sections in a given order."""
+    """Markdown file of results: a head, a table of promises, and sections in a given order."""
 
     path: Path
     parts: Sequence[str]
-    """Names of the sections in order."""
+    """Names of the sections in the order of the file."""
 
     def read_sections(self) -> dict[str, str]:
         """Return the sections of the file by name; an empty dict if there is no file."""
@@ -39,7 +44,10 @@ class ResultsPage:
         return {name: text.strip() for name, text in zip(rest[::2], rest[1::2], strict=True)}
 
     def render(self, sections: Mapping[str, str]) -> str:
-        """Return the whole page: the head of the file, the promises if there are any, and the sections in order."""
+        """Return the whole text: the head of the present file, the table of promises if there are any, and the sections.
+
+        sections: texts by name; those that are missing are left out
+        """
         head = _MARK.split(self._read_text())[0].partition(_TABLE)[0].strip()
         rows = [
             f"| {what} | {least} | {figure} |"
@@ -51,7 +59,7 @@ class ResultsPage:
         return "\n\n".join([head, *table, *parts]) + "\n"
 
     def replace_section(self, part: str, text: str) -> None:
-        """Replace the section `part` of the file by `text`, and update the table of promises."""
+        """Replace the section called `part` in the file by `text`, or add it, and update the table of promises."""
         text = self.render(self.read_sections() | {part: text.strip()})
         self.path.write_text(text, encoding="utf-8")
 
@@ -67,7 +75,12 @@ SIMULATION = ResultsPage(_FOLDER / "SIMULATION.md", ("seeds", "planted", "cost")
 
 @contextmanager
 def describe_measurement(command: str) -> Iterator[Callable[[], str]]:
-    """Record the time and the machine's load before the block. Yield a function that describes them after the block."""
+    """Measure the duration of the block, and the machine's load before it.
+
+    command: command that repeats the measurement
+
+    Yield a function that returns a sentence about date, duration, command and load. Call it after the block.
+    """
     load, began = os.getloadavg()[0], time.perf_counter()
     seconds = 0.0
 
@@ -82,7 +95,7 @@ def describe_measurement(command: str) -> Iterator[Callable[[], str]]:
 
 
 def print_faults(faults: Sequence[str]) -> int:
-    """Print the first failures and their number. Return the exit code: 1 if there are any."""
+    """Print the first MAX_SHOWN_FAULTS failures, and the number of all. Return the exit code: 1 if there are any."""
     for each in faults[:MAX_SHOWN_FAULTS]:
         print("FAULT", each)
     print(f"{len(faults)} faults")

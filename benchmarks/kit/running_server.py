@@ -1,4 +1,4 @@
-"""Server process for benchmarks, with the cores for it and for its load, and access to its metrics."""
+"""Server process for benchmarks, its metrics, and the division of cores between a server and its load."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from benchmarks.kit.script import MAP
 
 ROOT = Path(__file__).parents[2]
 MIN_CORES_TO_SPLIT = 4
-"""Number of cores from which on the server and its load are kept apart."""
+"""Smallest number of cores with which the server and its load run on separate cores."""
 
 
 def server_cores() -> set[int]:
-    """Return the cores for a server under load."""
+    """Return the numbers of the cores for a server: the first half, or all if there are few."""
     return _split_cores()[0]
 
 
 def load_cores() -> set[int]:
-    """Return the cores for the processes that generate load."""
+    """Return the numbers of the cores for load processes: the second half, or all if there are few."""
     return _split_cores()[1]
 
 
 @contextmanager
 def pin_to_cores(cores: set[int]) -> Iterator[None]:
-    """Pin all processes started in the block to these cores."""
+    """Pin this thread, and all processes that it starts in the block, to these cores until the end of the block."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, cores)
     try:
@@ -54,7 +54,7 @@ def _split_cores() -> tuple[set[int], set[int]]:
 
 @dataclass
 class RunningServer:
-    """Server that runs in a process of its own, with its URL and its database."""
+    """Server that runs in a process of its own. `database`: URL of its database; empty for a relay."""
 
     url: str
     process: subprocess.Popen[bytes]
@@ -62,36 +62,41 @@ class RunningServer:
 
     @property
     def memory_bytes(self) -> int:
-        """Resident memory of the server, in bytes."""
+        """Resident memory of the server in bytes; 0 if the process has ended."""
         status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
         match = re.search(r"VmRSS:\s+(\d+)", status)
         return int(match[1]) * 1024 if match else 0
 
     @property
     def cpu_seconds(self) -> float:
-        """CPU time of the server in seconds, user and kernel."""
+        """CPU time that the server has used so far, user and kernel, in seconds."""
         return process_cpu_seconds(self.process.pid)
 
 
 def process_cpu_seconds(pid: int) -> float:
-    """Return the CPU time of a process in seconds, user and kernel. Raises OSError if there is no such process."""
+    """Return the CPU time that a process has used so far, user and kernel, in seconds.
+
+    Raises OSError if there is no such process.
+    """
     return time.clock_gettime(
         ~pid << 3 | 2
     )  # the number of the process's clock, as of `clock_getcpuclockid` on Linux
 
 
 def raise_file_limit() -> None:
-    """Let this process and its children open many sockets."""
+    """Let this process and its children have 20,000 files and sockets open, or as many as the system allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 20_000)), hard))
 
 
 @contextmanager
 def run_server(*command: str, cores: set[int] | None = None) -> Iterator[RunningServer]:
-    """Run `python -m COMMAND` until the end of the block, which begins once the server listens. A free port replaces
-    the word PORT in the command.
+    """Run `python -m COMMAND` until the end of the block, which begins once the server listens.
 
-    cores: cores of the process; None for all
+    command: words of the command, in which a free port replaces the text PORT
+    cores: numbers of the process's cores; None for all
+
+    Raises RuntimeError if the server does not listen within 60 s.
     """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -120,14 +125,20 @@ def run_server(*command: str, cores: set[int] | None = None) -> Iterator[Running
 
 
 SCRIPT_OPTIONS = ("--map", MAP, "--tc", "60+1", "--set=pool.pause_seconds=0", "--set=pool.openings=none")
-"""Options of a server whose bots play the match of `benchmarks.kit.script`."""
+"""Options of `arena serve` for bots that play the match of `benchmarks.kit.script`."""
 
 
 @contextmanager
 def run_arena_server(
     matches: int, *options: str, database: str = "", cores: set[int] | None = None
 ) -> Iterator[RunningServer]:
-    """Run an open `arena serve` with a limit of `matches` parallel matches, on `database` or a temporary store."""
+    """Run `arena serve`, which accepts any name, until the end of the block.
+
+    matches: limit on parallel matches
+    options: further options of `arena serve`
+    database: URL of the database; empty for a temporary SQLite file
+    cores: numbers of the process's cores; None for all
+    """
     with tempfile.TemporaryDirectory(prefix="arena-bench-") as folder:
         database = database or f"sqlite:///{folder}/arena.db"
         serve = (
@@ -147,7 +158,11 @@ def run_arena_server(
 
 
 def fetch_histogram(url: str, name: str = "arena_move_seconds") -> dict[float, float]:
-    """Return the cumulative counts of a histogram, by upper bound."""
+    """Return the cumulative counts of a histogram in the server's metrics, by upper bound of the bucket.
+
+    url: URL of the server
+    name: name of the metric; by default, the seconds from a move's arrival to its announcement
+    """
     with urllib.request.urlopen(url.replace("ws:", "http:") + "/metrics", timeout=60) as answer:  # noqa: S310  our own server
         text: str = answer.read().decode()
     buckets = re.findall(rf'^{name}_bucket\{{le="([^"]+)"\}} (\S+)', text, re.MULTILINE)
@@ -155,7 +170,13 @@ def fetch_histogram(url: str, name: str = "arena_move_seconds") -> dict[float, f
 
 
 def interpolate_quantile(counts: dict[float, float], share: float) -> float:
-    """Return a quantile, interpolated linearly within its bucket; in the unbounded last bucket, the lower bound."""
+    """Return a quantile of a histogram, interpolated linearly within its bucket.
+
+    In the last bucket, which has no upper bound, the quantile is the lower bound.
+
+    counts: cumulative counts by upper bound, as `fetch_histogram` returns them
+    share: share of the values below the quantile, 0 to 1
+    """
     total, below, count_below = counts[float("inf")], 0.0, 0.0
     for bound, count in sorted(counts.items()):
         if count >= share * total and count > count_below:

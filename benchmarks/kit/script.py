@@ -1,4 +1,4 @@
-"""Fixed match of Riskless on `m2`. Bots that play it need no time to think, but the server referees real moves."""
+"""Fixed match of Riskless on the map `m2`, for bots that need no time to think. The server referees real moves."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from arena.protocol.values import Clocks, Data
 
 GAME, MAP = "riskless", "m2"
 PLIES = range(80, 121)
-"""Length of the match in plies, as usual between engines on this map."""
+"""Allowed lengths of the match in plies, as usual between engines on this map."""
 ID = "0" * 32
 
 
 @cache
 def make_script() -> list[Data]:
-    """Return the moves of the match as data: the first random match by seed whose length is in PLIES."""
+    """Return the moves of the match as data of the protocol: the first random match, by seed, with a length in PLIES."""
     game: Any = make_game_on_map(GAME, MAP)
     for seed in range(10_000):
         chance, position = random.Random(seed), game.start()
@@ -35,7 +35,7 @@ def make_script() -> list[Data]:
 
 @cache
 def make_longest_match() -> list[Data]:
-    """Return the moves of another match as data: always the first legal move, until the ply limit."""
+    """Return the moves of a long match as data of the protocol. Each move is the first legal one, until the match ends."""
     game: Any = make_game_on_map(GAME, MAP)
     position, moves = game.start(), list[Data]()
     while game.outcome(position) is None:
@@ -46,7 +46,10 @@ def make_longest_match() -> list[Data]:
 
 
 def measure_frame_sizes() -> tuple[int, int]:
-    """Return the mean frame sizes of the server's messages about a move, in bytes: to its mover, and to the opponent."""
+    """Return the mean sizes of the server's messages about a move of the match, in bytes.
+
+    The first message is the acknowledgement to the mover, the second the turn of the opponent.
+    """
     moves = make_script()
     accepted_sizes = [len(encode(Accepted(ID, ply, 0.2, 60_000))) for ply in range(len(moves))]
     turn_sizes = [

@@ -1,4 +1,4 @@
-"""Simulated arena in virtual time: servers, bots, a store, a bus, injected faults, and checks of invariants."""
+"""Simulated arena in virtual time: servers, bots, a store, a message bus, injected faults, and checks of invariants."""
 
 from __future__ import annotations
 
@@ -23,23 +23,29 @@ from testkit.simulation.store import SimulatedStore
 from testkit.simulation.world import SECOND, InvariantViolated, SimulatedProcess, World
 
 LOOK_NS = 10 * SECOND
-"""Time between two checks of the number of objects in memory, in ns."""
+"""Virtual nanoseconds between two checks that the servers hold no more objects in memory than they need."""
 COLLECT_LOOKS = 30
 """Number of memory checks between two garbage collections.
 
-There are no other collections, because their times would differ between runs.
+Automatic collection is off during a run, because its times would differ between runs of the same seed.
 """
 QUIET_NS = 300 * SECOND
-"""Time limit for all matches and events to end after the run, in ns."""
+"""Virtual nanoseconds within which all bots must finish their matches and leave once they want no more matches."""
 CONTROLS = (("15/move", 15.0), ("30/move", 30.0), ("60/move", 60.0))
-"""Time controls of the pool, each with its seconds per move, which exceed any outage: no honest bot loses by one."""
+"""Time controls of which a run uses one, as (time control, seconds per move).
+
+The time for a move exceeds every injected outage, so no honest bot loses on time because of an outage.
+"""
 MAX_THINKING = 0.15
-"""Largest share of a move's time for which an honest bot thinks."""
+"""Share of the time for a move, 0 to 1, that an honest bot uses at most."""
 
 
 @dataclass(frozen=True)
 class SimulationPlan:
-    """Parameters of one simulation run."""
+    """Parameters of one simulation run, which determine it completely.
+
+    seconds: virtual time until the bots want no more matches
+    """
 
     seed: int
     seconds: float
@@ -47,20 +53,29 @@ class SimulationPlan:
     control: int | None = None
     """Index of the time control in CONTROLS; None to draw it from the seed."""
     cluster: bool | None = None
-    """True for a cluster of edges and cores, False for one host; None to draw it from the seed."""
+    """True for a cluster of edges and cores, False for one server that is both; None to draw it from the seed."""
     only: Collection[int] | None = None
-    """Indices of those drawn faults that are injected; None for all."""
+    """Numbers (`SimulatedFault.number`) of the drawn faults to inject; None for all."""
 
 
 @dataclass
 class SimulationResult:
-    """Results of one simulation run."""
+    """Results of one simulation run.
+
+    story: lines of text about its main events, each with its virtual time
+    fault_counts: number of injected faults by kind
+    matches, moves: number of finished matches, and of acknowledged moves
+    reasons: number of finished matches by end reason
+    seconds: virtual time at the end of the run
+    digest: hash of everything that happened, equal for equal runs
+    steps: number of executed calls
+    """
 
     plan: SimulationPlan
     failure: str = ""
-    """Violated invariant; empty if none was violated."""
+    """Description of the violated invariant; empty if none was violated."""
     faults: list[SimulatedFault] = field(default_factory=list)
-    """Faults injected before the failure or the end."""
+    """Faults that were injected before the run failed or ended."""
     story: list[str] = field(default_factory=list)
     fault_counts: Counter[str] = field(default_factory=Counter)
     matches: int = 0
@@ -116,26 +131,26 @@ class SimulatedArena:
                 bots.append(ScriptedBot(self, number, HABITS[number // 2 % len(HABITS)]))
         return bots
 
-    # what others ask
+    # queries of other modules
 
     def draw_think_seconds(self, rng: Random) -> float:
-        """Return a random time for an honest bot to think, in seconds."""
+        """Return a random thinking time of an honest bot for one move, in seconds."""
         return rng.uniform(0.005, MAX_THINKING * self.move_seconds)
 
     def find_habit(self, name: str) -> str:
-        """Return the kind of misbehaviour of a bot, which its name determines."""
+        """Return the habit of a bot, which is its name without the trailing `-NUMBER`."""
         return name.rpartition("-")[0]
 
     def list_clients(self, process: SimulatedProcess) -> set[int]:
-        """Return the ids of the clients of a process's edges."""
+        """Return the ids of the clients that are connected to the edges of this process."""
         return {client for edge in self.edges.get(process, ()) for client in edge._clients}
 
     def is_leader(self, server: RestartedServer) -> bool:
-        """Return True if a server's core leads."""
+        """Return True if this server's process is alive and its core holds the lease, so that it serves matches."""
         return server.process.alive and server.process in self.journals
 
     def record_process_end(self, process: SimulatedProcess) -> None:
-        """Record the end of a server's process."""
+        """Forget all that belongs to a server process that has ended: subscriptions, journal, core and edges."""
         self.exchange.drop_subscriptions(process)
         self.exchange.cut.discard(process.name)
         self.journals.pop(process, None)
@@ -145,7 +160,10 @@ class SimulatedArena:
     # the run
 
     def run(self, seconds: float, faults: Sequence[SimulatedFault]) -> None:
-        """Run the simulation until everything has ended. Raises InvariantViolated."""
+        """Run for `seconds` of virtual time while injecting `faults`, then until all bots have left.
+
+        Raises InvariantViolated if an invariant is violated during the run or in the final state.
+        """
         world = self.world
         with self.store.make_writing_engine(self.store.engine).begin() as connection:
             migrations.create_tables(connection)
@@ -175,7 +193,7 @@ class SimulatedArena:
                 gc.collect()
 
     def close(self) -> None:
-        """End all processes."""
+        """End all processes, and delete the store."""
         self.world.close()
         for server in self.servers:
             server.down = True
@@ -188,7 +206,10 @@ class SimulatedArena:
 
 
 def simulate(plan: SimulationPlan) -> SimulationResult:
-    """Run a simulation, and return its results, with the violated invariant if there is one."""
+    """Run a simulation, and return its results.
+
+    A violated invariant is not raised: `SimulationResult.failure` describes it.
+    """
     result = SimulationResult(plan)
     arena = SimulatedArena(plan)
     drawn = draw_faults(arena.world.random_generator("faults"), round(plan.seconds * SECOND))

@@ -1,6 +1,7 @@
-"""Bots of a simulated world: real clients whose bots think in virtual time, and scripted bots that misbehave.
+"""Bots of a simulated arena: real clients whose bots think in virtual time, and scripted bots that may misbehave.
 
-A scripted bot uses the real codec over the Sans-I/O layer of websockets. Its habit is its kind of misbehaviour.
+A scripted bot uses the project's codec over the Sans-I/O layer of the websockets library. Its habit is the way in which
+it behaves, such as answering too late at times (`late`), or never misbehaving (`plain`).
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
 
 URL = f"ws://127.0.0.1:{PUBLIC}"
 HONEST_HABITS = frozenset({"client", "plain", "quota", "watcher"})
-"""Habits with which a bot never forfeits a match."""
+"""Habits of the bots that must never forfeit a match. `client` stands for the real client."""
 HABITS = (
     "late",
     "brink",
@@ -71,15 +72,18 @@ HABITS = (
     "slow",
     "resigner",
 )
-"""Habits of scripted bots."""
+"""Habits of scripted bots. The scripted bots of a run get them in this order, over and over."""
 WELCOME_NS = 10 * SECOND
-"""Time limit for the answer to a hello, in ns."""
+"""Virtual nanoseconds after which a scripted bot without an answer to its hello drops the connection."""
 AWAY_NS = 40 * SECOND
-"""Longest absence of a bot that disconnects, in ns: longer than the grace period."""
+"""Longest absence of a bot that disconnects, in virtual ns.
+
+It exceeds the grace period, for which the server waits for a disconnected bot.
+"""
 
 
 class SimulatedWorker:
-    """Replacement for the thread in which the real client's bot thinks. It plays a random move after a random time."""
+    """Replacement for the thread in which the real client's bot thinks. It chooses a random move after a random time."""
 
     def __init__(self, arena: SimulatedArena, match: Match, report: Callable[[Any], None]) -> None:
         process = arena.world.process
@@ -95,7 +99,7 @@ class SimulatedWorker:
         self._loop.call_later(self._dice.uniform(0.001, 0.2), report, Prepared(match.id))
 
     def choose(self, order: Choose) -> None:
-        """Choose a move after a random time."""
+        """Report a random move after a random thinking time in virtual time."""
         game = self._match.game
         move = self._dice.choice(game.moves(order.position))
         self._loop.call_later(self._arena.draw_think_seconds(self._dice), self._report_move, order, move)
@@ -104,10 +108,10 @@ class SimulatedWorker:
         self._report(MoveChosen(order.match, order.ply, move, None, self._process.now_ns() / 1e9))
 
     def cancel_move(self) -> None:
-        """Do nothing: the client's state machine ignores a move that is no longer wanted."""
+        """Do nothing: the client ignores a move that it no longer wants."""
 
     def finish(self, _ending: Ending | None) -> None:
-        """Finish after a short time."""
+        """Report that the bot has ended, as the real worker does after the end of its match."""
         self.is_alive = False
         self._loop.call_soon(self._report, BotEnded(self._match.id))
 
@@ -116,7 +120,7 @@ class SimulatedWorker:
 
 
 class SimulatedBot:
-    """Bot of a simulated world, in a process of its own."""
+    """Bot of a simulated arena, in a simulated process of its own."""
 
     habit = "client"
 
@@ -131,7 +135,7 @@ class SimulatedBot:
         self._number = number
 
     def start(self) -> None:
-        """Start the bot."""
+        """Start the bot in a new simulated process, with an IP address of its own."""
         address = f"198.51.{self._number // 250}.{1 + self._number % 250}"
         self.process = SimulatedProcess(self.arena.world, self.name, address=address)
         self.process.start(self._main())
@@ -145,14 +149,14 @@ class SimulatedBot:
 
 
 class ClientBot(SimulatedBot):
-    """Simulated bot that uses the real client."""
+    """Simulated bot that uses the project's real client."""
 
     def __init__(self, arena: SimulatedArena, number: int) -> None:
         super().__init__(arena, number)
         self.client: Client
 
     def make_settings(self) -> ClientSettings:
-        """Return the client's options."""
+        """Return the client's settings: one or two matches at a time, and practically endless waiting for the server."""
         return ClientSettings(URL, self.name, matches=1 + self._number % 2, wait=1e6)
 
     async def _main(self) -> None:
@@ -180,7 +184,7 @@ class ClientBot(SimulatedBot):
 
 
 class ScriptedBot(SimulatedBot):
-    """Bot that plays random moves and misbehaves at times."""
+    """Bot that plays random moves and at times behaves as its habit says, for example sends an illegal move."""
 
     def __init__(self, arena: SimulatedArena, number: int, habit: str) -> None:
         self.habit = habit
@@ -207,7 +211,7 @@ class ScriptedBot(SimulatedBot):
                 loop.call_later(WELCOME_NS / 1e9, self._abandon_connection, self.wire)
                 wire = self.wire
                 await wire.over
-                # What the connection held up has been dropped with it.
+                # Messages that the connection still held are lost.
                 self.wire = None
             await anyio.sleep(self._pause())
 
@@ -223,7 +227,7 @@ class ScriptedBot(SimulatedBot):
     # messages
 
     def send_hello(self) -> None:
-        """Send the hello, with the session if the bot has one."""
+        """Send the hello, with the session if the bot has one. A `leaver` sometimes drops its session first."""
         role: Any = "spectator" if self.habit == "watcher" else "bot"
         quota = 0 if self.leaving else self.quota
         session = self.session
@@ -241,14 +245,14 @@ class ScriptedBot(SimulatedBot):
         )
 
     def send(self, *messages: ClientMessage) -> None:
-        """Send messages in one write."""
+        """Send messages in one write. Drop them if there is no open connection."""
         if self.wire is not None and self.wire.is_open:
             for each in messages:
                 self.arena.monitor.record_sent(self.name, each)
             self.wire.send(messages)
 
     def handle_message(self, message: ServerMessage) -> None:
-        """Handle a message from the server."""
+        """Check a message from the server against the invariants, and react to it."""
         self.arena.monitor.check_received(self.name, message)
         match message:
             case Welcome():
@@ -289,7 +293,7 @@ class ScriptedBot(SimulatedBot):
             self._call_later(self.dice.uniform(5, 60), self._flood)
 
     def _count_match(self, match: str) -> None:
-        """Count a match against the quota, and request more matches later."""
+        """Reduce the quota by a match that starts, once for each match. At 0, request more matches after a while."""
         if match in self.arena.monitor.counted.setdefault(self.name, set()):
             return
         self.arena.monitor.counted[self.name].add(match)
@@ -358,7 +362,7 @@ class ScriptedBot(SimulatedBot):
         self._call_later(self.dice.uniform(20, 200), self._flood)
 
     def _pause_reading(self) -> None:
-        """Stop reading for a while."""
+        """Stop reading from the connection for 1 to 30 s."""
         assert self.wire is not None
         self.wire.transport.pause_reading()
         self._call_later(self.dice.uniform(1, 30), self._resume_reading)
@@ -383,7 +387,7 @@ class ScriptedBot(SimulatedBot):
             self.watching.discard(match)
             self.send(Unwatch(match))
 
-    # the end
+    # leaving
 
     def leave(self) -> None:
         super().leave()
@@ -397,7 +401,7 @@ class ScriptedBot(SimulatedBot):
         self.send(Status(quota=0))
 
     def _disconnect_if_idle(self) -> None:
-        """Leave if the server has announced that it gives no more matches and none is in progress."""
+        """Leave if the server has confirmed that the bot gets no more matches, and none is in progress."""
         if self.settled and not self.games:
             self._disconnect()
 
@@ -408,7 +412,7 @@ class ScriptedBot(SimulatedBot):
 
 
 class ScriptedConnection(asyncio.Protocol):
-    """Connection of a scripted bot."""
+    """Websocket connection of a scripted bot, on a simulated transport."""
 
     def __init__(self, bot: ScriptedBot) -> None:
         self.welcomed = False
@@ -419,7 +423,7 @@ class ScriptedConnection(asyncio.Protocol):
 
     @property
     def is_open(self) -> bool:
-        """True while messages can be sent."""
+        """True from the end of the opening handshake until either side begins to close."""
         return self._library.state is State.OPEN and not self.transport.is_closing()
 
     def connection_made(self, transport: Any) -> None:
@@ -446,7 +450,7 @@ class ScriptedConnection(asyncio.Protocol):
         self._flush()
 
     def send(self, messages: Any) -> None:
-        """Send messages."""
+        """Send each message in a frame of its own."""
         for each in messages:
             self._library.send_binary(encode(each))
         self._flush()

@@ -1,7 +1,7 @@
-"""Simulated bus between edges and cores: connections to one exchange, which can lose, repeat and delay messages, and
-cut connections.
+"""Simulated message bus between edges and cores, in place of NATS.
 
-As with NATS, messages from one sender arrive in order and at most once, unless a fault probability is set.
+All processes connect to one exchange, which can lose, repeat and delay messages, and cut connections. As with NATS,
+messages from one sender to one receiver arrive in order and at most once, unless a fault probability is set.
 """
 
 from __future__ import annotations
@@ -14,22 +14,25 @@ from testkit.simulation.world import MS, SimulatedProcess, World
 Handler = Callable[[bytes], None]
 
 MIN_NS = MS // 10
-"""Shortest latency of a message, in ns."""
+"""Shortest latency of a message on the bus, in virtual ns."""
 
 
 class SimulatedExchange:
-    """Exchange with all subscriptions of a simulated world. Its fault probabilities are per message."""
+    """Exchange that passes each message to the subscribers of its subject.
+
+    `loss`, `repeats` and `strays` are fault probabilities for each message, 0 to 1.
+    """
 
     def __init__(self, world: World, *, stalls: float = 0.005) -> None:
-        """`stalls`: probability that a connection stalls for a moment."""
+        """`stalls`: probability that a message takes up to 150 ms instead of up to 2 ms."""
         self.world = world
         self.away = False
         self.loss = 0.0
         self.repeats = 0.0
         self.strays = 0.0
-        """Probability that a message is so late that others overtake it."""
+        """Probability that a message is delayed by up to 400 ms, so that later messages may overtake it."""
         self.cut: set[str] = set()
-        """Names of processes whose connections are cut."""
+        """Names of the processes whose connections to the exchange are cut."""
         self.carried = 0
         self._stalls = stalls
         self._subscriptions: dict[str, list[tuple[SimulatedBus, Handler]]] = {}
@@ -38,14 +41,14 @@ class SimulatedExchange:
 
     @asynccontextmanager
     async def open_bus(self, process: SimulatedProcess) -> AsyncIterator[SimulatedBus]:
-        """Open the connection of a process."""
+        """Connect a process to the exchange until the end of the block."""
         try:
             yield SimulatedBus(self, process)
         finally:
             self.drop_subscriptions(process)
 
     def subscribe(self, bus: SimulatedBus, subject: str, handler: Handler) -> None:
-        """Pass all messages of a subject to `handler`."""
+        """Pass all later messages of a subject to `handler`, through the connection `bus`."""
         self._subscriptions.setdefault(subject, []).append((bus, handler))
 
     def drop_subscriptions(self, process: SimulatedProcess) -> None:
@@ -58,7 +61,7 @@ class SimulatedExchange:
                 del self._subscriptions[subject]
 
     def publish(self, sender: SimulatedBus, subject: str, payload: bytes) -> None:
-        """Deliver a message to each subscriber, subject to faults."""
+        """Schedule the delivery of a message to each subscriber of the subject. The faults that are set apply."""
         dice = self._dice
         for receiver, handler in self._subscriptions.get(subject, ()):
             if not self.loss or dice.random() >= self.loss:
@@ -86,7 +89,7 @@ class SimulatedBus:
     def __init__(self, exchange: SimulatedExchange, process: SimulatedProcess) -> None:
         self.process = process
         self.room: int | None = None
-        """Number of further messages that the buffer of this connection accepts; None for no limit."""
+        """Number of messages that this connection still accepts for sending; None for no limit."""
         self._exchange = exchange
 
     @property
@@ -105,7 +108,7 @@ class SimulatedBus:
         self._exchange.subscribe(self, subject, handler)
 
     def deliver(self, handler: Handler, payload: bytes) -> None:
-        """Deliver a message, unless the connection is cut."""
+        """Pass a message that has arrived to `handler`. Drop it if the connection is cut."""
         if self.is_connected:
             self._exchange.world.add_to_digest(b"bus " + payload)
             handler(payload)

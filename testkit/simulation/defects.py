@@ -1,4 +1,8 @@
-"""Defects planted on purpose, similar to real bugs that were found. Each breaks one rule that the simulation checks."""
+"""Defects that a test plants in the server, to show that the simulation finds them.
+
+Each resembles a real bug and breaks one rule that the simulation checks. A function of this module returns a context
+manager: its defect is in the server for the duration of the block.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +34,7 @@ patch = mock.patch.object
 
 
 def skip_lease_check() -> AbstractContextManager[Any]:
-    """Let a core that has lost its lease continue to write, so that its events replace those of its successor."""
+    """Defect: a core that has lost its lease still writes, so its events replace those of its successor."""
     fenced = sqlite_writer.make_append_statement
 
     def append_without_lease(rows: int) -> str:
@@ -42,7 +46,7 @@ def skip_lease_check() -> AbstractContextManager[Any]:
 
 
 def renew_lease_by_name() -> AbstractContextManager[Any]:
-    """Let a core that was suspended renew a lease that another core has taken."""
+    """Defect: a core whose process was frozen renews its lease although another core has taken it meanwhile."""
 
     def renew_by_name(connection: sa.Connection, held: lease.Lease, values: dict[str, Any]) -> None:
         connection.execute(sa.update(servers).where(servers.c.name == held.name).values(values))
@@ -51,7 +55,7 @@ def renew_lease_by_name() -> AbstractContextManager[Any]:
 
 
 def judge_deadlines_first() -> AbstractContextManager[Any]:
-    """Judge a deadline before the inputs that have already arrived."""
+    """Defect: a core handles a deadline that has passed before an input that arrived in time."""
     handle = WatchedCore.handle
 
     def replacement(core: WatchedCore, given: Any, now: int) -> Any:
@@ -64,7 +68,7 @@ def judge_deadlines_first() -> AbstractContextManager[Any]:
 
 
 def ignore_lost_frames() -> AbstractContextManager[Any]:
-    """Ignore the loss of a frame between two processes."""
+    """Defect: a process does not notice that a frame from another process was lost on the bus."""
     take = IncomingStream.receive
 
     def replacement(incoming: IncomingStream[Any], frame: Any) -> Any:
@@ -78,7 +82,7 @@ def ignore_lost_frames() -> AbstractContextManager[Any]:
 
 
 def omit_missed_results() -> AbstractContextManager[Any]:
-    """Never send the end of a match to a bot that was disconnected at that time."""
+    """Defect: a bot that was disconnected when its match ended is never sent the result."""
     handle = WatchedCore.handle
 
     def replacement(core: WatchedCore, given: Any, now: int) -> Any:
@@ -88,7 +92,7 @@ def omit_missed_results() -> AbstractContextManager[Any]:
 
 
 def omit_session_changes() -> AbstractContextManager[Any]:
-    """Do not store sessions durably, so that another core does not know them."""
+    """Defect: sessions are not stored, so the next core does not know them."""
     handle = WatchedCore.handle
 
     def replacement(core: WatchedCore, given: Any, now: int) -> Any:
@@ -98,7 +102,7 @@ def omit_session_changes() -> AbstractContextManager[Any]:
 
 
 def omit_resent_answers() -> AbstractContextManager[Any]:
-    """Let an edge resend neither answers to a new core nor turns to its bots."""
+    """Defect: an edge that holds a bot's answer to a turn does nothing when a new core sends that turn again."""
     send_turn = Session._send_turn
 
     def replacement(session: Session, turn: Any, ran: int) -> None:
@@ -110,7 +114,7 @@ def omit_resent_answers() -> AbstractContextManager[Any]:
 
 
 def count_ratings_twice() -> AbstractContextManager[Any]:
-    """Do not mark a match as counted if it is the first of several that are counted together."""
+    """Defect: the first of several matches that are counted together stays uncounted, so it is rated twice."""
     count = counting.count_batch
 
     def replacement(connection: sa.Connection, *given: Any, **named: Any) -> Any:
@@ -125,29 +129,29 @@ def count_ratings_twice() -> AbstractContextManager[Any]:
 
 
 def pair_suspended_bots() -> AbstractContextManager[Any]:
-    """Let the matchmaker pair bots although they are suspended."""
+    """Defect: the matchmaker pairs bots that are suspended."""
     return patch(Suspensions, "suspended_until", lambda _suspensions, _name: 0)
 
 
 def keep_topics() -> AbstractContextManager[Any]:
-    """Keep topics without followers forever."""
+    """Defect: an edge never forgets a topic that no client follows any more."""
     return patch(Edge, "forget_topic", lambda _edge, _topic: None)
 
 
 def ignore_quotas() -> AbstractContextManager[Any]:
-    """Do not count a match against the bots' quotas."""
+    """Defect: a match does not reduce the quotas of its bots, the numbers of matches that they still accept."""
     return patch(LobbyBot, "use_quota", lambda _bot: None)
 
 
 @contextmanager
 def charge_stalls_to_players() -> Iterator[None]:
-    """Charge a bot for the time during which its edge was stalled."""
+    """Defect: the time for which an edge was stalled counts as thinking time of its bots."""
     with patch(loop_lag, "STALL_NS", 1 << 63):
         yield
 
 
 def release_before_commit() -> AbstractContextManager[Any]:
-    """Release effects before they are durable."""
+    """Defect: the effects of an input are released, such as messages to bots, before the store has committed them."""
     commit = Journal.commit
     under_way: list[asyncio.Task[None]] = []
 
@@ -176,22 +180,25 @@ DEFECTS = {
     "standstill-charged": charge_stalls_to_players,
     "told-before-kept": release_before_commit,
 }
-"""Defects by name."""
+"""Function that plants each defect, by the defect's name for `python -m benchmarks.simulation --fault NAME`."""
 
 
 @contextmanager
 def plant_defect(name: str) -> Iterator[None]:
-    """Plant a defect for the block; none if the name is empty."""
+    """Plant the defect of this name in DEFECTS for the duration of the block. An empty name plants none."""
     with DEFECTS[name]() if name else nullcontext():
         yield
 
 
 MAX_SEEDS = 30
-"""Number of seeds to try for a defect."""
+"""Maximum number of seeds with which `find_failing_seed` looks for a planted defect."""
 
 
 def find_failing_seed(name: str, first_seed: int = 1) -> SimulationResult:
-    """Plant a defect, and return the first failing run among seeds from `first_seed` on; the last run if none fails."""
+    """Plant a defect, and run up to MAX_SEEDS consecutive seeds, from `first_seed` on, until one fails.
+
+    Return the failing run. If no run fails, return the last one, whose `failure` is empty.
+    """
     with plant_defect(name):
         for seed in range(first_seed, first_seed + MAX_SEEDS):
             result = simulate(SimulationPlan(seed, 120, 16))

@@ -24,29 +24,29 @@ KINDS = (
     *(f"connection {kind}" for kind in BOT_FAULTS),
 )
 LOSS = 0.02
-"""Probability that a faulty bus drops, repeats or overtakes a message."""
+"""Probability that a faulty bus loses a message (`lossy`), or that it repeats or delays one (`unordered`)."""
 PAUSE_SECONDS = (1.0, 20.0)
-"""Shortest and longest time between two faults, in seconds."""
+"""Range of the time between two faults, in seconds. One time in five is then divided by 20, for faults that overlap."""
 
 
 @dataclass(frozen=True)
 class SimulatedFault:
-    """Fault to inject into a simulation, with the time until its repair."""
+    """Fault to inject at virtual time `at`, in ns. `kind` is one of KINDS."""
 
     number: int
     at: int
     kind: str
     target: int
-    """Index of the fault's target among the possible targets."""
+    """Random number from which the server or the connections to disturb are derived when the fault is injected."""
     duration_ns: int
-    """Time until the repair, in ns."""
+    """Time from the fault to its repair, in ns."""
 
     def __str__(self) -> str:
         return f"at {self.at / SECOND:.3f} s {self.kind} for {self.duration_ns / SECOND:.3f} s"
 
 
 def draw_faults(rng: random.Random, until: int, *, first: int = 10 * SECOND) -> list[SimulatedFault]:
-    """Draw the faults of a run."""
+    """Draw the faults of a run, in order of time, after time `first` and before time `until`, both in virtual ns."""
     faults: list[SimulatedFault] = []
     at = first
     while True:
@@ -61,7 +61,7 @@ def draw_faults(rng: random.Random, until: int, *, first: int = 10 * SECOND) -> 
 
 
 def inject_fault(arena: SimulatedArena, fault: SimulatedFault) -> None:
-    """Inject a fault now, and schedule its repair."""
+    """Inject a fault now, and schedule its repair after `fault.duration_ns`. Some faults repair themselves."""
     what, _, kind = fault.kind.partition(" ")
     mend: Callable[[], None] | None = None
     if what == "server":
@@ -84,7 +84,7 @@ def inject_fault(arena: SimulatedArena, fault: SimulatedFault) -> None:
 
 
 def _choose_server(arena: SimulatedArena, fault: SimulatedFault) -> RestartedServer:
-    """Return the server that a fault hits: the leader as often as all others together."""
+    """Return the server that a fault hits: in half of all cases the leader, otherwise any server."""
     leaders = [each for each in arena.servers if arena.is_leader(each)]
     if leaders and fault.target % 2:
         return leaders[0]

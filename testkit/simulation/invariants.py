@@ -1,4 +1,7 @@
-"""Invariants of a simulated arena, checked by separate accounting after every step that could break one."""
+"""Invariants of a simulated arena, checked after every step that could break one.
+
+A monitor keeps its own account of all commits and messages, and compares the servers' behaviour with that account.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,7 @@ if TYPE_CHECKING:
     from testkit.simulation.arena import SimulatedArena
 
 ALLOWED_REASONS: dict[str, frozenset[EndReason]] = {
-    # A flag that falls while its bot is away is told as a disconnect.
+    # If a bot's time runs out while it is disconnected, the end reason is a disconnect.
     "late": frozenset({EndReason.TIMEOUT, EndReason.DISCONNECT}),
     "never": frozenset({EndReason.TIMEOUT, EndReason.DISCONNECT}),
     "brink": frozenset({EndReason.TIMEOUT, EndReason.DISCONNECT}),
@@ -54,31 +57,34 @@ ALLOWED_REASONS: dict[str, frozenset[EndReason]] = {
     "slow": frozenset({EndReason.TIMEOUT, EndReason.DISCONNECT, EndReason.NO_SHOW}),
     "resigner": frozenset(),
 }
-"""Kinds of forfeit that a bot of each habit may suffer."""
+"""Reasons for which a bot may forfeit a match, by its habit. A bot of any other habit may never forfeit."""
 CHARGED_NS = 300 * MS
-"""Stall time that an edge may charge to a bot, in ns, because its checks cannot detect shorter stalls."""
+"""Stall of an edge, in ns, that may count as a bot's thinking time, because an edge cannot detect shorter stalls."""
 REFUSED = frozenset(
     {Code.NO_SUCH_MATCH, Code.SHUTTING_DOWN, Code.NAME_TAKEN, Code.REPLACED, Code.SERVER_FULL}
 )
-"""Errors that an honest bot may receive."""
+"""Error codes that an honest bot may receive, because faults of the servers cause them."""
 
 
 @dataclass
 class MatchAccount:
-    """Facts that the monitor has recorded about one match."""
+    """Facts about one match that the monitor has recorded. `opened` and `closed` are virtual times in ns."""
 
     terms: Terms
     opened: int
     events: dict[int, str] = field(default_factory=dict)
-    """Rows of the match's journal, by number."""
+    """Rows of the match's journal, by sequence number."""
     moves: dict[int, Any] = field(default_factory=dict)
-    """Durable moves, by ply."""
+    """Moves that are durable in the journal, by ply."""
     record: Record | None = None
     closed: int = 0
 
 
 class InvariantMonitor:
-    """Accounting of one arena. Every violation of an invariant raises InvariantViolated."""
+    """Observer of one arena, which keeps an account of its matches, bots and messages.
+
+    Each method may raise InvariantViolated.
+    """
 
     def __init__(self, arena: SimulatedArena) -> None:
         self.arena = arena
@@ -90,39 +96,46 @@ class InvariantMonitor:
         self.fault_counts: Counter[str] = Counter()
         self.acknowledged = 0
         self._allowed: dict[str, int] = {}
-        """Remaining matches (quota) of each bot, as both bot and server know them; without bots that have no limit."""
+        """Number of matches that each bot still accepts, its quota. Bots without a limit are absent."""
         self._hello: dict[str, int | None] = {}
-        """Quota in each bot's last hello."""
+        """Quota in the last hello of each bot; None if the hello set no limit."""
         self._welcomed: dict[str, int] = {}
-        """Time of each bot's last welcome. Earlier matches do not count against the quota of its hello."""
+        """Virtual time of the last welcome of each bot, in ns.
+
+        Matches that were opened before it do not count against the quota in the bot's last hello.
+        """
         self._answers: dict[tuple[str, str, int], list[Any]] = {}
-        """Moves that each bot has sent, by match and ply."""
+        """Moves that were sent, by (bot, match, ply): several if the bot sent different ones."""
         self._accepted: dict[tuple[str, str, int], Any] = {}
         self._started: dict[str, dict[str, None]] = {}
-        """Matches that each bot knows and whose ends it has not received."""
+        """Matches whose start each bot has received but not yet their end, in order of their start."""
         self._ends: dict[tuple[str, str], tuple[Any, ...]] = {}
         self._in_time: dict[tuple[str, int], tuple[SimulatedProcess, int, int]] = {}
-        """Answers that an edge received in time: the edge's process, the client and the time."""
+        """First answer in time to each turn, by (match, ply), as (process of the edge, client id, virtual time in ns)."""
         self._turns: dict[tuple[int, str], tuple[int, int, int, int]] = {}
-        """Last turn that an edge wrote to each client in each match: ply, time, stall time before, and `ran`."""
+        """Last turn that an edge wrote, by (client id, match).
+
+        Each value is (ply, virtual time, total stall time of the edge until then, time that the turn's clock had already
+        run); all times are in ns.
+        """
         self._resigned: set[tuple[str, str]] = set()
         self._tables = TableModel(self, arena.store.raw)
 
     def raise_failure(self, reason: str) -> None:
-        """Raise InvariantViolated."""
+        """End the run with this failure: record it in the world, unless it has one, and raise InvariantViolated."""
         world = self.arena.world
         world.failure = world.failure or reason
         raise InvariantViolated(reason)
 
     def require_true(self, holds: bool, reason: str) -> None:
-        """Raise InvariantViolated unless `holds` is true."""
+        """Raise InvariantViolated with `reason` unless `holds` is true."""
         if not holds:
             self.raise_failure(reason)
 
     # the store
 
     def record_commit(self, process: SimulatedProcess, changes: JournalChanges, lease: Lease) -> None:
-        """Record the changes of a durable commit."""
+        """Record and check the changes that a server process has committed under `lease`."""
         self._check_fence(process, lease.number - self.arena.journals[process].lease.number)
         for row in changes.opened_matches:
             if row["match"] not in self.matches:
@@ -133,12 +146,18 @@ class InvariantMonitor:
             self._check_close(row)
 
     def record_write(self, process: SimulatedProcess, fence: int) -> None:
-        """Record a transaction other than a commit, and the matches that it has counted in the tables."""
+        """Check a transaction other than a commit of the journal, and the matches that it has counted in the tables.
+
+        fence: 1 if the transaction has taken the lease again, which raises its fencing number by 1; otherwise 0
+        """
         self._check_fence(process, fence)
         self._tables.compare_new_matches()
 
     def _check_fence(self, process: SimulatedProcess, fence: int) -> None:
-        """Check that the writer holds the lease of the server's name."""
+        """Check that the writer holds the current lease.
+
+        fence: expected fencing number in the store, minus the number of the lease that the process's journal holds
+        """
         journal = self.arena.journals.get(process)
         if journal is None:
             return  # the name is being taken
@@ -196,7 +215,7 @@ class InvariantMonitor:
         self._check_end(match, record)
 
     def _check_end(self, match: MatchAccount, record: Record) -> None:
-        """Check the end reason of a match."""
+        """Check that a match ended for a reason that its position and the behaviour of its bots allow."""
         game, reason = match.terms.game, record.result.reason
         position = game.start()
         for each in record.moves:
@@ -236,7 +255,10 @@ class InvariantMonitor:
     # edges and the core
 
     def record_turn_sent(self, process: SimulatedProcess, turn_sent: TurnSent, ran: int) -> None:
-        """Record a turn that an edge has written. `ran`: time that the turn's clock had already run, in ns."""
+        """Record a turn that an edge has written to its client.
+
+        ran: time for which the turn's clock had already run when the core sent the turn, in ns
+        """
         self._turns[turn_sent.client, turn_sent.match] = (
             turn_sent.ply,
             self.arena.world.now,
@@ -245,7 +267,7 @@ class InvariantMonitor:
         )
 
     def record_answer(self, process: SimulatedProcess, answer: MessageReceived) -> None:
-        """Record an answer that an edge passes to the core."""
+        """Record a move that an edge passes to the core, and check the thinking time that the edge has measured."""
         assert isinstance(answer.message, Move)
         match = self.matches.get(answer.message.match)
         if match is None or answer.spent is None:
@@ -265,7 +287,10 @@ class InvariantMonitor:
             self._in_time.setdefault(key, (process, answer.client, self.arena.world.now))
 
     def check_effects(self, core: WatchedCore, now: int, effects: Sequence[Effect]) -> None:
-        """Check the effects of an input of a core."""
+        """Check that the effects of one input open no match for a suspended bot. Record suspensions and pardons.
+
+        now: time by the core's clock, in ns
+        """
         suspensions = core.suspensions
         for effect in effects:
             if type(effect) is OpenMatch:
@@ -280,7 +305,7 @@ class InvariantMonitor:
     # bots
 
     def record_sent(self, name: str, message: Any) -> None:
-        """Record a message sent by a bot."""
+        """Record a message that the bot `name` sends."""
         if isinstance(message, Move):
             self._answers.setdefault((name, message.match, message.ply), []).append(message.move)
         elif isinstance(message, Resign):
@@ -291,7 +316,7 @@ class InvariantMonitor:
             self._allowed[name] = max(self._allowed[name], message.quota)
 
     def check_received(self, name: str, message: Any) -> None:
-        """Check a message to a bot, which must not reveal anything that is not durable."""
+        """Check a message that the bot `name` has received: it must not tell anything that is not durable."""
         match message:
             case Accepted(match=match, ply=ply):
                 self._check_accepted(name, match, ply)
@@ -359,18 +384,18 @@ class InvariantMonitor:
         self._started.get(name, {}).pop(end.match, None)
 
     def record_lost_session(self, name: str) -> None:
-        """Record that a bot has lost its session, and therefore its matches."""
+        """Record that a bot has given up its session, so that it need not receive the ends of its matches."""
         self._started.pop(name, None)
 
     def check_client_line(self, name: str, line: str) -> None:
-        """Check a line that the real client prints for its owner."""
+        """Count a problem that the real client reports to its owner, by the text before its first colon."""
         self.fault_counts[line.partition(":")[0][:60]] += 1
         del name
 
-    # now and then, and at the end
+    # checks at intervals and at the end
 
     def check_memory(self) -> None:
-        """Check that the number of objects in memory is bounded by the number of connections, bots and matches."""
+        """Check that the servers hold no more objects than the connections, bots and matches explain."""
         for server in self.arena.servers:
             process = server.process
             if not process.alive:
@@ -404,11 +429,11 @@ class InvariantMonitor:
         self.require_true(count <= limit, f"{process} holds {count} {kind}: more than {limit}")
 
     def check_season(self) -> None:
-        """Check the tables of a season that has just been closed."""
+        """Check the rating tables of a season that has just been closed."""
         self._tables.close_season()
 
     def check_end_state(self) -> None:
-        """Check that every match has ended, and that its end was sent and counted."""
+        """Check that every match has ended, that its bots know, that it was counted, and that the servers hold nothing."""
         left = [name for name, match in self.matches.items() if match.record is None]
         self.require_true(not left, f"{len(left)} matches never ended, such as {left[:3]}")
         for name, matches in self._started.items():
@@ -441,7 +466,7 @@ class InvariantMonitor:
 
 
 class WatchedCore(Core):
-    """Core whose effects are checked against the invariants."""
+    """Core that passes the effects of each input to the monitor."""
 
     def __init__(self, monitor: InvariantMonitor, process: SimulatedProcess, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -456,7 +481,7 @@ class WatchedCore(Core):
 
 
 class WatchedEdge(Edge):
-    """Edge whose messages to the core are checked against the invariants."""
+    """Edge that passes its turns and answers to the monitor."""
 
     def __init__(
         self,
@@ -470,7 +495,7 @@ class WatchedEdge(Edge):
         super().__init__(number, CoreTap(monitor, process, core, self), *arguments, **keywords)
         self.connections = OrderedSet()  # type: ignore[assignment]
         self.ran: dict[tuple[int, str], int] = {}
-        """Time for which the clock of each turn had run before delivery, in ns, by client and match."""
+        """Time for which the clock of a turn had run when the core sent the turn, in ns, by (client id, match)."""
         monitor.arena.edges.setdefault(process, []).append(self)
 
     def deliver(self, messages: Sequence[Downward]) -> None:
@@ -481,7 +506,7 @@ class WatchedEdge(Edge):
 
 
 class CoreTap:
-    """Core as seen by a watched edge."""
+    """Stand-in for the core of a watched edge, which shows the edge's messages to the monitor."""
 
     def __init__(
         self, monitor: InvariantMonitor, process: SimulatedProcess, core: CorePort, edge: WatchedEdge
@@ -492,7 +517,7 @@ class CoreTap:
         self._core = core
 
     def submit(self, message: Upward) -> None:
-        """Pass a message on."""
+        """Show a message to the monitor, and pass it to the core."""
         if type(message) is MessageReceived and type(message.message) is Move:
             self._monitor.record_answer(self._process, message)
         elif type(message) is TurnSent:

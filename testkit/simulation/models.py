@@ -1,4 +1,4 @@
-"""Reference implementations of suspensions, ratings and tables, slow but obviously right."""
+"""Reference implementations of suspensions, ratings and rating tables: slow, but simple enough to be obviously right."""
 
 from __future__ import annotations
 
@@ -22,18 +22,25 @@ COUNTS = ("wins", "draws", "losses", "forfeits")
 COLUMNS = (*COUNTS, "rating", "deviation", "volatility")
 NEWLY_COUNTED = "SELECT match, finished, arrival FROM matches WHERE finished IS NOT NULL AND counted AND arrival > ? ORDER BY arrival"
 NEW_PHI = 350 / 173.7178
-"""Rating deviation of a new bot, on the scale of Glicko-2."""
+"""Rating deviation of a new bot, on the internal scale of Glicko-2: 350 points divided by 173.7178."""
 
 
 class SuspensionModel:
-    """Consecutive forfeits of each bot: three suspend it, and each further one suspends it for twice as long."""
+    """Suspensions of bots for consecutive forfeits.
+
+    The third forfeit suspends a bot for FIRST_NS, and each further one for twice as long as the one before, up to MAX_NS.
+    """
 
     def __init__(self) -> None:
         self._forfeits: dict[str, list[str]] = {}
         self._suspended_until: dict[str, int] = {}
 
     def record_result(self, record: Record, now: int) -> None:
-        """Record the end of a match."""
+        """Record the result of a match that ended at time `now`, in ns, for both players.
+
+        A resignation with fewer than six moves played counts as a forfeit. A player that did not forfeit starts from zero
+        forfeits again, and is not suspended.
+        """
         result = record.result
         for seat, name in (("maxie", record.players.maxie), ("minnie", record.players.minnie)):
             early = result.reason is EndReason.RESIGNATION and len(record.moves) < 6
@@ -47,17 +54,21 @@ class SuspensionModel:
                 self._suspended_until[name] = now + min(MAX_NS, FIRST_NS * 2**more)
 
     def pardon(self, name: str) -> None:
-        """Pardon a bot that starts a new session."""
+        """End the suspension of a bot, which starts a new session. Its forfeits still count."""
         self._suspended_until.pop(name, None)
 
     def suspension_reason(self, name: str, now: int) -> str:
-        """Return the reason for a bot's suspension; empty if it is not suspended."""
+        """Return the end reasons of the forfeits for which a bot is suspended; empty if it is not suspended."""
         return ", ".join(self._forfeits[name]) if now < self._suspended_until.get(name, 0) else ""
 
 
 @dataclass
 class TableRow:
-    """Row of a bot in a table of ratings."""
+    """Row of a bot in a rating table.
+
+    `mu`, `phi` and `sigma` are rating, rating deviation and volatility on the internal scale of Glicko-2. `last` is the
+    end of the bot's last rated match.
+    """
 
     mu: float = 0.0
     phi: float = NEW_PHI
@@ -67,7 +78,7 @@ class TableRow:
 
 
 class TableModel:
-    """Ratings and tables, computed from the records of the counted matches as docs/ratings.md specifies."""
+    """Rating tables, computed from the records of the counted matches as docs/ratings.md specifies."""
 
     def __init__(self, monitor: InvariantMonitor, connection: sqlite3.Connection) -> None:
         self._monitor = monitor
@@ -81,7 +92,7 @@ class TableModel:
     def compare_new_matches(self) -> None:
         """Count the matches that the store has counted since the last call.
 
-        Compare the rows of their bots with the store's.
+        Raises InvariantViolated if a row of one of their bots differs from the row in the store.
         """
         rows = self._connection.execute(NEWLY_COUNTED, (self._arrival,)).fetchall()
         order = self._monitor.finished[self._counted :][: len(rows)]
@@ -101,13 +112,13 @@ class TableModel:
                 self._compare_row(name)
 
     def close_season(self) -> None:
-        """Compare the rows of a season that has just been closed, and begin the next one."""
+        """Compare the rows of a season that has just been closed with the store, and begin the next season."""
         self.compare_all_rows()
         self._season += 1
         self._rows.clear()
 
     def compare_all_rows(self) -> None:
-        """Compare all rows over all matches."""
+        """Compare the rows of all bots with the store. Raises InvariantViolated if a row or a counted match differs."""
         self.compare_new_matches()
         finished = len(self._monitor.finished)
         self._monitor.require_true(
@@ -162,12 +173,18 @@ class TableModel:
 
 
 def deviation_after(row: TableRow, days: float) -> float:
-    """Return the rating deviation of a bot after `days` days without a match."""
+    """Return the rating deviation of a bot after `days` without a match, on Glicko-2's scale and at most NEW_PHI."""
     return min(sqrt(row.phi**2 + days * row.sigma**2), NEW_PHI)
 
 
 def rate_match(row: TableRow, days: float, score: float, mu_j: float, phi_j: float) -> None:
-    """Rate one match by the steps of Glickman's paper on Glicko-2, with bisection for the volatility."""
+    """Rate one match in place by the steps of Glickman's paper on Glicko-2, with bisection for the volatility.
+
+    row: row of the rated bot
+    days: days since its last match
+    score: 1 for a win, 0.5 for a draw, 0 for a loss
+    mu_j, phi_j: opponent's rating and deviation before the match
+    """
     g = 1 / sqrt(1 + 3 * phi_j**2 / pi**2)
     e = 1 / (1 + exp(-g * (row.mu - mu_j)))
     v = 1 / (g**2 * e * (1 - e))

@@ -1,7 +1,7 @@
-"""Simulated connections between processes, in memory: ordered bytes, with random latency and backpressure.
+"""Simulated TCP connections between processes, in memory: ordered bytes, with random latency and backpressure.
 
-A connection can be reset and stalled, and ends with either of its processes. The ports of all servers are on one
-address. The public port leads to any running edge, as behind a load balancer.
+A connection can be reset and stalled, and it ends when either of its processes ends. The ports of all servers are on
+one address. The public port leads to any running edge, as behind a load balancer.
 """
 
 from __future__ import annotations
@@ -13,26 +13,29 @@ from typing import Any
 from testkit.simulation.world import MS, SimulatedProcess, World
 
 PUBLIC = 80
-"""Public port, which leads to some edge."""
+"""Public port. Each connection to it leads to a random running edge."""
 WINDOW = 32 * 1024
-"""Maximum number of bytes on a connection that are in transit or unread."""
+"""Maximum number of bytes in one direction of a connection that are in transit or unread."""
 RECONNECTED = 40_000
-"""First port number of clients."""
+"""First port number that a server sees as the port of a client."""
 
 
 class SimulatedNetwork:
-    """All listeners and connections of a simulated world."""
+    """Network of a simulated world: all listeners and all open connections."""
 
     def __init__(self, world: World) -> None:
         self.world = world
         self.connections = 0
         self.open: dict[int, tuple[ConnectionEnd, ConnectionEnd]] = {}
-        """Connections by number: the client's end and the server's end."""
+        """Open connections by number, each as (client's end, server's end)."""
         self._listeners: dict[int, Listener] = {}
         self._dice = world.random_generator("network")
 
     def listen(self, process: SimulatedProcess, factory: Callable[[], Any], port: int) -> Listener:
-        """Listen on a port: 0 for any free port. Several processes may listen on the public port."""
+        """Listen on a port, or on any free port if `port` is 0. Several processes may listen on the public port.
+
+        factory: function that returns the asyncio protocol for each accepted connection
+        """
         number = port or len(self._listeners) + 1_000
         key = number if number != PUBLIC else -len(self._listeners) - 1
         while key in self._listeners:
@@ -46,18 +49,21 @@ class SimulatedNetwork:
             del self._listeners[listener.key]
 
     def close_listeners_of(self, process: SimulatedProcess) -> None:
-        """Close the listeners of a dead process."""
+        """Close all listeners of a process, which has died."""
         for listener in [each for each in self._listeners.values() if each.process is process]:
             self.close_listener(listener)
 
     def listeners(self, port: int) -> list[Listener]:
-        """Return the listeners on a port."""
+        """Return the listeners on a port: several if it is the public port, none if nobody listens."""
         return [each for each in self._listeners.values() if each.port == port]
 
     async def connect(
         self, process: SimulatedProcess, factory: Callable[[], Any], port: int
     ) -> tuple[ConnectionEnd, Any]:
-        """Connect to a port. Raises ConnectionRefusedError."""
+        """Connect a process to a port, and return the client's end and its protocol, made by `factory`.
+
+        Raises ConnectionRefusedError if no process listens on the port.
+        """
         self.connections += 1
         number = self.connections
         dice = self.world.random_generator("connection", process.name, self.world.now)
@@ -80,7 +86,7 @@ class SimulatedNetwork:
 
 
 class Listener:
-    """Listening port of a process. It is both asyncio's server object and its only socket."""
+    """Listening port of a process. The object stands for asyncio's server and for the only socket of that server."""
 
     def __init__(
         self,
@@ -114,7 +120,7 @@ class Listener:
 
 
 class ConnectionEnd(asyncio.Transport):
-    """One end of a simulated connection."""
+    """One end of a simulated connection, as an asyncio transport."""
 
     def __init__(
         self,
@@ -131,36 +137,39 @@ class ConnectionEnd(asyncio.Transport):
         self.peer: ConnectionEnd
         self.protocol: Any = None
         self.held_until = 0
-        """Time before which no data from this end arrives, in ns."""
+        """Virtual time before which data sent from this end does not arrive, in ns."""
         self.bytes = 0
         self._network = network
         self._world = network.world
         self._dice = rng
         self._direction = direction
         self._last = 0
-        """Arrival time of the latest data from this end, in ns."""
+        """Virtual time at which the latest data from this end arrives at the peer, in ns."""
         self._piece: bytearray | None = None
-        """Data written at the current time, but not yet sent."""
+        """Data sent at virtual time `_piece_at`. Data written at the same time is added to it."""
         self._piece_at = -1
         self._outgoing = bytearray()
-        """Number of bytes that wait for the peer to read."""
+        """Data that waits until the window has room for it."""
         self._under_way = 0
+        """Number of bytes that were sent but not yet read by the peer."""
         self._unread = bytearray()
+        """Data that has arrived from the peer, but that the protocol has not yet received."""
         self._eof_unread = False
         self._paused = False
         self._reading = False
         self._high, self._low = 64 * 1024, 16 * 1024
         self._is_writing_paused = False
         self._ending = False
-        """True once this end has sent its end of stream."""
+        """True once nothing more may be written: the end of the stream follows the outgoing data."""
         self._eof_sent = False
+        """True once this end has sent its end of stream."""
         self._closing = False
         self._lost = False
         self._reset_early: Exception | None = None
-        """Error by which the connection was reset before the process accepted it."""
+        """Error with which the connection was lost before the server accepted it; None if it was not."""
         process.ends[self] = None
 
-    # as a transport
+    # interface of asyncio.Transport
 
     def write(self, data: Any) -> None:
         if self._closing or self._ending or not self.process.alive or not data:
@@ -225,10 +234,10 @@ class ConnectionEnd(asyncio.Transport):
     def set_protocol(self, protocol: Any) -> None:
         self.protocol = protocol
 
-    # the way
+    # data in transit
 
     def _send_window(self) -> None:
-        """Send the data that fits into the window, followed by the end of the stream."""
+        """Send as much data as the window allows, and the end of the stream once all data was sent."""
         room = WINDOW - self._under_way
         if self._outgoing and room > 0:
             data = self._outgoing[:room]
@@ -249,14 +258,14 @@ class ConnectionEnd(asyncio.Transport):
                 self._lose(None)
 
     def _next_arrival(self) -> int:
-        """Return the arrival time of data sent now: never before earlier data."""
+        """Return the virtual time at which data sent now arrives, in ns: always after the data sent before."""
         late = self._dice.randrange(MS) if self._dice.random() > 0.01 else self._dice.randrange(200 * MS)
         at = max(self._world.now + self._direction + late, self.held_until, self._last + 1)
         self._last = at
         return at  # type: ignore[no-any-return]
 
     def create_server_end(self, factory: Callable[[], Any]) -> None:
-        """Create the server's end.
+        """Accept the connection: create the protocol of the server's end, and report the connection to it.
 
         If the connection was reset before, it is reported as made and then as lost, as in asyncio.
         """
@@ -266,7 +275,7 @@ class ConnectionEnd(asyncio.Transport):
             self.lose(self._reset_early)
 
     def receive(self, data: bytearray) -> None:
-        """Receive data from the peer."""
+        """Receive data from the peer. If this end is closed, drop the data and reset the peer's end."""
         if self._lost or self._closing:
             self.peer._record_read(len(data))
             self._reset_peer()
@@ -275,7 +284,7 @@ class ConnectionEnd(asyncio.Transport):
         self._deliver_received()
 
     def receive_eof(self) -> None:
-        """Receive the end of the peer's stream."""
+        """Receive the end of the peer's stream. The protocol is told once it has read all data before it."""
         if not self._lost:
             self._eof_unread = True
             self._deliver_received()
@@ -314,7 +323,7 @@ class ConnectionEnd(asyncio.Transport):
             self._world.add_to_digest(b"%d %d " % (self.number, self.peer.bytes) + piece)
 
     def _record_read(self, count: int) -> None:
-        """Record that the peer has read `count` bytes."""
+        """Record that the peer has read `count` bytes, which makes room in the window."""
         self._under_way -= count
         if (self._outgoing or self._is_writing_paused) and not self._lost:
             self.process.schedule(self._resume_writing, self._world.now + self._direction)
@@ -327,24 +336,24 @@ class ConnectionEnd(asyncio.Transport):
             self._is_writing_paused = False
             self.protocol.resume_writing()
 
-    # the end
+    # end of the connection
 
     def end_with_process(self) -> None:
-        """End with the process, for which the operating system resets the connection."""
+        """Close this end because its process has died. The peer sees a reset, as the operating system would send it."""
         self._closing = self._lost = True
         self._network.open.pop(self.number, None)
         self.process.ends.pop(self, None)
         self._reset_peer()
 
     def reset(self) -> None:
-        """Reset the connection on both sides, as if a device between them failed."""
+        """Reset the connection at both ends, as if a device between them failed."""
         for end in (self, self.peer):
             end.process.schedule(
                 lambda end=end: end.lose(ConnectionResetError(104, "Connection reset by peer"))  # type: ignore[misc]
             )
 
     def stall_until(self, until: int) -> None:
-        """Stall the connection in both directions until a time."""
+        """Let no data that is sent from now on arrive, in either direction, before virtual time `until`, in ns."""
         self.held_until = self.peer.held_until = until
 
     def _reset_peer(self) -> None:
@@ -354,7 +363,7 @@ class ConnectionEnd(asyncio.Transport):
         )
 
     def lose(self, error: Exception | None) -> None:
-        """Lose the connection."""
+        """Report the loss of the connection to this end's protocol. None for `error` means a regular end."""
         if self.protocol is None:
             self._reset_early = error
             return

@@ -1,4 +1,4 @@
-"""Servers of a simulated world: edges, cores, or one host that is both, assembled as in `arena serve`.
+"""Servers of a simulated arena: edges, cores, or one server (`host`) that is both, assembled as in `arena serve`.
 
 The servers run their real code. During a run, simulated versions replace the machine's clocks, random bytes, threads,
 database and bus.
@@ -56,11 +56,15 @@ if TYPE_CHECKING:
 SHARD = "simulation"
 GRACE_SECONDS = 30.0
 AGAIN_NS = 700_000_000
-"""Time from the end of a server's process to its next start, in ns."""
+"""Shortest time from the end of a server's process to its next start, in virtual ns."""
 
 
 def make_settings(role: str, control: str) -> tuple[ArenaSettings, Pool]:
-    """Return the settings of all servers of a world, and the pool's matches."""
+    """Return the settings of the servers of a role, and the settings of the pool from which bots get their matches.
+
+    role: `edge`, `core` or `all`
+    control: time control of all matches, such as `15/move`
+    """
     settings = ArenaSettings(
         server=ServerSettings(port=PUBLIC, name=SHARD, anyone=True, role=ProcessRole(role)),
         pool=PoolSettings(concurrency=64),
@@ -73,23 +77,23 @@ def make_settings(role: str, control: str) -> tuple[ArenaSettings, Pool]:
 
 
 class RestartedServer:
-    """Server that is restarted whenever it ends, as by an init system."""
+    """Server whose process is started again whenever it ends, as by an init system."""
 
     def __init__(self, arena: SimulatedArena, name: str, kind: str) -> None:
-        """`kind`: edge, core or host."""
+        """`kind`: `edge`, `core`, or `host` for a server that is both."""
         self.arena = arena
         self.name = name
         self.kind = kind
         self.starts = 0
         self.process: SimulatedProcess
         self.down = False
-        """True while the server must stay down."""
+        """True while the server is not started again after the end of its process."""
         self._dice = arena.world.random_generator("server", name)
         self._upgraded: anyio.Event
         self._patience_s = 0.0
 
     def start(self) -> None:
-        """Start a process, sometimes with a fast clock."""
+        """Start a new process. Its clock runs fast in a share `arena.fast_clocks` of all starts."""
         self.down = False
         self.starts += 1
         ppm = FAST_PPM if self._dice.random() < self.arena.fast_clocks else 0
@@ -98,22 +102,22 @@ class RestartedServer:
         self.process.start(self._main(self.process))
 
     def kill(self) -> None:
-        """Kill the process."""
+        """Kill the process, as SIGKILL would, and start the server again soon, unless `down` is true."""
         self.process.kill()
         self.arena.record_process_end(self.process)
         self._restart_later()
 
     def stop(self) -> None:
-        """Stop the process gracefully."""
+        """Cancel the main task of the process, so that it ends gracefully. The server starts again, unless `down` is true."""
         self.process.stop()
 
     def upgrade(self, seconds: float) -> None:
-        """Let the matches end for at most `seconds`, and then stop the process gracefully."""
+        """Wait up to `seconds` for the matches in progress to end, and then stop the process gracefully."""
         self._patience_s = seconds
         self.process.schedule(self._upgraded.set)
 
     def restart(self) -> None:
-        """Restart the server after downtime."""
+        """Start the server again, unless its process is alive, and keep it running from now on."""
         self.down = False
         self._start_if_down()
 
@@ -140,7 +144,7 @@ class RestartedServer:
         except BaseException as error:
             if not isinstance(error, Exception) or database.describe_database_error(error) is None:
                 raise InvariantViolated(f"{process.name} ended by {type(error).__name__}: {error}") from error
-        # The end of the process is not one of its own calls.
+        # Restart the server outside of the process, whose own calls are dropped once it has ended.
         self.arena.world.call_after(1, lambda: self._restart_later() if process is self.process else None)
 
     async def _serve(self) -> None:
@@ -166,25 +170,28 @@ class RestartedServer:
 
 
 class StallLag(LoopLag):
-    """Lag of a simulated event loop.
+    """Measurement of the lag of a simulated event loop.
 
-    Only a freeze of its process delays the loop, so the process reports each freeze, and no timer runs.
+    Only a freeze of its process delays the loop. So the process reports each freeze, and no timer is needed.
     """
 
     def start(self) -> None:
         pass
 
     def begin_stall(self, at: int) -> None:
-        """Record that the process was frozen at `at`, half an interval before the next measurement."""
+        """Record that the process was frozen at time `at`, by its own clock in ns.
+
+        The next measurement counts as due half an interval later.
+        """
         self.due = at + INTERVAL_NS // 2
 
     def end_stall(self) -> None:
-        """Measure the lag that the freeze has caused."""
+        """Measure the lag that the freeze has caused, now that the process runs again."""
         self._measure()
 
 
 class NoPages:
-    """Replacement for the page, which would be another process."""
+    """Replacement for the web pages, which a real server generates in another process. It answers no request."""
 
     def __init__(self, *_given: object, **_named: object) -> None:
         self.process = self
@@ -201,7 +208,7 @@ class NoPages:
 
 @contextmanager
 def replace_machine(arena: SimulatedArena) -> Iterator[None]:
-    """Replace the machine by the simulated world within the block."""
+    """Within the block, replace clocks, random bytes, threads, database and bus of the servers by simulated ones."""
     world, store = arena.world, arena.store
 
     def running_process() -> SimulatedProcess:

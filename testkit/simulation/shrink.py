@@ -1,4 +1,4 @@
-"""Reduction of a failing run, which leaves out faults as long as the run still fails."""
+"""Reduction of a failing simulation run to few injected faults with which it still fails in the same way."""
 
 from __future__ import annotations
 
@@ -9,18 +9,24 @@ from dataclasses import replace
 from testkit.simulation.arena import SimulationPlan, SimulationResult, simulate
 
 MAX_RUNS = 40
-"""Maximum number of runs for one reduction."""
+"""Maximum number of simulation runs for one reduction."""
 
 
 def generalize_failure(failure: str) -> str:
-    """Return a failure without details that differ between runs: names, numbers and ids."""
+    """Return the text of a failure up to its first colon, with `…` for names, numbers and ids, which differ by run.
+
+    Two runs failed in the same way if these texts are equal.
+    """
     return re.sub(r"[0-9a-f]{8,}|[a-z]+-\d+|\d+(\.\d+)*", "…", failure.partition(":")[0])
 
 
 def reduce_failure(
     failed: SimulationResult, run: Callable[[SimulationPlan], SimulationResult] = simulate
 ) -> SimulationResult:
-    """Return a run of the same seed with the same failure and as few faults as possible."""
+    """Return a run of the same seed that fails in the same way with fewer faults, or `failed` if none is found.
+
+    The function leaves out halves of the faults, then quarters and so on, in at most MAX_RUNS calls of `run`.
+    """
     kind, best, runs = generalize_failure(failed.failure), failed, 0
 
     def still_fails(numbers: Sequence[int]) -> bool:

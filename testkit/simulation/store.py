@@ -1,6 +1,6 @@
-"""Database of a simulated world: SQLite in memory, with calls in virtual time in place of threads.
+"""Database of a simulated arena: SQLite in memory. Its calls take virtual time and use no threads.
 
-The database can fail, fill up and stall.
+The database can be unreachable, full or stalled, and can leave the outcome of a commit in doubt.
 """
 
 from __future__ import annotations
@@ -23,11 +23,15 @@ from testkit.simulation.world import EPOCH_NS, MS, SimulatedProcess, World
 
 DAY_NS = 86_400 * 1_000_000_000
 UNIX_DAY = 2440587.5
-"""Julian day of 1970-01-01."""
+"""Julian day of 1970-01-01, from which SQLite's function `julianday` is simulated."""
 
 
 class SimulatedStore:
-    """Database that all processes of a simulated world share."""
+    """Database that all processes of a simulated arena share.
+
+    While `away` is true, no process can reach it. While `full` is true, writes fail. Until the virtual time
+    `stalled_until`, in ns, no call is answered.
+    """
 
     _count = 0
 
@@ -38,15 +42,18 @@ class SimulatedStore:
         self.full = False
         self.stalled_until = 0
         self.doubtful = False
-        """True while commits succeed but are reported as failed."""
+        """True while writes succeed but are reported as failed."""
         self.committed: Callable[[SimulatedProcess, Any, Any], None] = lambda _process, _changes, _lease: None
-        """Function that is called with the changes and the lease of each successful commit."""
+        """Function that is called after each successful commit, with the process, its changes and its lease."""
         self.wrote: Callable[[SimulatedProcess, int], None] = lambda _process, _number: None
-        """Function that is called after each other transaction, with the fencing number expected of its writer."""
+        """Function that is called with the process and a number after each transaction other than a commit.
+
+        The number is 1 if the transaction has taken the lease again, which raises the fencing number by 1; otherwise 0.
+        """
         self._name = f"file:/simulation-{SimulatedStore._count}?vfs=memdb"
         self._dice = world.random_generator("store")
         self.raw = self._connect()
-        """Connection of an observer. The database exists as long as this connection is open."""
+        """Connection for the checks of invariants. The database exists as long as this connection is open."""
         self.engine = self._make_engine()
 
     def _connect(self) -> sqlite3.Connection:
@@ -89,40 +96,43 @@ class SimulatedStore:
         return twin
 
     def wall_time(self) -> str:
-        """Return the time of the running process's clock, in place of `database.current_timestamp`."""
+        """Return the wall-clock time of the running process as text, in place of `database.current_timestamp`.
+
+        It runs as fast as the process's clock.
+        """
         process = self.world.process
         now = (
             self.world.now if process is None else self.world.now + self.world.now * process.ppm // 1_000_000
         )
         return database.format_timestamp(datetime.fromtimestamp((EPOCH_NS + now) / 1e9, UTC))
 
-    # what fails
+    # latency and failures
 
     def draw_latency_ns(self) -> int:
-        """Return a random latency in ns for one call that does not wait for others."""
+        """Return a random duration of one call to the database, in virtual ns, without waiting for other calls."""
         return self._dice.randrange(MS // 5, 3 * MS)
 
     def require_reachable(self, process: SimulatedProcess) -> None:
-        """Raise the driver's error if a process cannot reach the database."""
+        """Raise sqlite3.OperationalError, as the driver would, if a process cannot reach the database."""
         if self.away or process.stored_cut:
             raise sqlite3.OperationalError("unable to open database file")
 
     def fencing_number(self, name: str) -> int:
-        """Return the fencing number of a name."""
+        """Return the current fencing number of the lease on a server's name; 0 if no server has taken it."""
         row = self.raw.execute("SELECT number FROM servers WHERE name = ?", (name,)).fetchone()
         return 0 if row is None else int(row[0])
 
     def make_writer_thread(self, _name: str) -> SimulatedWriterThread:
-        """Return the object that makes the writer's calls, in place of its thread."""
+        """Return the replacement for the thread of a store writer."""
         return SimulatedWriterThread(self)
 
     def close(self) -> None:
-        """Delete the database."""
+        """Close the observer's connection, which deletes the database."""
         self.raw.close()
 
 
 class SimulatedWriterThread:
-    """Replacement for the thread of a store writer, which runs its operations as events of the simulated process.
+    """Replacement for the thread of a store writer. It runs operations as events of a simulated process.
 
     One event runs the operation, and a later event delivers the result.
     """
@@ -187,14 +197,14 @@ class SimulatedWriterThread:
 
 
 def _unwrap_call(call: Any) -> Any:
-    """Return the operation that a call submitted to the writer's thread runs, without its wrappers."""
+    """Return the operation in a call to the writer's thread, without the wrappers that wait for a lock."""
     while getattr(getattr(call, "func", None), "__func__", None) is SqliteWriter._run_with_wait:
         [call] = call.args
     return call
 
 
 class InlineConnection(aiosqlite.Connection):
-    """Connection of aiosqlite without its thread."""
+    """Connection of aiosqlite that runs its operations at once in the caller instead of in a thread."""
 
     def __init__(self, raw: sqlite3.Connection) -> None:
         self._running = True

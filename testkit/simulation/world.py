@@ -1,8 +1,8 @@
 """Virtual time, and simulated processes with tasks and clocks of their own.
 
-Everything that happens is a call, scheduled at one time in one heap. After a call, its process runs until all its tasks
-wait. While a process is frozen, calls that are due wait. After a process is killed, its calls are dropped. Each purpose
-has its own random generator, so that an additional draw for one purpose does not change the others.
+Everything that happens is a call, scheduled at a virtual time in one heap. After a call, its process runs until all its
+tasks wait. While a process is frozen, calls that are due wait. After a process is killed, its calls are dropped. Each
+purpose has its own random generator, so that an additional draw for one purpose does not change the others.
 
 All processes share one asyncio event loop, and a whole run is one callback of it. A task's calls to the loop are
 attributed to the process that is currently running.
@@ -30,26 +30,30 @@ if TYPE_CHECKING:
 MS = 1_000_000
 SECOND = 1_000 * MS
 EPOCH_NS = 1_790_000_000 * SECOND
-"""Unix time at which each simulation begins."""
+"""Unix time at which each simulation begins, in ns."""
 FAST_PPM = 10_000
-"""Speed of a fast clock, in parts per million above real time: 1 %."""
+"""Parts per million by which a fast clock gains on the world's time: 1 %."""
 
 
 FOREVER_S = 1e12
-"""Time beyond which a timer counts as never due, in seconds."""
+"""Time of an event loop, in seconds, from which on a timer counts as never due and is not scheduled."""
 
 
 class InvariantViolated(Exception):
-    """Raised when an invariant does not hold; the message is one line."""
+    """Raised when an invariant does not hold, or when a simulated process fails; the first line of the message says why."""
 
 
 class World:
-    """Simulation: its time, its processes, its random generators, and the log of the run."""
+    """Simulation: its virtual time, its processes, its random generators, and the log of the run.
+
+    story: lines of the log
+    steps: number of calls that processes have executed
+    """
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
         self.now = 0
-        """Time since the start, in ns."""
+        """Virtual time since the start of the simulation, in ns."""
         self.network: SimulatedNetwork
         self.process: SimulatedProcess | None = None
         """Process that is currently running; None outside of all processes."""
@@ -59,56 +63,59 @@ class World:
         self.story: list[str] = []
         self.steps = 0
         self.failure = ""
-        """First violated invariant; None if none was violated."""
+        """Description of the first failure of the run; empty if there was none."""
         self._heap: list[tuple[int, int, SimulatedProcess | None, Callable[[], object]]] = []
-        """Scheduled calls, by time and number."""
+        """Heap of scheduled calls, as (virtual time in ns, number that keeps the order, process or None, call)."""
         self._count = 0
         self._digest = hashlib.blake2b(digest_size=16)
 
     def random_generator(self, *purpose: object) -> random.Random:
-        """Return the random generator for one purpose."""
+        """Return a new random generator, determined by the seed and the purpose."""
         return random.Random(":".join(map(str, (self.seed, *purpose))))
 
     @property
     def seconds(self) -> float:
-        """Time since the start, in seconds."""
+        """Virtual time since the start of the simulation, in seconds."""
         return self.now / SECOND
 
     def add_to_digest(self, occurrence: str | bytes) -> None:
-        """Add an occurrence to the digest of the run."""
+        """Add an occurrence and the current virtual time to the digest of the run."""
         data = occurrence.encode() if isinstance(occurrence, str) else occurrence
         self._digest.update(b"%d:%d:" % (self.now, len(data)))
         self._digest.update(data)
 
     def add_story_line(self, line: str) -> None:
-        """Add a line to the story of the run."""
+        """Add a line to `story`, the log of the run, with the current virtual time, and to its digest."""
         self.story.append(f"{self.seconds:.3f} s: {line}")
         self.add_to_digest(line)
 
     @property
     def digest(self) -> str:
-        """Digest of everything that has happened, equal for equal runs."""
+        """Hash of everything that has happened so far, in hexadecimal. Runs of the same plan have the same digest."""
         return self._digest.hexdigest()
 
     # time
 
     def call_at(self, at: int, call: Callable[[], object], process: SimulatedProcess | None = None) -> None:
-        """Schedule a call at time `at`: in a process, if that is still alive, or outside of all processes."""
+        """Schedule a call at virtual time `at`, in ns, or now if that time has passed.
+
+        process: process in which to run the call, if it is alive then; None to run it outside of all processes
+        """
         self._count += 1
         heapq.heappush(self._heap, (max(at, self.now), self._count, process, call))
 
     def call_after(self, ns: int, call: Callable[[], object]) -> None:
-        """Schedule a call outside of all processes, in `ns` ns."""
+        """Schedule a call outside of all processes, `ns` nanoseconds from now."""
         self.call_at(self.now + ns, call)
 
     def run(self, until: int) -> None:
-        """Run until a time. Raises InvariantViolated."""
+        """Run until virtual time `until`, in ns. Raises InvariantViolated if the run fails."""
         self.loop.run(partial(self._run, until))
         if self.failure:
             raise InvariantViolated(self.failure)
 
     def run_for(self, ns: int) -> None:
-        """Run for `ns` ns. Raises InvariantViolated."""
+        """Run for `ns` nanoseconds of virtual time. Raises InvariantViolated if the run fails."""
         self.run(self.now + ns)
 
     def _run(self, until: int) -> None:
@@ -124,7 +131,7 @@ class World:
         self.now = until
 
     def close(self) -> None:
-        """End all processes."""
+        """Kill all processes that have scheduled calls, drop all calls, and close the event loop."""
         for _, _, process, _ in self._heap:
             if process is not None:
                 process.kill()
@@ -134,10 +141,10 @@ class World:
 
 
 class SimulatedProcess:
-    """Simulated process: an event loop, a clock and connections."""
+    """Simulated process, with tasks, connections and a monotonic clock of its own."""
 
     def __init__(self, world: World, name: str, *, address: str = "127.0.0.1", ppm: int = 0) -> None:
-        """`ppm`: parts per million by which the process's clock runs fast."""
+        """`ppm`: parts per million by which the process's clock gains on the world's time."""
         self.world = world
         self.name = name
         self.address = address
@@ -148,15 +155,15 @@ class SimulatedProcess:
         self.stored_cut = False
         """True while the process cannot reach the store."""
         self.ends: dict[ConnectionEnd, None] = {}
-        """Ends of connections that the process holds."""
+        """Ends of connections that the process holds, as the keys of a dict, which keeps their order."""
         self.started_at = world.now
         self.clock = TimeSource(self.now_ns, lambda: 0)
         self.main: asyncio.Task[Any] | None = None
         self.stalls: list[StallObserver] = []
-        """Measurements of the lag of its event loop."""
+        """Observers that are told of each freeze of the process, to measure the lag of its event loop."""
         self.tasks = weakref.WeakSet[asyncio.Task[Any]]()
         self.ready: deque[Callable[[], object]] = deque()
-        """Calls that are due at the current time."""
+        """Calls that are due now and wait for their turn."""
         self._offset = world.random_generator("clock", name, world.now).randrange(
             1_000 * SECOND, 100_000 * SECOND
         )
@@ -175,7 +182,7 @@ class SimulatedProcess:
         return now + now * self.ppm // 1_000_000 + self._offset
 
     def world_time(self, local_ns: int) -> int:
-        """Return the world's time, in ns, at which the process's own clock shows `local_ns`."""
+        """Return the virtual time, in ns, at which the process's own clock shows `local_ns`."""
         local = local_ns - self._offset
         return local if not self.ppm else -(-local * 1_000_000 // (1_000_000 + self.ppm))
 
@@ -187,7 +194,7 @@ class SimulatedProcess:
         return self._frozen is not None
 
     def start(self, main: Coroutine[Any, Any, None]) -> None:
-        """Run the main task of the process."""
+        """Start the main task of the process. An exception of the task fails the run."""
 
         def begin() -> None:
             self.main = asyncio.get_running_loop().create_task(main)
@@ -201,14 +208,17 @@ class SimulatedProcess:
             self.fail_run("the main task raised an exception", error)
 
     def schedule(self, call: Callable[[], object], at: int | None = None) -> None:
-        """Schedule a call in this process, now or at time `at`.
+        """Schedule a call in this process, now or at virtual time `at`, in ns.
 
-        It runs later if the process is frozen then, and never if it is dead.
+        The call runs later if the process is frozen then, and never if the process is dead.
         """
         self.world.call_at(self.world.now if at is None else at, call, self)
 
     def run(self, *calls: Callable[[], object]) -> None:
-        """Run calls, and all calls that they schedule for immediate execution."""
+        """Run calls in this process, and then all calls that they schedule for immediate execution.
+
+        If the process is frozen, the calls wait until it is resumed. If it is dead, they are dropped.
+        """
         if self._frozen is not None:
             self._frozen += calls
             return
@@ -229,7 +239,7 @@ class SimulatedProcess:
                 self.fail_run("a callback raised an exception", error)
 
     def fail_run(self, reason: str, error: BaseException | None) -> None:
-        """End the run because of an error in this process."""
+        """Let the run fail because of an error in this process, unless the process is dead or the run has failed."""
         if self.alive and not self.world.failure:
             trace = "" if error is None else "".join(traceback.format_exception(error))
             self.world.failure = (
@@ -239,12 +249,12 @@ class SimulatedProcess:
             )
 
     def freeze(self) -> None:
-        """Freeze the process. Its calls wait."""
+        """Freeze the process, as SIGSTOP would. Its calls wait until `thaw`."""
         if self.alive and self._frozen is None:
             self._frozen, self._frozen_at = [], self.world.now
 
     def thaw(self) -> None:
-        """Resume the process: first the calls that have waited, then its timers."""
+        """Resume the process: run the calls that have waited, and after them the timers that have become due."""
         if self._frozen is None:
             return
         self.stalled_ns += self.world.now - self._frozen_at
@@ -256,7 +266,7 @@ class SimulatedProcess:
         self.world.call_after(0, lambda: self.run(*waited))
 
     def kill(self) -> None:
-        """Kill the process. The operating system resets its connections."""
+        """Kill the process. Its connections are reset, as by an operating system, and its listeners closed."""
         if not self.alive:
             return
         self.alive = False
@@ -268,25 +278,25 @@ class SimulatedProcess:
         self.world.network.close_listeners_of(self)
 
     def stop(self) -> None:
-        """Stop the main task gracefully."""
+        """Cancel the main task, so that the process ends gracefully."""
         if self.alive:
             self.schedule(lambda: self.main is not None and self.main.cancel())
 
 
 class StallObserver(Protocol):
-    """Observer that is notified of each freeze of a simulated process, to measure its lag."""
+    """Observer that is told of each freeze of a simulated process once the process is resumed."""
 
     def begin_stall(self, at: int) -> None:
-        """Record that the process was frozen at `at`, by its own clock."""
+        """Record that the process was frozen at time `at`, by its own clock in ns."""
         ...
 
     def end_stall(self) -> None:
-        """Record that the calls which had waited are done."""
+        """Record that the process runs again and has executed the calls that had waited."""
         ...
 
 
 class ProcessCall:
-    """Scheduled call of a process, in place of asyncio's Handle."""
+    """Scheduled call of a process, in place of `asyncio.Handle`."""
 
     __slots__ = ("_arguments", "_callback", "_context")
 
@@ -300,7 +310,7 @@ class ProcessCall:
             self._context.run(self._callback, *self._arguments)
 
     def cancel(self) -> None:
-        """Cancel the call."""
+        """Cancel the call, unless it has run."""
         self._callback, self._arguments = None, ()
 
     def cancelled(self) -> bool:
@@ -309,7 +319,7 @@ class ProcessCall:
 
 
 class ProcessTimer(ProcessCall):
-    """Call scheduled at a later time, in place of asyncio's TimerHandle."""
+    """Call scheduled at a later time, in place of `asyncio.TimerHandle`."""
 
     __slots__ = ("_when",)
 
@@ -320,19 +330,19 @@ class ProcessTimer(ProcessCall):
         self._when = when
 
     def when(self) -> float:
-        """Return the time of the call, by the clock of its process."""
+        """Return the time at which the call is due, in seconds by the clock of its process."""
         return self._when
 
 
 class SimulatedLoop(asyncio.SelectorEventLoop):
-    """Event loop of all processes. It supports in-memory connections, but no threads."""
+    """Event loop that all simulated processes share. It supports in-memory connections, but no threads."""
 
     def __init__(self, world: World) -> None:
         super().__init__()
         self._world = world
 
     def run(self, run_world: Callable[[], None]) -> None:
-        """Call a function in which processes run, as the loop's only callback."""
+        """Call `run_world`, in which the processes run, as the loop's only callback. Raises what it raises."""
         error: BaseException | None = None
 
         def call() -> None:
@@ -382,7 +392,7 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
         return task
 
     def run_in_executor(self, executor: Any, func: Any, *args: Any) -> asyncio.Future[Any]:  # type: ignore[override]
-        """Call a function at once, because there are no threads."""
+        """Call a function at once in this thread, and return a future that is already done."""
         del executor
         future = self.create_future()
         try:
@@ -409,7 +419,7 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
 
 
 class OrderedSet(dict[Any, None]):
-    """Set in insertion order, because the order of memory addresses would differ between runs."""
+    """Set that keeps the order of insertion. The order of a real set depends on memory addresses, which differ by run."""
 
     def add(self, member: Any) -> None:
         self[member] = None
