@@ -54,7 +54,7 @@ class RequestQueue:
             with anyio.fail_after(seconds):
                 await self._wait(address_key(address))
         except TimeoutError:
-            raise ServerBusy("too many requests: try again") from None
+            raise ServerBusy("too many requests: try again in a few seconds") from None
         try:
             yield
         finally:
@@ -66,7 +66,7 @@ class RequestQueue:
             return
         waiting = self._queue.get(key, ())
         if self._waiting_count >= MAX_WAITING or len(waiting) >= self._per_address:
-            raise ServerBusy("too many requests: try again")
+            raise ServerBusy("too many requests: try again in a few seconds")
         turn = anyio.Event()
         self._queue.setdefault(key, deque()).append(turn)
         self._waiting_count += 1

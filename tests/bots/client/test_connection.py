@@ -65,7 +65,7 @@ async def test_a_websocket_of_another_kind_is_told() -> None:
 async def test_a_server_that_picks_no_subprotocol_is_told() -> None:
     async with serve(lambda connection: connection.wait_closed(), "127.0.0.1", 0) as server:
         url = f"ws://127.0.0.1:{next(iter(server.sockets)).getsockname()[1]}"
-        with pytest.raises(NoServer, match=r"but does not speak arena\.v1\.msgpack"):
+        with pytest.raises(NoServer, match=r"does not speak arena\.v1\.msgpack"):
             await open_connection(url)
 
 

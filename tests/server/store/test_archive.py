@@ -150,7 +150,7 @@ _GOOD = record("good", moves=MINNIE_WINS, winner="minnie", reason=EndReason.LINE
         ({"moves": [RecordedMove(each, 1e12) for each in MINNIE_WINS]}, "the end of its moves is after "),
         ({"moves": [RecordedMove(each, 1e300) for each in MINNIE_WINS]}, "too long to give an end time"),
         ({"time_control": "1 hour"}, "not a time control"),
-        ({"result": Result("maxie", EndReason.LINE)}, "its moves say minnie wins"),
+        ({"result": Result("maxie", EndReason.LINE)}, "by its moves minnie wins"),
         ({"format": "arena-record/2"}, "not a record"),
     ],
 )
