@@ -41,7 +41,18 @@ MAXIE, MINNIE = Player.MAXIE, Player.MINNIE
 
 
 class Reason(StrEnum):
-    """Reason for which the rules end a match."""
+    """Reason for which the rules of a built-in game end a match.
+
+    ELIMINATION   Riskless: a player has no armies left
+    ARMIES        Riskless: one player has the armies that win
+    BOTH_ARMIES   Riskless: both players have the armies that win, a draw
+    PLY_LIMIT     Riskless: the map's ply limit is reached, a draw
+    LINE          tic-tac-toe: a player has three in a line
+    BOARD_FULL    tic-tac-toe: all cells are taken and there is no line, a draw
+    BREAKTHROUGH  Hexapawn: a pawn has reached the far row
+    NO_MOVES      Hexapawn: the player to move has no move, and loses
+    LEAF          explicit tree: a leaf is reached
+    """
 
     ELIMINATION = "elimination"
     ARMIES = "armies"
@@ -68,7 +79,7 @@ RESERVED = frozenset(
         "server_fault",
     ]
 )
-"""End reasons that a game cannot use as its own."""
+"""End reasons that do not come from the rules of a game. A game cannot use them as its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +128,7 @@ class BadData(GameError):
 
 
 class BadGame(GameError):
-    """Raised when a name or file does not lead to a valid game; names the location and a valid form."""
+    """Raised when a name or file does not lead to a valid game; the message names the location and a valid form."""
 
 
 class UnknownGame(GameError):
@@ -144,7 +155,10 @@ class IllegalMove(GameError):
 
 
 def require_integer(data: object, name: str, low: int, high: int) -> int:
-    """Return `data` as an int from `low` to `high`, both included. Raises BadData, also for a bool."""
+    """Return `data` as an int from `low` to `high`, both included.
+
+    Raises BadData for anything else, even for a bool; the message calls the value `name`.
+    """
     if isinstance(data, bool) or not isinstance(data, int) or not low <= data <= high:
         raise BadData(f"{name} must be a whole number from {low} to {high}, not {data!r:.40}")
     return data

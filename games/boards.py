@@ -1,4 +1,4 @@
-"""Boards that a game can declare, so that pages and terminals can draw it: a grid, or points and lines.
+"""Boards that a game can declare, so that the web page and the terminal can draw it: a grid, or points and lines.
 
 Cells are numbered from 0. `Game.marks(position)` gives the content of each cell, and `Game.squares(position, move)` the
 cells of a move. Drawing a board needs nothing else from the game.
@@ -14,7 +14,7 @@ from arena.games.basics import Plain, Player
 MAX_CELLS = 1000
 """Maximum number of cells of a board."""
 MAX_TEXT_SIDE = 18
-"""Maximum number of columns and of rows for points drawn as text: a line of 72 characters."""
+"""Maximum number of columns and of rows of a board of points that is drawn as text. 18 columns make a line of 72 characters."""
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -45,7 +45,7 @@ class Grid:
         return f"{LETTERS[cell % self.columns]}{cell // self.columns + 1}"
 
     def to_data(self) -> dict[str, Plain]:
-        """Return the board as sent to a page."""
+        """Return the board as plain data, as it is sent to the web page."""
         return {
             "kind": "grid",
             "columns": self.columns,
@@ -55,7 +55,10 @@ class Grid:
         }
 
     def draw_text(self, marks: Sequence[str]) -> str:
-        """Return the board as lines of text, with a mark for each cell."""
+        """Return the board as lines of text, with coordinates at its edges.
+
+        marks  text of each cell; empty for an empty cell, which is drawn as a full stop
+        """
         wide = max(1, *(len(mark) for mark in marks))
         numbers = range(self.rows - 1, -1, -1) if self.a1_below else range(self.rows)
         lines = [
@@ -73,13 +76,13 @@ class Grid:
 class Points:
     """Points and the lines between them, as in nine men's morris.
 
-    Raises ValueError for invalid lines or names, or too many points.
+    Raises ValueError for invalid lines or names, and for a number of points outside 1 to MAX_CELLS.
     """
 
     places: tuple[tuple[float, float], ...]
     """Coordinates of each point: x from left to right, y from top to bottom, in any unit."""
     lines: tuple[tuple[int, int], ...] = ()
-    """Pairs of points joined by a line."""
+    """Lines, each as the numbers (from 0) of the two points that it joins."""
     names: tuple[str, ...] = ()
     """Names of the points, as a person types them; empty if the points are named by number."""
 
@@ -101,7 +104,7 @@ class Points:
         return self.names[cell] if self.names else str(cell)
 
     def to_data(self) -> dict[str, Plain]:
-        """Return the board as sent to a page."""
+        """Return the board as plain data, as it is sent to the web page."""
         return {
             "kind": "points",
             "places": [list(place) for place in self.places],

@@ -1,8 +1,8 @@
-"""The catalogue of games by name, for the `game` and `setup` of a match.
+"""Catalogue of games, which finds a game's class by name and creates the game of a match from its `game` and `setup`.
 
 A game is known if the project includes it, if an installed package provides it (`games.loading`), or if somebody at
-this machine named its class as `FILE.py:Class`. Code that needs a game asks the catalogue and keeps no list of its
-own. Names from a network are only looked up and never register a game.
+this machine named its class as `FILE.py:Class`. Code that needs a game asks the catalogue and keeps no list of its own.
+Names from a network are only looked up and never register a game.
 """
 
 from __future__ import annotations
@@ -37,13 +37,16 @@ class Catalogue:
     """Games that one process knows, by name."""
 
     def __init__(self) -> None:
-        """Start with the games of the project."""
+        """Create a catalogue of the project's games and those of installed packages, without any game from a file."""
         self._own_games: dict[str, tuple[GameClass, str]] = {}
         self._digests: dict[tuple[GameClass, str], str] = {}
         self._standard: dict[str, str] = {}
 
     def names(self) -> list[str]:
-        """Return the names of all known games: of the project, of files, and of packages, which are not loaded."""
+        """Return the names of all known games: those of the project, of registered files and of installed packages.
+
+        The packages' games are not loaded for this.
+        """
         return list(dict.fromkeys([*GAMES, *self._own_games, *sorted(installed_games())]))
 
     def register(self, spec: str) -> str:
@@ -51,7 +54,8 @@ class Catalogue:
 
         spec   a known name, `FILE.py:Class`, or `FILE.py` if it holds one game
 
-        Raises UnknownGame. Raises BadGame for a file without a valid game, or with the name of another game.
+        Raises UnknownGame for an unknown name. Raises BadGame for a file without a valid game, and for a game whose
+        name another game has already.
         """
         game = self.load(spec)
         self._check_rules(game, spec)
@@ -62,7 +66,7 @@ class Catalogue:
         return game.name
 
     def load(self, spec: str) -> GameClass:
-        """Return the class that `spec` means, without registering it. Raises UnknownGame, BadGame."""
+        """Return the game class that `spec` means, as in `register`, without registering it. Raises UnknownGame or BadGame."""
         if not is_file_spec(spec):
             return self.find(spec)
         file, class_name = split_spec(spec)
@@ -112,17 +116,19 @@ class Catalogue:
         return self._own_games[name][1] if name in self._own_games else name
 
     def specs(self) -> list[str]:
-        """Return the specs of the games in files, which another process on this machine must load to know the same games."""
+        """Return the specs of all games in files. Another process on this machine must load them to know the same games."""
         return [spec for _, spec in self._own_games.values()]
 
     def digests(self) -> dict[str, str]:
-        """Return the digests of the custom games played here, by name, each on its default setup."""
+        """Return the rules digest of each custom game that this process plays, by name, for the game's default setup."""
         return dict(self._standard)
 
     def why_incompatible(self, client_digests: Mapping[str, str]) -> str | None:
-        """Return in one line why a client with these digests cannot play on this server, or None if it can.
+        """Return in one line why a client cannot play on this server, or None if it can.
 
-        A client cannot play if its rules of some game differ from the server's game of the same name.
+        client_digests   rules digests of the client's custom games, by name
+
+        A client cannot play if its rules of some game differ from those of the server's game of the same name.
         """
         for name, digest in client_digests.items():
             ours = self._standard.get(name, digest)
@@ -131,9 +137,9 @@ class Catalogue:
         return None
 
     def rules_digest(self, game: Game[Any, Any]) -> str:
-        """Return the digest of a game's rules, with which two programs compare them; empty for the games of the project.
+        """Return the digest by which two programs compare their rules of a game; empty for the games of the project.
 
-        The digest of each setup is computed once (`games.digest`).
+        The digest of each setup is computed once, by `games.digest`.
         """
         if self.is_builtin(game.name):
             return ""
@@ -144,7 +150,7 @@ class Catalogue:
 
 
 KNOWN = Catalogue()
-"""Games that this process knows."""
+"""Catalogue of this process, which all its modules share."""
 
 
 def make_game(name: str, setup: Mapping[str, object]) -> AnyGame:

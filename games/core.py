@@ -1,12 +1,11 @@
 """Interface of every game: two players, positions, moves, and outcomes.
 
-The interface follows the GAME signature of source 001 (section 4.2): `player`, `moves`, `play`, `outcome`
-and `estimate`. It adds the conversions that a network game needs: every move and position
-converts to plain data (for msgpack and JSON) and to text (for people to read and type).
+The interface follows the GAME signature of source 001 in docs/search.md (section 4.2): `player`, `moves`, `play`,
+`outcome` and `estimate`. It adds the conversions that a network game needs: every move and position converts to plain
+data (for msgpack and JSON) and to text (for people to read and type).
 
-Positions are immutable and hashable, and no method changes anything. A custom game
-defines `name`, `start`, `ply`, `moves`, `successor` and `outcome`; all else has a default (docs/games.md).
-The errors are in `games.basics`.
+Positions are immutable and hashable, and no method changes anything. A custom game defines `name`, `start`, `ply`,
+`moves`, `successor` and `outcome`; all else has a default (docs/games.md). The errors are in `games.basics`.
 """
 
 from __future__ import annotations
@@ -70,7 +69,7 @@ class Game(ABC, Generic[P, M]):
     title: ClassVar[str] = ""
     """Display name of a game of the project. Other games are shown under `name`."""
     board: Board | None = None
-    """Board that the page draws, with `marks` on its cells; None for a game that is shown as text."""
+    """Board that the web page draws, with `marks` on its cells; None for a game that is shown as text."""
     ply_limit: int | None = 1_000
     """Number of plies after which an unfinished match is a draw; None if the rules end every match."""
 
@@ -93,7 +92,7 @@ class Game(ABC, Generic[P, M]):
 
     @abstractmethod
     def start(self) -> P:
-        """Return the position before ply 0."""
+        """Return the position at the start of a match."""
 
     def player(self, position: P) -> Player:
         """Return the player to move; in a finished position, the player whose turn it would be. Default: alternating."""
@@ -141,15 +140,15 @@ class Game(ABC, Generic[P, M]):
         return max(30.0, 90.0 - self.ply(position))
 
     def broken_rule(self, position: P, move: M) -> str | None:
-        """Return why `move` is illegal in a position in play, as a clause, or None if it is legal."""
+        """Return, as a clause, why `move` is illegal in an unfinished position; None if it is legal."""
         return None if move in self.moves(position) else "it is none of the legal moves"
 
     def why_illegal(self, position: P, move: M) -> str | None:
-        """Return why `move` is illegal in a position, which may be over, as a clause; None if it is legal."""
+        """Return, as a clause, why `move` is illegal in a position, which may be finished; None if it is legal."""
         return "the match is over" if self.outcome(position) is not None else self.broken_rule(position, move)
 
     def play(self, position: P, move: M) -> P:
-        """Return the position after `move`. Raises IllegalMove."""
+        """Return the position after `move`. Raises IllegalMove, also if the match is over."""
         if self.outcome(position) is not None:
             raise IllegalMove(self.move_to_text(move), "the match is over", [])
         return self.play_on(position, move)
@@ -162,7 +161,7 @@ class Game(ABC, Generic[P, M]):
         return self.successor(position, move)
 
     def compiled(self) -> object | None:
-        """Return the game for the compiled searches (docs/games.md).
+        """Return the game in the form that the compiled searches read (docs/games.md).
 
         Default: None, so that the game is searched in Python.
         """
@@ -209,7 +208,7 @@ class Game(ABC, Generic[P, M]):
             raise BadData(f"{data!r:.40} is not a move of {self.name}: {error}") from None
 
     def move_to_text(self, move: M) -> str:
-        """Return a move as a person reads and types it. Default: its numbers and words, with cells by name."""
+        """Return a move as a person reads and types it. Default: its numbers and words, with names instead of cell numbers."""
         return plain.format_move(move, self._cell_names)
 
     def move_from_text(self, text: str) -> M:
@@ -227,7 +226,8 @@ class Game(ABC, Generic[P, M]):
     def position_to_data(self, position: P) -> dict[str, Plain]:
         """Return a position as plain data for msgpack and JSON.
 
-        Default: a mapping of its fields, or else of the key `position` to the whole value.
+        Default: a mapping from the position's field names to their values. A position without fields becomes the value
+        of the only key, `position`.
         """
         data = plain.to_plain(position)
         return data if isinstance(data, dict) else {"position": data}
@@ -263,9 +263,9 @@ class Game(ABC, Generic[P, M]):
 
     @cached_property
     def _cell_names(self) -> Sequence[str]:
-        """Return the names of the cells; empty unless every move consists of cells.
+        """Return the names of the cells; empty if the game has no board, or if it overrides `squares`.
 
-        A move consists of cells if its squares are equal to the move itself.
+        Without an override, a number in a move is a cell number, which people read and type as the cell's name.
         """
         board = self.board
         if board is None or type(self).squares is not Game.squares:
@@ -274,4 +274,4 @@ class Game(ABC, Generic[P, M]):
 
 
 AnyGame = Game[object, object]
-"""Game whose positions and moves the caller only passes on."""
+"""Type of a game whose positions and moves the caller passes on without looking into them."""

@@ -21,9 +21,9 @@ LENGTH = 16
 
 
 def compute_rules_digest(game: Game[Any, Any]) -> str:
-    """Return the digest of a game on its setup. Exceptions raised by faulty rules are passed on.
+    """Return the digest of a game's rules on its setup. Exceptions raised by faulty rules are passed on.
 
-    Every second match avoids moves that end it if there are others, so that boards fill up too.
+    Where it can, every second match avoids moves that end it, so that boards fill up too.
     """
     digest = sha256(_to_bytes([game.name, game.setup()]))
     remaining = POSITIONS

@@ -1,11 +1,11 @@
-"""Explicit game trees: games that consist of a given tree (source 001, section 5.4: ExplicitGame).
+"""Explicit game trees: games that consist of a given tree (ExplicitGame in section 5.4 of source 001 in docs/search.md).
 
 A leaf has a value for Maxie, which is also the game's estimate of the leaf. Estimating a node without a value raises
-NodeWithoutValue: the search has stopped at the wrong depth. The players alternate. A move is the number of a child, 0 to
-n - 1.
+NodeWithoutValue: the search has stopped at the wrong depth. The players alternate. A move is the number of a child, 0
+to n - 1 for a node with n children.
 
-As data, a tree is a node: {"name": "b", "children": [node, …]} or {"name": "c", "value": 3}. A leaf with the value
-null stands for a part of the tree that a search must not visit. An inner node that has a value can be estimated too.
+As data, a tree is a node: {"name": "b", "children": [node, …]} or {"name": "c", "value": 3}. A leaf with the value null
+stands for a part of the tree that a search must not visit. An inner node that has a value can be estimated too.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ MAX_NAME = 40
 
 
 class NodeWithoutValue(GameError):
-    """Raised when a node without a value is estimated."""
+    """Raised when a node without a value is estimated, because a search stops there."""
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A node of the tree: its name, its value if it has one, and the numbers of its children."""
+    """Node of a tree: its name, its value for Maxie (None if it has none), and the numbers of its children."""
 
     name: str
     value: int | None
@@ -47,7 +47,7 @@ class Explicit(Game[NodePosition, int]):
     name = "explicit"
 
     def __init__(self, nodes: Sequence[Node], player: Player = Player.MAXIE) -> None:
-        """Create the game of a tree given as `nodes`; the root is node 0 with `player` to move. Raises BadData."""
+        """Create the game of the tree `nodes`. Its root is node 0, where `player` is to move. Raises BadData."""
         self.nodes = tuple(nodes)
         self.first = player
         if not 1 <= len(self.nodes) <= MAX_NODES:
@@ -70,7 +70,10 @@ class Explicit(Game[NodePosition, int]):
 
     @classmethod
     def from_tree(cls, tree: object, player: Player = Player.MAXIE) -> Self:
-        """Return the game of a tree given as data. Raises BadData, naming the invalid node."""
+        """Return the game of a tree, given as the data of its root (see the module). At the root, `player` is to move.
+
+        Raises BadData, which names the invalid node.
+        """
         nodes: list[Node] = []
         children: list[list[int]] = []
         frontier: list[tuple[object, int | None]] = [(tree, None)]

@@ -1,7 +1,8 @@
-"""Graphs as adjacency lists (source 001, section 3).
+"""Graphs as adjacency lists (source 001 in docs/search.md, section 3).
 
 A graph of V vertices is a sequence of V sequences: entry v lists the targets of v's edges, in a fixed order. Vertices
-are 0 to V - 1. Edges are directed; an undirected graph contains both directions of each edge.
+are 0 to V - 1. Edges are directed; an undirected graph contains both directions of each edge. In O(V + E), E is the
+number of directed edges.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ def neighbours(graph: Graph, vertex: Vertex) -> Sequence[Vertex]:
 
 
 def from_edges(edges: Iterable[tuple[Vertex, Vertex]], size: int) -> tuple[tuple[Vertex, ...], ...]:
-    """Return the graph of `size` vertices with these directed edges; each list keeps the given order.
+    """Return the graph of `size` vertices with these directed edges. Targets keep the order of the edges given.
 
-    Raises NotInGraph for an edge with an end outside the graph. O(V + E) (source 001, task 3.2 allows O(E²)).
+    Raises NotInGraph for an edge with an end outside the graph. Takes O(V + E) time.
     """
     lists: list[list[Vertex]] = [[] for _ in range(size)]
     for source, target in edges:
@@ -56,7 +57,10 @@ def is_simple(graph: Graph) -> bool:
 
 
 def is_undirected(graph: Graph) -> bool:
-    """Return True if every edge has its reverse. O(V + E). False for the graph of source 001's Figure 1 (erratum 6)."""
+    """Return True if every edge has its reverse. O(V + E).
+
+    It is False for Figure 1 of source 001 (docs/search.md), which is a directed graph.
+    """
     edges = set(edges_of(graph))
     return all((target, source) in edges for source, target in edges)
 

@@ -26,12 +26,12 @@ from arena.games.basics import BadGame, GameError
 from arena.games.core import Game
 
 GROUP = "arena.games"
-"""Entry point group for games of installed packages; each entry is called as its class's `name`."""
+"""Entry point group for games of installed packages. The name of an entry is the `name` of its game class."""
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}", re.ASCII)
 """Pattern of a game's name."""
 _PREFIX = "arena_game_file_"
 _INSTALLED = (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), *site.getsitepackages())
-"""Folders of Python's modules and of the installed packages."""
+"""Folders of Python's modules and of the installed packages; their modules take precedence over those beside a game's file."""
 _LOADING = RLock()
 """Lock held while a game's file is run; reentrant, since the file may load another."""
 
@@ -122,7 +122,10 @@ def installed_games() -> Mapping[str, EntryPoint]:
 
 @cache
 def load_installed_game(name: str) -> GameClass:
-    """Return the game that an installed package provides under `name`. Runs its module. Raises BadGame, KeyError."""
+    """Return the game that an installed package provides under `name`, and run the game's module.
+
+    Raises BadGame if it cannot be loaded or played, and KeyError if no package provides it.
+    """
     point = installed_games()[name]
     where = f"the game {name} of {point.dist.name if point.dist else 'an installed package'} ({point.value})"
     try:
@@ -159,7 +162,10 @@ def check_game_class(game: GameClass, location: str) -> GameClass:
 
 
 def run_file(path: Path, prefix: str) -> ModuleType:
-    """Run a file and return its module, named with `prefix`. Raises any exception of the file, and ImportError."""
+    """Run a file and return its module, whose name is `prefix` and the file's name.
+
+    The file's folder is added to `sys.path`. Raises any exception of the file, and ImportError.
+    """
     name = prefix + path.stem
     spec = importlib.util.spec_from_file_location(name, path.resolve())
     if spec is None or spec.loader is None:
@@ -181,8 +187,9 @@ def run_file(path: Path, prefix: str) -> ModuleType:
 def _sys_path_index() -> int:
     """Return the index in `sys.path` for the folder of a user's file: after Python's modules and the installed packages.
 
-    So the files in the folder replace none of these. Folders of editable installations come later: in a checkout, whose
-    folders are called `games` and `match`, an import in the user's file finds the user's own `games.py`.
+    So no file in this folder replaces a module of Python or of a package. Folders of editable installations come later:
+    in a checkout, whose folders are called `games` and `match`, an import in the user's file finds the user's own
+    `games.py`.
     """
     last = (sys.path.index(folder) for folder in _INSTALLED if folder in sys.path)
     return max(last, default=len(sys.path) - 1) + 1

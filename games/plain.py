@@ -147,7 +147,11 @@ def _reject_mappings(data: Any) -> Any:
 
 
 def _check_bounds(data: object, depth_left: int) -> Any:
-    """Return the data with tuples instead of lists, so that it is hashable. Raises BadData beyond the bounds."""
+    """Return the data with tuples instead of lists, so that it is hashable.
+
+    Raises BadData for nesting deeper than `depth_left` levels, for values beyond MAX_LENGTH or MAX_INTEGER, and for
+    other types.
+    """
     if depth_left < 0:
         raise BadData(f"must not be nested deeper than {MAX_DEPTH} levels")
     if isinstance(data, list | tuple | dict) and len(data) > MAX_LENGTH:

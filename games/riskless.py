@@ -1,11 +1,11 @@
-"""Riskless: a deterministic Risk on a graph (source 001, section 4).
+"""Riskless: a deterministic Risk on a graph (source 001 in docs/search.md, section 4).
 
-A player moves all armies of one territory to an adjacent one; then every occupied territory of both
-players trains one army, up to the cap. The map itself is `games.riskless_map.RisklessMap`.
+A player moves all armies of one territory to an adjacent one; then every occupied territory of both players trains one
+army, up to the cap. The map itself is `games.riskless_map.RisklessMap`.
 
-A position has one signed number per territory: n > 0 means n armies of Maxie, n < 0 means -n of Minnie,
-0 is empty. One number is enough, because after training every occupied territory has at least one army.
-Only inside `successor` is a source briefly left with 0 armies.
+A position has one signed number per territory: n > 0 means n armies of Maxie, n < 0 means -n of Minnie, 0 is empty. One
+number is enough, because after training every occupied territory has at least one army. Only inside `successor` is a
+source briefly left with 0 armies.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from arena.games.core import MAXIE, MINNIE, BadData, Game, Outcome, Plain, Playe
 from arena.games.riskless_map import MAX_TERRITORIES, RisklessMap
 
 FIGHTS = 4.0
-"""Expected number of plies left, divided by the number of plies to the goal without fights."""
+"""Factor from the number of plies to the goal without fights to the expected number of plies left."""
 MIN_EXPECTED_PLIES = 24.0
 """Minimum of the expected number of plies, so that a long fight never uses up a clock. The ply limit may reduce it."""
 Move = tuple[int, int]
@@ -38,7 +38,7 @@ class Armies(NamedTuple):
 
 
 class Riskless(Game[Armies, Move]):
-    """The game on one map. Moves come territory by territory, neighbour by neighbour."""
+    """The game of Riskless on one map. Moves come in the order of their sources, then in the map's order of neighbours."""
 
     name = "riskless"
     ply_limit = None  # the map has one
@@ -126,15 +126,15 @@ class Riskless(Game[Armies, Move]):
         return pack(self._packed, *position.armies, 1 if position.player is MAXIE else -1)
 
     def estimate(self, position: Armies) -> int:
-        """Return Maxie's armies less Minnie's (source 001, section 4.1.3)."""
+        """Return Maxie's armies less Minnie's."""
         return sum(position.armies)
 
     def expected_plies(self, position: Armies) -> float:
         """Return the expected number of plies to the end, at most the rest of the ply limit.
 
-        Without fights, a player's territories would train the missing armies at one army per territory and ply. Fights
-        make the median match between equals two and a half times as long (italy, world, grid:5x5, ring:12). The factor
-        FIGHTS is higher, so that engines keep time for long matches.
+        Without fights, a player reaches the goal by training: one army per occupied territory and ply. Fights make the
+        median match between equals two and a half times as long (italy, world, grid:5x5, ring:12). The factor FIGHTS is
+        higher, so that engines keep time for long matches.
         """
         goal, way = self.map.armies_to_win, float(self.map.ply_limit)
         for sign in (1, -1):

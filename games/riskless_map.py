@@ -1,7 +1,7 @@
-"""The map of a Riskless match: territories, roads, limits and the starting position.
+"""Map of a Riskless match: territories, roads, limits and the starting position.
 
-A map is checked when it is created, whether it came from a file, a generator or the wire. `BadMap` names the invalid
-key, so that the code that loads a file can add its name.
+A map is checked when it is created, whether it comes from a file, a generator or a network message. `BadMap` names the
+invalid key, so that the code that loads a file can add the file's name.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAX_NAME = 40
 
 
 class BadMap(BadData):
-    """Raised when a map breaks a rule. `key` is the key at fault, and `why` the requirement."""
+    """Raised when a map is invalid. `key` is the invalid key of the setup, and `why` says what is required."""
 
     def __init__(self, key: str, why: str) -> None:
         super().__init__(f"{key}: {why}")
@@ -30,15 +30,15 @@ class BadMap(BadData):
 
 @dataclass(frozen=True)
 class RisklessMap:
-    """A simple, connected, undirected graph of territories, with the numbers of the game.
+    """A simple, connected, undirected graph of V territories, with the limits and the start of a match.
 
     territories    V names that differ even if case is ignored; a name of digits must be the territory's own number
     neighbours     V lists of territory numbers; their order is the move order
     territory_cap  maximum number of armies on a territory after training
-    armies_to_win  total that wins; reachable under the cap and not yet reached at the start
+    armies_to_win  number of armies with which a player wins; reachable under the cap, and not yet reached at the start
     ply_limit      number of plies after which the match is a draw
     start          V signed numbers: Maxie's armies are positive, Minnie's negative, 0 is empty
-    places         V points (x, y) on the picture, x to the right and y down, any unit
+    places         V points (x, y) on the picture, x to the right and y down, in any unit
     """
 
     name: str
@@ -152,9 +152,9 @@ class RisklessMap:
         return self.territories[territory] if 0 <= territory < self.size else str(territory)
 
     def find_territory(self, text: str) -> int:
-        """Return the territory with this number or name; case is ignored.
+        """Return the number of the territory with this number or name; case is ignored.
 
-        The BadData for any other text lists similar names.
+        Raises BadData for any other text; the message lists similar names.
         """
         words = " ".join(text.split())
         if words.isdecimal() and len(words) < 6 and int(words) < self.size:
@@ -167,7 +167,7 @@ class RisklessMap:
         raise BadData(f"no territory is called {words!r:.60}: choose from {hint}")
 
     def to_data(self) -> dict[str, Plain]:
-        """Return the map as the `setup` of a record or of a match start."""
+        """Return the map as plain data: the `setup` in a match's record and in the messages that start a match."""
         return {
             "map": self.name,
             "territories": list(self.territories),

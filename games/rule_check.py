@@ -19,9 +19,9 @@ from arena.games.digest import compute_rules_digest
 MAX_PLIES = 10_000
 """Number of plies after which a random match is taken to have no end."""
 MAX_EXCERPT = 60
-"""Maximum number of characters of a value in an error message."""
+"""Maximum number of characters of a value that an error message quotes."""
 MARK = 4
-"""Maximum number of characters of a mark on a cell."""
+"""Maximum number of characters of a mark, the text that `Game.marks` gives for a cell."""
 
 RULES = {
     "start": "Maxie moves first, at ply 0; from_setup(setup()) returns an equal game",
@@ -43,7 +43,7 @@ RULES = {
 
 @dataclass(frozen=True)
 class BrokenRule:
-    """A rule that a game breaks, with the observed behaviour and the moves from the start that lead there."""
+    """A rule that a game breaks: its name in RULES, the observed behaviour, and the moves from the start that lead there."""
 
     rule: str
     why: str
@@ -51,7 +51,7 @@ class BrokenRule:
 
 
 class _RuleViolation(Exception):
-    """Raised when a rule is broken in the current position."""
+    """Raised when a rule is broken in the current position; `rule` is its name in RULES."""
 
     def __init__(self, rule: str, why: str) -> None:
         super().__init__(why)
@@ -94,7 +94,7 @@ def check_rules(
 
 
 def fixed_choices() -> Callable[[int], int]:
-    """Return a function that chooses moves for `check_rules` pseudo-randomly, with the same choices in every run."""
+    """Return a pseudo-random `choose` for `check_rules`, which makes the same choices in every run."""
     state = 1
 
     def choose(count: int) -> int:
@@ -112,9 +112,12 @@ def _try_match(
     known_moves: dict[Any, None],
     on_match_end: Callable[[int], None],
 ) -> bool:
-    """Play one match and record its faults.
+    """Play one match, and record its faults. The other arguments are as in `check_rules`.
 
-    Return False if it could not be finished, because more matches would find nothing new.
+    record_fault  called with each fault and the moves that lead to it
+    known_moves   moves seen so far, from which illegal moves of other positions are taken; new ones are added
+
+    Return False if the match could not be played to its end. More matches would then find nothing new.
     """
     played: list[str] = []
     try:

@@ -1,7 +1,7 @@
-"""Tic-tac-toe (noughts and crosses; source 003). Maxie plays X and moves first, Minnie plays O.
+"""Tic-tac-toe (noughts and crosses). Maxie plays X and moves first, Minnie plays O.
 
-Cells are numbered 0 to 8 row by row from the top left. People type a column letter and a row
-number, from `a1` at the top left (cell 0) and `b1` to its right (cell 1) to `c3`, or the cell number itself.
+Cells are numbered 0 to 8 row by row from the top left. People type a column letter and a row number, from `a1` at the
+top left (cell 0) and `b1` to its right (cell 1) to `c3`, or the cell number itself.
 """
 
 from __future__ import annotations
@@ -60,7 +60,10 @@ class TicTacToe(Game[Board, int]):
         return None if EMPTY in cells else Outcome(None, Reason.BOARD_FULL)
 
     def estimate(self, position: Board) -> int:
-        """Return the number of lines still open to Maxie less those still open to Minnie (source 003, cutting off and evaluation)."""
+        """Return the number of lines still open to Maxie less those still open to Minnie.
+
+        A line is open to a player if it has no mark of the opponent. The estimate is from source 003 in docs/search.md.
+        """
         lines = ["".join(position.cells[cell] for cell in line) for line in LINES]
         return sum("O" not in line for line in lines) - sum("X" not in line for line in lines)
 

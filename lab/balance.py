@@ -1,7 +1,7 @@
 """Fair starts: a measure of the advantage that a start gives to one side, and a search for a fair start.
 
 A start is two sets of territories, Maxie's and Minnie's. Only the graph is considered, not the armies: by convention
-Minnie gets one army more, because Maxie moves first.
+Minnie gets one army more, because Maxie moves first. In formulas, V is the number of territories and E that of roads.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Side = tuple[int, ...]
 
 
 def all_distances(graph: Graph) -> list[list[int]]:
-    """Return the number of roads on the shortest way between every two territories of a connected graph, in O(V E)."""
+    """Return, for each territory, its distances in roads to all territories of a connected graph. O(V E)."""
     return [_distances_from(graph, v) for v in range(len(graph))]
 
 
@@ -32,7 +32,10 @@ def _distances_from(graph: Graph, start: int) -> list[int]:
 
 
 class Balance:
-    """Measure of starts on a connected graph. Creating it takes O(V E) time; measuring a start, O(V × its territories)."""
+    """Measure of starts on a connected graph.
+
+    Creating it takes O(V E) time. Measuring a start takes O(V) time for each territory of the start.
+    """
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -41,9 +44,12 @@ class Balance:
     def imbalance(self, maxie: Sequence[int], minnie: Sequence[int]) -> int:
         """Return the imbalance of a start: 0 if both sides are equal, and more the more they differ.
 
-        It is the sum of four differences between the sides: in roads from their territories; in the number of territories
-        at each distance from them; in the number of territories nearer to them than to the other side; and, in ascending
-        order, in the distances from each of their territories to the nearest enemy territory.
+        It is the sum of four differences between the sides:
+
+        - the number of roads from the side's territories
+        - the number of territories at each distance from the side
+        - the number of territories that are nearer to the side than to the other one
+        - the distances from the side's territories to the nearest enemy territory, compared in ascending order
         """
         from_maxie = self._nearest_distances(maxie)
         from_minnie = self._nearest_distances(minnie)

@@ -54,7 +54,7 @@ CHUNK = 10
 
 
 LEAD = 0.55
-"""Minimum winning chance of a player who leads."""
+"""Minimum winning chance, from 0 to 1, at which a player leads."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,8 @@ class MatchCourse:
 def match_course(game: Riskless, match: PlayedMatch, searcher: NodeSearcher, nodes: int) -> MatchCourse:
     """Return the measured properties of a match.
 
-    nodes: number of nodes for each move of the position at half time, to measure how much its moves differ
+    searcher  searcher that measures how much the moves of the position at half time differ
+    nodes     number of nodes for each of these moves
     """
     # The last move of a line biases an estimate towards the player who makes it; the mean of two plies removes the bias.
     chances = [
@@ -143,7 +144,14 @@ def estimate_share(count: float, total: int, variance: float | None = None) -> E
 
 @dataclass
 class EqualResults:
-    """Results of the matches between equal searchers of one strength."""
+    """Results of the matches between equal searchers of one strength.
+
+    nodes    nodes per move of both searchers
+    plies    number of plies of each match, including the opening
+    endings  number of matches by the reason for their end
+    wins     number of matches by winner; None for draws
+    courses  properties of each match
+    """
 
     nodes: int
     plies: list[int] = field(default_factory=list)
@@ -187,7 +195,7 @@ class EqualResults:
 
     @property
     def comebacks(self) -> EstimatedMean | None:
-        """Share of decided matches won by the player behind at half time; None if no match was decided."""
+        """Share of decided matches won by the player behind at half time; None if nobody was behind in one."""
         comebacks = [each.comeback for each in self.courses if each.comeback is not None]
         return estimate_share(sum(comebacks), len(comebacks)) if comebacks else None
 
@@ -212,7 +220,7 @@ class EqualResults:
 
 @dataclass
 class StrengthSignal:
-    """Results of the pairs between a strong searcher and a weak one."""
+    """Results of the pairs between a strong searcher and a weak one. `strong` and `weak` are their nodes per move."""
 
     strong: int
     weak: int
@@ -262,7 +270,7 @@ class StrengthSignal:
 
 @dataclass
 class MeasuredMap:
-    """A map and the results of its matches."""
+    """Map with the results of its matches: between equal searchers at each strength, and between a strong and a weak one."""
 
     map: RisklessMap
     evaluator: str
@@ -274,7 +282,8 @@ class MeasuredMap:
 class _Task:
     """Task for one process: matches between searchers of `one` and `other` nodes per move.
 
-    openings  numbers of the openings: i is `starts[i]`, or 4 to 9 random plies chosen by `seed` and i if `starts` is None
+    openings  numbers of the openings
+    starts    list of which opening number i is the i-th; None for 4 to 9 random plies, chosen by `seed` and i
     """
 
     game: str
@@ -308,10 +317,13 @@ def measure_maps(
     openings: Sequence[Opening] | None = None,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Iterator[MeasuredMap]:
-    """Yield the measurements of each map: `matches` between equal searchers of each strength, and half as many pairs
-    between the strong and the weak searcher.
+    """Yield the measurements of each map.
 
     game       spec of the game, from `KNOWN.spec`: Riskless or a subclass
+    matches    number of matches between equal searchers of each strength; half as many pairs are played between the
+               strong and the weak searcher
+    processes  number of processes that play
+    strengths  nodes per move of the equal searchers
     openings   openings for a single map, at least one for each match; by default random plies
     progress   called with the number of matches played since the last call
 
@@ -341,7 +353,12 @@ def measure_maps(
 
 
 def count_matches(maps: int, matches: int, strengths: int = len(STRENGTHS)) -> int:
-    """Return the number of matches that `measure_maps` plays."""
+    """Return the number of matches that `measure_maps` plays.
+
+    maps       number of maps
+    matches    number of matches between equal searchers of each strength
+    strengths  number of strengths
+    """
     return maps * (strengths * matches + 2 * max(1, matches // 2))
 
 

@@ -30,9 +30,9 @@ from arena.match.openings import Opening, position_after, random_opening
 
 TABLE_MB = 1
 REPLIES_SHARE = 4
-"""Each reply to an opening is searched with the nodes of a normal search divided by this number."""
+"""Divisor of `Criteria.nodes` for the search of each reply to an opening."""
 QUARTERS = (3, 5)
-"""Quarters of a strength's nodes per move, one for each match at that strength.
+"""Nodes per move of the two matches at a strength, in quarters of the strength's nodes.
 
 They differ, because equal engines with equal nodes would repeat the match.
 """
@@ -44,7 +44,11 @@ BARREN = 1_000
 
 @dataclass(frozen=True)
 class Criteria:
-    """Tests that an opening must pass, and the searches for them. Winning chances are from 0 to 1."""
+    """Tests that an opening must pass, and the settings of their searches. Winning chances are from 0 to 1.
+
+    exact  setting `exact` of the compiled searcher
+    nodes  number of nodes for the search of an opening; each reply gets a quarter of them (REPLIES_SHARE)
+    """
 
     evaluator: str
     exact: bool

@@ -34,7 +34,7 @@ class NodeSearcher(Protocol):
     """Searcher of one game with a limit of nodes per search. It keeps a table of positions between searches."""
 
     def deepen(self, position: Any, *, max_depth: int, max_nodes: int) -> Iterator[Report[Any]]:
-        """Search a position with growing depth, and yield a report for each depth, as `bots.search.deepening.deepen`."""
+        """Search a position with growing depth, and yield a report for each depth, like `bots.search.deepening.deepen`."""
 
     def clear(self) -> None:
         """Clear the table of positions."""
@@ -96,7 +96,7 @@ class PlayedMatch:
 
     winner: Player | None
     reason: str
-    """Reason for the end: a word of the game, REPETITION or CUT."""
+    """Reason for the end: `Outcome.word` of the game, REPETITION or CUT."""
     positions: tuple[Any, ...]
     reports: tuple[Report[Any], ...]
 
@@ -123,9 +123,13 @@ def play_match(
     nodes: int | Mapping[Player, int],
     max_plies: int = 1 << 30,
 ) -> PlayedMatch:
-    """Play one match from `start`. It is drawn after `max_plies` plies, and by the default rule of repetition.
+    """Play one match from the position `start`.
 
-    nodes  nodes per move, for both players or by player
+    seats      searcher of each player
+    nodes      nodes per move, for both players or by player
+    max_plies  number of plies after which the match is cut off as a draw
+
+    Positions that repeat make a draw as by the server's default rules.
     """
     position = start
     repetitions = RepetitionCounter(game)
@@ -159,7 +163,7 @@ def play_pair(
 
 
 def settled_value(searcher: NodeSearcher, position: Any, nodes: int, depth: int = MAX_DEPTH) -> int:
-    """Return the mean of a search's values at its last two depths, or the last value if it is decided.
+    """Return the mean of a search's values at its last two depths, or the last value if it shows a forced end.
 
     Estimates alternate between odd and even depths, because an estimate favours the player who made the last move.
     """

@@ -50,7 +50,10 @@ HELD_OUT = (
 
 
 def load_variant(name: str) -> RisklessMap:
-    """Return the map with a name as described above; `name` also becomes the map's name. Raises MapError."""
+    """Return the map of a name in one of the forms that the module describes; `name` also becomes the map's name.
+
+    Raises MapError.
+    """
     base, colon, numbers = name.rpartition(":")
     if "=" not in numbers or numbers.endswith(".toml"):
         return _load_base_map(name)

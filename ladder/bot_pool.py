@@ -1,4 +1,4 @@
-"""Interface through which the runner uses the bots of an event."""
+"""Interface through which the runner of an event uses the event's bots."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class BotPool(Protocol):
     """
 
     def reserve(self, bot: str) -> str | None:
-        """Reserve a free connection of the bot and return the connection's name; None if the bot has none."""
+        """Reserve a free connection of the bot, and return the connection's name; None if the bot has no free connection."""
 
     def release(self, name: str) -> None:
         """Release a reserved connection that played no match."""
@@ -24,7 +24,7 @@ class BotPool(Protocol):
         """Release the connection after a match.
 
         answered  True if the bot made a move, False if it made none when it had to, None if it never had to
-        gave_up   `resigned` or `crashed` if the bot ended the match so; otherwise empty
+        gave_up   `resigned` or `crashed` if the bot ended the match in this way; otherwise empty
         """
 
     def announced_threads(self, bot: str) -> int:

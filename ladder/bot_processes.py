@@ -90,7 +90,10 @@ class BotProcesses:
                     raise BotRefused(f"bot {bot}: {process.refusal}")
 
     async def wait_connected(self) -> None:
-        """Wait until every process has connected or failed, for a limited time. Raises BotRefused."""
+        """Wait until every process has connected or failed, but no longer than the restart policy's `settle`.
+
+        Raises BotRefused if a bot cannot be started.
+        """
         with anyio.move_on_after(self._restart_policy.settle):
             self.check()
             while any(process.state is BotState.STARTING for process in self._all_processes()):
@@ -114,11 +117,15 @@ async def open_bot_processes(
 ) -> AsyncIterator[BotProcesses]:
     """Start the processes of all bots, and end them at the end of the block.
 
-    process_count  returns the number of processes of a bot
-    folder         working folder of the bots; None for the current folder
-    games          custom games that the bots need, as FILE.py:Class
-    on_notice      called for each crash, hang and lost bot, and for the first resignations; the text names the bot and ends
-                   with the last lines of its output
+    host            server to which the bots connect
+    process_count   returns the number of processes of a bot
+    folder          working folder of the bots; None for the current folder
+    restart_policy  limits for the bots' processes, such as the number of restarts; None for the default limits
+    games           custom games that the bots need, as FILE.py:Class
+    on_notice       called for each crash, hang and lost bot, and for the first resignations; the text names the bot and
+                    ends with the last lines of its output
+
+    The processes may still be starting when the block begins; see `BotProcesses.wait_connected`.
     """
     restart_policy = restart_policy or RestartPolicy()
     processes: dict[str, list[BotProcess]] = {}
@@ -145,5 +152,12 @@ async def open_bot_processes(
 
 
 def start_command(bot: BotPlan, url: str, name: str, games: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the command that starts the bot. It does not contain the token, because other users can see command lines."""
+    """Return the command that starts the bot.
+
+    url    address of the server
+    name   name under which the bot connects
+    games  custom games that the bot needs, as FILE.py:Class
+
+    The command does not contain the bot's token, because other users can see command lines.
+    """
     return bot.command if bot.engine is None else make_engine_command(bot.engine, url, name, games)

@@ -38,10 +38,13 @@ if TYPE_CHECKING:
     from distributed import Client
 
 LOOK_SECONDS = 2.0
-"""Interval at which the workers are counted while nothing else happens, in seconds."""
+"""Seconds between counts of the cluster's workers while no pair ends."""
 
 WORKERS_TRIED = 4
-"""Number of workers to which a pair is given if they die: the first, and the cluster's `allowed-failures` more."""
+"""Number of workers to which a pair is given, one after another, if each dies.
+
+The cluster's setting `allowed-failures` counts them without the first.
+"""
 
 
 class ClusterLost(Exception):
@@ -50,9 +53,9 @@ class ClusterLost(Exception):
 
 @asynccontextmanager
 async def open_cluster(address: str, seconds: float) -> AsyncIterator[Client]:
-    """Connect to the scheduler at `address` for the duration of the block. Raises ClusterLost.
+    """Connect to the Dask scheduler at `address` for the duration of the block. Raises ClusterLost.
 
-    seconds  maximum time to wait for the scheduler's answer
+    seconds  maximum number of seconds to wait for the scheduler's answer
     """
     from distributed import Client  # noqa: PLC0415  an extra, and slow to import
 
@@ -89,11 +92,17 @@ class ClusterRunner:
         seconds_left: Callable[[], float] = lambda: math.inf,
         wait: float = 60,
     ) -> None:
-        """Create a runner. Other arguments are as for ladder.runner.Runner.
+        """Create a runner. Arguments not listed here are as for `ladder.runner.Runner`.
 
-        concurrency    number of pairs in parallel; 0: one per thread of the workers
-        folder         folder of the bots' files; None for the current folder
-        wait           maximum time without any worker, in seconds
+        client          connection to the cluster's scheduler
+        host            server that stores the records
+        bots            bots of the plan, by name
+        on_notice       called with each text about a bot, such as a crash
+        concurrency     number of pairs in parallel; 0: one per thread of the workers
+        folder          folder of the bots' files; None for the current folder
+        grace_ms        time for a disconnected bot to return, in ms
+        restart_policy  limits for the bots' processes on a worker; None for the default limits
+        wait            maximum time without any worker, in seconds
         """
         self._client = client
         self._host = host
@@ -116,7 +125,8 @@ class ClusterRunner:
     async def run(self, schedule: Schedule, should_stop: Callable[[], bool] = lambda: False) -> None:
         """Play the matches of the schedule until all are played or `should_stop` returns True.
 
-        Raises BotRefused, ClusterLost.
+        Cancellation drops the matches in play. Raises BotRefused if a bot cannot be started, and ClusterLost if there
+        is no worker for too long or the scheduler is lost.
         """
         alone_since: float | None = None
         async with anyio.create_task_group() as tasks:
@@ -215,7 +225,10 @@ class ClusterRunner:
         )
 
     async def _run_job(self, job: PairJob) -> tuple[PairResult, str]:
-        """Return a worker's result, empty if no worker returns one, and the reason for which records may be missing."""
+        """Return a worker's result, and the reason for which records may be missing in it.
+
+        The result is empty if no worker returns one.
+        """
         # A new key each time: the cluster must not answer with the result of an earlier attempt.
         future = self._client.submit(play_pair, job, key=f"arena-pair-{uuid.uuid4().hex}", pure=False)
         try:
@@ -240,7 +253,7 @@ def _unknown_threads(_bot: str) -> int:
 
 
 def start_next_pair(schedule: Schedule) -> list[tuple[str, Pairing]]:
-    """Start the next match of the schedule and the other match of its pair. Return those that remain, with their ids.
+    """Mark the next match of the schedule, and the other match of its pair, as started. Return them with their ids.
 
     The list has two matches, one if the other is already played, or none if no match can start.
     """

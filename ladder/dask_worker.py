@@ -146,7 +146,7 @@ def _event_terms(terms: Terms, bots: Sequence[BotPlan]) -> EventTerms:
 
 
 class _AssignedMatches:
-    """Matches of a job, as a MatchQueue."""
+    """Matches of a job, as a `ladder.runner.MatchQueue`."""
 
     def __init__(self, matches: Sequence[tuple[str, Pairing]]) -> None:
         # The terms of this worker have only one start, so its index is 0, unlike in the event.

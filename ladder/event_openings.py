@@ -18,12 +18,12 @@ from arena.maps.openings_file import read_openings, shipped_openings_file
 from arena.match.openings import Opening, random_opening
 
 SHIPPED: Final = "shipped"
-"""Option value for the built-in openings of each map."""
+"""Value of the option `--openings`, and of its key in a plan, for the openings shipped with each map."""
 
 ATTEMPTS = 64
-"""Number of random openings tried to find a new one.
+"""Number of random openings tried to find a new one for a start position.
 
-It is halved after each search without success, because small games have few openings.
+After each search without success, the number is halved for this position, because small games have few openings.
 """
 
 
@@ -47,7 +47,10 @@ class RandomOpenings:
         self._attempts = [ATTEMPTS for _ in games]
 
     def opening(self, round: int, start: int) -> Opening:
-        """Return the opening of a round (from 0) on a start. It differs from all earlier ones, if such an opening is found."""
+        """Return the opening of a round (from 0) on the start position with the index `start`.
+
+        It differs from all earlier ones on this position, if such an opening is found.
+        """
         openings = self._openings[start]
         while len(openings) <= round:
             openings.append(self._random_opening(len(openings), start))
@@ -71,10 +74,10 @@ class ListedOpenings:
 
     def __init__(self, openings: Sequence[Sequence[Opening]]) -> None:
         self.listed = openings
-        """List of openings for each start, in the order of rounds."""
+        """Lists of openings in the order of rounds, one list for each start position."""
 
     def opening(self, round: int, start: int) -> Opening:
-        """Return the opening of a round (from 0) on a start."""
+        """Return the opening of a round (from 0) on the start position with the index `start`."""
         openings = self.listed[start]
         return openings[round % len(openings)]
 
@@ -83,9 +86,12 @@ Openings = NoOpenings | RandomOpenings | ListedOpenings
 
 
 def load_shipped_openings(maps: Sequence[str], games: Sequence[AnyGame], seed: int) -> ListedOpenings:
-    """Return the openings shipped with these maps, in an order chosen by `seed`. A map without any gets an empty opening.
+    """Return the openings shipped with these maps, in an order chosen by `seed`.
 
-    Raises BadOpenings if a file of openings was made for another version of its map.
+    games  game on each of the maps
+
+    A map without shipped openings gets an empty opening, and so does a game other than Riskless. Raises BadOpenings if
+    a file of openings was made for another version of its map.
     """
     return ListedOpenings(
         [_built_in_openings(name, game, seed) for name, game in zip(maps, games, strict=True)]

@@ -28,13 +28,13 @@ from arena.server.processes.bot_process import RestartPolicy
 from arena.server.store.ladders import StoredLadder, set_bots
 
 GRACE_MS = 2_000
-"""Time for a disconnected bot to return, in ms. It is short: on one machine, a lost connection means a crash."""
+"""Milliseconds that a disconnected bot has to return. They are few: on one machine, a lost connection means a crash."""
 
 READY_MS = 30_000
-"""Time for a bot to get ready for a match, in ms. Compiling a search for the first time takes seconds."""
+"""Milliseconds that a bot has to get ready for a match. Compiling a search for the first time takes seconds."""
 
 CLUSTER_SECONDS = 10
-"""Maximum time to wait for the answer of a cluster's scheduler, in seconds."""
+"""Maximum number of seconds to wait for the answer of a cluster's scheduler."""
 
 
 class ProgressObserver(Protocol):
@@ -149,7 +149,10 @@ class EventRunner:
             await runner.run(schedule, self._should_stop)
 
     def _resume(self) -> Schedule:
-        """Return the schedule without the matches that the store has; add those missing in the record file to it."""
+        """Return the schedule without the matches in the store.
+
+        Matches that are in the store but not in the record file are appended to this file.
+        """
         ladder, stored_ladder = self._ladder, self._stored_ladder
         voids = ladder.begin(stored_ladder.uid, stored_ladder.records)
         if ladder.schedule is None:
@@ -164,7 +167,7 @@ class EventRunner:
         return ladder.schedule
 
     def _is_finished(self, schedule: Schedule) -> bool:
-        """Return True if no match or no time is left."""
+        """Return True if no match or no time is left, or if the ladder is to stop."""
         return not schedule or self._should_stop() or self._stored_ladder.seconds >= self._ladder.plan.seconds
 
     async def _run(self, schedule: Schedule, bots: BotPool) -> None:

@@ -17,7 +17,7 @@ from arena.protocol.values import Players
 from arena.rating.pairing import Pairing
 
 LONG_MATCH = 1000
-"""Number of plies assumed for a match without a ply limit when its time limit is computed."""
+"""Number of plies that the time limit of a match allows for if the match has no ply limit."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class EventTerms:
 
     event: str
     starts: Sequence[AnyGame]
-    """Games with their setups, to which pairings refer by index."""
+    """Start positions, each as a game on a setup; `Pair.start` is an index into them."""
     time_control: TimeControl
     margin_ms: int
     ready_ms: int
@@ -35,12 +35,17 @@ class EventTerms:
     odds: Mapping[str, str] = field(default_factory=dict)
     """Time controls of bots that differ from `time_control`, by the bots' names in the plan."""
     slack_seconds: float = 60
-    """Time after the longest possible duration of a match at which the match is given up as void, in seconds."""
+    """Seconds beyond the longest possible duration of a match after which the match is given up as void."""
 
     def match_terms(
         self, match: str, pairing: Pairing, maxie: str, minnie: str, thread_limits: ThreadLimits
     ) -> Terms:
-        """Return the terms of one match between bots connected under the names `maxie` and `minnie`."""
+        """Return the terms of one match.
+
+        match          id of the match
+        maxie, minnie  names under which the two bots are connected
+        thread_limits  maximum number of search threads of each bot
+        """
         return Terms(
             match=match,
             event=self.event,
@@ -56,7 +61,7 @@ class EventTerms:
         )
 
     def unplayed_record(self, match: str, pairing: Pairing, result: Result) -> Record:
-        """Return the record of a match with this result that was not played."""
+        """Return the record of a match that was not played, with this result; `match` is the id of the match."""
         game = self.starts[pairing.pair.start]
         return Record(
             format=FORMAT,

@@ -29,18 +29,18 @@ class TooFewBots(Exception):
 
 @dataclass(frozen=True)
 class ExternalBotSettings:
-    """Address at which a ladder waits for external bots, and its waiting times in seconds."""
+    """Address on which a ladder's server listens for external bots, and the ladder's waiting times in seconds."""
 
     host: str
     port: int
     bots: int
-    """Number of bots to wait for."""
+    """Number of bots for which the ladder waits; it also accepts more."""
     wait: float = 60
-    """Maximum time to wait for the bots."""
+    """Maximum number of seconds to wait for the bots."""
     settle: float = 5
-    """Time without a new bot after which the ladder begins, if `bots` are connected."""
+    """Number of seconds without a new bot after which the ladder begins, once `bots` are connected."""
     away: float = 30
-    """Time without a connection after which a bot is lost."""
+    """Number of seconds without a connection after which a bot is lost."""
     silent_matches: int = 2
     """Number of consecutive matches without any move after which a bot is lost."""
 
@@ -69,12 +69,18 @@ class ExternalBot:
         self.playing = False
 
     def record_match(self, max_silent_matches: int, *, answered: bool) -> None:
-        """Record whether the bot made a move in its last match. It is lost after `max_silent_matches` matches in a row without one."""
+        """Record whether the bot made a move in its last match.
+
+        The bot is lost after `max_silent_matches` matches in a row without a move.
+        """
         self._silent_matches = 0 if answered else self._silent_matches + 1
         self.is_lost = self.is_lost or self._silent_matches >= max_silent_matches
 
     def record_presence(self, now: float, max_away_seconds: float, *, is_connected: bool) -> None:
-        """Record whether the bot is connected at `now`. It is lost after `max_away_seconds` without a connection."""
+        """Record whether the bot is connected at time `now` (monotonic, in seconds).
+
+        The bot is lost after `max_away_seconds` without a connection.
+        """
         if is_connected:
             self._away_since = None
         elif self._away_since is None:
@@ -177,7 +183,8 @@ async def gather_bots(
 ) -> ExternalBots:
     """Wait for bots that play `game`, and return them. Given `names`, wait only for these bots.
 
-    If some bots are missing after the waiting time, return the others. Raises TooFewBots if fewer than two connected.
+    If some bots are missing after the waiting time, go on without them; missing bots of `names` are returned as
+    disconnected. Raises TooFewBots if fewer than two connected.
     """
     connected: set[str] = set()
     with anyio.move_on_after(settings.wait):

@@ -32,24 +32,30 @@ from arena.server.store.ladder_lock import short_digest
 
 @dataclass
 class Ladder:
-    """A ladder, or a match of two bots: its plan, its schedule, and the matches played so far."""
+    """A ladder, or a match of two bots: its plan, its schedule, and the matches played so far.
+
+    starts    start positions, each as a game on a setup
+    kind      `ladder`, or `match` for two bots
+    schedule  schedule of the matches; None before `begin`
+    played    finished matches that count, in the order in which they finished
+    """
 
     plan: LadderPlan
     starts: Sequence[AnyGame]
     record: Path | None = None
-    """File to which finished matches are appended, one a line; None to name the file after the start of the event."""
+    """File to which finished matches are appended, one per line; None to name the file after the start of the event."""
     kind: str = "ladder"
     openings: Openings = field(default_factory=NoOpenings)
     machine: Sequence[int] = field(default_factory=usable_cores)
     """Numbers of the cores that this process may use."""
     named: bool = True
-    """True if the user named the event; otherwise the latest event that no user named is resumed."""
+    """True if the user named the event. Otherwise the event may resume the latest one that no user named."""
     schedule: Schedule | None = None
     played: list[tuple[Pairing, Record]] = field(default_factory=list)
     resumed: int = 0
     """Number of matches in `played` from earlier runs."""
     other_lines: int = 0
-    """Number of lines that the record file had before, without those of this event."""
+    """Number of lines in the record file that belong to other events."""
     stopped: bool = False
     """True if the ladder was stopped before its end."""
 
@@ -74,8 +80,9 @@ class Ladder:
         self.plan = replace(self.plan, bots=tuple(BotPlan(name) for name in names))
 
     def begin(self, event: UUID, finished: Mapping[str, Record] | None = None) -> list[Record]:
-        """Create the schedule without the matches in `finished`. Return the void ones among these, which are played again.
+        """Create the schedule of the matches that are not in `finished`. Return the void matches, which are played again.
 
+        event     id of the event
         finished  finished matches by id, in the order in which they finished
         """
         plan = self.plan
@@ -121,7 +128,7 @@ class Ladder:
 
     @property
     def threads(self) -> ThreadAllocation:
-        """Threads of each bot, and the number of matches in parallel."""
+        """Allocation of threads to the bots, and of matches that run in parallel."""
         return ThreadAllocation(self.plan.bots, len(self.cores), self.plan.concurrency, self.total_matches)
 
     @property
@@ -177,7 +184,10 @@ class Ladder:
 
 
 def _file_digests(bots: Sequence[BotPlan], folder: Path) -> dict[str, str]:
-    """Return a digest of each bot's file, by bot. An event with an edited file is not resumed, so results do not mix."""
+    """Return a digest of each bot's file, by the bot's name; bots without a file are left out.
+
+    If a file has changed, the event is not resumed, so that results of different bots do not mix.
+    """
     files = {bot.name: folder / file for bot in bots if bot.engine and (file := _engine_file(bot.engine))}
     return {
         name: short_digest(file.read_bytes().decode("latin-1"))

@@ -35,10 +35,13 @@ from arena.server.store.ladders import StoredLadder, claim_ladder, finish_ladder
 from arena.server.web.live import EventProgress
 
 RECORDS = "ARENA_RECORDS"
-"""Environment variable with the folder for records if `--record` is not given; without it, the current folder."""
+"""Environment variable that names the folder for records if `--record` is not given.
+
+Without the variable, records go to the current folder.
+"""
 
 EXTERNAL_GRACE_MS = 10_000
-"""Time for a disconnected external bot to return, in ms."""
+"""Milliseconds that a disconnected external bot has to return."""
 
 
 async def run_ladder(
@@ -56,16 +59,19 @@ async def run_ladder(
 ) -> None:
     """Play a ladder to its end, until `should_stop` returns True, or until a signal; `ladder` then holds the results.
 
-    database  URL of a store, in which an interrupted event is resumed; None for a temporary store
-    external  settings for bots that connect by themselves; None to start the bots of the plan
-    cluster   address of a Dask scheduler whose workers play; None to play on this machine
-    port      port of the page on this machine, if `external` is None; 0 for any free port
-    on_open   called with the server's URL: after the started bots have connected, or before external bots connect
-    test      sequential test that the page shows
+    observer        is told of finished matches and of problems
+    database        URL of a store, in which an interrupted event is resumed; None for a temporary store
+    restart_policy  limits for the bots' processes, such as the number of restarts; None for the default limits
+    external        settings for bots that connect by themselves; None to start the bots of the plan
+    cluster         address of a Dask scheduler whose workers play; None to play on this machine
+    port            port of the web page on this machine, if `external` is None; 0 for any free port
+    on_open         called with the server's URL: after the started bots have connected, or before external bots connect
+    test            sequential test that the web page shows
 
-    Further signals are ignored: the cleanup takes a few seconds at most. Raises bots.BotRefused,
-    external_bots.TooFewBots, cluster.ClusterLost, host.CannotListen, store.database.StoreError,
-    store.ladder_lock.CannotResume, ModuleNotFoundError without the extra `cluster`, and OSError for the record file.
+    After the first signal, further signals are ignored: the cleanup takes a few seconds at most. Raises
+    bot_pool.BotRefused, external_bots.TooFewBots, dask_runner.ClusterLost, server.host.CannotListen,
+    server.store.database.StoreError, server.store.ladder_lock.CannotResume, ModuleNotFoundError without the extra
+    `cluster`, and OSError for the record file.
     """
     problem: Exception | None = None
     async with anyio.create_task_group() as tasks:
@@ -135,9 +141,9 @@ async def _claim_or_notify_bots(
     database: str | None,
     external: ExternalBotSettings | None,
 ) -> AsyncIterator[StoredLadder]:
-    """Claim the event and yield it. If that fails, first let external bots connect, to tell them that the event is over.
+    """Claim the event, so that no other process plays it, and yield it.
 
-    Raises CannotResume.
+    If that fails, first let external bots connect, to tell them that the event is over. Raises CannotResume.
     """
     async with AsyncExitStack() as stack:
         try:
@@ -154,7 +160,10 @@ async def _claim_or_notify_bots(
 
 @asynccontextmanager
 async def _claim_event(ladder: Ladder, host: Host, database: str | None) -> AsyncIterator[StoredLadder]:
-    """Claim a new or a resumed event, and yield it; without a database it is always new."""
+    """Claim a new or a resumed event, so that no other process plays it, and yield it.
+
+    Without a database the event is always new.
+    """
     auto = f"{ladder.kind}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
     if database is None:
         event = ladder.plan.event if ladder.named else auto

@@ -17,7 +17,7 @@ PASSES = 8
 
 
 def cores_for_bots(all_cores: list[int]) -> list[int]:
-    """Return the cores for pinned bots: all but the first, which is the server's; of two cores or one, all."""
+    """Return the cores for pinned bots: all but the first, which is the server's. Of one or two cores, return all."""
     return all_cores[1:] if len(all_cores) > 2 else all_cores
 
 
@@ -36,10 +36,10 @@ class Pinning:
     def __init__(
         self, cores: Sequence[int], max_threads: int, find_process: Callable[[str], int | None]
     ) -> None:
-        """Create the pinning of bots to `cores`.
+        """Create the pinning of bots to `cores`, given by their numbers.
 
         max_threads   maximum number of threads that all running matches use together
-        find_process  returns the process id of the bot with a connection's name; None if it has no process
+        find_process  returns the process id of the bot that is connected under a name; None if it has no process
         """
         self._load = dict.fromkeys(cores, 0)
         self._separate_cores = len(cores) >= 2 * max_threads
@@ -47,7 +47,11 @@ class Pinning:
 
     @contextmanager
     def keep_on_cores(self, names: Sequence[str], threads: int) -> Iterator[None]:
-        """Pin the named bots, which play a match, to `threads` cores for the duration of the block."""
+        """Pin the bots of a match to cores for the duration of the block.
+
+        names    names under which the bots are connected
+        threads  number of cores for the match, or for each of its bots if there are enough cores
+        """
         groups = [[name] for name in names] if self._separate_cores else [list(names)]
         pinned = [(group, self._assign_cores(threads)) for group in groups]
         try:

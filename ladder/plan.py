@@ -39,7 +39,7 @@ DEFAULT_ROUNDS = 10
 """Default number of rounds: enough to rank the five default engines on the default map, in 90 s on two cores."""
 
 COMMAND = "command:"
-"""Prefix of a bot's spec; the command line of a program follows, which connects to the server by itself."""
+"""Prefix of a bot's spec before the command line of a program that connects to the server by itself."""
 
 DEFAULT_ENGINES = ("random", "greedy", "minimax", "alphabeta", "jamboree")
 
@@ -50,7 +50,7 @@ class BadLadder(ValueError):
 
 @dataclass(frozen=True)
 class BotPlan:
-    """A bot of the ladder: an engine, or a command that connects to the server by itself."""
+    """Bot of a ladder: an engine, a command that connects to the server by itself, or a bot that the ladder does not start."""
 
     name: str
     engine: str | None = None
@@ -89,18 +89,18 @@ class LadderPlan:
     time_control: TimeControl = field(default_factory=lambda: TimeControl.parse(DEFAULT_TIME))
     margin_ms: int = 100
     format: str = "round-robin"
-    """Name of the format, one of rating.formats.FORMATS."""
+    """Name of the tournament format, one of `rating.formats.FORMATS`."""
     rounds: int | None = DEFAULT_ROUNDS
     """Number of pairs that every two bots play on each map; None to play until `seconds` have passed."""
     seconds: float = math.inf
-    """Time after which no more matches begin, in seconds."""
+    """Seconds of play after which no more matches begin; pauses of an event that was resumed do not count."""
     openings: int | Path | Literal["shipped"] = SHIPPED
     """Openings: a number of random plies, a file, or `shipped`, the openings shipped with each map."""
     adjudication: Adjudication | None = DEFAULT_RULES
     concurrency: int = 0
     """Number of matches in parallel; 0: as many as the cores allow."""
     pin: bool = False
-    """True to pin the bots of a running match to their own cores."""
+    """True to pin the bots of each running match to cores of their own."""
     seed: int = 1
     folder: Path | None = None
     """Working folder of the bots, which is the folder of the ladder file; None for the current folder."""
@@ -177,7 +177,12 @@ def _threads_of(options: str) -> int:
 
 
 def parse_time_limit(text: str, where: str) -> float:
-    """Return the seconds in a duration such as `10m`; infinity for `ever`. Raises BadLadder, which names `where`."""
+    """Return the seconds in a duration such as `10m`; infinity for `ever`.
+
+    where  place of the text, a key of a file or an option, with which an error begins
+
+    Raises BadLadder.
+    """
     try:
         return parse_duration(text)
     except ValueError as error:
@@ -185,7 +190,12 @@ def parse_time_limit(text: str, where: str) -> float:
 
 
 def parse_time_control(text: str, where: str) -> TimeControl:
-    """Parse a time control. Raises BadLadder, which names `where`."""
+    """Parse a time control.
+
+    where  place of the text, a key of a file or an option, with which an error begins
+
+    Raises BadLadder.
+    """
     try:
         return TimeControl.parse(text)
     except BadTimeControl as error:
@@ -193,7 +203,12 @@ def parse_time_control(text: str, where: str) -> TimeControl:
 
 
 def parse_adjudication(rules: str | Mapping[str, object], where: str) -> Adjudication | None:
-    """Parse adjudication rules, given as text or as a TOML table. Raises BadLadder, which names `where`."""
+    """Parse adjudication rules, given as text or as a TOML table. Return None if all rules are off.
+
+    where  place of the rules, a key of a file or an option, with which an error begins
+
+    Raises BadLadder.
+    """
     try:
         return Adjudication.parse(rules) if isinstance(rules, str) else Adjudication.convert(rules)
     except BadAdjudication as error:
@@ -201,7 +216,12 @@ def parse_adjudication(rules: str | Mapping[str, object], where: str) -> Adjudic
 
 
 def check_event_name(text: str, where: str) -> str:
-    """Return `text` if it is a valid name of an event. Raises BadLadder, which names `where`."""
+    """Return `text` if it is a valid name of an event.
+
+    where  place of the text, a key of a file or an option, with which an error begins
+
+    Raises BadLadder.
+    """
     if not 1 <= len(text) <= EVENT_LENGTH or not text.isprintable():
         raise BadLadder(f"{where}: must be 1 to {EVENT_LENGTH} printable characters")
     return text
@@ -219,7 +239,12 @@ def parse_openings(text: str, folder: Path | None = None) -> int | Path | Litera
 
 
 def check_format(name: str, where: str) -> str:
-    """Return `name` if it is a known format. Raises BadLadder, which names `where`."""
+    """Return `name` if it is the name of a tournament format.
+
+    where  place of the name, a key of a file or an option, with which an error begins
+
+    Raises BadLadder.
+    """
     if name not in FORMATS:
         raise BadLadder(f"{where}: must be one of {', '.join(FORMATS)}, not {name!r:.40}")
     return name

@@ -1,4 +1,4 @@
-"""Progress of a ladder, as its page shows it."""
+"""Progress of a ladder, as the event's web page shows it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from arena.rating.standings import pair_scores
 from arena.server.web.live import DueMatch, EventProgress, SprtProgress
 
 MAX_DUE = 30
-"""Maximum number of upcoming matches that the page lists."""
+"""Maximum number of upcoming matches that the web page lists."""
 
 
 def ladder_progress(ladder: Ladder, test: Sprt | None = None) -> EventProgress:

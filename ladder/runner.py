@@ -29,10 +29,10 @@ from arena.protocol.values import Players, Seat
 from arena.rating.pairing import Pairing
 
 MAX_OVERTAKING = 8
-"""Number of matches that may start before an earlier one that needs more threads than are free."""
+"""Maximum number of matches that may start before an earlier match that waits for more free threads."""
 
 GAVE_UP = {EndReason.RESIGNATION: "resigned", EndReason.CRASH: "crashed"}
-"""Verb for a bot that ended its match by itself, by end reason. The bot usually printed an explanation first."""
+"""Participle that says how a bot gave a match up, by end reason. The bot usually printed an explanation first."""
 
 
 class MatchHost(Protocol):
@@ -52,7 +52,7 @@ class MatchHost(Protocol):
 
 
 class MatchQueue(Protocol):
-    """Interface of a schedule: `rating.schedule.Schedule`, or a part of one."""
+    """Interface of a schedule, `rating.schedule.Schedule` or a part of one. Its length is the number of waiting matches."""
 
     def __len__(self) -> int: ...
 
@@ -88,11 +88,15 @@ class Runner:
     ) -> None:
         """Create a runner.
 
+        host           server that plays and stores the matches
+        bots           bots of the event
+        terms          terms shared by all matches
         threads        allocation of threads to the bots and matches
-        on_result      called once for each finished match
+        on_result      called once for each match that is over and will not be played again
         on_void        called for each void match that will be played again
-        seconds_left   returns the remaining time of the event; after it no match begins
-        match_context  returns a context for a match with these bots and threads, entered while the match is played
+        seconds_left   returns the remaining seconds of the event; after them no match begins
+        match_context  returns a context for a match, given its bots' connection names and its number of threads; the
+                       match is played in this context
         """
         self._host = host
         self._bots = bots
@@ -105,14 +109,14 @@ class Runner:
         self._running = 0
         self._load = 0
         self._delayed_pairing: Pairing | None = None
-        """First match that had too few free threads to start; None if there is none."""
+        """Earliest match that could not start because too few threads were free; None if there is none."""
         self._overtaking_count = 0
-        """Number of matches that started before `_delayed_pairing`."""
+        """Number of later matches that started before `_delayed_pairing`."""
 
     async def run(self, schedule: MatchQueue, should_stop: Callable[[], bool] = lambda: False) -> None:
         """Play the matches of the schedule until all are played or `should_stop` returns True.
 
-        Cancellation drops the matches in play. Raises bots.BotRefused.
+        Cancellation drops the matches in play. Raises BotRefused if a bot cannot be started.
         """
         refusal = None
         async with anyio.create_task_group() as tasks:
@@ -240,5 +244,5 @@ class Runner:
 
 
 def with_bot_names(pairing: Pairing, record: Record) -> Record:
-    """Return the record with the names of the bots instead of those of their processes, such as `greedy#2`."""
+    """Return the record with the names of the bots instead of the names of their connections, such as `greedy#2`."""
     return msgspec.structs.replace(record, players=Players(pairing.maxie, pairing.minnie))

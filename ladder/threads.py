@@ -70,7 +70,8 @@ class ThreadAllocation:
     def weight(self, maxie: str, minnie: str, announced_threads: Callable[[str], int]) -> int:
         """Return the share of `capacity` that a match takes: its threads, or 1 if the user set the number of parallel matches.
 
-        announced_threads  returns the number of threads that the bot with a name announced; 0 if it announced none
+        announced_threads  returns the number of threads that a bot, given by its name, announced; 0 if it announced
+                           none
         """
         if self.fixed_concurrency:
             return 1

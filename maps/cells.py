@@ -30,10 +30,16 @@ def _load_land(name: str) -> _Land:
 
 
 def shipped_cells(name: str) -> list[list[Ring]] | None:
-    """Return the areas of each territory of a built-in map, at least one for each, the largest first; None for other maps."""
+    """Return the areas of each territory of a built-in map; None for other maps.
+
+    A territory has at least one area. Its largest area comes first.
+    """
     return _load_land(name)["cells"] if name in map_names() else None
 
 
 def shipped_ferries(name: str) -> list[tuple[int, int]]:
-    """Return the roads of a built-in map that cross the sea, the lower number first; empty for other maps."""
+    """Return the roads of a built-in map that cross the sea; empty for other maps.
+
+    A road is a pair of territory numbers, the lower first.
+    """
     return [(v, w) for v, w in _load_land(name)["ferries"]] if name in map_names() else []

@@ -26,17 +26,19 @@ ARMIES = 2
 TERRITORIES_PER_START = 5
 """Number of territories on the map for each territory that a player holds at the start."""
 RING_EXTRAS = {12: 3, 32: 2}
-"""Number of extra armies for Minnie on rings of these sizes; one on all others."""
+"""Number of extra armies for Minnie by the size of the ring; on rings of other sizes she has one."""
 MINNIES = {(5, 5): 3, (6, 5): 2, (7, 6): 1, (7, 7): 2, (8, 6): 4}
-"""Minnie's colour on grids of these widths and heights; on them the colour chosen by default would favour one seat."""
+"""Number of the colour whose cells Minnie holds at the start, by width and height of the grid.
+
+On these grids the colour chosen by default would favour one seat.
+"""
 
 
 def ring_map(size: int) -> RisklessMap:
     """Return a cycle of `size` territories (3 to 1,000), whose names are their numbers.
 
-    Roads lead to the next and to the previous one.
-
-    The territories held at the start are spread evenly. Minnie holds territory 0, and the players alternate.
+    The roads of a territory lead to the next one and then to the previous one. The territories held at the start are
+    spread evenly. Minnie holds territory 0, and the players alternate.
     """
     starting = 2 * max(1, round(size / TERRITORIES_PER_START))
     spots = [number * size // starting for number in range(starting)]
@@ -85,7 +87,7 @@ def grid_map(width: int, height: int) -> RisklessMap:
 
 
 def column_letters(number: int) -> str:
-    """Return the letters of a column: a to z, then aa, ab …"""
+    """Return the letters of column `number` (from 0): a to z, then aa, ab …"""
     letters = ""
     number += 1
     while number:
@@ -101,7 +103,7 @@ def generate_map(spec: str) -> RisklessMap:
 
 
 def parse_generated_name(spec: str) -> tuple[str, tuple[int, ...]]:
-    """Return the kind and the numbers of `ring:N` or `grid:WxH`. Their product is the number of territories.
+    """Return the kind and the numbers of `ring:N` or `grid:WxH`. The product of the numbers is the number of territories.
 
     No map is created. Raises ValueError with the valid forms.
     """
@@ -130,7 +132,13 @@ def build_map(
     places: tuple[tuple[float, float], ...],
     extra: int = 1,
 ) -> RisklessMap:
-    """Build a map: ARMIES on every territory held at the start, plus `extra` on Minnie's first territory."""
+    """Build a map with the armies and limits that the module describes.
+
+    cap          maximum number of armies on a territory
+    minnie       territories that Minnie holds at the start, with ARMIES on each
+    maxie        territories that Maxie holds at the start, with ARMIES on each
+    extra        number of extra armies on Minnie's first territory
+    """
     size = len(territories)
     start = [0] * size
     for v in maxie:

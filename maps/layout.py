@@ -18,7 +18,7 @@ OVERHANG = 0.05
 
 @dataclass(frozen=True)
 class Extent:
-    """The rectangle that holds everything drawn, in the map's unit."""
+    """Rectangle with horizontal and vertical sides, in the unit of the map or of its picture. y grows downwards."""
 
     left: float
     top: float
@@ -35,19 +35,19 @@ class Extent:
 
 
 def map_extent(file: MapFile) -> Extent:
-    """Return the rectangle of all territories and of the ends of wrap-around roads."""
+    """Return the smallest rectangle that holds all territories and the ends of wrap-around roads."""
     xs, ys = zip(*file.map.places, strict=True)
     out = OVERHANG * (max(xs) - min(xs)) if file.wraps else 0.0
     return Extent(min(xs) - out, min(ys), max(xs) + out, max(ys))
 
 
 def list_roads(map: RisklessMap) -> list[tuple[int, int]]:
-    """Return every road once, the lower number first."""
+    """Return every road once, as the numbers of its two territories, the lower first."""
     return [(v, w) for v, near in enumerate(map.neighbours) for w in near if v < w]
 
 
 def road_lines(file: MapFile, v: int, w: int) -> list[Line]:
-    """Return the road between v and w as one straight line, or as two if it wraps around the picture."""
+    """Return the road between territories `v` and `w` as one straight line, or as two if it wraps around the picture."""
     west, east = sorted((file.map.places[v], file.map.places[w]))
     if not file.wraps:
         return [(west, east)]
@@ -61,7 +61,7 @@ def road_lines(file: MapFile, v: int, w: int) -> list[Line]:
 
 
 def smallest_distance(map: RisklessMap) -> float:
-    """Return the distance between the two closest territories. O(V²) at worst, O(V log V) on usual maps."""
+    """Return the distance between the two closest of the V territories. O(V²) at worst, O(V log V) on usual maps."""
     ordered = sorted(map.places)
     best = min(dist(a, b) for a, b in pairwise(ordered))
     for i, a in enumerate(ordered):

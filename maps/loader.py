@@ -16,7 +16,7 @@ MAX_BYTES = 1_000_000
 """Maximum size of a map file, in bytes; a map of 1,000 territories takes a tenth of it."""
 
 CACHE_MAPS = 64
-"""Maximum number of cached maps, the most recently used ones; to load a map takes up to 10 ms."""
+"""Maximum number of maps kept in memory, the most recently used ones. Loading a map takes up to 10 ms."""
 
 __all__ = ["MapError", "MapFile", "generated_size", "load_map", "load_map_file", "map_names", "read_file"]
 

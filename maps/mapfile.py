@@ -1,7 +1,7 @@
-"""Parsing of a map's TOML file (README.md shows the form), with a check of every table and key.
+"""Parsing of a map's TOML file (maps/README.md shows the form), with a check of every table and key.
 
-`games.riskless_map.RisklessMap` checks the requirements of the rules of Riskless. This module checks the
-file's own keys, replaces names by numbers, and reports every error in the terms of the file.
+`games.riskless_map.RisklessMap` checks the requirements of the rules of Riskless. This module checks the file's own
+keys, replaces names by numbers, and reports every error in the terms of the file.
 """
 
 from __future__ import annotations
@@ -18,13 +18,16 @@ NUMBERS = ("territory_cap", "armies_to_win", "ply_limit")
 KEYS = ("description", *NUMBERS, "territory", "wraps")
 TERRITORY_KEYS = ("name", "place", "roads", "continent", "start")
 FILE_WORDS = {"territories": "territory", "neighbours": "roads", "places": "place"}
-"""Key in a map file for each key of a setup."""
+"""Key in a map file for each key of a setup that has another name there."""
 MAX_COORDINATE = 1e6
 """Maximum absolute value of a coordinate, as in a setup."""
 
 
 class MapError(ValueError):
-    """Raised for an unknown map or an invalid map file; names the file (or requested name), the key, and the reason."""
+    """Raised for an unknown map or an invalid map file.
+
+    The message names the file (or the requested name), the key, and the reason.
+    """
 
     def __init__(self, file: str, key: str, why: str) -> None:
         message = ": ".join(part for part in (file, key, why) if part)
@@ -59,7 +62,13 @@ class _Fault(Exception):
 
 
 def parse_map_file(text: str, name: str, file: str) -> MapFile:
-    """Return the map called `name` from the `text` of a map file called `file`. Raises MapError."""
+    """Return the map in the `text` of a map file.
+
+    name  name of the map
+    file  name of the file in error messages
+
+    Raises MapError.
+    """
     try:
         data = tomllib.loads(text)
     except RecursionError:

@@ -21,11 +21,11 @@ from arena.protocol.values import Data
 FOLDER = SHIPPED / "openings"
 
 KEY = "fingerprint:"
-"""Word that begins the line with the map's fingerprint."""
+"""First word of the line that holds the map's fingerprint."""
 
 
 Opening = tuple[Data, ...]
-"""Moves of an opening, in the format of `match.openings`."""
+"""Moves of an opening as plain data, in the format of `match.openings`."""
 
 
 def map_fingerprint(map: RisklessMap) -> str:
@@ -44,11 +44,14 @@ def shipped_openings_file(name: str) -> Path | None:
 
 
 class BadOpenings(ValueError):
-    """Raised when a list of openings cannot be used; names the file, the line and the reason."""
+    """Raised when a list of openings cannot be used; the message names the file, the line and the reason."""
 
 
 def read_openings(path: Path, games: Sequence[AnyGame]) -> list[list[Opening]]:
-    """Return the openings of a file, parsed for each game. Raises BadOpenings."""
+    """Return one list for each game: all openings in a file, with their moves as plain data of that game.
+
+    Raises BadOpenings if the file has no opening, or one that cannot be played in one of the games.
+    """
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except OSError as error:

@@ -1,4 +1,4 @@
-"""SVG picture of a map with land, roads and armies: for the page, preview pictures, films, files and notebooks.
+"""SVG picture of a map with land, roads and armies: for the web page, link previews, films, files and notebooks.
 
 The layout equals `layOut` in `page/js/boards/geometry.js`. Colours come from CSS classes: on the page from the styles
 of its boards, elsewhere from `STYLE`.
@@ -21,8 +21,12 @@ from arena.maps.mapfile import MapFile
 APART, WIDEST, NARROWEST, MARGIN, SHORE, RADIUS = 62.0, 1500.0, 300.0, 40.0, 16.0, 13.0
 """Lengths in a picture of a map, in pixels, the same as in `page/js/boards/geometry.js`.
 
-They are the distance of the two closest territories, the maximum and minimum width of the picture, its margin if it
-shows no land, its margin around land, and the radius of a territory's mark.
+APART      distance between the two closest territories
+WIDEST     maximum width of the picture
+NARROWEST  minimum width of the picture
+MARGIN     margin of a picture without land
+SHORE      margin around the land
+RADIUS     radius of a territory's mark
 """
 MAXIE, MINNIE = "#1d47c2", "#f59b38"
 STYLE = f"""<style>
@@ -36,7 +40,7 @@ STYLE = f"""<style>
 [data-owner="minnie"] > .armies {{ fill: #241000 }}
 .move {{ fill: none; stroke: #141c26; stroke-width: 6; stroke-linecap: round; stroke-linejoin: round }}
 </style>"""
-"""Colours of a map, the same as in the light mode of `page/css/boards.css`."""
+"""Style sheet with the colours of a map, the same as in the light mode of `page/css/boards.css`."""
 HATCH = (
     '<defs><pattern id="hatch" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
     '<rect class="hatch-ground" width="7" height="7"/><line class="hatch-line" x1="0" y1="0" x2="0" y2="7"/></pattern></defs>'
@@ -55,7 +59,10 @@ def picture_of(file: MapFile) -> MapPicture:
 
 
 def built_in_map(map: RisklessMap) -> MapFile | None:
-    """Return the file of the built-in map with the same territories, roads and places, or None. Its goal may differ."""
+    """Return the file of the built-in map with the same territories, roads and places, or None.
+
+    The two maps may have different goals.
+    """
     name = map.name
     if name in map_names():
         try:
@@ -73,15 +80,15 @@ def built_in_map(map: RisklessMap) -> MapFile | None:
 
 @dataclass(frozen=True)
 class MapPicture:
-    """Picture of a map, with the layout of `layOut` in `boards/geometry.js`."""
+    """Picture of a map, with the layout of `layOut` in `page/js/boards/geometry.js`."""
 
     file: MapFile
     cells: list[list[Ring]] | None
-    """Area of each territory; None if the map has no areas."""
+    """Areas of each territory, the largest first; None if the map has no areas."""
 
     @cached_property
     def _frame(self) -> tuple[float, float, float, float, float]:
-        """Return the scale, width and height of the picture, and the position of the map's origin in it."""
+        """Return the scale, width and height of the picture, and the x and y of the map's origin in it."""
         corners = [
             *self.file.map.places,
             *(corner for rings in self.cells or () for ring in rings for corner in ring),
@@ -113,7 +120,11 @@ class MapPicture:
         return [self._to_pixels(place) for place in self.file.map.places]
 
     def svg(self, armies: Sequence[int], label: str) -> str:
-        """Return the map with its armies, signed as in a position; `label` is the text for screen readers."""
+        """Return the map with its armies, as SVG.
+
+        armies  armies of each territory: positive for Maxie, negative for Minnie, 0 for none
+        label   text for screen readers
+        """
         width, height = self.size
         box = f'viewBox="0 0 {width:.1f} {height:.1f}" role="img" aria-label="{escape(label)}"'
         return f'<svg class="map" {box}>{self._coast_path}{self._area_paths(armies)}{self._roads}{self.marks_svg(armies)}</svg>'
@@ -125,18 +136,21 @@ class MapPicture:
         return f'<rect class="sea" width="{width:.1f}" height="{height:.1f}"/>{self._coast_path}'
 
     def areas_svg(self, armies: Sequence[int]) -> str:
-        """Return all areas in the colours of their owners, with the roads above them, as SVG."""
+        """Return all areas in the colours of their owners, with the roads above them, as SVG; `armies` are as in `svg`."""
         return f"{HATCH}{self._area_paths(armies)}{self._roads}"
 
     def marks_svg(self, armies: Sequence[int], size: float = 1.0) -> str:
-        """Return the marks of all territories with their armies, as SVG. They are `size` times as large as on the
-        page.
+        """Return the marks of all territories with their armies, as SVG.
+
+        armies  armies of each territory, as in `svg`
+        size    size of the marks, relative to those on the web page
         """
         return "".join(_mark_svg(at, n, size) for at, n in zip(self.places, armies, strict=True))
 
     def arrow_svg(self, source: int, target: int, size: float = 1.0) -> str:
-        """Return an arrow between the marks of two territories, as SVG; empty if the road between them wraps around
-        the map.
+        """Return an arrow from the mark of `source` to that of `target`, as SVG; empty if their road wraps around the map.
+
+        size  size of the marks, relative to those on the web page
         """
         (x1, y1), (x2, y2) = self.places[source], self.places[target]
         length = math.hypot(x2 - x1, y2 - y1) or 1.0
@@ -171,7 +185,7 @@ class MapPicture:
 
     @cached_property
     def _roads(self) -> str:
-        """Return all roads. On a map that wraps around, a long road leaves it and enters on the other side."""
+        """Return all roads as SVG. On a map that wraps around, a long road leaves it on one side and enters on the other."""
         ferries = set() if self.cells is None else set(shipped_ferries(self.file.map.name))
         return "".join(
             _road_svg(line, ferry=(v, w) in ferries)

@@ -1,4 +1,4 @@
-"""Choice of the game of a match from `--game` and `--map`."""
+"""Choice of the game of a match by the options `--game` and `--map`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from arena.games.riskless import Riskless
 from arena.maps.loader import CACHE_MAPS, MapError, load_map
 
 DEFAULT_MAP = "italy"
-"""Default map of a match: matches on it are short, and between equals they are decided."""
+"""Default map of a match: matches on it are short, and between equals they are rarely drawn."""
 
 DECISIVE_MAPS = (DEFAULT_MAP, "poland", "world", "usa")
 """Built-in maps on which at most about a tenth of the matches between equals are drawn, the shortest matches first."""
@@ -40,7 +40,10 @@ def has_maps(game: str) -> bool:
 
 
 def require_maps(game: str, map: str) -> None:
-    """Raise MapError if `map` is not the default map although the game called `game` has no maps."""
+    """Raise MapError if the game called `game` has no maps although `map` names one.
+
+    An empty `map` and the default map are always allowed.
+    """
     if map not in ("", DEFAULT_MAP) and not has_maps(game):
         raise MapError("", "", f"{game} has no maps: leave the option out")
 

@@ -24,7 +24,10 @@ NAMES = """<style>
 
 
 def draw_svg(file: MapFile, armies: Sequence[int] | None = None) -> str:
-    """Return the map as an SVG document. `armies` are signed, as in a position, and by default the armies of the start."""
+    """Return the map as an SVG document.
+
+    armies  armies of each territory: positive for Maxie, negative for Minnie; by default those at the start
+    """
     armies = file.map.start if armies is None else armies
     picture = picture_of(file)
     wide, high = (length + 2 * EDGE for length in picture.size)
@@ -47,7 +50,7 @@ def draw_svg(file: MapFile, armies: Sequence[int] | None = None) -> str:
 
 
 def _name_labels(picture: MapPicture) -> Iterator[str]:
-    """Yield the name of each territory, at the place where it hides least. Its tooltip is the continent."""
+    """Yield the SVG of each territory's name, at the place where the name hides least. The continent is its tooltip."""
     clear = RADIUS + MIN_CLEARANCE
     marks = [Extent(x - clear, y - clear, x + clear, y + clear) for x, y in picture.places]
     lines = [line for v, w in list_roads(picture.file.map) for line in picture.road_lines(v, w)]
@@ -66,7 +69,7 @@ def _name_labels(picture: MapPicture) -> Iterator[str]:
 
 
 def _candidate_boxes(place: Point, width: float) -> list[Extent]:
-    """Return the possible places for a name: below, above, right and left of the mark, and the four diagonals."""
+    """Return the possible places for a name of `width` pixels: below, above, right and left of the mark, and diagonally."""
     x, y = place
     gap, height = RADIUS + 3, 1.15 * FONT
     middles = [(x, y + gap + height / 2), (x, y - gap - height / 2)]
@@ -79,7 +82,12 @@ def _candidate_boxes(place: Point, width: float) -> list[Extent]:
 
 
 def _box_cost(box: Extent, occupied: Sequence[Extent], lines: Sequence[Line], width: float) -> float:
-    """Return the cost of a place for a name. Overlaps with marks and other names count most, then roads."""
+    """Return the cost of the place `box` for a name; the cheapest place is the best.
+
+    occupied  boxes of marks and other names; overlaps with them count most within the picture
+    lines     roads, which a name may cross at a low cost
+    width     width of the picture; a name that leaves its margin costs more than any overlap
+    """
     outside = box.left < 2 - EDGE or box.right > width + EDGE - 2
     hidden = sum(_overlap(box, other) for other in occupied)
     crossed = sum(_crosses(line, box) for line in lines)

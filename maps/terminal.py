@@ -1,4 +1,4 @@
-"""Positions on the terminal: as a map if it is large enough, otherwise in the game's own form."""
+"""Printing of positions on the terminal: as a map if the terminal is large enough, otherwise in the game's own form."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from arena.maps.mapfile import MapFile
 from arena.maps.text_map import draw_map
 
 ROOM = 6
-"""Number of lines left free for the text around the picture."""
+"""Number of terminal lines that stay free for the text around the map."""
 
 
 def print_position(game: Game[Any, Any], position: Any, out: Console) -> None:

@@ -16,9 +16,9 @@ from arena.maps.layout import Point, list_roads, map_extent, road_lines, smalles
 from arena.maps.mapfile import MapFile
 
 MAX_ROWS = 44
-"""Maximum height of a picture, in rows, so that it fits on a screen; a higher one is drawn smaller."""
+"""Maximum height of a map, in rows of the terminal. A map that would be higher is drawn smaller."""
 ROOMY = 34
-"""Maximum distance between the two closest territories, in dots, which limits the size of small maps."""
+"""Maximum distance between the two closest territories, in Braille dots, so that small maps are not drawn too large."""
 BRAILLE = 0x2800
 DOT_BITS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 """Bit of each dot in a Braille character, row by row."""
@@ -44,9 +44,10 @@ def draw_map(
 ) -> tuple[Text, bool]:
     """Return the drawing, at most `width` columns wide, and True if the names of the territories fit into it.
 
-    If they do not fit, the caller should list them. `armies` are signed as in a position, by default those of the
-    start; they are written +n for Maxie and -n for Minnie. If `dots` is False, roads are drawn with full stops, for
-    terminals that know only ASCII.
+    armies  armies of each territory, positive for Maxie, negative for Minnie; by default those at the start
+    dots    False to draw roads with full stops instead of Braille dots, for terminals that know only ASCII
+
+    If the names do not fit, the caller should list them.
     """
     map = file.map
     drawn_armies = map.start if armies is None else armies
@@ -112,7 +113,7 @@ class _Canvas:
         return _Box(max(0, (x - wide + 1) // 2), max(0, y // 4 - high // 2), wide, high)
 
     def is_crowded(self) -> bool:
-        """Return True if no free column lies between two labels. O(cells)."""
+        """Return True if two labels overlap or have no free column between them. Takes time proportional to the canvas."""
         occupied: set[tuple[int, int]] = set()
         for box in self.boxes:
             for row in range(box.row, box.row + box.height):
@@ -153,7 +154,7 @@ class _Canvas:
 
 
 def _line_dots(a: tuple[int, int], b: tuple[int, int]) -> list[tuple[int, int]]:
-    """Return the dots of a straight line, both ends included."""
+    """Return the dots (column, row) of a straight line from `a` to `b`, both included."""
     count = max(abs(b[0] - a[0]), abs(b[1] - a[1]), 1)
     return [
         (round(a[0] + (b[0] - a[0]) * i / count), round(a[1] + (b[1] - a[1]) * i / count))

@@ -27,23 +27,29 @@ MAX_CHANCE = 0.01
 MIN_MATCHES = 6
 """Minimum number of matches between two bots for a check of their results."""
 MIN_PLIES = 20
-"""Minimum number of moves after the opening for a comparison: shorter matches can be alike by chance."""
+"""Minimum number of moves after the opening in a match that is compared with others. Shorter matches can be alike by chance."""
 MIN_COPIES = 2
 
 BotPair = tuple[str, str]
 
 
 class Finding(Struct, frozen=True):
-    """Suspicious fact about the matches of two bots in one game."""
+    """Suspicious fact about the matches of two bots in one game. `check` says which:
+
+    result       the results of the two against each other do not fit their results against all others
+    resignation  `bot` resigns against `opponent` much more often than against all others
+    identical    both bots played several matches with exactly the same moves, against the same opponents
+    address      the bots have different owners, but played from the same address
+    """
 
     check: Literal["result", "resignation", "identical", "address"]
     game: str
-    """Game; empty for `address`."""
+    """Name of the game; empty for `address`, which covers all games."""
     bot: str
     opponent: str
     """Opponent of the bot; for `identical` the bot that plays identically."""
     matches: int
-    """Number of matches examined; for `address` of the two bots against each other."""
+    """Number of matches examined; for `address`, the number of matches between the two bots."""
     detail: str
     chance: float | None
     """Upper bound of the probability that chance alone produces such a case; None if it cannot be computed."""
@@ -53,7 +59,7 @@ class _AuditedMatch(NamedTuple):
     maxie: str
     minnie: str
     digest: bytes
-    """Digest of the moves; empty if the match is too short to compare."""
+    """Digest of the setup and the moves; empty if the match has fewer than MIN_PLIES moves after its opening."""
 
 
 class Audit:
@@ -63,11 +69,14 @@ class Audit:
         self._tallies: defaultdict[str, defaultdict[BotPair, Counter[str]]] = defaultdict(
             lambda: defaultdict(Counter)
         )
-        """Wins, draws and losses of the first of two bots against the second, by game and by their sorted names."""
+        """Counts of `won`, `drawn` and `lost` for the first bot of a pair against the second, by game and pair.
+
+        The two names in a pair are in alphabetical order.
+        """
         self._losses: defaultdict[str, Counter[BotPair]] = defaultdict(Counter)
-        """Number of losses by game, and by loser and winner."""
+        """Number of losses, by game and by (loser, winner)."""
         self._resigned: defaultdict[str, Counter[BotPair]] = defaultdict(Counter)
-        """Number of losses by resignation, by game, and by loser and winner."""
+        """Number of losses by resignation, by game and by (loser, winner)."""
         self._logs: defaultdict[str, list[_AuditedMatch]] = defaultdict(list)
         self._days: dict[BotPair, list[str]] = {}
 
@@ -100,7 +109,7 @@ class Audit:
     def findings(self, same_owner: Callable[[str, str], bool] = lambda _one, _other: False) -> list[Finding]:
         """Return the suspicious cases, the least likely first.
 
-        Pairs of bots with the same owner are not compared for identical play.
+        same_owner  returns True if two bots have the same owner; such bots are not compared for identical play
         """
         all_findings = [
             *self._unlikely_results(),
@@ -195,10 +204,15 @@ class Audit:
 
 
 def _score_tail(n: int, scored: float, difference: float, error: float) -> float:
-    """Return the probability of a score at least as far from the expected one, in the same direction.
+    """Return the probability of a score at least as far from the expected score, in the same direction.
 
-    The result is too large rather than too small, for two reasons. Within its 95 % interval, the rating difference is
-    the one that explains the score best. A draw counts as half a win.
+    n           number of matches
+    scored      points scored in them
+    difference  rating difference that gives the expected score, in Elo points
+    error       half the width of the 95 % interval of `difference`
+
+    The result is too large rather than too small, for two reasons. Of the rating differences within the 95 % interval,
+    the one that explains the score best is assumed. A draw counts as half a win.
     """
     above = scored > n * expected_score(difference)
     slack = error if above else -error
@@ -209,7 +223,7 @@ def _score_tail(n: int, scored: float, difference: float, error: float) -> float
 
 
 def binomial_tail(n: int, p: float, k: int) -> float:
-    """Return the probability of at least `k` successes in `n` trials of probability `p`."""
+    """Return the probability of at least `k` successes in `n` independent trials that each succeed with probability `p`."""
     if k <= 0:
         return 1.0
     if not 0 < p < 1:

@@ -1,12 +1,12 @@
 """Elo ratings of many players by maximum likelihood, with their errors.
 
-The model is by Bradley and Terry (1952), on the logistic Elo scale (`rating.elo`). A draw counts as half a
-win and half a loss, so the likelihood depends only on the scores. A drawn match varies less than a
-decided one: the variance of a score is E (1 - E) less a quarter for each draw, which makes errors smaller
-if many matches are drawn.
+The model is by Bradley and Terry (1952), on the logistic Elo scale (`rating.elo`). A draw counts as half a win and half
+a loss, so the likelihood depends only on the scores. A drawn match varies less than a decided one. So the variance of a
+player's score is the sum of E (1 - E) over the matches, less a quarter for each draw; E is the expected score of a
+match. This makes errors smaller if many matches are drawn.
 
-A weak prior keeps every rating finite: each player is assumed to have drawn `PRIOR` matches against a player of
-the average rating. It matters only for a player who won, or lost, nearly everything.
+A weak prior keeps every rating finite: each player is assumed to have drawn `PRIOR` matches against a player of the
+average rating. It matters only for a player who won, or lost, nearly everything.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 from arena.rating.elo import SCALE, Z95, EloRating, PairTally
 
 PRIOR = 0.5
-"""Weight of the prior, in matches for each player."""
+"""Number of drawn matches against an average player that the prior assumes for each player."""
 
 _STEPS = 100
 """Maximum number of steps of Newton's method. Fewer always suffice, because the likelihood is concave."""
 _CLOSE = 1e-9
-"""Step in log-odds below which the iteration has converged."""
+"""Size of a step, in log-odds, below which Newton's method has converged."""
 
 FloatArray = NDArray[np.float64]
 
@@ -56,7 +56,13 @@ def elo_ratings(players: Sequence[str], results: Mapping[tuple[str, str], PairTa
 
 
 class _Edges(NamedTuple):
-    """Two players who met, per array index: their numbers `a` and `b`, matches, points of `a`, and draws."""
+    """Arrays with one element for each two players who met.
+
+    a, b   indices of the two players
+    games  number of their matches
+    score  points of `a` in them
+    draws  number of drawn matches
+    """
 
     a: NDArray[np.intp]
     b: NDArray[np.intp]
@@ -66,7 +72,7 @@ class _Edges(NamedTuple):
 
 
 def _fit_ratings(n: int, edges: _Edges) -> FloatArray:
-    """Return the log-odds ratings of maximum likelihood, by Newton's method with halved steps."""
+    """Return the log-odds ratings of `n` players by maximum likelihood, with Newton's method and halved steps."""
     theta = np.zeros(n)
     value = _log_likelihood(theta, edges)
     for _ in range(_STEPS):
@@ -94,7 +100,7 @@ def _log_likelihood(theta: FloatArray, edges: _Edges) -> float:
 
 
 def _information_matrix(theta: FloatArray, edges: _Edges) -> FloatArray:
-    """Return minus the second derivatives of the log-likelihood, a players × players matrix."""
+    """Return minus the second derivatives of the log-likelihood at the log-odds ratings `theta`, a players × players matrix."""
     matrix = np.diag(PRIOR * _decisive_variance(theta))
     weight = edges.games * _decisive_variance(theta[edges.a] - theta[edges.b])
     for row, column, sign in (
@@ -108,7 +114,7 @@ def _information_matrix(theta: FloatArray, edges: _Edges) -> FloatArray:
 
 
 def _standard_errors(theta: FloatArray, edges: _Edges) -> FloatArray:
-    """Return the standard errors of the ratings minus their mean, from A⁻¹ B A⁻¹.
+    """Return the standard errors of the log-odds ratings `theta`, taken relative to their mean, from A⁻¹ B A⁻¹.
 
     A is the information matrix, and B the matrix of the variances of the scores.
     """
@@ -141,5 +147,8 @@ def _log_logistic(x: FloatArray) -> FloatArray:
 
 
 def _decisive_variance(x: FloatArray) -> FloatArray:
-    """Return E (1 - E), the variance of a match that cannot be drawn."""
+    """Return E (1 - E), the variance of the score of a match that cannot be drawn.
+
+    E is the expected score at a rating difference of `x`, in log-odds.
+    """
     return _logistic(x) * _logistic(-x)

@@ -35,14 +35,14 @@ class GroupScore(Struct, frozen=True, rename=COLUMN_NAMES):
 
 
 class FirstMove(Struct, frozen=True):
-    """Value of Maxie's seat, which moves first."""
+    """Value of the first move: the results of Maxie's seat."""
 
     games: int
     score: float
     """Maxie's score, from 0 to 1."""
     elo: float | None
     error: float | None
-    """Half the width of the 95 % interval; None, like `elo`, if there are no matches."""
+    """Half the width of the 95 % interval of `elo`; both are None if there are no matches."""
 
 
 class Duel(Struct, frozen=True):
@@ -51,7 +51,7 @@ class Duel(Struct, frozen=True):
     bot: str
     opponent: str
     pairs: Counts
-    """Number of pairs in which the bot scored 0, ½, 1, 1½ and 2 points."""
+    """Numbers of pairs in which the bot scored 0, ½, 1, 1½ and 2 points, in this order."""
     superiority: float | None
     """Likelihood, 0 to 1, that the bot is the stronger one; None without a complete pair."""
 

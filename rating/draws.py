@@ -15,7 +15,7 @@ MAX_SHARE = 0.5
 
 
 class Draws(Struct, frozen=True):
-    """Numbers of matches and of drawn matches, without void ones."""
+    """Numbers of matches and of drawn matches. Void matches do not count."""
 
     matches: int
     drawn: int

@@ -39,7 +39,7 @@ ARENA = "arena"
 
 
 class RosterChange(NamedTuple):
-    """A bot that joins a Swiss, or leaves it, from some round on."""
+    """Change to the bots of a Swiss: from `round` (counted from 0) on, `bot` takes part if `joins`, and otherwise does not."""
 
     bot: str
     round: int
@@ -50,15 +50,15 @@ class FormatRank(NamedTuple):
     """Rank of a bot in an event, by the rules of the event's format."""
 
     order: tuple[float, ...] = ()
-    """Sort key of the rank, smaller is better. It is the same for all bots if Elo decides, or points and Buchholz."""
+    """Sort key of the rank: the smallest key is the best rank. Empty for all bots if Elo decides, or points and Buchholz."""
     byes: float = 0
     """Points scored without an opponent."""
     buchholz: float | None = None
     """Sum of the points of all opponents, without byes; None if the format does not use it."""
     by_points: bool = False
-    """True if points decide first, and Buchholz second."""
+    """True if points decide the rank first, and Buchholz second; `order` is then unused."""
     reached: str = ""
-    """Stage reached in a knockout: `champion`, `final`, `semifinal`, `last 8`."""
+    """Stage reached in a knockout: `champion`, `final`, `semifinal`, `last 8` and so on; empty in other formats."""
 
 
 def sort_by_format(rows: Iterable[StandingsRow], format: Format) -> list[StandingsRow]:
@@ -82,7 +82,7 @@ def sort_by_format(rows: Iterable[StandingsRow], format: Format) -> list[Standin
 
 
 class Encounter(Struct, frozen=True):
-    """An encounter in the bracket of a knockout. A bot is None while it is unknown."""
+    """Encounter in the bracket of a knockout: all pairs of two bots there. A bot and the winner are None while unknown."""
 
     first: str | None
     second: str | None
@@ -138,9 +138,9 @@ class Format(Protocol):
         """Return the total number of matches, as far as known; None for an endless format."""
 
     def next_pairs(self, *, queue_empty: bool) -> list[Pair]:
-        """Return new pairs that can be played now.
+        """Return the pairs that can be played from now on, without those returned before.
 
-        queue_empty   True if some two bots have no scheduled matches left
+        queue_empty   True if some two bots have started all their scheduled matches, so that more can be scheduled
         """
 
     def record_pair(
@@ -218,8 +218,8 @@ class RoundRobinFormat:
 class Swiss:
     """Swiss system: in each round bots with equal points meet, if possible for the first time (`rating.swiss`).
 
-    The order of the bots is the seeding. A bot with a bye scores as for a won pair. A bot that missed `MAX_ABSENCES`
-    encounters in a row is no longer paired until it joins again.
+    The order of the bots is the seeding. A bot with a bye scores as if it had won all matches of the round. A bot that
+    missed `MAX_ABSENCES` encounters in a row is no longer paired until it joins again.
     """
 
     bots: list[str]
@@ -230,14 +230,14 @@ class Swiss:
     _number: int = 0
     _open_pairs: set[int] = field(default_factory=set)
     _absent_bots: set[str] = field(default_factory=set)
-    """Bots that have left."""
+    """Bots that have left or were withdrawn."""
     _changes: defaultdict[int, list[tuple[str, bool]]] = field(default_factory=lambda: defaultdict(list))
     """Changes by round: bots that join from that round on (True) or leave (False), in order."""
     _points: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     _opponents: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     _byes: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
     _idle: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
-    """Number of rounds that a bot did not play, because of a bye or an absence."""
+    """Number of rounds that each bot did not play, because of a bye or an absence."""
     _absences: Absences = field(default_factory=Absences)
 
     def __post_init__(self) -> None:
@@ -248,7 +248,7 @@ class Swiss:
         return self._absences.withdrawn
 
     def change_roster(self, *changes: RosterChange) -> None:
-        """Let bots join or leave from a round on that is not paired yet. New bots come last in the seeding."""
+        """Let bots join or leave, each from a round that is not paired yet. New bots come last in the seeding."""
         for bot, round, joins in changes:
             if bot not in self.bots:
                 self.bots.append(bot)
@@ -325,7 +325,12 @@ class ArenaFormat:
 
 @dataclass
 class _EncounterNode:
-    """An encounter in the tree of a knockout. Each of its bots is the winner of an earlier encounter, or known from the start."""
+    """Encounter in the tree of a knockout.
+
+    bots    the two bots: known from the start, or winners of earlier encounters; None while unknown
+    parent  index of the encounter in which the winner plays next; None for the final
+    slot    index of the winner in the parent's `bots`, 0 or 1
+    """
 
     bots: list[str | None]
     parent: int | None
@@ -353,8 +358,8 @@ class _EncounterNode:
 class Knockout:
     """Knockout: the loser of an encounter is eliminated.
 
-    An encounter is `rounds` pairs on each start, and a few more if it is drawn. The order of the bots is the seeding:
-    the first two can only meet in the final. An encounter does not wait for encounters of other branches.
+    An encounter is `rounds` pairs on each start position, and a few more if it is drawn. The order of the bots is the
+    seeding: the first two can only meet in the final. An encounter does not wait for encounters of other branches.
     """
 
     bots: Sequence[str]
@@ -374,7 +379,10 @@ class Knockout:
         self._add_encounters(list(_bracket_seeds(len(self.bots))), None, 0, 0)
 
     def _add_encounters(self, seeds: list[int], parent: int | None, slot: int, depth: int) -> None:
-        """Create the encounter of the bots with these seeds, and all encounters that lead to it."""
+        """Create the encounter won by one of the bots with these seeds, and all encounters that lead to it.
+
+        The other arguments are as in `_EncounterNode`. A seed without a bot is a free place.
+        """
         index = len(self._nodes)
         node = _EncounterNode([None, None], parent, slot, depth)
         self._nodes.append(node)
@@ -394,7 +402,7 @@ class Knockout:
 
     @property
     def _stride(self) -> int:
-        """Return the number of pair numbers reserved for one encounter."""
+        """Return the number of pair numbers reserved for one encounter: its regular pairs and the possible tie-breaks."""
         return self.rounds * self.starts + MAX_TIE_BREAKS
 
     def next_pairs(self, *, queue_empty: bool) -> list[Pair]:  # noqa: ARG002  an encounter is scheduled when its bots are known

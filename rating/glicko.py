@@ -1,8 +1,8 @@
 """Glicko-2 ratings. Pure: results in, ratings out.
 
-Source: Mark E. Glickman, "Example of the Glicko-2 system" (2013 and later revisions); steps and symbols
-are the paper's. One extension: a rating period may be a fraction. After `periods` without a match the deviation
-is φ* = √(φ² + periods · σ'²); for one period this is the paper's step 6.
+Source: Mark E. Glickman, "Example of the Glicko-2 system" (2013 and later revisions); steps and symbols are the
+paper's. One extension: a rating period may be a fraction. A deviation φ becomes φ* = √(φ² + periods · σ'²) after
+`periods` without a match, with the volatility σ'; for one period this is the paper's step 6.
 
 Sums are exact before rounding, so the order of the games in a period does not matter.
 """
@@ -47,7 +47,7 @@ class Rating:
 
     @property
     def is_provisional(self) -> bool:
-        """Return True if the rating is too uncertain for a comparison."""
+        """Return True if the rating is too uncertain for a comparison: its deviation is above PROVISIONAL."""
         return self.deviation > PROVISIONAL
 
     def aged(self, periods: float) -> Rating:
@@ -91,7 +91,14 @@ def _g(phi: float) -> float:
 
 
 def _volatility(phi: float, sigma: float, variance: float, delta: float, tau: float) -> float:
-    """Return the new volatility (step 5): the root of f by the Illinois method, a regula falsi that brackets the root."""
+    """Return the new volatility (step 5): the root of the paper's f, found by the Illinois method (a regula falsi).
+
+    phi       deviation φ before the period
+    sigma     volatility σ before the period
+    variance  estimated variance v of the rating, from the games of the period (step 3)
+    delta     estimated improvement Δ of the rating (step 4)
+    tau       system constant τ
+    """
     a = math.log(sigma * sigma)
 
     def f(x: float) -> float:

@@ -34,7 +34,13 @@ def maximum_matching(vertices: Sequence[V], are_neighbours: Callable[[V, V], boo
 
 
 class _AlternatingTree:
-    """An alternating tree that grows from an unmatched vertex. A blossom is represented by its base."""
+    """Alternating tree that grows from an unmatched vertex, `root`. A blossom is represented by its base.
+
+    mate    matched partner of each vertex, -1 for none
+    base    base of the blossom that contains each vertex, or the vertex itself
+    parent  vertex from which an inner vertex, or a vertex of a blossom, was reached; -1 for others
+    outer   True for a vertex that an alternating path of even length joins to the root
+    """
 
     def __init__(self, root: int, mate: list[int]) -> None:
         self.root = root

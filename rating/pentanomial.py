@@ -44,7 +44,7 @@ class EloDifference:
 
     elo: float
     error: float
-    """Half the width of the 95 % interval."""
+    """Half the width of the 95 % interval of `elo`."""
     superiority: float
     """Likelihood, 0 to 1, that the first player is the stronger one."""
     normalised: float

@@ -21,7 +21,7 @@ from arena.rating.standings import Finished, is_void
 R = TypeVar("R", bound=Finished)
 
 MAX_ATTEMPTS = 3
-"""Maximum number of attempts at a match that faults of the server make void; after the last one it stays void."""
+"""Maximum number of times that a match is played because faults of the server make it void; then it stays void."""
 
 
 def match_id(event: str, pairing: Pairing, number: int) -> str:
@@ -31,7 +31,7 @@ def match_id(event: str, pairing: Pairing, number: int) -> str:
 
 
 class Schedule:
-    """Remaining matches by their two bots, so that a match that can start is found without a search.
+    """Remaining matches of an event, grouped by their two bots, so that a match that can start is found without a search.
 
     Every two bots play their matches in the order of the schedule.
     """
@@ -59,7 +59,8 @@ class Schedule:
     def resume(self, finished_records: Mapping[str, R]) -> tuple[list[tuple[Pairing, R]], list[R]]:
         """Remove the matches that were already played. Return those that count, and those that must be played again.
 
-        `finished_records` holds records by match id in the order of finishing. The matches that count are returned in this order.
+        finished_records   records by match id, in the order of finishing; the matches that count are returned in this
+                           order
         """
         records = dict(finished_records)
         settled: list[tuple[Pairing, R]] = []

@@ -29,11 +29,11 @@ _ROUNDS = 50
 
 
 class BadSprt(ValueError):
-    """Raised when text or numbers are not a valid test; the message contains a valid form."""
+    """Raised when text or numbers do not make a valid sequential test; the message contains a valid form."""
 
 
 class Verdict(StrEnum):
-    """State of the test."""
+    """State of a test: H0 or H1 if this hypothesis is accepted, OPEN while more pairs are needed."""
 
     H0 = "H0"
     H1 = "H1"
@@ -63,7 +63,7 @@ class Sprt:
 
     @classmethod
     def parse(cls, text: str) -> Sprt:
-        """Parse a test such as `elo0=0,elo1=10,alpha=0.05,beta=0.05`. `alpha` and `beta` are optional."""
+        """Parse a test such as `elo0=0,elo1=10,alpha=0.05,beta=0.05`. `alpha` and `beta` are optional. Raises BadSprt."""
         values: dict[str, float] = {}
         model = LOGISTIC
         for part in text.split(","):
@@ -125,8 +125,8 @@ class Sprt:
 def _likeliest_distribution(shares: Sequence[float], mean: float) -> list[float]:
     """Return the most likely distribution with this mean for observed `shares`: p_i = share_i / (1 + t (a_i - mean)).
 
-    t is the only zero of Σ share_i (a_i - mean) / (1 + t (a_i - mean)), which falls from +∞ to -∞ between
-    the poles of the extreme scores 0 and 1.
+    a_i is the i-th possible score, from 0 to 1. t is the only zero of Σ share_i (a_i - mean) / (1 + t (a_i - mean)),
+    which falls from +∞ to -∞ between the poles of the extreme scores 0 and 1.
     """
     top = len(shares) - 1
     return _tilted_distribution(shares, [i / top - mean for i in range(len(shares))])
@@ -154,7 +154,7 @@ def _likeliest_normalised_distribution(shares: Sequence[float], t: float) -> lis
 def _tilted_distribution(shares: Sequence[float], offsets: Sequence[float]) -> list[float]:
     """Return the distribution p_i = share_i / (1 + x offset_i), for the only x with Σ p_i offset_i = 0.
 
-    x is bisected to the last bit.
+    x is found by bisection, to the last bit of a float.
     """
     low, high = -1 / max(offsets), -1 / min(offsets)
     while True:

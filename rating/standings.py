@@ -29,21 +29,21 @@ class StandingsRow(Struct, frozen=True, rename=COLUMN_NAMES):
     bot: str
     games: int
     points: float
-    """Points: 1 for a win, ½ for a draw."""
+    """Points: 1 for a win, ½ for a draw, and those from byes."""
     wins: int
     draws: int
     losses: int
     elo: float
     """Elo rating relative to the average of the bots (rating.bradley_terry)."""
     elo_error: float
-    """Half the width of the 95 % interval."""
+    """Half the width of the 95 % interval of `elo`."""
     crashes: int
-    """Matches lost because the bot failed: an exception, an invalid move, a process that died."""
+    """Number of matches lost because the bot failed: an exception, an invalid move, a process that died."""
     time_forfeits: int
     illegal_moves: int
     disconnects: int
     other_forfeits: int
-    """Matches lost because the bot was not ready in time or broke the protocol."""
+    """Number of matches lost because the bot was not ready in time or broke the protocol."""
     byes: float = 0
     """Points from byes, included in the bot's points."""
     buchholz: float | None = None
@@ -101,7 +101,10 @@ def make_standings(bots: Sequence[str], records: Iterable[Record]) -> list[Stand
 def make_standings_from_counts(
     bots: Sequence[str], scores: Iterable[tuple[Finished, int]]
 ) -> list[StandingsRow]:
-    """Return the rows of `bots` as `make_standings` does, from matches that each stand for a number of equal ones."""
+    """Return the rows of `bots` as `make_standings` does, from a count of equal matches.
+
+    scores  matches, each with the number of equal matches that it stands for
+    """
     counts: dict[str, Counter[str]] = {bot: Counter() for bot in bots}
     edges: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for record, times in scores:
@@ -129,7 +132,7 @@ def make_standings_from_counts(
 
 
 def compute_ranks(rows: Sequence[StandingsRow]) -> list[int]:
-    """Return the rank of each row of a table, from 1. Neighbours with equal results share a rank."""
+    """Return the rank of each row of a table in its order, from 1. Neighbours with equal results share a rank."""
     results = [_ranking_values(row) for row in rows]
     places: list[int] = []
     for number, result in enumerate(results):
@@ -191,8 +194,10 @@ def pair_scores(bot: str, results: Iterable[tuple[Pairing, Record]]) -> list[flo
 def rate_by_pairs(rows: Sequence[StandingsRow], first: str, elo: EloDifference | None) -> list[StandingsRow]:
     """Return the rows of two bots with the Elo difference of their pairs: half of it above and half below their average.
 
-    Ratings from single matches would treat the two matches of a pair as independent, and give another difference. The
-    rows are returned unchanged if `elo` is None.
+    first  bot that is stronger if `elo` is positive
+    elo    Elo difference from the pairs; None to return the rows unchanged
+
+    Ratings from single matches would treat the two matches of a pair as independent, and give another difference.
     """
     if elo is None:
         return list(rows)

@@ -119,7 +119,7 @@ class RatingStep(Struct, frozen=True):
 
 
 Key = tuple[Category, str]
-"""Category and bot."""
+"""Category and name of a bot, the key of the bot's current rating there."""
 
 
 class CurrentRating(Struct, frozen=True):
@@ -152,7 +152,11 @@ class Rater:
     def rate_match(
         self, record: Record | FinishedMatch, end_time: str, category: Category | None = None
     ) -> tuple[RatingStep, RatingStep]:
-        """Return the rating steps of one match in a category, Maxie's and Minnie's. Default: the category of its game."""
+        """Return the rating steps of one match in a category, Maxie's first.
+
+        end_time  end of the match: ISO 8601, UTC
+        category  category in which the match counts; by default that of its game
+        """
         category = category or Category(record.game)
         maxie = self._aged_rating(category, record.players.maxie, end_time)
         minnie = self._aged_rating(category, record.players.minnie, end_time)
@@ -162,7 +166,10 @@ class Rater:
         )
 
     def _aged_rating(self, category: Category, bot: str, end_time: str) -> tuple[Rating, float]:
-        """Return a bot's rating after its last match, and the rating periods since."""
+        """Return a bot's rating after its last match, and the number of rating periods from then to `end_time`.
+
+        A bot without a match has the rating of a new player, and 0 periods.
+        """
         last = self.last.get((category, bot))
         if last is None:
             return Rating(), 0.0
@@ -209,6 +216,6 @@ class Rater:
 
 
 def periods_between(earlier: str, later: str) -> float:
-    """Return the number of rating periods between two times; 0 if `later` is before `earlier`."""
+    """Return the number of rating periods between two ISO 8601 times; 0 if `later` is before `earlier`."""
     passed = datetime.fromisoformat(later) - datetime.fromisoformat(earlier)
     return max(0.0, passed.total_seconds() / PERIOD_SECONDS)

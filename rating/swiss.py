@@ -1,10 +1,10 @@
 """Pairings of one round of a Swiss event. Pure.
 
-Bots with equal points meet, and no two bots meet twice as long as possible. The groups of equal points are
-paired from the top. In a group the first half meets the second, each in order. If a group cannot be paired, as few bots
-as possible, the lowest of the group, move down to the next group and meet its first bots. With an odd number of bots, one
-has a bye: the lowest of the bots with the fewest byes. Every choice is checked against the remaining bots, so that a round
-never ends with bots that cannot meet.
+Bots with equal points meet, and two bots meet again only if the round cannot be paired otherwise. The groups of equal
+points are paired from the top. In a group the first half meets the second, each in order. If a group cannot be paired,
+some of its bots move down to the next group and meet its first bots: as few bots as possible, and the lowest ones. With
+an odd number of bots, one has a bye: the lowest of the bots with the fewest idle rounds (byes and absences). Every
+choice is checked against the remaining bots, so that a round never ends with bots that cannot meet.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import NamedTuple
 from arena.rating.matching import maximum_matching
 
 MAX_ATTEMPTS = 500
-"""Maximum number of choices of bots to move down; after them the whole group is joined with the next one."""
+"""Maximum number of choices of bots to move down that are tried; then the whole group is joined with the next one."""
 
 
 class SwissRound(NamedTuple):
@@ -97,6 +97,8 @@ class _RoundPairing:
 
     def _floaters(self, group: list[str], *lower: list[str]) -> list[str]:
         """Return the bots that move down from a group, in order: as few and as low as possible.
+
+        lower  groups below this one, from the top
 
         Among choices of equal size, prefer the one after which the fewest bots move down from the next group.
         """

@@ -137,7 +137,7 @@ def _write_svg(file: MapFile, path: Path) -> None:
 
 
 def _print_territories(file: MapFile, width: int) -> None:
-    """Print the territories' numbers and names, in as many columns as fit into `width`."""
+    """Print the territories' numbers and names, in as many columns as fit into `width` characters."""
     map = file.map
     cells = [f"{v:>{len(str(map.size))}} {name}" for v, name in enumerate(map.territories)]
     wide = max(len(cell) for cell in cells) + 3

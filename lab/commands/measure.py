@@ -42,11 +42,11 @@ HEADINGS = (
     "back and forth", "gap", "8 × the nodes scores", "pairs to tell",
 )  # fmt: skip
 EVALUATOR = str(ENGINES["alphabeta"]["evaluator"].default)
-"""Default evaluator of the bots."""
+"""Default evaluator of the engine `alphabeta`."""
 SECOND_TABLE = ("map", "nodes a move", "comebacks", "lead changes", "back and forth", "gap")
 """Columns of the second table on a terminal, which is too narrow for all columns in one table."""
 LEFT_ALIGNED = ("map", "endings")
-"""Columns that are aligned left."""
+"""Columns of names, which are aligned left; the other columns are aligned right."""
 
 
 def measure_command(

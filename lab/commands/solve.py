@@ -42,7 +42,7 @@ class SolvedMap:
     map: RisklessMap
     table: SolvedTable
     seconds: float | None
-    """Duration of solving it; None if the table existed already."""
+    """Seconds that solving took; None if the table existed already."""
     verified: Verification | None
     """Result of `--verify`; None without it."""
 

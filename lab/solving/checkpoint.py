@@ -18,7 +18,7 @@ Codes = npt.NDArray[np.uint16]
 
 
 class BadCheckpoint(ValueError):
-    """Raised for a checkpoint that is damaged or belongs to another map; the message is one line with the file."""
+    """Raised for a checkpoint that is damaged or belongs to another map; the message is one line that names the file."""
 
 
 class _Header(Struct, frozen=True):
@@ -34,7 +34,11 @@ _decode = msgspec.json.Decoder(_Header).decode
 
 
 def save_checkpoint(path: Path, digest: str, plies: int, codes: Codes, *, finished: bool) -> None:
-    """Write the codes of the representative boards after `plies` steps, in the order of the boards' numbers.
+    """Write a checkpoint with the codes of the representative boards after `plies` steps.
+
+    digest    digest of the boards, which identifies the map
+    codes     codes (solved.solved_value), in the order of the boards' numbers
+    finished  True if all boards are solved
 
     If the process is killed meanwhile, the previous file stays unchanged.
     """
@@ -46,7 +50,7 @@ def save_checkpoint(path: Path, digest: str, plies: int, codes: Codes, *, finish
 
 
 def load_checkpoint(path: Path, digest: str, count: int) -> tuple[int, bool, Codes] | None:
-    """Return the number of steps, whether the map is solved, and the codes; None if there is no file.
+    """Return the number of steps, whether all boards are solved, and the codes; None if there is no file.
 
     Raises BadCheckpoint if the file is damaged, or belongs to other boards than those with this `digest` and `count`.
     """

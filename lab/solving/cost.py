@@ -1,4 +1,7 @@
-"""Estimates for the solver: memory and time for a map, available memory, and the largest cap that fits into it."""
+"""Estimates for the solver: memory and time for a map, available memory, and the largest cap that fits into it.
+
+Of each set of boards that a symmetry of the map turns into each other, the solver decides one representative board.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +14,14 @@ from arena.solved.board_numbers import Boards, Permutation
 
 CODE_BYTES = 2
 FIXED = 400 << 20
-"""Memory that does not depend on the map, in bytes: Python, the compiled code, and blocks that are being written."""
+"""Bytes of memory that do not depend on the map: Python, the compiled code, and blocks that are being written."""
 CHECKPOINT_BYTES = 8
-"""Memory per representative board while a checkpoint is written, in bytes: the code, compressed code, and a copy."""
+"""Bytes of memory per representative board while a checkpoint is written: the code, compressed code, and a copy."""
 SURVEY_SECONDS = 50e-9
-"""CPU time per board in the survey of all boards, in seconds. This time and those below were measured on m1."""
+"""Seconds of CPU time per board in the survey of all boards. These times were measured with the map `m1`."""
 PACK_SECONDS = 400e-9
 STEP_SECONDS = 2e-6
-"""CPU time per representative board in all steps together, in seconds."""
+"""Seconds of CPU time per representative board in all steps together."""
 
 MEMINFO = Path("/proc/meminfo")
 CGROUP = Path("/sys/fs/cgroup")
@@ -46,12 +49,16 @@ class SolvingCost:
 
 
 def number_bytes(count: int) -> int:
-    """Return the size of a board's number in the solver's list of undecided boards, in bytes."""
+    """Return the size of a board's number in the solver's list of undecided boards, in bytes, if there are `count` boards."""
     return 4 if count <= 1 << 32 else 8
 
 
 def estimate_cost(boards: Boards) -> SolvingCost:
-    """Return the cost of solving these boards. Representatives are counted by Burnside's lemma, in O(V) per symmetry."""
+    """Return the cost of solving these boards.
+
+    Representatives are counted by Burnside's lemma, in time proportional to the number of territories for each
+    symmetry.
+    """
     symmetries = boards.symmetries
     fixed = sum(boards.base ** _count_cycles(symmetry) for symmetry in symmetries)
     return SolvingCost(boards, fixed // len(symmetries))

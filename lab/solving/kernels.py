@@ -13,5 +13,5 @@ DIGEST = sources_digest(Path(__file__).parent)
 
 
 def solver_kernel(function: Function, name: str) -> Function:
-    """Return `function` as a kernel that is compiled, or loaded from the cache, at its first call."""
+    """Return `function` as a kernel that is compiled, or loaded from the cache under `name`, at its first call."""
     return compile_kernel(function, f"solve-{name}-{DIGEST}")

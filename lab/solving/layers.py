@@ -47,7 +47,7 @@ class GameSpace:
 
 @cache
 def compile_step(space: GameSpace) -> Any:
-    """Return the compiled function for a game that marks the positions decided in exactly n plies."""
+    """Return the compiled function `step` of a game, which marks the positions that are decided in exactly n plies."""
     write_successors, write_code = space.write_successors, space.write_code
 
     def step(rules: Any, scratch: Any, codes: Any, live: Any, first: Any, last: Any, plies: Any) -> Any:
@@ -83,8 +83,11 @@ def compile_step(space: GameSpace) -> Any:
 class Layers:
     """Values of the positions of a game that are decided so far.
 
+    space     the game
+    rules     rules of the game, as the functions of `space` read them
     codes     code of each position, by number (solved.solved_value); 0 or 1 if undecided
-    parts     ranges of `live` that hold the numbers of undecided representative positions
+    live      numbers of the undecided representative positions, in `parts`
+    parts     ranges of `live` that are in use, as indices of the first number and after the last
     scratch   size of each thread's scratch array, in words
     """
 
@@ -103,7 +106,10 @@ class Layers:
         return sum(last - first for first, last in self.parts)
 
     def decide_next_ply(self, workers: Executor, advance: Callable[[], None]) -> int:
-        """Find all results that take one ply more, and return their number. Call `advance` after each part.
+        """Find all results that take one ply more, and return their number. 0 means that all remaining positions are draws.
+
+        workers  executor of the threads that share the work
+        advance  called after each part
 
         Raises WinTooLong if a win takes more plies than a code can hold.
         """

@@ -1,7 +1,8 @@
 """Riskless for the solver: the successors of a board, and passes over all boards.
 
-The number of a board is a sum of digits (solved.board_numbers). So the number after a move is the number after training with two
-digits changed. The opponent sees the board with all signs changed, whose number is a difference of two numbers.
+A board is the armies of all territories, seen by the player to move, whose armies are positive. Its number is a sum of
+digits (solved.board_numbers). So the number after a move is the number after training with two digits changed. The
+opponent sees the board with all signs changed, whose number is a difference of two numbers.
 """
 
 from __future__ import annotations

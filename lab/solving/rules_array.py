@@ -15,10 +15,15 @@ Words = npt.NDArray[np.int64]
 TERRITORIES, BASE, CAP, GOAL, TURNED, SYMMETRIES, ROADS, IMAGES, POWERS = range(9)
 """Indices into the rules array of a map with V territories.
 
-TURNED   sum of the numbers of a board and of the same board with all signs changed
-ROADS    offset of V + 1 indices into the list of roads' targets, which follows them
-IMAGES   offset of V numbers per symmetry: the place value of each territory's digit in the image
-POWERS   first of V numbers: the place value of each territory's digit
+TERRITORIES  V
+BASE         number of values of a digit, 2 × cap + 1
+CAP          maximum number of armies on a territory
+GOAL         number of armies that wins
+TURNED       sum of the numbers of a board and of the same board with all signs changed
+SYMMETRIES   number of symmetries of the map
+ROADS        offset of V + 1 indices into the list of roads' targets, which follows them
+IMAGES       offset of V numbers per symmetry: the place value of each territory's digit in the image
+POWERS       first of V numbers: the place value of each territory's digit
 """
 
 

@@ -26,12 +26,12 @@ from arena.solved.header import BOARDS_IN_BLOCK, Header, Totals, boards_digest
 from arena.solved.solved_table import compress_codes, write_table
 
 PART = BOARDS_IN_BLOCK * 16
-"""Number of boards that a thread handles at a time: a whole number of blocks."""
+"""Number of boards that a thread handles at a time: a whole number of the table's blocks."""
 LEVEL = 15
-"""Zstandard level of blocks; higher levels hardly save space and take several times as long."""
+"""Zstandard level for a table's blocks. Higher levels hardly save space and take several times as long."""
 SMALL_BLOCKS = 16
 SMALL_LEVEL = 19
-"""Zstandard level of tables with at most SMALL_BLOCKS blocks, which may be shipped."""
+"""Zstandard level for tables with at most SMALL_BLOCKS blocks. Such tables are small enough to be part of the package."""
 
 
 class Progress(NamedTuple):
@@ -50,8 +50,10 @@ class Solver:
     """Solver of all boards of a map.
 
     checkpoint   file for intermediate results
+    threads      number of threads that work
     on_progress  called with the progress
-    interval     minimum time between checkpoints, in seconds; at least ten times the duration of the last checkpoint
+    interval     minimum number of seconds between checkpoints; the pause is also at least ten times as long as writing
+                 the last checkpoint took
     """
 
     boards: Boards

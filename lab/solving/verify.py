@@ -182,7 +182,7 @@ def check_kernel() -> Any:
     """Return the compiled function `check`, which compares each unfinished board's value with those of its successors."""
 
     def check(rules: Any, work: Any, codes: Any, counts: Any, first: Any, last: Any) -> Any:
-        """Return 2^16 × the number of the first wrong board + its right code; -1 if no board is wrong."""
+        """Return the first wrong board in range(first, last) as 2^16 × its number + its correct code; -1 if none is wrong."""
         size, cap, goal = rules[0], rules[1], rules[2]
         fault = -1
         for number in range(first, last):

@@ -28,7 +28,7 @@ from arena.games.riskless import Riskless
 from arena.lab.selfplay import play_pair, random_start
 
 STEP = 0.15
-"""First step of a weight, as a share of the change of the weight that changes estimates by their usual size."""
+"""First step of a weight, as a fraction of the change in that weight that would change estimates by their usual size."""
 PACE = 0.9
 """Number of steps by which a weight moves in the first round if one side wins all pairs."""
 SETTLING = 0.1
@@ -48,6 +48,7 @@ class Climb:
 
     weights  mean of the weights in the second half of the rounds
     stages   weights after each tenth of the rounds
+    pairs    number of pairs played in all rounds together
     """
 
     weights: Mapping[str, int]
@@ -66,6 +67,8 @@ def climb_weights(
     progress: Callable[[], None],
 ) -> Climb:
     """Return the result of a climb from `weights`: `rounds` rounds of PAIRS pairs on each game, with `nodes` per move.
+
+    progress  called after each round
 
     All games must have the same features. Raises ValueError for a game without features.
     """

@@ -1,12 +1,14 @@
-"""Learning of an evaluator's weights by self-play, with logistic regression (source 003, learning).
+"""Learning of an evaluator's weights by self-play, with logistic regression (source 003 in docs/search.md, learning).
 
 Every position of a match is a sample: its features, and the result for Maxie. The result is 1 if she won and 0 if she
 lost. A draw counts as one half in tic-tac-toe, and as her share of the armies in Riskless. The further away the end of
-the match, the closer the result is moved to one half. The fit finds the weights that predict the results best. It has no
-constant, since mirrored positions have opposite features. Each map has its own slope, because an army is worth more on a
-small map than on a large one. The fit starts from the weights that played, and RIDGE keeps it close to them if the
-matches show little. Each generation plays with the weights of the previous one. The first may play with all weights 0:
-then a search sees only wins within its depth. Its matches end by chance, but they do end.
+the match, the closer the result is moved to one half. The fit finds the weights that predict the results best. It has
+no constant, since mirrored positions have opposite features. Each map has its own slope, because an army is worth more
+on a small map than on a large one.
+
+The fit starts from the weights that played, and RIDGE keeps it close to them if the matches show little. Each
+generation plays with the weights of the previous one. The first may play with all weights 0: then a search sees only
+wins within its depth. Its matches end by chance, but they do end.
 """
 
 from __future__ import annotations
@@ -64,7 +66,13 @@ class Fit:
 
 @dataclass(frozen=True)
 class Samples:
-    """Positions of self-play matches: a row of features, the result, the match's number and the game's index of each."""
+    """Positions of self-play matches, one for each index of the arrays.
+
+    features  features, a row for each position
+    ends      result of the match for Maxie, 0 to 1, moved towards one half by the distance from the end of the match
+    matches   number of the match
+    games     index of the game in the list of games
+    """
 
     features: FloatArray
     ends: FloatArray
@@ -82,6 +90,8 @@ def self_play(
     progress: Callable[[], None],
 ) -> Samples:
     """Play `matches` matches of each game from random starts, with `nodes` per move, and return their positions.
+
+    progress  called after each match
 
     Raises ValueError for a game without features.
     """
@@ -177,7 +187,12 @@ def count_outcomes(
 def fit_weights(
     samples: Samples, names: Sequence[str], weights: Mapping[str, int], without: Collection[str] = ()
 ) -> Fit:
-    """Return the weights that predict the results of the samples best, and their losses. Weights in `without` are not trained."""
+    """Return the weights that predict the results of the samples best, and their losses.
+
+    names    names of the features, in the order of their columns
+    weights  weights with which the samples were played
+    without  names of features whose weights are not trained
+    """
     mask = np.array([float(name not in without) for name in names])
     samples = replace(samples, features=samples.features * mask)
     held_out = samples.matches % HELD_OUT == HELD_OUT - 1

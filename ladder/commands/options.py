@@ -97,7 +97,7 @@ FIELDS = {
     "pin": "pin",
     "margin": "margin_ms",
 }
-"""Fields of the plan that are set to an option's value unchanged, by option."""
+"""Name of the plan's field for each option whose value is used unchanged."""
 
 PARSED: Mapping[str, tuple[str, Callable[[str, str], Any]]] = {
     "map": ("maps", _parse_maps),
@@ -108,4 +108,4 @@ PARSED: Mapping[str, tuple[str, Callable[[str, str], Any]]] = {
     "adjudicate": ("adjudication", parse_adjudication),
     "tc": ("time_control", parse_time_control),
 }
-"""Fields of the plan that are parsed from an option's text, with their parsers, by option."""
+"""Name of the plan's field, and parser of the option's text, for each option that is parsed."""

@@ -56,9 +56,13 @@ def play_plan(
 ) -> Ladder:
     """Play the plan and return the ladder with its results. Raises CommandError or UsageError.
 
+    kind        `ladder` or `match`
+    record      file for finished matches; None to choose one
+    db          URL of a store, in which an interrupted event is resumed; None for a temporary store
     is_decided  returns True if the ladder may end early
     status      returns the result so far in one line, for the progress display
-    test        sequential test that the page shows
+
+    The other arguments are as for `ladder.ladder_run.run_ladder`.
     """
     if plan.pin and not can_pin():
         raise UsageError("--pin works only on Linux: this system cannot pin processes to cores")

@@ -25,7 +25,7 @@ STOPPED = 130
 
 
 def summary_fields(ladder: Ladder) -> dict[str, object]:
-    """Return the fields of the `--json` output other than the table and the lists about each bot."""
+    """Return the fields of the `--json` output about the whole ladder, without the table and the lists about each bot."""
     return {
         "event": ladder.plan.event,
         "record": str(ladder.record),
@@ -52,7 +52,7 @@ class ReportFiles:
     csv: Path | None = None
 
     def check_folders(self) -> None:
-        """Raise CommandError if the folder of a file is missing: a ladder of hours would end without the report."""
+        """Raise CommandError if the folder of a file is missing, so that a long ladder does not lose its report at the end."""
         for file in (self.json, self.html, self.csv):
             if file is not None and not file.parent.is_dir():
                 raise CommandError(f"cannot write {file}: there is no folder {file.parent}")

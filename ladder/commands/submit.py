@@ -41,7 +41,7 @@ SUBMISSIONS = Path("submissions")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,47}")
 """Valid names of submissions, which are also the names of their files without `.zip`."""
 DIGITS = 12
-"""Number of digits of a SHA-256 digest that `arena submit list` shows."""
+"""Number of hexadecimal digits of a file's SHA-256 digest that `arena submit list` shows."""
 
 FolderOption = Annotated[Path, typer.Option("--folder", metavar="FOLDER", help="Folder of the submissions.")]
 

@@ -25,7 +25,7 @@ from arena.rating.standings import StandingsRow, is_void, losers, pair_scores
 from arena.server.processes.identity import PROGRAM
 
 MAX_MATCHES = 3
-"""Maximum number of matches, or of pairs, that each section of matches shows."""
+"""Maximum number of matches, or of pairs, that each section of the report with matches shows."""
 
 PLIES = 200
 """Maximum number of plies in the plots of depth and time by ply."""
@@ -201,7 +201,7 @@ def _scrolling_html(table: str) -> str:
 
 
 def _name_cell(bot: str, colour: Mapping[str, str]) -> str:
-    """Return the first cell of a row: the bot's colour, if it has one, and its name."""
+    """Return the first cell of a row: the bot's name, after its colour if `colour` has one."""
     return (
         f"<td>{colour_swatch(colour[bot])}{escape(bot)}</td>" if bot in colour else f"<td>{escape(bot)}</td>"
     )

@@ -10,18 +10,21 @@ from arena.charts import Area, dot_element, line_element, text_element
 from arena.rating.standings import StandingsRow
 
 WIDTH, LEFT, RIGHT = 360, 46, 20
-"""Width and margins of a plot, in SVG units. Letters are 12 high; 360 is the width of a phone without scaling."""
+"""Width of a plot, and its left and right margin, in SVG units.
+
+Letters are 12 units high. 360 units are the width of a phone, without scaling.
+"""
 PLOT_HEIGHT = 150
 """Height of the plotting area of a plot by ply, in SVG units."""
 INK, GRID = "#1d2530", "#d8dde4"
 MAX_NAME_LENGTH = 24
 """Maximum number of characters of a bot's name in a plot."""
 HUE_STEP = 137.508
-"""Difference in hue between consecutive bots: the golden angle, in degrees, which keeps their colours distinct."""
+"""Difference in hue between consecutive bots, in degrees: the golden angle, which keeps their colours distinct."""
 
 
 def bot_colours(bots: Sequence[str]) -> dict[str, str]:
-    """Return the colour of each bot, used everywhere in the report."""
+    """Return the CSS colour of each bot by name, the same everywhere in the report."""
     return {bot: f"hsl({round(215 + HUE_STEP * n) % 360} 65% 38%)" for n, bot in enumerate(bots)}
 
 
@@ -85,6 +88,7 @@ def plot_by_ply(
     title   title, such as "Mean time per move"
     unit    unit of the values, shown on the axis
     curves  value at each ply, by bot
+    colour  colour of each bot, from `bot_colours`
     """
     if not curves:
         return ""
