@@ -57,7 +57,7 @@ def bot(
         typer.Option(
             "--logs",
             metavar="FOLDER",
-            help="Folder for stderr logs, one MATCH.log per match; needs --exec or --isolate.",
+            help="Folder for the bot's stderr, one MATCH.log per match; needs --exec or --isolate.",
         ),
     ] = None,
     url: Annotated[
@@ -100,7 +100,7 @@ def bot(
         typer.Option(
             "--for",
             metavar="TIME",
-            help="Accept no matches after this time, e.g. 30s or 10m; finish running ones.",
+            help="Accept matches for this long (30s, 10m), then finish those in progress.",
         ),
     ] = "ever",
     game: Annotated[

@@ -153,7 +153,7 @@ class Tables:
 
     @classmethod
     def of(cls, network: Network, map: RisklessMap) -> Tables:
-        """Return the tables of `network` for positions on a map."""
+        """Return the lookup tables that are computed once from `network` for all positions on a map."""
         cap, goal, hidden = map.territory_cap, map.armies_to_win, network.hidden
         levels = np.arange(cap + 1) * (LEVELS / cap)
         ends = sum(len(near) for near in map.neighbours)

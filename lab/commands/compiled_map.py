@@ -21,6 +21,6 @@ def load_compiled_map(name: str) -> RisklessMap:
         raise UsageError(str(error)) from None
     if not has_compiled_search(Riskless(map)):
         raise UsageError(
-            f"{name} is too large for the compiled engines: at most {MAX_TERRITORIES} territories and a cap of {MAX_CAP}"
+            f"{name} is too large for the compiled engines: at most {MAX_TERRITORIES} territories, and a cap of at most {MAX_CAP} armies on each"
         )
     return map

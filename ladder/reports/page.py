@@ -244,7 +244,7 @@ def _losses_on_solved_maps(blunders: Sequence[Blunders], colour: Mapping[str, st
 
 
 def _duels_table(duels: Sequence[Duel], colour: Mapping[str, str]) -> str:
-    """Return a table of the pairs that every two bots played; empty if none is complete."""
+    """Return an HTML table with the results of the pairs of matches between each two bots; "" if no pair is complete."""
     comparable = [each for each in duels if each.superiority is not None]
     if not comparable:
         return ""

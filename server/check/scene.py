@@ -80,7 +80,7 @@ class ScriptedMatch:
             break
         if not isinstance(message, Ready) or message.match != self.match:
             raise ProtocolFault(
-                f"the bot must answer the start with ready for its match, not {message_type_name(message)}"
+                f"the bot must answer `start` with `ready` for the same match, not {message_type_name(message)}"
             )
 
     async def send_turn(self, **unknown: object) -> None:

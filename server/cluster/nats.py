@@ -55,7 +55,7 @@ Above a limit of its own, the client waits up to a second for NATS in each call.
 would have to wait too.
 """
 FULL_PAUSE_SECONDS = 0.01
-"""Seconds after which a client with more than MAX_CLIENT_BYTES is examined again."""
+"""Seconds to wait before another look at a client that has more than MAX_CLIENT_BYTES unsent."""
 
 
 class TlsNotOffered(ConnectionError):

@@ -216,7 +216,7 @@ class Journal:
         return self._last_error and f"the store fails: {self._last_error}"
 
     async def keep_lease(self) -> None:
-        """Renew the lease RENEWALS times within its duration, until it is lost."""
+        """Keep renewing the lease, RENEWALS times per duration of a lease, until it is lost."""
         while not self.lost.is_set():
             await self._clock.sleep(self.lease.seconds / RENEWALS)
             await self.renew_lease()
