@@ -100,8 +100,7 @@ async def run_members(
 ) -> AsyncIterator[list[ClusterMember]]:
     """Run one core and `edges` edges, or a single process if `edges` is 0, until the end of the block.
 
-    folder: folder of the logs
-    url: URL of the database
+    folder: folder of the logs; url: URL of the database
     """
     roles: list[Role] = ["core", *["edge"] * edges] if edges else ["all"]  # type: ignore[list-item]
     bus = (f"--set=bus.url={nats.url}",) if edges else ()

@@ -59,10 +59,7 @@ class CostOnStore:
 
 
 def measure_beside_idle(sizes: Sequence[int], seconds: float, rounds: int) -> Iterator[CostBesideIdle]:
-    """Yield the cost of a move on one server for each total number of connections in `sizes`, in ascending order.
-
-    Each cost has `rounds` rounds of `seconds`.
-    """
+    """Yield the cost of a move at each number of connections in `sizes`, ascending, in `rounds` rounds of `seconds`."""
     with (
         run_arena_server(PLAYING_CONNECTIONS // 2, *LIMITS, cores=server_cores()) as running,
         ExitStack() as stack,
@@ -84,10 +81,7 @@ def measure_beside_idle(sizes: Sequence[int], seconds: float, rounds: int) -> It
 def measure_rounds(
     running: RunningServer, load: LoadProcesses, players: int, seconds: float, rounds: int
 ) -> tuple[list[float], list[float]]:
-    """Wait until `players` bots have connected, and measure `rounds` rounds of `seconds`.
-
-    Return the CPU time per move in µs of each round, and the moves per second of each round.
-    """
+    """Wait until `players` bots have connected. Return the CPU µs per move and the moves per second of each round."""
     load.wait_until_all_connected(players)
     time.sleep(WARM_SECONDS)
     figures = [measure_moves(running, load, seconds) for _ in range(rounds)]
@@ -95,10 +89,7 @@ def measure_rounds(
 
 
 def measure_on_store(store: str, count: int, seconds: float, rounds: int) -> CostOnStore:
-    """Fill a store with `count` matches, let bots play on it, then kill and restart its server.
-
-    store: URL scheme of the kind of store, `sqlite` or `postgresql`
-    """
+    """Fill a store (`sqlite` or `postgresql`) with `count` matches, let bots play, then kill and restart its server."""
     with create_database(store) as url:
         asyncio.run(create_filled_store(url, count))
         with (

@@ -89,11 +89,7 @@ def play_pettingzoo(zoo: Any, dice: Random, seeds: Iterator[int]) -> int:
 
 
 def list_rows(name: str, openspiel_name: str) -> Iterator[tuple[str, Play]]:
-    """Yield the rows of the first table for a game, each as (title, function that plays the game).
-
-    name: name of the game in this project
-    openspiel_name: name of the game in OpenSpiel; empty if OpenSpiel has no such game
-    """
+    """Yield each row as (title, function that plays). `openspiel_name`: empty if OpenSpiel does not have the game."""
     env = arena.make(name, map=MAP)
     batch = arena.batch(name, map=MAP, size=SIZE, seed=1)
     yield f"`arena.batch`, {SIZE:,} matches", partial(play_batch, batch)

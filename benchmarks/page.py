@@ -59,10 +59,7 @@ VIEWS = [
     *("", "tv", "tv/4", "match/{match}", "embed/{match}", "play", "table", "event/serve", "bot/ann"),
     *("versus/ann/bob", "search?bot=ann", "maps", "maps/italy", "file", "me", "host"),
 ]
-"""URL paths of all views of the web site, with `{match}` for the id of a match.
-
-The views for owners of bots (`me`) and for administrators (`host`) are measured without signing in.
-"""
+"""URL paths of all views, with `{match}` for the id of a match. `me` and `host` are measured without signing in."""
 PAINTED = """() => performance.getEntriesByName('first-contentful-paint')[0].startTime"""
 BOARD = """async () => {
   const { MapBoard } = await import(new URL('boards/map.js', document.querySelector('script[type=module]').src).href);
@@ -123,10 +120,7 @@ def main() -> None:
 
 
 def measure_shift(browser: Browser, folder: Path, _loads: int) -> None:
-    """Measure and print the layout shift of all views on a desktop and on a phone.
-
-    folder: empty folder for a server's files
-    """
+    """Measure and print the layout shift of all views on a desktop and on a phone."""
     print(f"layout shift in {SHIFT_SECONDS:.0f} s, with bots that play a hundred moves a second:")
     with run_fast_server(folder) as (running, match):
         addresses = [each.format(match=match) for each in VIEWS]
@@ -149,10 +143,7 @@ def measure_shift(browser: Browser, folder: Path, _loads: int) -> None:
 
 @contextmanager
 def run_fast_server(folder: Path) -> Iterator[tuple[BrowserArena, str]]:
-    """Run a server on which two bots play about a hundred moves a second, until the end of the block.
-
-    Yield it with the id of a finished match.
-    """
+    """Run a server on which two bots play about 100 moves a second. Yield it with the id of a finished match."""
     with run_arena(folder, "--map", "italy", "--tc", "9/move") as running:
         running.connect_slow_bot("ann", 0.01)
         running.connect_slow_bot("bob", 0.01)
@@ -243,10 +234,7 @@ def measure_frames(browser: Browser, folder: Path, _loads: int) -> None:
 
 
 def extract_frame_times(events: list[dict[str, Any]]) -> list[float]:
-    """Return the CPU time of the page's thread from each animation frame to the next, in ms.
-
-    events: events of a trace by Chromium, in which `tdur` is a task's CPU time in µs
-    """
+    """Return the CPU ms of the page's thread from frame to frame. `events`: Chromium's trace, with CPU µs in `tdur`."""
     begun = [each for each in events if each["name"] == "FireAnimationFrame"]
     ((process, thread),) = {(each["pid"], each["tid"]) for each in begun}
     starts = sorted(each["ts"] for each in begun)
@@ -319,8 +307,7 @@ def run_lighthouse(_browser: Browser, folder: Path, _loads: int) -> None:
 def score_address(tool: str, url: str, options: list[str]) -> tuple[list[int], list[str]]:
     """Run Lighthouse on a URL. Return its scores, 0 to 100, in the order of CATEGORIES, and the audits that lower them.
 
-    tool: path of the program
-    options: further options of the program
+    tool: path of the program; options: further options of the program
     """
     command = [tool, url, "--quiet", "--output=json", f"--only-categories={','.join(CATEGORIES)}", *options]
     command += ["--throttling-method=simulate", "--chrome-flags=--headless --no-sandbox --disable-gpu"]

@@ -89,10 +89,7 @@ class RelaySession(Session):
 
 
 async def run_relay(port: int, answer: bytes, turn: bytes) -> None:
-    """Run a relay on the server's own connection code until cancelled.
-
-    answer, turn: messages to the sender of a frame, and to the other session of its pair
-    """
+    """Run a relay until cancelled. Send `answer` to a frame's sender, and `turn` to the other session of the pair."""
     async with Edge(1, NullCore(), LIMITS, metrics=Metrics(), program="relay") as edge:
         edge.session = RelayPairs(answer, turn).make_session
         await edge.listen(HOST, port)

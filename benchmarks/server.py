@@ -128,10 +128,7 @@ def measure_disk(count: int) -> list[float]:
 async def measure_answers(
     load: Load, bots: Sequence[Coroutine[Any, Any, None]], seconds: float
 ) -> list[float]:
-    """Run these bots, which share `load`, and measure for `seconds`.
-
-    Return the time from sending a move to its answer, in ms, for each move.
-    """
+    """Run these bots, which share `load`, for `seconds`. Return the ms from sending to answer, for each move."""
     async with asyncio.TaskGroup() as tasks:
         jobs = [tasks.create_task(bot) for bot in bots]
         await wait_until_all_connected(load, len(bots))
@@ -145,10 +142,7 @@ async def measure_answers(
 
 
 async def make_lone_move_section(seconds: float) -> list[str]:
-    """Measure the latencies of the disk, a relay and the server by turns, each for `seconds` in total.
-
-    Return the lines of the section of SERVER.md.
-    """
+    """Measure disk, relay and server by turns, each for `seconds` in total. Return the lines of SERVER.md's section."""
     disk, relay, answer = list[float](), list[float](), list[float]()
     each_seconds = seconds / MEASUREMENTS
     for _ in range(MEASUREMENTS):

@@ -72,10 +72,7 @@ class StoreLatencies:
 
 
 def make_questions(matches: Sequence[tuple[str, str, str]]) -> dict[str, MakeTarget]:
-    """Return, for each kind of request by name, a function that returns a URL path with random parameters.
-
-    matches: matches to which the requests may refer, each as (id, end time, Maxie's name)
-    """
+    """Return functions that make random URL paths, by kind of request. `matches`: each (id, end time, Maxie's name)."""
 
     def choose_bot(rng: random.Random) -> str:
         return quote(f"bot {rng.randrange(BOTS)}")
@@ -124,9 +121,7 @@ def make_questions(matches: Sequence[tuple[str, str, str]]) -> dict[str, MakeTar
 async def measure_latency(url: str, path: str, credentials: str) -> float:
     """Return the time from connecting to the last byte of the answer to a GET, in seconds.
 
-    credentials: value of the Authorization header
-
-    Raises RuntimeError unless the status is 200.
+    credentials: value of the Authorization header. Raises RuntimeError unless the status is 200.
     """
     counts, began = TrafficCounts(), time.perf_counter()
     body = await send_get(url, "127.0.0.1", path, counts, credentials)
@@ -140,10 +135,7 @@ async def measure_question(
 ) -> list[float]:
     """Send one kind of request from AT_ONCE parallel clients for at least `seconds`. Return the latencies in ms.
 
-    Each client gets at least ROUNDS answers, so that the p95 rests on many answers.
-
-    make_target: function that returns the URL path of the next request
-    credentials: value of the Authorization header
+    Each client gets at least ROUNDS answers, for the p95. `credentials`: value of the Authorization header.
     """
     durations: list[float] = []
     chance = random.Random(1)
@@ -160,10 +152,7 @@ async def measure_question(
 
 
 async def load_sample_matches(engine: Engine, count: int) -> list[tuple[str, str, str]]:
-    """Return up to 2,000 matches, spread over the whole store, each as (id, end time, Maxie's name).
-
-    count: number of matches in the store
-    """
+    """Return up to 2,000 of a store's `count` matches, drawn at random, each as (id, end time, Maxie's name)."""
     numbers = random.Random(1).sample(range(1, count + 1), min(count, 2000))
     query = sa.select(matches.c.match, matches.c.finished, matches.c.maxie).where(
         matches.c.number.in_(numbers)

@@ -31,10 +31,7 @@ STEPS: tuple[tuple[str, dict[str, Any]], ...] = (
 
 
 def count_minimal_tree_leaves(branching_factor: float, depth: int) -> float:
-    """Return the number of leaves of the smallest tree that alpha-beta can visit (Knuth and Moore, 1975).
-
-    branching_factor: number of moves in every position
-    """
+    """Return the number of leaves of the smallest tree that alpha-beta can visit (Knuth and Moore, 1975)."""
     return float(branching_factor ** ((depth + 1) // 2) + branching_factor ** (depth // 2) - 1)
 
 
@@ -61,10 +58,7 @@ def measure() -> dict[str, Any]:
 
 
 def make_section(data: dict[str, Any]) -> Section:
-    """Return the section of RESULTS.md that compares each set of techniques with plain alpha-beta and the minimal tree.
-
-    data: result of `measure`
-    """
+    """Return the section of RESULTS.md that compares the sets of techniques. `data`: result of `measure`."""
     plain, breadths = data["nodes"][STEPS[0][0]], data["moves"]
     rows = []
     for name, row in data["nodes"].items():

@@ -77,8 +77,7 @@ def play_pairs(
 ) -> PairScore:
     """Play `rounds` pairs of matches of two engines on one map, and return the score of the first.
 
-    time_control: time control of each match, such as `10+0.1`
-    concurrency: number of matches in parallel; 0 for as many as the cores allow
+    time_control: such as `10+0.1`; concurrency: number of matches in parallel, 0 for as many as the cores allow
     """
     with tempfile.TemporaryDirectory(prefix="arena-strength-") as folder:
         map_name, table = map, Path(folder) / "table.json"

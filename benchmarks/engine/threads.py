@@ -151,10 +151,7 @@ def measure() -> dict[str, Any]:
 
 
 def make_section(data: dict[str, Any]) -> Section:
-    """Return the section of RESULTS.md with the speedup and the extra nodes of each variant and number of threads.
-
-    data: result of `measure`
-    """
+    """Return the section of RESULTS.md with each variant's speedup and extra nodes. `data`: result of `measure`."""
     rows = [
         [name, str(Ratio(faster)), format_short(Ratio(work).median) if (work := data["work"][name]) else ""]
         for name, faster in data["faster"].items()

@@ -51,10 +51,7 @@ DISK_IN_MEMORY = Path("/dev/shm")  # noqa: S108  a folder in memory
 
 
 def main() -> int:
-    """Measure the kinds, print the results, and write the section of SERVER.md if every kind was measured.
-
-    Return the exit code: 1 if there was a failure.
-    """
+    """Measure and print the kinds, and write the section of SERVER.md if all were measured. Return 1 if any failed."""
     parser = make_parser(__doc__)
     parser.add_argument("--seconds", type=float, default=SECONDS, help="seconds of each hostile period")
     parser.add_argument(

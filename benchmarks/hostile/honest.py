@@ -32,8 +32,7 @@ class WindowFigures:
     p99: float
     """Median, in ms, of the 99th percentiles of all runs, where a run is MOVES_PER_RUN consecutive moves.
 
-    The server handles the strangers' requests at a limited rate, so they affect every run. A pause of the machine affects
-    only one or two runs.
+    Strangers affect every run, because the server limits their rate. A pause of the machine affects only one or two.
     """
     whole: float
     """99th percentile of all moves of the period, in ms. A single pause of the machine for 30 ms can decide it."""
@@ -46,8 +45,7 @@ def start_honest_bots(
 ) -> list[asyncio.Task[None]]:
     """Start the tasks of BOTS bots, which together play RATE moves per second, and return these tasks.
 
-    load: counters to which the bots add their moves
-    tokens: token of each bot, by name
+    load: counters to which the bots add their moves; tokens: token of each bot, by name
     """
     return [
         tasks.create_task(
@@ -65,10 +63,7 @@ def start_honest_bots(
 
 
 async def measure_window(server: RunningServer, load: Load, seconds: float) -> WindowFigures:
-    """Measure the bots that share `load`, and their server, for `seconds`.
-
-    If no move is acknowledged in this time, the whole period counts as the latency.
-    """
+    """Measure the server and its bots for `seconds`, which is also the latency if no move is acknowledged meanwhile."""
     load.seconds.clear()
     cpu, began = server.cpu_seconds, time.monotonic()
     await asyncio.sleep(seconds)

@@ -43,9 +43,7 @@ CLOCK = {"base_ms": 60_000, "increment_ms": 1_000, "per_move": False}
 class RequestSubjects:
     """Ids, names and URL paths that requests can refer to.
 
-    tokens: tokens of the clients, by name
-    finished: ids of finished matches
-    file: URL path of the web site's script
+    tokens: by client's name; finished: ids of finished matches; file: URL path of the web site's script
     """
 
     url: str
@@ -69,8 +67,7 @@ class RequestSubjects:
 class LoadClient:
     """Client that sends one kind of request from the address `source`.
 
-    answers: types of the messages that count as answers
-    stranger: open connection; None if the kind opens its own, or if the server refused it
+    answers: types that count as answers; stranger: connection; None if the kind opens its own, or if it was refused
     """
 
     subjects: RequestSubjects
@@ -98,8 +95,7 @@ class LoadClient:
 class RequestKind:
     """Kind of request that strangers send.
 
-    send_requests: function that sends the requests of one client until cancelled
-    answers: types of the messages that count as answers
+    send_requests: sends those of one client until cancelled; answers: types of the messages that count as answers
     """
 
     request: str
@@ -118,11 +114,7 @@ class RequestKind:
 
 
 def send_repeatedly(type: str, *answers: str, role: str = "bot", **content: object) -> RequestKind:
-    """Return a kind that sends the same message again and again.
-
-    type, content: type and other fields of the message
-    answers: types of the messages that count as answers
-    """
+    """Return a kind that repeats a message with this content. `answers`: types of messages that count as answers."""
 
     async def send_requests(client: LoadClient) -> None:
         async def send() -> None:
@@ -144,10 +136,8 @@ def get_repeatedly(
     make_authorization: Callable[[RequestSubjects, int], str] | None = None,
     method: str = "GET",
 ) -> RequestKind:
-    """Return a kind that repeats an HTTP request, each time on a new connection.
+    """Return a kind that repeats an HTTP request, each time on a new connection. `route`: its name in the cost table.
 
-    route: route in the server's cost table
-    target: URL path, or a function that returns the path of each request
     make_authorization: function that returns the Authorization header of the request with this number
     """
 

@@ -53,10 +53,7 @@ CLIENTS = 8
 MATCHES = 1000
 """Server's limit on parallel matches, so high that no bot has to wait until another match ends."""
 MAX_RATIO = 2.0
-"""Upper bound of a round's ratio: the honest bots' hostile p99 divided by their quiet p99, for the same kind.
-
-A kind fails if two of its rounds reach the bound.
-"""
+"""Upper bound of a round's hostile p99 divided by the quiet p99 of its kind. A kind fails if two rounds reach it."""
 MAX_MEDIAN_RATIO = 1.5
 """Upper bound of the median of the ratios of all rounds of a kind."""
 Figure = Literal["p99", "whole"]
@@ -66,10 +63,7 @@ ROUNDS, MORE_ROUNDS = 2, 3
 MAX_REPEATED_KINDS = 12
 """Maximum number of kinds that get further rounds: those with the highest ratios."""
 LONG_SECONDS = 60.0
-"""Length in seconds of the parts in which a long hostile period is measured.
-
-If the hostile period is at least so long, each kind has only one round.
-"""
+"""Seconds of each part of a long hostile period. If the period is at least so long, each kind has only one round."""
 MAX_MEMORY = 1.2
 MAX_SESSIONS = 1_000
 """Upper bound of the sessions in the store. There is one for each name that is connected or played within 30 s."""
@@ -96,8 +90,7 @@ MIN_ATTACK_SECONDS = {
 class KindRounds:
     """Measurements of all rounds of one kind of request.
 
-    quiet, hostile: figures of the honest bots for each quiet and each hostile period
-    tallies: counts of the strangers' requests, for each round
+    quiet, hostile: honest bots' figures for each such period; tallies: counts of the strangers' requests by round
     """
 
     quiet: list[WindowFigures] = field(default_factory=list)
@@ -224,9 +217,7 @@ def prioritize(pid: int) -> None:
 async def play_all_rounds(folder: str, kinds: list[str], seconds: float, clients: int) -> RoundResults:
     """Play the rounds of these kinds, and further rounds of those with high ratios.
 
-    folder: folder of the servers' stores
-    seconds: length of each hostile period
-    clients: number of clients at each address of the strangers
+    folder: for the servers' stores; seconds: length of a hostile period; clients: strangers at each address
     """
     playing = [f"stranger {number:03}" for number in range(ADDRESSES * clients)]
     outcome = RoundResults()
@@ -249,8 +240,7 @@ async def _play_rounds(
 ) -> None:
     """Play the rounds of these kinds on a server with `options` further options, and add them to `results`.
 
-    database: URL of the server's store
-    tokens: tokens of honest bots and strangers, by name
+    database: URL of the server's store; tokens: tokens of honest bots and strangers, by name
     """
     serve = ("arena", "serve", "--port", "PORT", "--map", MAP, *options)
     house = f"--set=house.engines={HOUSE.removeprefix('house-')}"
@@ -290,17 +280,13 @@ def _max_collector_pause(server: RunningServer) -> float:
 
 
 def _count_sessions(server: RunningServer) -> int:
-    """Return the number of sessions in the server's store."""
     with closing(sqlite3.connect(server.database.removeprefix("sqlite:///"))) as store:
         row: tuple[int] = store.execute("SELECT count(*) FROM sessions").fetchone()
     return row[0]
 
 
 def list_kinds_over_bound(results: RoundResults, kinds: Iterable[str]) -> list[str]:
-    """Return the kinds with a round whose ratio is MAX_MEDIAN_RATIO or more, highest ratio first.
-
-    There are at most MAX_REPEATED_KINDS of them.
-    """
+    """Return at most MAX_REPEATED_KINDS kinds with a ratio of MAX_MEDIAN_RATIO or more, highest ratio first."""
     highest = {kind: max(results.rounds[kind].ratio().values) for kind in kinds}
     return sorted(
         (kind for kind in highest if highest[kind] >= MAX_MEDIAN_RATIO), key=lambda kind: -highest[kind]

@@ -50,9 +50,7 @@ def make_long_records(count: int) -> Iterator[bytes]:
 async def fill_store(database: str, names: Sequence[str]) -> dict[str, str]:
     """Create a store with long match records, revoked tokens and a token for each name. Return the tokens by name.
 
-    database: URL of the store, which must be empty
-
-    Raises RuntimeError if the store rejects a record.
+    database: URL of the store, which must be empty. Raises RuntimeError if the store rejects a record.
     """
     engine = make_engine(database)
     try:

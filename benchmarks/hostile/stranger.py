@@ -83,10 +83,7 @@ class Stranger:
         await self.send_answer(**content)
 
     async def send_answer(self, **content: object) -> None:
-        """Send a message that answers the server, such as a move. No limit counts it.
-
-        Raises OSError if the connection is lost.
-        """
+        """Send a message that no limit counts, such as a move. Raises OSError if the connection is lost."""
         self._writer.write(make_masked_frame(msgpack.packb(content)))
         await self._writer.drain()
 
@@ -100,10 +97,7 @@ class Stranger:
         return output
 
     async def read_all(self, expects: frozenset[str]) -> None:
-        """Read until the connection ends, which raises OSError or EOFError.
-
-        expects: types of the messages that count as answers
-        """
+        """Read until the connection ends, with OSError or EOFError. `expects`: message types that count as answers."""
         while True:
             self.count_message(await self.receive(), expects)
 
@@ -191,9 +185,7 @@ async def open_socket(url: str, source: str) -> tuple[asyncio.StreamReader, asyn
 async def send_get(
     url: str, source: str, path: str, counts: TrafficCounts, authorization: str = "", method: str = "GET"
 ) -> bytes:
-    """Send an HTTP request on a new connection, count its answer, and return the body.
-
-    authorization: value of the Authorization header; empty for none
+    """Send an HTTP request on a new connection, count its answer, and return the body. `authorization`: header's value.
 
     Raises OSError if the server cannot be reached, and EOFError if it closes the connection without an answer.
     """

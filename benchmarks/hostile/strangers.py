@@ -58,9 +58,7 @@ async def fill_request_subjects(subjects: RequestSubjects) -> None:
 
 
 async def load_finished_matches(subjects: RequestSubjects, which: str) -> list[str]:
-    """Return the ids of finished matches that `/api/records` lists.
-
-    which: query of the request, such as `limit=50`
+    """Return the ids of finished matches that `/api/records` lists. `which`: query of the request, such as `limit=50`.
 
     Raises RuntimeError if the server does not answer with JSON.
     """
@@ -129,9 +127,7 @@ async def execute_order(
 ) -> TrafficCounts:
     """Connect the clients of an order, await `wait_for_start()`, and send requests for the ordered duration.
 
-    order: order as the module describes it, with `addresses`, `clients` and `seconds`
-
-    Return the counts of all clients.
+    Return the counts of all clients. The module's docstring describes orders.
     """
     tally = TrafficCounts()
     async with AsyncExitStack() as stack:

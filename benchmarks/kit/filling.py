@@ -43,9 +43,7 @@ SECONDS = 20
 def create_database(store: str) -> Iterator[str]:
     """Create an empty database, yield its URL, and delete the database at the end of the block.
 
-    store: `sqlite` or `postgresql`
-
-    Raises RuntimeError if this machine has no PostgreSQL.
+    store: `sqlite` or `postgresql`. Raises RuntimeError if this machine has no PostgreSQL.
     """
     if store == "sqlite":
         with tempfile.TemporaryDirectory(prefix="arena-store-") as folder:

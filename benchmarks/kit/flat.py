@@ -65,10 +65,7 @@ def serve_relay(_bots: int) -> AbstractContextManager[RunningServer]:
 
 
 def measure_full_speed(serve: Serve, bots: int, seconds: float, pause: float = 0.0) -> FullSpeedFigures:
-    """Measure `bots` bots for `seconds` on a server or a relay, started by `serve`.
-
-    pause: average pause before each move, in seconds; 0 to play as fast as possible
-    """
+    """Measure `bots` bots for `seconds` on what `serve` runs. `pause`: average seconds before a move; 0 for none."""
     with (
         serve(bots) as running,
         run_loads(running.url, bots, kind=ARENA if serve is serve_arena else RELAY, pause=pause) as load,
@@ -136,10 +133,7 @@ def make_full_speed_section(seconds: float, rounds: int) -> tuple[list[str], dic
 
 
 def make_claims(ratios: Mapping[int, Sequence[float]]) -> list[str]:
-    """Return lines with the promised and measured ratio of CPU time per move, server to relay.
-
-    ratios: ratios of all rounds, by number of bots
-    """
+    """Return lines with the promised and measured ratios (CPU time per move, server to relay), by number of bots."""
     lines = []
     for bots, each in ratios.items():
         subject = f"CPU time of a move, divided by that on a relay that stores nothing, with {bots:,} bots"

@@ -28,16 +28,10 @@ RULE_REASONS = ("armies", "elimination", "ply_limit")
 """End reasons of matches that ended by the rules. Any other reason counts as a forfeit."""
 
 JOINING_SECONDS = 0.5
-"""Average pause of a bot before a move while other bots are still connecting, in seconds.
-
-At full speed, hundreds of bots would delay the last ones beyond the time limit for connecting.
-"""
+"""Average pause of a bot before a move, in seconds, while others connect. Without it, the last ones would time out."""
 
 MAX_PARALLEL_CONNECTS = 50
-"""Maximum number of bots that connect at the same time, per process.
-
-With more, the last of a thousand bots would exceed the time limit for connecting.
-"""
+"""Number of bots per process that may connect at once. With more, the last of a thousand would time out."""
 
 RETRY_SECONDS = 0.3
 """Seconds from a failed challenge to the next one."""
@@ -48,10 +42,7 @@ MOVE = encode(Move(ID, 50, make_script()[50]))
 
 
 class BotMessage(Struct):
-    """Message from the server, with only the fields that a bot or spectator of this module needs.
-
-    Its list of moves is not decoded, which saves time.
-    """
+    """Message from the server, with only the fields that are needed here. Its moves are not decoded, to save time."""
 
     type: str
     match: Any = ""
@@ -89,10 +80,7 @@ class Load:
     """Semaphore that each bot holds while it connects, which limits the number of these bots."""
 
     def draw_pause(self, seconds: float) -> float:
-        """Return a random pause before a move, in seconds, with `seconds` on average; at least JOINING_SECONDS if `joining`.
-
-        Random pauses keep the bots from moving in step, which real bots of different kinds would not do either.
-        """
+        """Return a random pause of `seconds` on average, more if `joining`, so that bots do not move in step."""
         mean = max(seconds, JOINING_SECONDS) if self.joining else seconds
         return mean and mean * random.uniform(0.2, 1.8)
 
@@ -208,10 +196,7 @@ async def run_spectator(url: str, name: str, load: Load) -> None:
 
 
 async def run_relay_bot(url: str, load: Load, pause: float = 0.0) -> None:
-    """Play through a relay until cancelled: after each turn frame, send a frame as large as a move.
-
-    pause: average pause before each frame, in seconds
-    """
+    """Play through a relay until cancelled: send a frame as large as a move `pause` s, on average, after each turn."""
     sent_at = 0.0
     try:
         async with AsyncExitStack() as stack:
@@ -232,10 +217,7 @@ async def run_relay_bot(url: str, load: Load, pause: float = 0.0) -> None:
 
 
 def open_connection(url: str, source: str | None = None) -> Any:
-    """Return a context manager that connects to a server or a relay.
-
-    source: local address to connect from; None for the default
-    """
+    """Return a context manager that connects to a server or a relay. `source`: local address; None for the default."""
     return connect(
         url,
         subprotocols=[Subprotocol(SUBPROTOCOL)],

@@ -80,10 +80,7 @@ def run_loads(
 ) -> Iterator[LoadProcesses]:
     """Run `bots` bots until the end of the block, in as many processes as there are cores for them.
 
-    url    URL of a server or a relay
-    kind   kind of load: ARENA, IDLE, RELAY or WATCH
-    names  prefix of the bots' names, before the number
-    pause  average pause before a move, in seconds
+    kind: ARENA, IDLE, RELAY or WATCH; names: prefix of the bots' names; pause: average before a move, in seconds
     """
     cores = load_cores()
     number = max(1, min(len(cores), bots // 2))

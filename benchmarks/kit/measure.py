@@ -64,12 +64,7 @@ def make_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[st
 
 @dataclass(frozen=True)
 class Section:
-    """Section of a report.
-
-    method: text before the table, which tells how the figures were measured
-    head, rows: column headings and rows of the table
-    note: remarks after the table; empty for none
-    """
+    """Section of a report: the text `method` on the measurement, a table, and the remarks `note`, empty for none."""
 
     title: str
     method: str
@@ -100,10 +95,7 @@ def make_riskless(map: str) -> Riskless:
 
 
 def make_middle_game(game: Game[Any, Any], plies: int, seed: int) -> Any:
-    """Return a position after `plies` plies of greedy play, in which the match is not over.
-
-    Each evaluation has a random error of up to three armies, which the seed determines.
-    """
+    """Return an unfinished position after `plies` greedy plies, with random errors of up to three armies, by `seed`."""
     rng = random.Random(seed)
     while True:
         position = game.start()

@@ -23,9 +23,7 @@ _CLAIM = re.compile(r"^\*Promised:\* (.+?): (.+?)\. \*Found:\* (.+)\.$", re.MULT
 def format_claim(subject: str, promise: str, figure: str) -> str:
     """Return a line for a section: a promise with its measured figure. The table at the top of the file repeats it.
 
-    subject: quantity that is promised
-    promise: promised bound
-    figure: measured value
+    subject: quantity that is promised; promise: promised bound; figure: measured value
     """
     return f"*Promised:* {subject}: {promise}. *Found:* {figure}."
 
@@ -44,10 +42,7 @@ class ResultsPage:
         return {name: text.strip() for name, text in zip(rest[::2], rest[1::2], strict=True)}
 
     def render(self, sections: Mapping[str, str]) -> str:
-        """Return the whole text: the head of the present file, the table of promises if there are any, and the sections.
-
-        sections: texts by name; those that are missing are left out
-        """
+        """Return the whole text: the present head, the table of promises if there are any, and the given sections."""
         head = _MARK.split(self._read_text())[0].partition(_TABLE)[0].strip()
         rows = [
             f"| {what} | {least} | {figure} |"
@@ -75,9 +70,7 @@ SIMULATION = ResultsPage(_FOLDER / "SIMULATION.md", ("seeds", "planted", "cost")
 
 @contextmanager
 def describe_measurement(command: str) -> Iterator[Callable[[], str]]:
-    """Measure the duration of the block, and the machine's load before it.
-
-    command: command that repeats the measurement
+    """Measure the duration of the block, and the machine's load before it. `command`: command that repeats this.
 
     Yield a function that returns a sentence about date, duration, command and load. Call it after the block.
     """

@@ -74,10 +74,7 @@ class RunningServer:
 
 
 def process_cpu_seconds(pid: int) -> float:
-    """Return the CPU time that a process has used so far, user and kernel, in seconds.
-
-    Raises OSError if there is no such process.
-    """
+    """Return the CPU seconds, user and kernel, that a process has used. Raises OSError if there is no such process."""
     return time.clock_gettime(
         ~pid << 3 | 2
     )  # the number of the process's clock, as of `clock_getcpuclockid` on Linux
@@ -91,12 +88,9 @@ def raise_file_limit() -> None:
 
 @contextmanager
 def run_server(*command: str, cores: set[int] | None = None) -> Iterator[RunningServer]:
-    """Run `python -m COMMAND` until the end of the block, which begins once the server listens.
+    """Run `python -m COMMAND` until the end of the block, which begins once the server listens. `cores`: None for all.
 
-    command: words of the command, in which a free port replaces the text PORT
-    cores: numbers of the process's cores; None for all
-
-    Raises RuntimeError if the server does not listen within 60 s.
+    A free port replaces the text PORT in the command. Raises RuntimeError if the server does not listen within 60 s.
     """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -132,12 +126,9 @@ SCRIPT_OPTIONS = ("--map", MAP, "--tc", "60+1", "--set=pool.pause_seconds=0", "-
 def run_arena_server(
     matches: int, *options: str, database: str = "", cores: set[int] | None = None
 ) -> Iterator[RunningServer]:
-    """Run `arena serve`, which accepts any name, until the end of the block.
+    """Run `arena serve` with further `options`, which accepts any name, until the end of the block.
 
-    matches: limit on parallel matches
-    options: further options of `arena serve`
-    database: URL of the database; empty for a temporary SQLite file
-    cores: numbers of the process's cores; None for all
+    matches: limit on parallel matches; database: URL, empty for a temporary SQLite file; cores: None for all
     """
     with tempfile.TemporaryDirectory(prefix="arena-bench-") as folder:
         database = database or f"sqlite:///{folder}/arena.db"
@@ -160,7 +151,6 @@ def run_arena_server(
 def fetch_histogram(url: str, name: str = "arena_move_seconds") -> dict[float, float]:
     """Return the cumulative counts of a histogram in the server's metrics, by upper bound of the bucket.
 
-    url: URL of the server
     name: name of the metric; by default, the seconds from a move's arrival to its announcement
     """
     with urllib.request.urlopen(url.replace("ws:", "http:") + "/metrics", timeout=60) as answer:  # noqa: S310  our own server
@@ -170,12 +160,9 @@ def fetch_histogram(url: str, name: str = "arena_move_seconds") -> dict[float, f
 
 
 def interpolate_quantile(counts: dict[float, float], share: float) -> float:
-    """Return a quantile of a histogram, interpolated linearly within its bucket.
+    """Return the quantile `share`, 0 to 1, of counts as `fetch_histogram` returns them, interpolated within the bucket.
 
     In the last bucket, which has no upper bound, the quantile is the lower bound.
-
-    counts: cumulative counts by upper bound, as `fetch_histogram` returns them
-    share: share of the values below the quantile, 0 to 1
     """
     total, below, count_below = counts[float("inf")], 0.0, 0.0
     for bound, count in sorted(counts.items()):

@@ -46,10 +46,7 @@ def make_longest_match() -> list[Data]:
 
 
 def measure_frame_sizes() -> tuple[int, int]:
-    """Return the mean sizes of the server's messages about a move of the match, in bytes.
-
-    The first message is the acknowledgement to the mover, the second the turn of the opponent.
-    """
+    """Return the mean bytes of the server's two messages about a move: the acknowledgement, and the opponent's turn."""
     moves = make_script()
     accepted_sizes = [len(encode(Accepted(ID, ply, 0.2, 60_000))) for ply in range(len(moves))]
     turn_sizes = [
