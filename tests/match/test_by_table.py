@@ -61,6 +61,11 @@ def test_a_forced_win_ends_the_match_and_a_draw_does_not() -> None:
     assert Adjudicator(RULES, ANY).judge(drawn, []) is None
 
 
+@pytest.mark.parametrize("rules", [None, Adjudication(), Adjudication(repetition=3, limit=9, win=500)])
+def test_without_the_rule_a_forced_win_ends_nothing(rules: Adjudication | None) -> None:
+    assert Adjudicator(rules, ANY).judge(PATH.start(), []) is None
+
+
 def test_a_win_that_the_ply_limit_cuts_off_is_no_win() -> None:
     late = PATH.start()._replace(ply=PATH.map.ply_limit - 15)
     assert Adjudicator(RULES, ANY).judge(late, []) is None

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from arena.games.core import Player
@@ -70,10 +70,16 @@ def test_the_margin_is_not_time_to_think_with() -> None:
     assert clock.max_move_ns(Player.MAXIE) == 100 * MS
 
 
-def test_shown_clocks_run_only_for_the_mover_and_round_down() -> None:
-    clock = MatchClock.start(TimeControl(1000, 0), 0)
-    seen = clock.to_clocks(Player.MINNIE, 1)
-    assert (seen.maxie_ms, seen.minnie_ms) == (1000, 999)
+@given(players, st.integers(0, 1200 * MS))
+@example(Player.MAXIE, 1)
+@example(Player.MINNIE, 1)
+@example(Player.MAXIE, 1000 * MS)
+@example(Player.MINNIE, 1000 * MS)
+def test_shown_clocks_run_only_for_the_mover_round_down_and_stop_at_0(mover: Player, running: int) -> None:
+    clock = MatchClock.start(TimeControl(1000, 0), 100)
+    seen = clock.to_clocks(mover, running)
+    shown_ms = {Player.MAXIE: seen.maxie_ms, Player.MINNIE: seen.minnie_ms}
+    assert shown_ms == {mover: max(0, 1000 * MS - running) // MS, mover.opponent: 1000}
 
 
 @given(

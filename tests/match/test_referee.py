@@ -138,6 +138,18 @@ def test_a_move_is_in_time_exactly_within_clock_and_margin(spent: int, tc: str) 
         assert f"{spent - 1050:.1f} ms after the flag fell" in referee.result.detail
 
 
+@given(st.sampled_from(["1+0", "1+0.1", "1/move"]), st.integers(0, 100), st.integers(0, 300 * MS))
+def test_a_move_at_the_fall_of_the_flag_is_in_time_and_one_nanosecond_later_is_not(
+    tc: str, margin: int, lag: int
+) -> None:
+    for late, reason in ((0, None), (1, EndReason.TIMEOUT)):
+        referee = started_referee(tc=tc, margin=margin)
+        referee.handle(TurnStarted(0, lag=lag), 0)
+        assert referee.next_deadline is not None
+        referee.handle(Moved(MAXIE, 0, 4), referee.next_deadline + late)
+        assert (referee.result.reason if referee.result else None) is reason
+
+
 def test_the_clock_runs_from_when_the_turn_left() -> None:
     referee = Referee(terms(tc="1+0", margin=0))
     for event, at in (
@@ -223,6 +235,16 @@ def test_resignation_and_protocol_error_and_server_fault() -> None:
         referee.handle(event, 1)
         assert referee.result is not None
         assert (referee.result.winner, referee.result.reason) == (winner, reason)
+
+
+def test_a_lost_connection_is_one_change_of_the_state_however_often_it_is_told() -> None:
+    referee = started_referee()
+    before = referee.revision
+    for _ in range(3):
+        referee.handle(PlayerDisconnected(MINNIE), 10 * MS)
+        assert referee.revision == before + 1
+    referee.handle(PlayerReconnected(MINNIE), 20 * MS)
+    assert referee.revision == before + 2
 
 
 def test_a_player_away_longer_than_the_grace_loses_by_disconnect() -> None:

@@ -10,7 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.protocol.messages import Challenge
-from arena.protocol.timecontrol import MAX_MS, BadTimeControl, TimeControl, format_duration, parse_duration
+from arena.protocol.timecontrol import (
+    MAX_MS,
+    BadTimeControl,
+    TimeControl,
+    TimeOdds,
+    format_duration,
+    parse_duration,
+)
 from tests.protocol.strategies import time_controls
 
 
@@ -86,3 +93,12 @@ def test_the_text_is_exact_to_the_last_unit(seconds: float) -> None:
 
 def test_a_challenge_that_names_no_time_control_has_the_usual_one() -> None:
     assert Challenge().time_control == TimeControl.parse("10+0.1")
+
+
+@given(time_controls, st.none() | time_controls, st.none() | time_controls)
+def test_a_player_without_odds_has_the_time_control_of_the_match(
+    control: TimeControl, maxie: TimeControl | None, minnie: TimeControl | None
+) -> None:
+    odds = TimeOdds(str(maxie or ""), str(minnie or ""))
+    assert odds.time_control_of("maxie", control) == (maxie or control)
+    assert odds.time_control_of("minnie", control) == (minnie or control)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from arena.bots.search.monitor import Entered
 from arena.bots.search.thread_pool import ThreadPool
+from arena.games.core import Player
+from arena.games.explicit import Explicit
 from tests.bots.search.problems import Case, cases
 from tests.bots.search.running import run
 from tests.properties import examples
@@ -24,17 +26,29 @@ def _closed_pools() -> Iterator[None]:
         pool.close()
 
 
+CUTS = [[5, 6], [3, 9], [7, 9]]
+"""Values of a tree of depth 2, in which alpha-beta cuts off nodes whoever moves first."""
+
+
+def case_with_cuts(first: Player) -> Case:
+    data = {"children": [{"children": [{"value": value} for value in below]} for below in CUTS]}
+    game = Explicit.from_tree(data, first)
+    return Case(game, game.start(), game.height)
+
+
 @given(case=cases, pool=st.sampled_from(POOLS))
+@example(case=case_with_cuts(Player.MAXIE), pool=POOLS[0])
+@example(case=case_with_cuts(Player.MINNIE), pool=POOLS[0])
 @examples(60)
 def test_jamboree_between_its_ends(case: Case, pool: ThreadPool) -> None:
-    """With 0 it visits what minimax visits, with 1 what alpha-beta visits, on every pool."""
-    paths = {}
-    for name, prune in (("minimax", 0.0), ("alphabeta", 0.0)):
-        _, monitor = run(name, case, pool, prune, tracing=True)
-        paths[name] = [event.path for event in monitor.events or () if isinstance(event, Entered)]
-    for name, prune in (("minimax", 0.0), ("alphabeta", 1.0)):
-        _, monitor = run("jamboree", case, pool, prune, tracing=True)
-        assert [event.path for event in monitor.events or () if isinstance(event, Entered)] == paths[name]
+    """With 0 it visits what minimax visits, with 1 its trace is that of alpha-beta, on every pool."""
+    traces = [
+        run(name, case, pool, prune, tracing=True)[1].events or []
+        for name, prune in (("minimax", 0.0), ("jamboree", 0.0), ("alphabeta", 0.0), ("jamboree", 1.0))
+    ]
+    visited = [[event.path for event in trace if isinstance(event, Entered)] for trace in traces[:2]]
+    assert visited[1] == visited[0]
+    assert traces[3] == traces[2]
 
 
 @given(case=cases, prune=st.sampled_from([0.25, 0.5, 0.9]))

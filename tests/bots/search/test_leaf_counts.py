@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from arena.bots.search.algorithms import ALGORITHMS
+from arena.bots.search.leaf_counts import Comparison
 from arena.bots.search.thread_pool import ThreadPool
 from tests.bots.search.problems import Case, cases
 from tests.bots.search.running import run
@@ -36,3 +38,18 @@ def test_effort(case: Case) -> None:
     assert len({nodes[name] for name in same}) == 1
     same = ["alphabeta", "clamped", "failsoft", "stack-alphabeta"]
     assert len({nodes[name] for name in same}) == 1
+
+
+@given(st.integers(1, 9), st.integers(0, 5), st.integers(1, 8))
+def test_a_uniform_tree_has_its_number_of_children_as_branching_factor(
+    children: int, reached: int, depth: int
+) -> None:
+    counts = [children**ply for ply in range(1, reached + 1)]
+    comparison = Comparison({"minimax": counts}, budget=9**5, max_depth=5)
+    if reached == 0:
+        assert comparison.branching_factor(depth) is None
+        assert comparison.expected_leaves(depth, 1) is None
+        return
+    assert comparison.branching_factor(depth) == pytest.approx(children)
+    assert comparison.expected_leaves(depth, 1) == children**depth
+    assert comparison.expected_leaves(depth, 1 / 2) == round(children ** (depth / 2))

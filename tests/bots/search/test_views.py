@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from unittest.mock import ANY
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -35,3 +37,7 @@ def test_a_view_is_one_level_deep_and_changes_nothing(edges: list[object]) -> No
 
 def test_a_sequence_is_no_list() -> None:
     assert Seq([1]) != [1]
+
+
+def test_a_sequence_leaves_a_comparison_with_anything_else_to_that() -> None:
+    assert Seq([1]) == ANY

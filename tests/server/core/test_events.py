@@ -22,6 +22,7 @@ from arena.protocol.messages import (
     Status,
 )
 from arena.protocol.values import Players
+from arena.rating.glicko import Rating
 from arena.server.core.effects import (
     CloseMatch,
     CommandAnswered,
@@ -202,6 +203,22 @@ def test_each_bot_is_told_its_place_and_points_at_the_end(format: str) -> None:
         assert scores == sorted(scores, reverse=True)
     assert best.detail == f"the event is over: place 1 of 5, {best.points:g} points"
     assert best.table == f"/event/{best.event}"
+
+
+def test_an_event_begins_with_its_bots_by_rating_in_its_game_and_then_by_name() -> None:
+    arena = Arena()
+    ask(arena, AnnounceEvent(plan()))
+    for name, tictactoe, riskless in (
+        ("anna", 1400.0, 1900.0),
+        ("carl", 1600.0, 1500.0),
+        ("bert", 1600.0, 1500.0),
+        ("dora", 1700.0, 1400.0),
+    ):
+        ratings = {"tictactoe": Rating(tictactoe), "riskless": Rating(riskless)}
+        arena.enter(name, ratings=ratings).say(EnterEvent("cup"))
+    arena.wait(60_000)
+    assert state(arena).phase == "running"
+    assert state(arena).bots == ("dora", "bert", "carl", "anna")
 
 
 def test_who_is_not_there_at_the_beginning_is_not_in_it_and_with_one_alone_there_is_none() -> None:

@@ -236,6 +236,20 @@ def test_the_bots_of_one_owner_have_half_of_the_places() -> None:
     assert [peers[number].hear(Queued).place for number in (2, 3)] == [1, 2]
 
 
+def test_a_challenger_that_plays_another_match_is_passed_over_until_that_is_over() -> None:
+    arena = home()
+    anna, bert, carl = arena.enter("anna"), arena.enter("bert"), arena.enter("carl")
+    anna.say(FINE)
+    carl.say(FINE)
+    match = arena.begin(anna, bert)
+    engine = house(arena)
+    arena.wait(1_000)
+    assert [each.challenger for each in engine.all(Challenged)] == ["carl"]
+    anna.say(Resign(match))
+    arena.wait(1_000)
+    assert [each.challenger for each in engine.all(Challenged)] == ["carl", "anna"]
+
+
 @pytest.mark.parametrize("way", ["withdraws", "leaves"])
 def test_a_bot_that_leaves_gives_its_place_to_the_next(way: str) -> None:
     arena = home()
