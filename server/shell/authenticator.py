@@ -110,7 +110,10 @@ class Authenticator:
         hello, address = request.hello, request.address
         self._requests[request.client] = request
         self._request_arrived.set()
-        if bot is None or hello.role != "bot" or not bot.is_session_secret(hello.session, b""):
+        # a bot that a new core restored from its matches has no owner yet: only the store knows it
+        if bot is None or not bot.owner or hello.role != "bot":
+            return None
+        if not bot.is_session_secret(hello.session, b""):
             return None
         self._returned.add(request.client)
         return ClientAdmitted(

@@ -306,12 +306,19 @@ async def test_a_bot_that_returns_with_its_session_does_not_wait_for_the_store(
     assert (refused.client, refused.code) == (4, Code.BAD_TOKEN), "the secret of a session is no token"
 
 
+def test_a_bot_that_a_new_core_has_restored_waits_for_the_store_which_alone_knows_its_owner() -> None:
+    restored = LobbyBot("anna")
+    restored.open_session("secret")
+    assert door().enqueue(AdmissionRequest(1, Hello("anna", "token", "secret"), HERE), restored) is None
+
+
 @virtual
 async def test_a_bot_that_has_returned_stays_connected_if_the_store_cannot_be_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     bot = LobbyBot("anna")
     bot.open_session("secret")
+    bot.set_owner("ada")
     accounts, shell = open_accounts(monkeypatch)
     accounts.gate.set()
     accounts.error = OSError("the database is away")
