@@ -2,8 +2,7 @@
 
     pip install open_spiel; arena match openspiel_bot.py alphabeta --tc 0.1/move
 
-Each simulation of the search ends with the game's estimate. The speed of the previous search decides the number of
-simulations.
+A simulation ends with the game's estimate; the speed of the search before decides how many simulations there are.
 """
 
 import time

@@ -144,7 +144,7 @@ BAD_BOTS = [
     (
         ["ladder", "--bot", "alphabeta:exact=no", "--bot", "random", "--game", "hexapawn"],
         MISUSE,
-        ["exact needs"],
+        ["exact must be left out, because"],
     ),
 ]
 """Message of a bot, which is a process and has to start first."""

@@ -249,7 +249,7 @@ class Connection(asyncio.BufferedProtocol):
             data, self._unparsed = self._unparsed, b""
             return self._parse_request(data) if data else 0.0
         size = TURN_BYTES
-        if self._unparsed and self._has_peer_hung_up():
+        if len(self._unparsed) > size and self._has_peer_hung_up():
             # The loop reports the end of the stream only after all data before it, and reading is paused.
             self.is_over = True
             if not session.has_open_turn:

@@ -132,12 +132,10 @@ class Authenticator:
         """Forget the hello of a client that has disconnected."""
         self._forget_request(disconnection.client)
 
-    def _forget_request(self, client: int) -> bool:
-        """Forget the hello of a client. Return True if the client is admitted already."""
+    def _forget_request(self, client: int) -> None:
+        """Forget the hello of a client, if it has one in the queue."""
         self._requests.pop(client, None)
-        returned = client in self._returned
         self._returned.discard(client)
-        return returned
 
     def drop_edge(self, edge: int) -> None:
         """Forget the hellos of all clients of a lost edge."""
@@ -215,7 +213,9 @@ class Authenticator:
                 if (
                     self._requests.get(request.client) is request
                 ):  # an edge may have repeated the hello meanwhile
-                    returned = self._forget_request(request.client)
+                    del self._requests[request.client]
+                    returned = request.client in self._returned
+                    self._returned.discard(request.client)
                     if accounts is not None or not returned:
                         self._admit_or_refuse(shell, request, accounts, returned=returned)
             if names:

@@ -185,7 +185,8 @@ class Shell:
             # It starts a clock and has no effects, so it needs no round.
             self._core.handle(message, self._now_ns())  # type: ignore[arg-type]
         elif kind is AdmissionRequest:
-            bot = self._core.find_bot(message.hello.name) if self._serving else None  # type: ignore[union-attr]
+            hello = message.hello  # type: ignore[union-attr]
+            bot = self._core.find_bot(hello.name) if self._serving and hello.session else None
             returning = self._authenticator.enqueue(message, bot)  # type: ignore[arg-type]
             if returning is not None:
                 self.submit(returning)

@@ -147,7 +147,7 @@ def test_replay_the_turning_point_in_two_and_share_it_in_two_more(
 def test_follow_a_bot_to_its_latest_match_in_two(stranger: Stranger) -> None:
     stranger.click(stranger.page.locator(".bots").get_by_role("link", name="ann", exact=True))
     expect(stranger.page.get_by_role("heading", level=1)).to_have_text("ann")
-    stranger.click(stranger.page.locator(".card"))
+    stranger.click(stranger.page.locator("a.card"))
     expect(stranger.page.locator(".player .name", has_text="ann")).to_be_visible()
     assert stranger.steps == 2
 

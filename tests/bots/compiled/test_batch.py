@@ -85,7 +85,7 @@ def test_an_action_that_is_not_legal_is_refused_and_nothing_is_played(wrong: int
 
 
 def test_a_game_without_such_a_kernel_is_refused() -> None:
-    with pytest.raises(ValueError, match="hexapawn has no kernel that observes"):
+    with pytest.raises(ValueError, match="needs a compiled kernel with `observe`, and hexapawn has none"):
         Batch(Hexapawn(3, 3), 4)
     with pytest.raises(ValueError, match="at least 1 match"):
         Batch(SETUPS["tictactoe"], 0)
