@@ -133,7 +133,7 @@ export class SeatView {
     const { asked } = playing.entry;
     this.viewer.actions.replaceChildren(...[
       asked && h("button", { type: "button", class: "button", onclick: () => this.rematch(asked) }, "Rematch"),
-      h("a", { class: "button plain", href: addressOf("play", asked?.opponent) }, "New match"),
+      h("a", { class: "button plain again", href: addressOf("play", asked?.opponent) }, "New match"),
       h("a", { class: "button plain", href: `/api/record/${encodeURIComponent(this.id)}?download` }, "Download"),
       share(this.id, () => this.viewer.ply, { over: true }),
       this.told].filter(Boolean));
