@@ -72,6 +72,7 @@ def test_a_bot_has_its_numbers_its_opponents_and_its_match_in_progress(
 
 def test_the_end_of_a_match_offers_its_next_steps_in_one_row(played: BrowserArena, page: Page) -> None:
     match = played.fetch_json("records")["matches"][0]["match"]
+    page.emulate_media(reduced_motion="reduce")  # the result rises when it appears
     page.goto(f"{played.url}match/{match}")
     expect(page.locator(".map .area-of").first).to_be_visible()
     page.keyboard.press("End")
