@@ -17,6 +17,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, cast
 
 from websockets.exceptions import InvalidMessage
+from websockets.frames import Opcode
 from websockets.http11 import Request as HttpRequest
 from websockets.protocol import State
 from websockets.server import ServerProtocol
@@ -280,7 +281,8 @@ class Connection(asyncio.BufferedProtocol):
             self.session.receive(frame, at)  # type: ignore[union-attr, arg-type]
         writes = protocol.data_to_send()
         if writes:
-            self._write_library_output(writes)
+            closed_by_peer = any(frame.opcode is Opcode.CLOSE for frame in frames)  # type: ignore[union-attr]
+            self._write_library_output(writes, closed_by_peer=closed_by_peer)
         return len(frames)
 
     def _has_peer_hung_up(self) -> bool:
@@ -490,8 +492,11 @@ class Connection(asyncio.BufferedProtocol):
         if self._here and self.session is None:
             self.update_reading()
 
-    def _write_library_output(self, writes: list[bytes]) -> None:
-        """Write the output of the library itself, such as pongs. Empty bytes in `writes` stand for the end of the stream."""
+    def _write_library_output(self, writes: list[bytes], *, closed_by_peer: bool = False) -> None:
+        """Write the output of the library itself, such as pongs. Empty bytes in `writes` stand for the end of the stream.
+
+        closed_by_peer: whether the library answers a close frame of the peer, whose code is then no fault
+        """
         for data in writes:
             if self.transport.is_closing():
                 break
@@ -509,7 +514,7 @@ class Connection(asyncio.BufferedProtocol):
             return
         close = protocol.close_sent
         fault = None
-        if close is not None and close.code in FAULTY_CODES and not protocol.close_rcvd_then_sent:
+        if close is not None and close.code in FAULTY_CODES and not closed_by_peer:
             fault = close.reason or f"close code {close.code}"
             self._edge.admission.record_abuse(self.address)
         self.session.disconnect(fault)
