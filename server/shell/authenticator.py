@@ -193,8 +193,12 @@ class Authenticator:
             for name in unrated:
                 del self._unrated[name]
             # A spectator without a token has no account.
-            hellos = [each.hello for each in crowd if each.hello.role != "spectator" or each.hello.token]
-            names = {hello.name for hello in hellos if tokens.is_valid_name(hello.name)}.union(unrated)
+            names = {
+                each.hello.name
+                for each in crowd
+                if (each.hello.role != "spectator" or each.hello.token)
+                and tokens.is_valid_name(each.hello.name)
+            }.union(unrated)
             accounts: dict[str, StoredAccount] | None = None
             try:
                 accounts = await load_accounts(self._engine, self._server, names) if names else {}
@@ -213,9 +217,8 @@ class Authenticator:
                 if (
                     self._requests.get(request.client) is request
                 ):  # an edge may have repeated the hello meanwhile
-                    del self._requests[request.client]
                     returned = request.client in self._returned
-                    self._returned.discard(request.client)
+                    self._forget_request(request.client)
                     if accounts is not None or not returned:
                         self._admit_or_refuse(shell, request, accounts, returned=returned)
             if names:
