@@ -18,11 +18,11 @@ import os
 import random
 import re
 import resource
+import select
 import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -237,9 +237,9 @@ def run_forked(timeout_s: float) -> str | None:
     if not process:
         os.setsid()
         return None
-    end = time.monotonic() + timeout_s
-    while not os.waitid(os.P_PID, process, os.WEXITED | os.WNOHANG | os.WNOWAIT) and time.monotonic() < end:
-        time.sleep(0.02)
+    ended = os.pidfd_open(process)
+    select.select([ended], [], [], timeout_s)
+    os.close(ended)
     with suppress(ProcessLookupError):
         os.killpg(process, signal.SIGKILL)
     code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])

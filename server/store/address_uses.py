@@ -39,7 +39,7 @@ class AddressUse(Struct, frozen=True):
 def store_address_uses(connection: sa.Connection, rows: Iterable[AddressUse]) -> None:
     """Store address uses, in the caller's transaction.
 
-    Those already stored, and those of bots without a valid token, are skipped.
+    Skip uses that are already stored, and uses by bots without a valid token.
     """
     database.lock_exclusively(connection)  # a bot that is forgotten meanwhile has no token afterwards
     insert = database.make_insert(connection.dialect.name, addresses).on_conflict_do_nothing()

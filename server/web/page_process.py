@@ -34,7 +34,7 @@ from arena.server.web.page_messages import (
     PageSetup,
 )
 from arena.server.web.renames import Rename
-from arena.server.web.request_queue import RequestQueue, ServerBusy
+from arena.server.web.request_queue import TOO_MANY_REQUESTS, RequestQueue, ServerBusy
 from arena.server.web.routes import Route
 
 log = logging.getLogger("arena.pages")
@@ -112,7 +112,7 @@ class PageProcess:
                 self.request_count += 1
                 return await child.ask(msgspec.structs.replace(request, seconds=seconds))
         except TimeoutError:
-            raise ServerBusy("too many requests: try again in a few seconds") from None
+            raise ServerBusy(TOO_MANY_REQUESTS) from None
 
     async def _ensure_started(self) -> _PageChild:
         """Return the process once it has started. If the caller is cancelled, the start continues.

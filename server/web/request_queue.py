@@ -22,6 +22,10 @@ MAX_WAITING, MAX_WAITING_PER_ADDRESS = 256, 16
 """Maximum number of waiting requests, in total and, by default, per address."""
 
 
+TOO_MANY_REQUESTS = "too many requests: try again in a few seconds"
+"""Reason for a request whose turn does not come in time."""
+
+
 class ServerBusy(Exception):
     """Raised when a request cannot be answered now; the message is a one-line reason."""
 
@@ -54,7 +58,7 @@ class RequestQueue:
             with anyio.fail_after(seconds):
                 await self._wait(address_key(address))
         except TimeoutError:
-            raise ServerBusy("too many requests: try again in a few seconds") from None
+            raise ServerBusy(TOO_MANY_REQUESTS) from None
         try:
             yield
         finally:
@@ -66,7 +70,7 @@ class RequestQueue:
             return
         waiting = self._queue.get(key, ())
         if self._waiting_count >= MAX_WAITING or len(waiting) >= self._per_address:
-            raise ServerBusy("too many requests: try again in a few seconds")
+            raise ServerBusy(TOO_MANY_REQUESTS)
         turn = anyio.Event()
         self._queue.setdefault(key, deque()).append(turn)
         self._waiting_count += 1

@@ -122,7 +122,7 @@ export function placeBadge(v, [width, height], radii, names, layout, size, [from
   return [(best.x1 + best.x2) / 2, (best.y1 + best.y2) / 2];
 }
 
-const box = (x, y, w, h) => ({ x1: x - w / 2, x2: x + w / 2, y1: y - h / 2, y2: y + h / 2 });
+export const box = (x, y, w, h) => ({ x1: x - w / 2, x2: x + w / 2, y1: y - h / 2, y2: y + h / 2 });
 export const overlap = (a, b) => a.x1 < b.x2 && b.x1 < a.x2 && a.y1 < b.y2 && b.y1 < a.y2;
 
 // Return the share of `b` that lies below `a`, which overlaps it.

@@ -5,7 +5,7 @@ import { isStill } from "../preferences.js";
 import { h, say, set, svg } from "../dom.js";
 import { SEAT_NAMES } from "../text.js";
 import { MoveAnimation, travelTime } from "./moveanimation.js";
-import { RADIUS, arrow, inReadingOrder, layOut, overlap, placeBadge, placeNames } from "./geometry.js";
+import { RADIUS, arrow, box, inReadingOrder, layOut, overlap, placeBadge, placeNames } from "./geometry.js";
 import { Land } from "./land.js";
 import { cachedMapData, loadMapData } from "./mapdata.js";
 import { Zoom } from "./zoom.js";
@@ -247,8 +247,7 @@ export class MapBoard {
     const y = middle + below * (FIGHT_HIGH + 2) * size;
     const [dx, dy] = [Math.abs(layout.at[v][0] - x) / size - width / 2, Math.abs(layout.at[v][1] - y) / size - FIGHT_HIGH / 2];
     if (lead && Math.hypot(Math.max(0, dx), Math.max(0, dy)) > LEAD) set(lead, { d: arrow([[x, y], layout.at[v]], 0, 0) });
-    const [halfWidth, halfHeight] = [(width / 2) * size, (FIGHT_HIGH / 2) * size];
-    const covered = { x1: x - halfWidth, x2: x + halfWidth, y1: y - halfHeight, y2: y + halfHeight };
+    const covered = box(x, y, width * size, FIGHT_HIGH * size);
     this.boxes.forEach((each, w) => each && overlap(each, covered) && set(this.names[w], { [hides]: true }));
     return svg("g", { transform: `translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${size.toFixed(2)})` },
       svg("rect", { x: -width / 2, y: -FIGHT_HIGH / 2, width, height: FIGHT_HIGH, rx: FIGHT_HIGH / 2 }), svg("text", { y: 4 }, text));
