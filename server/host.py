@@ -579,7 +579,13 @@ async def make_edge(
             clock=clock,
         )
     )
-    info = ServerInfo(PROGRAM, anyone=settings.server.anyone, guests=house.allows_guests, secure=uses_tls)
+    info = ServerInfo(
+        PROGRAM,
+        anyone=settings.server.anyone,
+        guests=house.allows_guests,
+        house=tuple(each.name for each in house.engines),
+        secure=uses_tls,
+    )
     edge.pages = pages = Pages(
         info,
         store,

@@ -18,7 +18,7 @@ const token = { name: "string", token: "string" };
 const owner = { owner: "string", bots: list({ name: "string", retired: or("null", "string") }), left: "number", until: "string", events: list({ event: "string", state: "string", begins: "string", bots: list("string") }) };
 
 const SHAPES = {
-  about: { anyone: "boolean", guests: "boolean", games: list("string"), maps: list("string"), map: "string", page: "string" },
+  about: { anyone: "boolean", guests: "boolean", house: list("string"), games: list("string"), maps: list("string"), map: "string", page: "string" },
   records: matches,
   search: matches,
   record: { format: "string", match: "string", game: "string", setup: "object", players, moves: list({ move: "any" }), result },

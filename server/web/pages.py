@@ -72,6 +72,8 @@ class ServerInfo(Struct, frozen=True):
     """True if any name may be used without a token."""
     guests: bool = False
     """True if people without a token may play the server's own bots."""
+    house: tuple[str, ...] = ()
+    """Names of the server's own bots."""
     secure: bool = False
     """True if the server itself uses TLS, so that its URLs begin with `https`."""
 
@@ -136,6 +138,7 @@ class Pages:
                 "program": info.program,
                 "anyone": info.anyone,
                 "guests": info.guests,
+                "house": info.house,
                 "games": sorted(KNOWN.names()),
                 "maps": map_names(),
                 "map": DEFAULT_MAP,

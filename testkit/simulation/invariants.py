@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 
-from arena.match.referee_events import Moved, from_journal
+from arena.match.referee import LATE_LIMIT
+from arena.match.referee_events import DeadlinePassed, Moved, from_journal
 from arena.match.terms import Terms
 from arena.match.terms import from_json as terms_from_json
 from arena.protocol.codes import FORFEITS, Code, EndReason
@@ -76,6 +77,8 @@ class MatchAccount:
     """Rows of the match's journal, by sequence number."""
     moves: dict[int, Any] = field(default_factory=dict)
     """Moves that are durable in the journal, by ply."""
+    stall_ns: int = 0
+    """Stall of the server, in ns, that the last deadline of the journal tells."""
     record: Record | None = None
     closed: int = 0
 
@@ -185,6 +188,8 @@ class InvariantMonitor:
         for _, event in from_journal(text):
             if isinstance(event, Moved):
                 self._check_move(name, match, event)
+            elif isinstance(event, DeadlinePassed):
+                match.stall_ns = event.server_late
 
     def _check_move(self, name: str, match: MatchAccount, event: Moved) -> None:
         if event.ply == len(match.moves) and event.move in range(9):
@@ -228,9 +233,8 @@ class InvariantMonitor:
             self.require_true(same, f"{name} is over by {outcome.word}, but ended {told}")
             return
         if reason is EndReason.SERVER_FAULT:
-            held_up = record.result.detail.startswith("a flag fell, but the server was held up")
             frozen = self.arena.fault_counts["server freeze"] > 0
-            self.require_true(held_up and frozen, f"{name} ended {told}")
+            self.require_true(frozen and match.stall_ns > LATE_LIMIT, f"{name} ended {told}")
             return
         players = {"maxie": record.players.maxie, "minnie": record.players.minnie}
         losers = [bot for seat, bot in players.items() if seat != record.result.winner]

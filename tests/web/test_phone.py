@@ -89,6 +89,11 @@ def test_the_form_to_play_does_not_move_when_the_house_bots_are_listed(tmp_path:
         expect(page.get_by_role("radio", name="Easy: Greedy")).to_be_visible()
         expect(page.locator(".choice .small-board").last).to_be_visible()
         assert page.evaluate("shifted") < 0.01
+        # They are offered even before the server has listed them.
+        page.route_web_socket(re.compile("^ws"), lambda _unanswered: None)
+        page.reload()
+        expect(page.get_by_role("radio", name="Easy: Greedy")).to_be_checked()
+        expect(page.get_by_role("radio", name="Hard: AlphaBeta")).to_be_visible()
 
 
 def test_a_move_chosen_in_the_list_is_seen_on_the_board(played: BrowserArena, page: Page) -> None:

@@ -32,7 +32,7 @@ export function playForm(about, opponent, begin) {
       row(about.anyone ? "Token, if your name has one" : about.guests ? "Token (not needed for guests)" : "Your token (from the host: arena token create)", token),
       row("Game", game)), start));
   if (about.games.includes("riskless")) game.value = "riskless";
-  const houses = new Set();
+  const houses = new Set(about.house);
   const vouch = () => {
     token.required = !about.anyone && !(about.guests && GUEST.test(name.value.trim()) && houses.has(who.value));
     for (const each of levels.querySelectorAll("input")) each.checked = each.value === who.value;
@@ -71,9 +71,9 @@ export function playForm(about, opponent, begin) {
       return good ? { name: name.value.trim(), token: token.value } : null;
     },
     setBusy: (busy) => { start.disabled = busy; },
-    setBots: (bots) => {
-      houses.clear();
-      for (const bot of bots) if (bot.house) houses.add(bot.name);
+    // Engines of the house have their places before the server lists them, so that they move nothing when it does.
+    setBots: (listed) => {
+      const bots = [...about.house.map((each) => ({ name: each })), ...listed.filter((bot) => !houses.has(bot.name))];
       const names = bots.map((bot) => bot.name).filter((each) => each !== name.value.trim());
       if (opponent && !names.includes(opponent)) names.unshift(opponent);
       vouch();
@@ -81,7 +81,7 @@ export function playForm(about, opponent, begin) {
       const chosen = who.value || opponent;
       known = names.join("\n");
       const easiest = Object.values(LEVELS);
-      const house = bots.filter((bot) => bot.house).sort((a, b) => easiest.indexOf(levelOf(a)[0]) - easiest.indexOf(levelOf(b)[0]));
+      const house = bots.filter((bot) => houses.has(bot.name)).sort((a, b) => easiest.indexOf(levelOf(a)[0]) - easiest.indexOf(levelOf(b)[0]));
       levels.replaceChildren(...house.map(level));
       const titles = new Map(house.map((bot) => [bot.name, levelOf(bot).join(": ")]));
       who.replaceChildren(...options([...names.map((each) => [each, titles.get(each) ?? botTitle(each)]), ["", "Anyone who accepts"]]));

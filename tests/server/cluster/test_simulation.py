@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from arena.protocol.codes import EndReason
 from testkit.simulation.arena import SimulationPlan, SimulationResult, simulate
 from testkit.simulation.defects import DEFECTS, find_failing_seed, plant_defect
 from testkit.simulation.shrink import generalize_failure, reduce_failure
@@ -46,6 +47,14 @@ def test_a_planted_defect_is_found_and_shrunk_to_the_faults_that_matter() -> Non
         shrunk = reduce_failure(outcome)
     assert generalize_failure(shrunk.failure) == generalize_failure(outcome.failure)
     assert shrunk.faults == []
+
+
+@pytest.mark.slow
+def test_a_freeze_of_the_server_may_void_a_match() -> None:
+    outcome = simulate(SimulationPlan(739947001, 180, only=(6,)))
+    assert outcome.failure == "", "\n".join(outcome.story)
+    assert outcome.fault_counts == {"server freeze": 1}
+    assert outcome.reasons[EndReason.SERVER_FAULT] == 1
 
 
 FIRST_SEED = {"second-writer": 19, "lease-renewed-by-name": 7, "frame-lost": 13, "standstill-charged": 5}

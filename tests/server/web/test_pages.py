@@ -259,7 +259,7 @@ async def test_the_map_and_what_the_server_is(host: Host) -> None:
     about = await ask(host, "about")
     assert "world" in about["maps"]
     assert about["map"] == DEFAULT_MAP
-    assert (about["anyone"], about["guests"]) == (False, False)
+    assert (about["anyone"], about["guests"], about["house"]) == (False, False, [])
     world = await ask(host, "map/world")
     assert world["wraps"] is True
     assert len(world["continents"]) == 6
