@@ -94,10 +94,7 @@ def ban(
     length, text = parse_duration_option(seconds), check_directive_text(reason)
 
     async def ban_owner(engine: Engine) -> None:
-        owners = [each.owner for each in await people.list_owners(engine)]
-        if owner not in owners:
-            hint = did_you_mean(owner, owners) or ": `arena owner list` shows all"
-            raise CommandError(f"no owner is called {owner!r:.80}{hint}")
+        await people.check_owner(engine, owner)
         await issue_directive(engine, "owner", owner, text, length)
 
     run_on_store(db, ban_owner)

@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
+from arena.games.name_hints import did_you_mean
 from arena.protocol.codes import EndReason
 from arena.protocol.engines import Engines
 from arena.protocol.record import Record, from_line, to_line
@@ -81,6 +82,10 @@ class NameInEvent(NameInUse):
     """Raised when a name cannot be changed or deleted because the bot is in an event or a ladder that has begun."""
 
 
+class UnknownOwner(OperationRefused):
+    """Raised when no owner has a name; the message is a one-line reason."""
+
+
 class OwnerSummary(Struct, frozen=True):
     """Owner with bots, invitation and ban, as shown to the host, who runs the server."""
 
@@ -117,6 +122,14 @@ async def list_owners(engine: Engine) -> list[OwnerSummary]:
         most, until = invited.get(owner, (0, ""))
         lines.append(OwnerSummary(owner, bots, retired, most, until, banned.get(owner, "")))
     return lines
+
+
+async def check_owner(engine: Engine, owner: str) -> None:
+    """Raise UnknownOwner, with the most similar name, unless `list_owners` lists an owner."""
+    owners = [each.owner for each in await list_owners(engine)]
+    if owner not in owners:
+        hint = did_you_mean(owner, owners) or ": `arena owner list` shows all"
+        raise UnknownOwner(f"no owner is called {owner!r:.80}{hint}")
 
 
 async def load_owners(engine: Engine, bots: Iterable[str]) -> dict[str, str]:

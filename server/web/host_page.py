@@ -17,7 +17,7 @@ from arena.server.edge.page_client import ConnectedClient
 from arena.server.edge.responses import Response
 from arena.server.store import people, renaming, tokens
 from arena.server.store.aggregates.standings import count_forfeits
-from arena.server.store.database import Engine
+from arena.server.store.database import Engine, OperationRefused
 from arena.server.store.directives import (
     KICK_SECONDS,
     Directive,
@@ -28,9 +28,9 @@ from arena.server.store.directives import (
     make_directive,
     parse_subject,
 )
-from arena.server.store.people import NameInEvent, make_hidden_name
+from arena.server.store.people import make_hidden_name
 from arena.server.store.renaming import NameChange
-from arena.server.store.tokens import TokenError, is_valid_name
+from arena.server.store.tokens import is_valid_name
 from arena.server.web.credentials import is_valid_secret, parse_basic
 from arena.server.web.page_messages import AskLive, LiveRequest, PreparedResponse
 from arena.server.web.renames import NameChanges, Rename
@@ -115,14 +115,25 @@ class HostPage:
         if "do" not in form:
             return responses.json_response(await self._load_state(current, []))
         _check_form(form)
+        try:
+            return await self._prepare_action(form, current)
+        except OperationRefused as error:
+            return responses.conflict(str(error))
+
+    async def _prepare_action(self, form: Mapping[str, str], current: list[Directive]) -> PreparedResponse:
+        """Return the state of the server after an action, and the change that carries out the action.
+
+        current: directives that are now in force
+
+        Raises BadRequest for an invalid name, and OperationRefused if the contents of the store do not allow the action.
+        """
         if form["do"] in ("rename", "hide"):
-            try:
-                changes = await self._make_renames(form)
-            except (TokenError, NameInEvent) as error:
-                return responses.conflict(str(error))
+            changes = await self._make_renames(form)
             return PreparedResponse(
                 responses.json_response(await self._load_state(current, changes)), NameChanges(changes)
             )
+        if form["do"] == "ban" and form.get("owner"):
+            await people.check_owner(self._engine, form["owner"])
         change = _directive_change(form)
         of = change.directive if isinstance(change, NewDirective) else change
         current = [each for each in current if (each.kind, each.subject) != (of.kind, of.subject)]

@@ -77,6 +77,7 @@ async def test_an_admin_sees_who_is_there_and_acts(database: str, monkeypatch: p
             ("name", "anna"),
             ("name", "bert"),
         }
+        await tokens.create_token(host.engine, "wolf", "bot", "carl")
         told = await state(do="ban", owner="carl")
         assert ("owner", "carl", "the host has banned it") in [
             (each["kind"], each["subject"], each["text"]) for each in told["directives"]
@@ -148,6 +149,8 @@ async def test_an_admin_renames_and_hides_bots_and_gives_a_name_back(database: s
             ({"do": "rename", "name": hidden, "to": "house-bert"}, "looks like a name of the server's own"),
             ({"do": "rename", "name": hidden, "to": "tower"}, "'tower' is taken: choose another name"),
             ({"do": "hide", "owner": "carl"}, "'carl' has no bots"),
+            ({"do": "ban", "owner": "aida"}, """no owner is called 'aida'; did you mean "ada"?"""),
+            ({"do": "ban", "owner": "carl"}, "no owner is called 'carl': `arena owner list` shows all"),
         ):
             status, told = await post(**wrong)
             assert status == 409
