@@ -149,9 +149,10 @@ def choose_highlight_plies(game: AnyGame, positions: Sequence[Any]) -> list[int]
     positions: positions after each ply, from the start of the match
     """
     last = len(positions) - 1
-    if len(positions) <= MAX_FRAMES or not isinstance(game, Riskless):
-        step = -(-len(positions) // MAX_FRAMES)
-        return [*range(0, last, step), last]
+    if last < MAX_FRAMES:
+        return list(range(last + 1))
+    if not isinstance(game, Riskless):
+        return [last * frame // (MAX_FRAMES - 1) for frame in range(MAX_FRAMES)]
     shares = [_maxie_share(position.armies) for position in positions]
     wide = MAX_FRAMES - 1
     changes = [abs(shares[first + wide] - shares[first]) for first in range(len(shares) - wide)]

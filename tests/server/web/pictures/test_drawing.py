@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from itertools import pairwise
 
 import pytest
 from PIL import Image
@@ -65,6 +66,16 @@ def test_a_film_has_a_picture_of_each_ply_and_holds_the_last() -> None:
         rows.append((film.info["duration"], film.convert("RGB").tobytes()))
     assert [each for each, _ in rows] == [drawing.FRAME_MS] * 5 + [drawing.LAST_MS]
     assert len({body for _, body in rows}) == 6
+
+
+@pytest.mark.parametrize("count", [1, 39, 40, 41, 79, 80, 81, 401])
+def test_a_film_of_another_game_spreads_at_most_40_frames_from_the_start_to_the_end(count: int) -> None:
+    plies = drawing.choose_highlight_plies(make_game_on_map("tictactoe", ""), [None] * count)
+    assert len(plies) == min(count, 40)
+    assert (plies[0], plies[-1]) == (0, count - 1)
+    steps = {after - before for before, after in pairwise(plies)}
+    assert all(step > 0 for step in steps)
+    assert not steps or max(steps) - min(steps) <= 1
 
 
 def test_a_match_in_progress_is_drawn_from_the_public_view() -> None:
