@@ -512,11 +512,14 @@ class Connection(asyncio.BufferedProtocol):
         if self.session is None:
             self._answering = True
             return
-        close = protocol.close_sent
         fault = None
-        if close is not None and close.code in FAULTY_CODES and not closed_by_peer:
-            fault = close.reason or f"close code {close.code}"
-            self._edge.admission.record_abuse(self.address)
+        if not closed_by_peer:
+            protocol.receive_eof()  # the library tells the close frame that it sent only after the end of the stream
+            self._unparsed = b""
+            close = protocol.close_exc.sent
+            if close is not None and close.code in FAULTY_CODES:
+                fault = close.reason or f"close code {close.code}"
+                self._edge.admission.record_abuse(self.address)
         self.session.disconnect(fault)
 
     def _end_stream(self) -> None:

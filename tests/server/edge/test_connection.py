@@ -261,9 +261,8 @@ async def test_data_after_the_end_of_the_stream_is_read_and_not_parsed() -> None
         anna.wire.arrive(b"\x82\xff" + (10**8).to_bytes(8, "big") + bytes(4) + 10**6 * b"x")
         await asyncio.sleep(0.1)
         assert not anna.wire.inbound, "it hears why it was refused when all has been read"
-        assert anna.library is not None
-        assert anna.library.close_sent is not None
-        assert anna.library.close_sent.code == 1009
+        anna.finish()
+        assert (await anna.closed())[0] == 1009
 
 
 # the end
