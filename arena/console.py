@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from arena.bot_file import Account, BadBotFile, read_account
-from arena.games.catalogue import KNOWN
+from arena.games.catalogue import CATALOGUE
 from arena.games.core import GameError
 
 
@@ -124,7 +124,7 @@ err = Console(stderr=True, markup=False, emoji=False, highlight=False, soft_wrap
 def register_game(spec: str) -> str:
     """Register the game that the option `--game` names, and return its name. Raises UsageError."""
     try:
-        return KNOWN.register(spec)
+        return CATALOGUE.register(spec)
     except GameError as error:
         raise UsageError(f"--game: {error}") from None
 

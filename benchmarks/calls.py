@@ -23,7 +23,7 @@ from types import CodeType, FrameType
 import uvloop
 
 import arena
-from arena.maps.setup import make_game_on_map
+from arena.maps.game_on_map import make_game_on_map
 from arena.protocol.adjudication import DEFAULT_RULES
 from arena.protocol.timecontrol import TimeControl
 from arena.server import loop_lag

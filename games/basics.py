@@ -65,8 +65,8 @@ class Reason(StrEnum):
     LEAF = "leaf"
 
 
-_REASON = re.compile(r"[a-z][a-z0-9_ ]{0,31}", re.ASCII)
-RESERVED = frozenset(
+_REASON_PATTERN = re.compile(r"[a-z][a-z0-9_ ]{0,31}", re.ASCII)
+RESERVED_REASONS = frozenset(
     [
         "adjudicated",
         "crash",
@@ -97,11 +97,11 @@ class Outcome:
 
     def __post_init__(self) -> None:
         if type(self.reason) is not Reason and (
-            not _REASON.fullmatch(self.reason) or self.reason.replace(" ", "_") in RESERVED
+            not _REASON_PATTERN.fullmatch(self.reason) or self.reason.replace(" ", "_") in RESERVED_REASONS
         ):
             raise ValueError(
                 f"{self.reason!r:.60} is not a valid reason: write 1 to 32 lowercase letters, digits and spaces, "
-                f"but none of {', '.join(sorted(RESERVED))}"
+                f"but none of {', '.join(sorted(RESERVED_REASONS))}"
             )
 
     @property
@@ -142,14 +142,14 @@ class IllegalMove(GameError):
     few of them, so that it stays one line.
     """
 
-    SHOWN = 12
+    MAX_SHOWN_MOVES = 12
 
     def __init__(self, move: str, why: str, legal: Sequence[str]) -> None:
         self.move = move
         self.why = why
         self.legal = tuple(legal)
-        first_moves = ", ".join(self.legal[: self.SHOWN])
-        more = len(self.legal) - self.SHOWN
+        first_moves = ", ".join(self.legal[: self.MAX_SHOWN_MOVES])
+        more = len(self.legal) - self.MAX_SHOWN_MOVES
         tail = f" and {more} more" if more > 0 else ""
         super().__init__(f"illegal move {move}: {why}; legal: {first_moves or 'none'}{tail}")
 

@@ -103,7 +103,7 @@ class Catalogue:
         near = suggest_name(name, sorted(self.names()))
         raise UnknownGame(f"no game is called {name!r:.40}: {near} (or your own: --game FILE.py:Class)")
 
-    def knows(self, name: str) -> bool:
+    def is_known(self, name: str) -> bool:
         """Return True if a game has this name, without loading it."""
         return name in GAMES or name in self._own_games or name in installed_games()
 
@@ -123,7 +123,7 @@ class Catalogue:
         """Return the rules digest of each custom game that this process plays, by name, for the game's default setup."""
         return dict(self._standard)
 
-    def why_incompatible(self, client_digests: Mapping[str, str]) -> str | None:
+    def incompatibility_reason(self, client_digests: Mapping[str, str]) -> str | None:
         """Return in one line why a client cannot play on this server, or None if it can.
 
         client_digests   rules digests of the client's custom games, by name
@@ -133,7 +133,7 @@ class Catalogue:
         for name, digest in client_digests.items():
             ours = self._standard.get(name, digest)
             if ours != digest:
-                return _difference_text(name, digest, ours)
+                return _rules_mismatch_text(name, digest, ours)
         return None
 
     def rules_digest(self, game: Game[Any, Any]) -> str:
@@ -149,22 +149,22 @@ class Catalogue:
         return self._digests[key]
 
 
-KNOWN = Catalogue()
+CATALOGUE = Catalogue()
 """Catalogue of this process, which all its modules share."""
 
 
 def make_game(name: str, setup: Mapping[str, object]) -> AnyGame:
     """Return the game `name` on `setup`. Raises UnknownGame, BadGame or BadData."""
-    return cast("AnyGame", KNOWN.find(name).from_setup(setup))
+    return cast("AnyGame", CATALOGUE.find(name).from_setup(setup))
 
 
-def why_rules_differ(game: Game[Any, Any], other_digest: str) -> str | None:
+def rules_mismatch_reason(game: Game[Any, Any], other_digest: str) -> str | None:
     """Return an error in one line if `other_digest` is not the digest of the rules of `game`; otherwise None."""
-    ours = KNOWN.rules_digest(game)
+    ours = CATALOGUE.rules_digest(game)
     if not other_digest or not ours or other_digest == ours:
         return None
-    return _difference_text(game.name, other_digest, ours)
+    return _rules_mismatch_text(game.name, other_digest, ours)
 
 
-def _difference_text(name: str, other_digest: str, own_digest: str) -> str:
+def _rules_mismatch_text(name: str, other_digest: str, own_digest: str) -> str:
     return f"{name:.64} has other rules there (digest {other_digest:.64}) than here (digest {own_digest}): both sides need the same file of the game"

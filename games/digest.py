@@ -13,10 +13,10 @@ from typing import Any
 
 from arena.games.core import Game, Plain
 
-POSITIONS = 1000
+MAX_POSITIONS = 1000
 """Number of positions examined in total; for Connect Four this takes about 0.1 s."""
-MATCHES = 24
-LENGTH = 16
+MAX_MATCHES = 24
+DIGEST_LENGTH = 16
 """Length of a digest, in hexadecimal characters (64 bits)."""
 
 
@@ -26,8 +26,8 @@ def compute_rules_digest(game: Game[Any, Any]) -> str:
     Where it can, every second match avoids moves that end it, so that boards fill up too.
     """
     digest = sha256(_to_bytes([game.name, game.setup()]))
-    remaining = POSITIONS
-    for number in range(MATCHES):
+    remaining = MAX_POSITIONS
+    for number in range(MAX_MATCHES):
         position = game.start()
         chance = number + 1
         while remaining > 0:
@@ -40,7 +40,7 @@ def compute_rules_digest(game: Game[Any, Any]) -> str:
             digest.update(_to_bytes([game.player(position), [game.move_to_data(move) for move in moves]]))
             chance = (chance * 6364136223846793005 + 1442695040888963407) % 2**64
             position = _choose_move(game, position, moves, chance >> 33, avoid_end=number % 2 == 1)
-    return digest.hexdigest()[:LENGTH]
+    return digest.hexdigest()[:DIGEST_LENGTH]
 
 
 def _choose_move(game: Game[Any, Any], position: Any, moves: Any, chance: int, *, avoid_end: bool) -> Any:

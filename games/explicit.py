@@ -18,7 +18,7 @@ from arena.games.core import BadData, Game, GameError, Outcome, Plain, Player, R
 
 MAX_NODES = 1_000_000
 MAX_VALUE = 900_000
-MAX_NAME = 40
+MAX_NAME_LENGTH = 40
 
 
 class NodeWithoutValue(GameError):
@@ -207,9 +207,9 @@ def _parse_node(data: object, fallback: str) -> tuple[str, int | None, Sequence[
     if not isinstance(data, Mapping):
         raise BadData(f"node {fallback}: must be an object with name, children or value, not {data!r:.40}")
     name = data.get("name", fallback)
-    if not isinstance(name, str) or not 0 < len(name) <= MAX_NAME or not name.isprintable():
+    if not isinstance(name, str) or not 0 < len(name) <= MAX_NAME_LENGTH or not name.isprintable():
         raise BadData(
-            f"node {fallback}: the name must be 1 to {MAX_NAME} printable characters, not {name!r:.60}"
+            f"node {fallback}: the name must be 1 to {MAX_NAME_LENGTH} printable characters, not {name!r:.60}"
         )
     below = data.get("children", ())
     if isinstance(below, str) or not isinstance(below, Sequence):

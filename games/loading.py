@@ -25,14 +25,14 @@ from typing import Any
 from arena.games.basics import BadGame, GameError
 from arena.games.core import Game
 
-GROUP = "arena.games"
+ENTRY_POINT_GROUP = "arena.games"
 """Entry point group for games of installed packages. The name of an entry is the `name` of its game class."""
-NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}", re.ASCII)
+GAME_NAME_PATTERN = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}", re.ASCII)
 """Pattern of a game's name."""
 _PREFIX = "arena_game_file_"
-_INSTALLED = (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), *site.getsitepackages())
+_LIBRARY_FOLDERS = (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), *site.getsitepackages())
 """Folders of Python's modules and of the installed packages; their modules take precedence over those beside a game's file."""
-_LOADING = RLock()
+_LOADING_LOCK = RLock()
 """Lock held while a game's file is run; reentrant, since the file may load another."""
 
 GameClass = type[Game[Any, Any]]
@@ -105,7 +105,7 @@ def find_class(
 def _load_module_once(path: Path) -> ModuleType:
     """Return the module of a game's file. The file is run once, for all of its classes and for all threads."""
     # With the cache alone, two parallel threads could both run the file and get different classes.
-    with _LOADING:
+    with _LOADING_LOCK:
         return _load_module(path)
 
 
@@ -117,7 +117,11 @@ def _load_module(path: Path) -> ModuleType:
 @cache
 def installed_games() -> Mapping[str, EntryPoint]:
     """Return the games of installed packages by name, without loading them. Games with invalid names are left out."""
-    return {each.name: each for each in entry_points(group=GROUP) if NAME.fullmatch(each.name)}
+    return {
+        each.name: each
+        for each in entry_points(group=ENTRY_POINT_GROUP)
+        if GAME_NAME_PATTERN.fullmatch(each.name)
+    }
 
 
 @cache
@@ -147,7 +151,7 @@ def check_game_class(game: GameClass, location: str) -> GameClass:
     if missing:
         raise BadGame(f"{location}: {game.__name__} lacks {', '.join(missing)}")
     name = getattr(game, "name", None)
-    if not isinstance(name, str) or not NAME.fullmatch(name):
+    if not isinstance(name, str) or not GAME_NAME_PATTERN.fullmatch(name):
         raise BadGame(
             f'{location}: {game.__name__} needs a name of lowercase letters, digits, _ and -, e.g. name = "connect4"'
         )
@@ -191,7 +195,7 @@ def _sys_path_index() -> int:
     in a checkout, whose folders are called `games` and `match`, an import in the user's file finds the user's own
     `games.py`.
     """
-    last = (sys.path.index(folder) for folder in _INSTALLED if folder in sys.path)
+    last = (sys.path.index(folder) for folder in _LIBRARY_FOLDERS if folder in sys.path)
     return max(last, default=len(sys.path) - 1) + 1
 
 

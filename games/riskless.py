@@ -18,7 +18,7 @@ from typing import NamedTuple, Self
 from arena.games.core import MAXIE, MINNIE, BadData, Game, Outcome, Plain, Player, Reason, require_integer
 from arena.games.riskless_map import MAX_TERRITORIES, RisklessMap
 
-FIGHTS = 4.0
+FIGHT_FACTOR = 4.0
 """Factor from the number of plies to the goal without fights to the expected number of plies left."""
 MIN_EXPECTED_PLIES = 24.0
 """Minimum of the expected number of plies, so that a long fight never uses up a clock. The ply limit may reduce it."""
@@ -133,13 +133,13 @@ class Riskless(Game[Armies, Move]):
         """Return the expected number of plies to the end, at most the rest of the ply limit.
 
         Without fights, a player reaches the goal by training: one army per occupied territory and ply. Fights make the
-        median match between equals two and a half times as long (italy, world, grid:5x5, ring:12). The factor FIGHTS is
+        median match between equals two and a half times as long (italy, world, grid:5x5, ring:12). The factor FIGHT_FACTOR is
         higher, so that engines keep time for long matches.
         """
         goal, way = self.map.armies_to_win, float(self.map.ply_limit)
         for sign in (1, -1):
             own = [sign * n for n in position.armies if sign * n > 0]
-            way = min(way, FIGHTS * (goal - sum(own)) / max(1, len(own)))
+            way = min(way, FIGHT_FACTOR * (goal - sum(own)) / max(1, len(own)))
         return min(max(way, MIN_EXPECTED_PLIES), self.map.ply_limit - position.ply)
 
     def broken_rule(self, position: Armies, move: Move) -> str | None:

@@ -15,8 +15,8 @@ from arena.games.graph import reachable
 
 MAX_TERRITORIES = 1000
 MAX_CAP = 1000
-MAX_PLIES = 100_000
-MAX_NAME = 40
+MAX_PLY_LIMIT = 100_000
+MAX_NAME_LENGTH = 40
 
 
 class BadMap(BadData):
@@ -62,9 +62,15 @@ class RisklessMap:
             raise BadMap("territories", f"there must be 2 to {MAX_TERRITORIES}, not {size}")
         first_spelling: dict[str, str] = {}
         for number, name in enumerate(self.territories):
-            if not name or len(name) > MAX_NAME or name != " ".join(name.split()) or not name.isprintable():
+            if (
+                not name
+                or len(name) > MAX_NAME_LENGTH
+                or name != " ".join(name.split())
+                or not name.isprintable()
+            ):
                 raise BadMap(
-                    "territories", f"{name!r:.60} is not a valid name: 1 to {MAX_NAME} printable characters"
+                    "territories",
+                    f"{name!r:.60} is not a valid name: 1 to {MAX_NAME_LENGTH} printable characters",
                 )
             if ">" in name:
                 raise BadMap(
@@ -113,7 +119,7 @@ class RisklessMap:
         for key, low, high in (
             ("territory_cap", 1, MAX_CAP),
             ("armies_to_win", 2, size * self.territory_cap),
-            ("ply_limit", 1, MAX_PLIES),
+            ("ply_limit", 1, MAX_PLY_LIMIT),
         ):
             try:
                 require_integer(getattr(self, key), "it", low, high)

@@ -18,9 +18,9 @@ from arena.games.digest import compute_rules_digest
 
 MAX_PLIES = 10_000
 """Number of plies after which a random match is taken to have no end."""
-MAX_EXCERPT = 60
+MAX_EXCERPT_LENGTH = 60
 """Maximum number of characters of a value that an error message quotes."""
-MARK = 4
+MAX_MARK_LENGTH = 4
 """Maximum number of characters of a mark, the text that `Game.marks` gives for a cell."""
 
 RULES = {
@@ -223,12 +223,12 @@ def _check_board(game: Game[Any, Any], position: Any, _: int) -> None:
     wrong = [
         mark
         for mark in marks
-        if not isinstance(mark, str) or (not isinstance(mark, Player) and len(mark) > MARK)
+        if not isinstance(mark, str) or (not isinstance(mark, Player) and len(mark) > MAX_MARK_LENGTH)
     ]
     if wrong:
         raise _RuleViolation(
             "board",
-            f"a mark is {_excerpt(wrong[0])}: it must be a Player, or a text of at most {MARK} characters",
+            f"a mark is {_excerpt(wrong[0])}: it must be a Player, or a text of at most {MAX_MARK_LENGTH} characters",
         )
 
 
@@ -269,7 +269,7 @@ def _check_successor(game: Game[Any, Any], position: Any, move: Any, ply: int) -
     if (repr(position), repr(move)) != before:
         raise _RuleViolation(
             "successor",
-            f"successor has changed its argument: {before[0][:MAX_EXCERPT]} is now {_excerpt(position)}",
+            f"successor has changed its argument: {before[0][:MAX_EXCERPT_LENGTH]} is now {_excerpt(position)}",
         )
     again = _call_game("successor", game.successor, position, move)
     if again != after:
@@ -396,4 +396,4 @@ def _move_text(game: Game[Any, Any], move: Any) -> str:
 
 def _excerpt(value: Any) -> str:
     text = repr(value)
-    return text if len(text) <= MAX_EXCERPT else f"{text[:MAX_EXCERPT]}…"
+    return text if len(text) <= MAX_EXCERPT_LENGTH else f"{text[:MAX_EXCERPT_LENGTH]}…"

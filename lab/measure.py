@@ -19,7 +19,7 @@ from typing import cast
 
 from arena.bots.compiled.searcher import Settings
 from arena.bots.review.chance import winning_chance
-from arena.games.catalogue import KNOWN
+from arena.games.catalogue import CATALOGUE
 from arena.games.core import Player, Reason
 from arena.games.riskless import Riskless
 from arena.games.riskless_map import RisklessMap
@@ -287,7 +287,7 @@ class _Task:
     """
 
     game: str
-    """Spec of the game, from `KNOWN.spec`: Riskless or a subclass."""
+    """Spec of the game, from `CATALOGUE.spec`: Riskless or a subclass."""
     map: RisklessMap
     evaluator: str
     one: int
@@ -319,7 +319,7 @@ def measure_maps(
 ) -> Iterator[MeasuredMap]:
     """Yield the measurements of each map.
 
-    game       spec of the game, from `KNOWN.spec`: Riskless or a subclass
+    game       spec of the game, from `CATALOGUE.spec`: Riskless or a subclass
     matches    number of matches between equal searchers of each strength; half as many pairs are played between the
                strong and the weak searcher
     processes  number of processes that play
@@ -377,7 +377,7 @@ def _count_results(measured: MeasuredMap, task: _Task, ends: Sequence[_MatchEnd]
 
 
 def _make_game(game: str, map: RisklessMap) -> Riskless:
-    return cast("type[Riskless]", KNOWN.load(game))(map)
+    return cast("type[Riskless]", CATALOGUE.load(game))(map)
 
 
 def _play_task(task: _Task) -> list[_MatchEnd]:

@@ -20,7 +20,7 @@ import anyio.abc
 import msgspec
 
 from arena.clock import MONOTONIC
-from arena.games.catalogue import KNOWN
+from arena.games.catalogue import CATALOGUE
 from arena.ladder.bot_pool import BotRefused
 from arena.ladder.dask_worker import PairJob, PairResult, play_pair, worker_threads
 from arena.ladder.event_terms import EventTerms, max_match_seconds
@@ -216,8 +216,8 @@ class ClusterRunner:
         pair = pairings[0][1].pair
         return PairJob(
             terms=to_json(msgspec.structs.replace(terms, grace_ms=self._grace_ms)),
-            games=tuple(KNOWN.specs()),
-            rules=KNOWN.rules_digest(terms.game),
+            games=tuple(CATALOGUE.specs()),
+            rules=CATALOGUE.rules_digest(terms.game),
             matches=tuple(pairings),
             bots=(self._bots[pair.first], self._bots[pair.second]),
             folder=self._folder,
@@ -276,7 +276,7 @@ def check_record(line: str, terms: Terms) -> Record:
         "time_control": str(terms.time_control),
         "time_odds": terms.time_odds,
         "adjudication": terms.adjudication,
-        "rules": KNOWN.rules_digest(terms.game),
+        "rules": CATALOGUE.rules_digest(terms.game),
     }
     for name, value in expected.items():
         if getattr(record, name) != value:

@@ -14,7 +14,7 @@ from threading import Lock
 
 import anyio
 
-from arena.games.catalogue import KNOWN, why_rules_differ
+from arena.games.catalogue import CATALOGUE, rules_mismatch_reason
 from arena.games.core import GameError
 from arena.games.loading import split_spec
 from arena.ladder.bot_pool import BotRefused
@@ -71,9 +71,9 @@ def play_pair(job: PairJob) -> PairResult:
     try:
         games = [_local_spec(spec) for spec in job.games]
         for spec in games:
-            KNOWN.register(spec)
+            CATALOGUE.register(spec)
         terms = from_json(job.terms)
-        differ = why_rules_differ(terms.game, job.rules)
+        differ = rules_mismatch_reason(terms.game, job.rules)
     except GameError as error:
         raise BotRefused(f"a worker of the cluster cannot play the match: {error}") from None
     if differ is not None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from arena.clock import MONOTONIC
-from arena.games.catalogue import KNOWN
+from arena.games.catalogue import CATALOGUE
 from arena.ladder.bot_pool import BotPool, BotRefused
 from arena.ladder.bot_processes import BotProcesses, open_bot_processes
 from arena.ladder.dask_runner import ClusterRunner, open_cluster
@@ -81,7 +81,7 @@ class EventRunner:
             process_count=ladder.threads.process_count,
             folder=ladder.plan.folder,
             restart_policy=restart_policy,
-            games=KNOWN.specs(),
+            games=CATALOGUE.specs(),
             on_notice=self._observer.show_notice,
         ) as processes:
             try:

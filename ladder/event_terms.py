@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from arena.games.catalogue import KNOWN
+from arena.games.catalogue import CATALOGUE
 from arena.games.core import AnyGame
 from arena.ladder.event_openings import NoOpenings, Openings
 from arena.match.terms import Terms, ThreadLimits
@@ -76,7 +76,7 @@ class EventTerms:
             moves=[],
             result=result,
             adjudication=self.adjudication,
-            rules=KNOWN.rules_digest(game),
+            rules=CATALOGUE.rules_digest(game),
         )
 
     def _time_odds(self, pairing: Pairing) -> TimeOdds:

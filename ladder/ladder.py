@@ -11,7 +11,7 @@ from uuid import UUID
 
 from arena.bots.api.engine_spec import IMAGE_SEPARATOR, SUBMISSION
 from arena.cores import usable_cores
-from arena.games.catalogue import KNOWN
+from arena.games.catalogue import CATALOGUE
 from arena.games.core import AnyGame
 from arena.games.loading import is_file_spec, split_spec
 from arena.ladder.event_openings import NoOpenings, Openings
@@ -19,8 +19,8 @@ from arena.ladder.pinning import cores_for_bots
 from arena.ladder.plan import BotPlan, LadderPlan, own_time_controls
 from arena.ladder.runner import with_bot_names
 from arena.ladder.threads import ThreadAllocation
+from arena.maps.game_on_map import has_maps
 from arena.maps.openings_file import shipped_openings_file
-from arena.maps.setup import has_maps
 from arena.protocol.record import Record
 from arena.rating.formats import Encounter, Knockout, make_format, sort_by_format
 from arena.rating.pairing import Pairing
@@ -155,7 +155,9 @@ class Ladder:
             "setups": [short_digest(start.setup()) for start in self.starts],
             # Without custom games the key is left out, so that events stored by older versions can be resumed.
             **(
-                {"rules": rules} if any(rules := [KNOWN.rules_digest(start) for start in self.starts]) else {}
+                {"rules": rules}
+                if any(rules := [CATALOGUE.rules_digest(start) for start in self.starts])
+                else {}
             ),
             "bots": {bot.name: bot.description for bot in plan.bots},
             **({"files": files} if (files := _file_digests(plan.bots, plan.folder or Path())) else {}),

@@ -20,7 +20,7 @@ from arena.bots.api.engine_spec import (
     parse_spec,
 )
 from arena.ladder.event_openings import SHIPPED
-from arena.maps.setup import DEFAULT_MAP
+from arena.maps.game_on_map import DEFAULT_MAP
 from arena.protocol.adjudication import DEFAULT_RULES, Adjudication, BadAdjudication
 from arena.protocol.timecontrol import BadTimeControl, TimeControl, parse_duration
 from arena.rating.formats import FORMATS

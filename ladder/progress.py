@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from arena.ladder.ladder import Ladder
-from arena.maps.setup import has_maps
+from arena.maps.game_on_map import has_maps
 from arena.rating.pentanomial import pair_counts
 from arena.rating.sprt import Sprt
 from arena.rating.standings import pair_scores

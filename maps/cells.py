@@ -10,9 +10,9 @@ import json
 from functools import cache
 from typing import TypedDict
 
-from arena.maps.loader import SHIPPED, map_names
+from arena.maps.loader import MAPS_FOLDER, map_names
 
-FOLDER = SHIPPED / "cells"
+CELLS_FOLDER = MAPS_FOLDER / "cells"
 
 Ring = list[tuple[float, float]]
 """Corners of an area, in the units of the places of the map. The last corner is joined to the first."""
@@ -25,7 +25,7 @@ class _Land(TypedDict):
 
 @cache
 def _load_land(name: str) -> _Land:
-    land: _Land = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    land: _Land = json.loads((CELLS_FOLDER / f"{name}.json").read_text(encoding="utf-8"))
     return land
 
 

@@ -21,13 +21,13 @@ GRID_CAP = 50
 Rings have a higher cap: they offer few attacks, and their matches would be too short.
 """
 MIN_PLIES = 1000
-ARMIES = 2
+ARMIES_PER_START = 2
 """Number of armies on each territory held at the start."""
 TERRITORIES_PER_START = 5
 """Number of territories on the map for each territory that a player holds at the start."""
 RING_EXTRAS = {12: 3, 32: 2}
 """Number of extra armies for Minnie by the size of the ring; on rings of other sizes she has one."""
-MINNIES = {(5, 5): 3, (6, 5): 2, (7, 6): 1, (7, 7): 2, (8, 6): 4}
+MINNIE_COLOURS = {(5, 5): 3, (6, 5): 2, (7, 6): 1, (7, 7): 2, (8, 6): 4}
 """Number of the colour whose cells Minnie holds at the start, by width and height of the grid.
 
 On these grids the colour chosen by default would favour one seat.
@@ -69,7 +69,7 @@ def grid_map(width: int, height: int) -> RisklessMap:
     colours = [(x + 2 * y) % TERRITORIES_PER_START for x, y in cells]
     opposite = [(colours[-1] - colour) % TERRITORIES_PER_START for colour in range(TERRITORIES_PER_START)]
     first = next(colour for colour in range(TERRITORIES_PER_START) if opposite[colour] != colour)
-    minnies = MINNIES.get((width, height), first)
+    minnies = MINNIE_COLOURS.get((width, height), first)
     return build_map(
         f"grid:{width}x{height}",
         territories=tuple(f"{column_letters(x)}{y + 1}" for x, y in cells),
@@ -135,16 +135,16 @@ def build_map(
     """Build a map with the armies and limits that the module describes.
 
     cap          maximum number of armies on a territory
-    minnie       territories that Minnie holds at the start, with ARMIES on each
-    maxie        territories that Maxie holds at the start, with ARMIES on each
+    minnie       territories that Minnie holds at the start, with ARMIES_PER_START on each
+    maxie        territories that Maxie holds at the start, with ARMIES_PER_START on each
     extra        number of extra armies on Minnie's first territory
     """
     size = len(territories)
     start = [0] * size
     for v in maxie:
-        start[v] = ARMIES
+        start[v] = ARMIES_PER_START
     for v in minnie:
-        start[v] = -ARMIES
+        start[v] = -ARMIES_PER_START
     start[minnie[0]] -= extra
     return RisklessMap(
         name=name,

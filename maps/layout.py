@@ -7,7 +7,7 @@ from itertools import pairwise
 from math import dist
 
 from arena.games.riskless_map import RisklessMap
-from arena.maps.mapfile import MapFile
+from arena.maps.map_file import MapFile
 
 Point = tuple[float, float]
 Line = tuple[Point, Point]

@@ -9,13 +9,13 @@ from pathlib import Path
 from arena.games.name_hints import suggest_name
 from arena.games.riskless_map import RisklessMap
 from arena.maps.generators import generate_map, parse_generated_name
-from arena.maps.mapfile import MapError, MapFile, parse_map_file
+from arena.maps.map_file import MapError, MapFile, parse_map_file
 
-SHIPPED = Path(__file__).parent
-MAX_BYTES = 1_000_000
+MAPS_FOLDER = Path(__file__).parent
+MAX_FILE_BYTES = 1_000_000
 """Maximum size of a map file, in bytes; a map of 1,000 territories takes a tenth of it."""
 
-CACHE_MAPS = 64
+MAX_CACHED_MAPS = 64
 """Maximum number of maps kept in memory, the most recently used ones. Loading a map takes up to 10 ms."""
 
 __all__ = ["MapError", "MapFile", "generated_size", "load_map", "load_map_file", "map_names", "read_file"]
@@ -28,7 +28,7 @@ def map_names() -> list[str]:
 
 @cache
 def _built_in_names() -> tuple[str, ...]:
-    return tuple(sorted(file.stem for file in SHIPPED.glob("*.toml")))
+    return tuple(sorted(file.stem for file in MAPS_FOLDER.glob("*.toml")))
 
 
 def generated_size(name: str) -> int | None:
@@ -68,10 +68,10 @@ def load_map_file(name: str) -> MapFile:
     raise MapError(f"{name:.60}", "", f"no such map: {near} (or the path of a .toml file)")
 
 
-@lru_cache(maxsize=CACHE_MAPS)
+@lru_cache(maxsize=MAX_CACHED_MAPS)
 def _cached_map(name: str) -> MapFile:
     if ":" not in name:
-        return read_file(SHIPPED / f"{name}.toml")
+        return read_file(MAPS_FOLDER / f"{name}.toml")
     kind, _, size = name.partition(":")
     return MapFile(generate_map(name), f"A {kind} of {size} territories, generated")
 
@@ -80,13 +80,13 @@ def read_file(path: Path) -> MapFile:
     """Return the map in a file. Its name is the name of the file without `.toml`. Raises MapError."""
     try:
         with path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
+            content = file.read(MAX_FILE_BYTES + 1)
     except (OSError, ValueError) as error:
         # a ValueError means an impossible path: one with a null character
         why = error.strerror if isinstance(error, OSError) else str(error)
         raise MapError(str(path), "", f"cannot be read: {why}") from None
-    if len(content) > MAX_BYTES:
-        raise MapError(str(path), "", f"too large for a map: it may have at most {MAX_BYTES:,} bytes")
+    if len(content) > MAX_FILE_BYTES:
+        raise MapError(str(path), "", f"too large for a map: it may have at most {MAX_FILE_BYTES:,} bytes")
     try:
         text = content.decode()
     except UnicodeDecodeError as error:

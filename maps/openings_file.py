@@ -15,12 +15,12 @@ from typing import Any
 from arena.games.core import AnyGame, Game, GameError, IllegalMove
 from arena.games.riskless import Riskless
 from arena.games.riskless_map import RisklessMap
-from arena.maps.loader import SHIPPED, map_names
+from arena.maps.loader import MAPS_FOLDER, map_names
 from arena.protocol.values import Data
 
-FOLDER = SHIPPED / "openings"
+OPENINGS_FOLDER = MAPS_FOLDER / "openings"
 
-KEY = "fingerprint:"
+FINGERPRINT_KEY = "fingerprint:"
 """First word of the line that holds the map's fingerprint."""
 
 
@@ -39,7 +39,7 @@ def map_fingerprint(map: RisklessMap) -> str:
 
 def shipped_openings_file(name: str) -> Path | None:
     """Return the openings file of a built-in map; None for other maps, and for a map on which no opening is worth playing."""
-    path = FOLDER / f"{name}.txt"
+    path = OPENINGS_FOLDER / f"{name}.txt"
     return path if name in map_names() and path.is_file() else None
 
 
@@ -60,8 +60,8 @@ def read_openings(path: Path, games: Sequence[AnyGame]) -> list[list[Opening]]:
         raise BadOpenings(f"{path}: must be UTF-8 text: {error.reason}") from None
     rows = [(number, line.partition("#")[0].strip()) for number, line in enumerate(lines, 1)]
     written = [(number, line) for number, line in rows if line]
-    if written and written[0][1].startswith(KEY):
-        _check_fingerprint(path, written.pop(0)[1].removeprefix(KEY).strip(), games)
+    if written and written[0][1].startswith(FINGERPRINT_KEY):
+        _check_fingerprint(path, written.pop(0)[1].removeprefix(FINGERPRINT_KEY).strip(), games)
     if not written:
         raise BadOpenings(f"{path}: must contain at least one opening: write one line of moves for each")
     return [[_parse_opening(path, number, line, game) for number, line in written] for game in games]

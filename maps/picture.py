@@ -16,7 +16,7 @@ from arena.games.riskless_map import RisklessMap
 from arena.maps.cells import Ring, shipped_cells, shipped_ferries
 from arena.maps.layout import Line, Point, list_roads, smallest_distance
 from arena.maps.loader import MapError, load_map_file, map_names
-from arena.maps.mapfile import MapFile
+from arena.maps.map_file import MapFile
 
 APART, WIDEST, NARROWEST, MARGIN, SHORE, RADIUS = 62.0, 1500.0, 300.0, 40.0, 16.0, 13.0
 """Lengths in a picture of a map, in pixels, the same as in `page/js/boards/geometry.js`.

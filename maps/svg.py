@@ -7,7 +7,7 @@ from html import escape
 from itertools import product
 
 from arena.maps.layout import Extent, Line, Point, list_roads
-from arena.maps.mapfile import MapFile
+from arena.maps.map_file import MapFile
 from arena.maps.picture import RADIUS, STYLE, MapPicture, picture_of
 
 EDGE = 40.0

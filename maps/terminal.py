@@ -10,10 +10,10 @@ from arena.games.core import Game
 from arena.games.riskless import Armies, Riskless
 from arena.games.riskless_map import RisklessMap
 from arena.maps.loader import load_map_file, map_names
-from arena.maps.mapfile import MapFile
+from arena.maps.map_file import MapFile
 from arena.maps.text_map import draw_map
 
-ROOM = 6
+FREE_LINES = 6
 """Number of terminal lines that stay free for the text around the map."""
 
 
@@ -28,7 +28,7 @@ def _print_map(game: Riskless, position: Armies, out: Console) -> bool:
     """Draw the map and return True, or return False without drawing if it does not fit the terminal with all names."""
     dots = out.encoding.startswith("utf")
     picture, named = draw_map(_file_of(game.map), position.armies, out.width, dots=dots)
-    if not named or picture.plain.count("\n") + 1 + ROOM > out.height:
+    if not named or picture.plain.count("\n") + 1 + FREE_LINES > out.height:
         return False
     totals = [sum(max(0, sign * n) for n in position.armies) for sign in (1, -1)]
     out.print(

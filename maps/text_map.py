@@ -13,11 +13,11 @@ from rich.text import Text
 
 from arena.games.riskless_map import RisklessMap
 from arena.maps.layout import Point, list_roads, map_extent, road_lines, smallest_distance
-from arena.maps.mapfile import MapFile
+from arena.maps.map_file import MapFile
 
 MAX_ROWS = 44
 """Maximum height of a map, in rows of the terminal. A map that would be higher is drawn smaller."""
-ROOMY = 34
+MAX_NEAREST_DOTS = 34
 """Maximum distance between the two closest territories, in Braille dots, so that small maps are not drawn too large."""
 BRAILLE = 0x2800
 DOT_BITS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
@@ -92,7 +92,7 @@ class _Canvas:
         # The unit here is a dot: two per column, four per row.
         across, down = 2 * max(width - widest - 1, 2), 4 * (MAX_ROWS - highest)
         self.scale = min(
-            ROOMY / smallest_distance(file.map),
+            MAX_NEAREST_DOTS / smallest_distance(file.map),
             across / edge.width if edge.width else across,
             down / edge.height if edge.height else down,
         )

@@ -13,7 +13,7 @@ from arena.games.riskless import Armies
 from arena.match.repetition import RepetitionCounter
 from arena.protocol.adjudication import REPETITION, TABLE, Adjudication
 from arena.protocol.record import RecordedMove
-from arena.solved.solution import Solution, solution_of, why_unsolved
+from arena.solved.solution import Solution, solution_of, unsolved_reason
 
 
 @dataclass(frozen=True)
@@ -124,4 +124,4 @@ def _analysis_value(move: RecordedMove) -> float | None:
 
 def unusable_table_reason(rules: Adjudication | None, game: AnyGame) -> str | None:
     """Return a one-line reason why the rule `table` cannot apply to `game`; None if it can, or if the rule is off."""
-    return None if rules is None or not rules.table else why_unsolved(game) or None
+    return None if rules is None or not rules.table else unsolved_reason(game) or None

@@ -16,7 +16,7 @@ from typing import assert_never
 
 from msgspec import UNSET
 
-from arena.games.catalogue import KNOWN
+from arena.games.catalogue import CATALOGUE
 from arena.games.core import MAXIE, BadData, GameError, IllegalMove, Player
 from arena.match.adjudication import Adjudicator
 from arena.match.clock import MS
@@ -419,7 +419,7 @@ class Referee:
             margin_ms=terms.margin_ms,
             ready_ms=terms.ready_ms,
             threads=terms.max_threads(SEATS[player]),
-            rules=KNOWN.rules_digest(terms.game) or UNSET,
+            rules=CATALOGUE.rules_digest(terms.game) or UNSET,
             rated=terms.rated or UNSET,
         )
 

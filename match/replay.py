@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
-from arena.games.catalogue import KNOWN, make_game, why_rules_differ
+from arena.games.catalogue import CATALOGUE, make_game, rules_mismatch_reason
 from arena.games.core import MAXIE, AnyGame, Game, GameError, Player, Reason
 from arena.match.referee import SEATS, Referee
 from arena.match.referee_events import MatchOpened, Moved, PlayerReady
@@ -84,7 +84,7 @@ def list_movers(record: Record) -> list[Player]:
     In the built-in games the players alternate. In a custom game a player may move twice in a row, so the match is
     replayed; an illegal move then raises GameError too.
     """
-    if KNOWN.is_builtin(record.game):
+    if CATALOGUE.is_builtin(record.game):
         return [(Player.MAXIE, Player.MINNIE)[ply % 2] for ply in range(len(record.moves))]
     game = make_game(record.game, record.setup)
     position, players = game.start(), []
@@ -162,7 +162,7 @@ def _replay_moves(record: Record, terms: Terms) -> Replay:
 def _terms_from_record(record: Record) -> Terms:
     try:
         game = make_game(record.game, record.setup)
-        differ = why_rules_differ(game, record.rules)
+        differ = rules_mismatch_reason(game, record.rules)
         if differ is not None:
             raise BadRecord(differ)
         control = TimeControl.parse(record.time_control)

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Struct, UnsetType, structs
 
-from arena.games.catalogue import KNOWN, make_game
+from arena.games.catalogue import CATALOGUE, make_game
 from arena.games.core import AnyGame, GameError
 from arena.match.clock import MatchClock
 from arena.protocol.adjudication import Adjudication
@@ -98,7 +98,7 @@ class Terms(Struct, frozen=True, kw_only=True):
             result=result,
             adjudication=self.adjudication,
             engines=self.engines if self.engines != Engines() else None,
-            rules=KNOWN.rules_digest(self.game),
+            rules=CATALOGUE.rules_digest(self.game),
         )
 
     @property

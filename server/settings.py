@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct, field
 from msgspec.structs import fields
 
-from arena.maps.setup import DEFAULT_MAP
+from arena.maps.game_on_map import DEFAULT_MAP
 from arena.protocol.adjudication import DEFAULT_RULES, NONE, REPETITION, Adjudication
 from arena.server.core.settings import AnalysisVisibility
 from arena.server.edge.limits import PRIVATE_LIMITS, HostLimits

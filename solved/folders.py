@@ -14,7 +14,7 @@ from arena.solved.board_numbers import Boards
 from arena.solved.header import BadTable, boards_digest
 from arena.solved.solved_table import SolvedTable
 
-SHIPPED = Path(__file__).parent / "tables"
+SHIPPED_FOLDER = Path(__file__).parent / "tables"
 """Folder of the tables that the project ships."""
 SUFFIX = ".solved"
 """Suffix of the file name of a table."""
@@ -50,7 +50,7 @@ def table_file_name(map: RisklessMap) -> str:
 def find_table(boards: Boards) -> Path | None:
     """Return the file whose name says that it has the table of `boards`; None if there is none. The file is not read."""
     pattern = f"*-{boards_digest(boards)}{SUFFIX}"
-    for folder in (SHIPPED, *cache_folders()):
+    for folder in (SHIPPED_FOLDER, *cache_folders()):
         for path in sorted(folder.glob(pattern)):
             return path
     return None

@@ -29,19 +29,19 @@ from arena.solved.board_numbers import Boards
 MAGIC = b"\x89ARENA\r\n"
 """First bytes of a file. No text file begins with them, and a transfer that converts line ends would change them."""
 FORMAT = "arena-solved/1"
-RULES = 1
+RULES_VERSION = 1
 """Version of the rules of Riskless. Increase it when a change of the rules affects a value; old tables are then refused."""
 MAX_TERRITORIES = 40
 """Upper bound for maps that can be solved: on 40 territories the owners alone give 3^40 boards."""
 BOARDS_IN_BLOCK = 1 << 16
 """Default number of boards in a block."""
-MAX_HEADER = 1 << 16
+MAX_HEADER_BYTES = 1 << 16
 """Maximum size of the JSON header, in bytes. A longer one means a damaged file."""
 MAX_BLOCKS = 1 << 24
 """Maximum number of blocks. More mean a damaged file."""
-LENGTH = 4
+LENGTH_BYTES = 4
 """Size of each length and each CRC-32 in the file, in bytes."""
-CHECKSUM = 32
+CHECKSUM_BYTES = 32
 """Size of the SHA-256 checksum, in bytes."""
 
 Count = Annotated[int, Meta(ge=0, le=1 << 62)]
@@ -70,7 +70,7 @@ class Header(Struct, frozen=True, kw_only=True):
     """Header of a solved table: the map, the version of the rules, and counts of boards."""
 
     format: str = FORMAT
-    rules: int = RULES
+    rules: int = RULES_VERSION
     neighbours: Annotated[
         list[
             Annotated[list[Annotated[int, Meta(ge=0, lt=MAX_TERRITORIES)]], Meta(max_length=MAX_TERRITORIES)]
@@ -99,7 +99,7 @@ class Header(Struct, frozen=True, kw_only=True):
 
 def boards_digest(boards: Boards) -> str:
     """Return 12 hexadecimal digits that identify the contents of a table: roads, cap, goal and version of the rules."""
-    what = [RULES, boards.neighbours, boards.cap, boards.goal]
+    what = [RULES_VERSION, boards.neighbours, boards.cap, boards.goal]
     return hashlib.sha256(msgspec.json.encode(what)).hexdigest()[:12]
 
 
@@ -110,44 +110,45 @@ def encode_header(header: Header, blocks: Iterable[bytes]) -> bytes:
     """
     data = msgspec.json.encode(header)
     index = b"".join(
-        len(each).to_bytes(LENGTH, "little") + crc32(each).to_bytes(LENGTH, "little") for each in blocks
+        len(each).to_bytes(LENGTH_BYTES, "little") + crc32(each).to_bytes(LENGTH_BYTES, "little")
+        for each in blocks
     )
-    head = MAGIC + len(data).to_bytes(LENGTH, "little") + data + index
+    head = MAGIC + len(data).to_bytes(LENGTH_BYTES, "little") + data + index
     return head + hashlib.sha256(head).digest()
 
 
 class Index(NamedTuple):
     """Index of the blocks of a file."""
 
-    places: list[int]
+    offsets: list[int]
     """Offset of each block, and of the end of the file, in bytes."""
-    sums: list[int]
+    checksums: list[int]
     """CRC-32 of each block."""
 
 
 def decode_header(data: memoryview, name: str) -> tuple[Header, Index]:
     """Return the header and the index in `data`, the bytes of the file `name`. Raises BadTable for a damaged file."""
-    start = len(MAGIC) + LENGTH
+    start = len(MAGIC) + LENGTH_BYTES
     if bytes(data[: len(MAGIC)]) != MAGIC:
         raise BadTable(f"{name} is not a solved table: create one with `arena solve MAP`")
     length = int.from_bytes(data[len(MAGIC) : start], "little")
-    if length > MAX_HEADER:
+    if length > MAX_HEADER_BYTES:
         raise BadTable(f"{name} is damaged: its header cannot have {length:,} bytes; solve the map again")
     header = _header(bytes(data[start : start + length]), name)
     index = start + length
-    ends = index + 2 * LENGTH * header.block_count
-    if bytes(data[ends : ends + CHECKSUM]) != hashlib.sha256(data[:ends]).digest():
+    ends = index + 2 * LENGTH_BYTES * header.block_count
+    if bytes(data[ends : ends + CHECKSUM_BYTES]) != hashlib.sha256(data[:ends]).digest():
         raise BadTable(f"{name} is damaged: the checksum of its header is wrong; solve the map again")
-    places = [ends + CHECKSUM]
-    sums = []
-    for at in range(index, ends, 2 * LENGTH):
-        places.append(places[-1] + int.from_bytes(data[at : at + LENGTH], "little"))
-        sums.append(int.from_bytes(data[at + LENGTH : at + 2 * LENGTH], "little"))
-    if len(data) != places[-1]:
+    offsets = [ends + CHECKSUM_BYTES]
+    checksums = []
+    for at in range(index, ends, 2 * LENGTH_BYTES):
+        offsets.append(offsets[-1] + int.from_bytes(data[at : at + LENGTH_BYTES], "little"))
+        checksums.append(int.from_bytes(data[at + LENGTH_BYTES : at + 2 * LENGTH_BYTES], "little"))
+    if len(data) != offsets[-1]:
         raise BadTable(
-            f"{name} is damaged: it has {len(data):,} bytes instead of {places[-1]:,}; solve the map again"
+            f"{name} is damaged: it has {len(data):,} bytes instead of {offsets[-1]:,}; solve the map again"
         )
-    return header, Index(places, sums)
+    return header, Index(offsets, checksums)
 
 
 # Created before there are threads: msgspec 0.22 crashes if two threads are the first to decode a type.
@@ -161,10 +162,10 @@ def _header(data: bytes, name: str) -> Header:
         raise BadTable(
             f"{name} is damaged: its header cannot be read ({error}); solve the map again"
         ) from None
-    if header.format != FORMAT or header.rules != RULES:
+    if header.format != FORMAT or header.rules != RULES_VERSION:
         raise BadTable(
             f"{name} has the format {header.format:.40} and version {header.rules} of the rules, but this program "
-            f"reads {FORMAT} with version {RULES}; solve the map again"
+            f"reads {FORMAT} with version {RULES_VERSION}; solve the map again"
         )
     size = len(header.neighbours)
     if any(w >= size for near in header.neighbours for w in near) or header.block_count > MAX_BLOCKS:

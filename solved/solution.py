@@ -70,7 +70,7 @@ def solution_of(game: Game[Any, Any]) -> Solution | None:
     return Solution(game, table) if table is not None and isinstance(game, Riskless) else None
 
 
-def why_unsolved(game: Game[Any, Any]) -> str:
+def unsolved_reason(game: Game[Any, Any]) -> str:
     """Return the reason why this machine has no solution of a game, in one line; empty if it has one."""
     try:
         if solution_of(game) is not None:

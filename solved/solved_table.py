@@ -13,7 +13,7 @@ from arena.solved.header import BadTable, Header, decode_header, encode_header
 from arena.solved.solved_value import SolvedValue, decode_value
 from arena.solved.zstandard import zstd
 
-CACHE_BLOCKS = 64
+MAX_CACHED_BLOCKS = 64
 """Maximum number of unpacked blocks in the cache: 4 MB, if codes have one byte."""
 
 
@@ -36,7 +36,7 @@ class SolvedTable:
         with memoryview(self._data) as data:
             self.header, self._index = decode_header(data, str(path))
         self.boards: Boards = self.header.boards
-        self._cached_block = lru_cache(maxsize=CACHE_BLOCKS)(self.block)
+        self._cached_block = lru_cache(maxsize=MAX_CACHED_BLOCKS)(self.block)
 
     @property
     def size(self) -> int:
@@ -64,11 +64,11 @@ class SolvedTable:
         header = self.header
         boards = min(header.boards_in_block, self.boards.count - number * header.boards_in_block)
         size = boards * header.width
-        first, last = self._index.places[number : number + 2]
+        first, last = self._index.offsets[number : number + 2]
         if first == last:
             return bytes(size)
         block_bytes = self._data[first:last]
-        if crc32(block_bytes) != self._index.sums[number]:
+        if crc32(block_bytes) != self._index.checksums[number]:
             raise BadTable(self._damage_text(number, "its checksum differs"))
         try:
             unpacked = zstd.ZstdDecompressor()

@@ -6,7 +6,7 @@ import random
 from typing import Any, NamedTuple
 
 from arena.games.core import Player
-from arena.maps.setup import make_game_on_map
+from arena.maps.game_on_map import make_game_on_map
 from arena.match.referee import SEATS, Referee
 from arena.match.referee_events import (
     Event,

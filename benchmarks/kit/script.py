@@ -6,7 +6,7 @@ import random
 from functools import cache
 from typing import Any
 
-from arena.maps.setup import make_game_on_map
+from arena.maps.game_on_map import make_game_on_map
 from arena.protocol.codec import encode
 from arena.protocol.messages import Accepted, Turn
 from arena.protocol.values import Clocks, Data

@@ -17,7 +17,7 @@ from arena.bots.api.bot import Clock, Ending, Match, Thinking, assign_match, req
 from arena.bots.client.state.moves import make_move_message
 from arena.bots.client.worker import BotFactory
 from arena.clock import MONOTONIC
-from arena.games.catalogue import KNOWN
+from arena.games.catalogue import CATALOGUE
 from arena.games.core import Player
 from arena.match.adjudication import adjudicate
 from arena.match.repetition import RepetitionCounter
@@ -139,7 +139,7 @@ class LocalMatch:
             result=self.result or ABANDONED,
             adjudication=self._adjudication,
             engines=self._recorded_engines(),
-            rules=KNOWN.rules_digest(self.match.game),
+            rules=CATALOGUE.rules_digest(self.match.game),
         )
 
     def _recorded_engines(self) -> Engines | None:

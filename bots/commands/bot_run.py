@@ -30,7 +30,7 @@ from arena.bots.engines.registry import Engine
 from arena.clock import MONOTONIC
 from arena.console import CommandError, UsageError, err, out
 from arena.cores import usable_cores
-from arena.games.catalogue import KNOWN
+from arena.games.catalogue import CATALOGUE
 from arena.protocol.codes import Code
 
 MAX_NAMESAKES = 1000
@@ -105,8 +105,8 @@ async def _play_matches(
         matches=settings.matches,
         program=engine.spec,
         engine=engine.describe(_cores_per_match(settings)),
-        games=settings.game or tuple(KNOWN.names()[:MAX_GAMES]),
-        rules=KNOWN.digests(),
+        games=settings.game or tuple(CATALOGUE.names()[:MAX_GAMES]),
+        rules=CATALOGUE.digests(),
         maps=settings.map,
         time_controls=settings.tc,
         challenge=settings.challenge_to_open(),

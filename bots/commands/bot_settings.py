@@ -15,10 +15,10 @@ from msgspec.structs import asdict, fields, replace
 
 from arena.bot_file import BadBotFile, read_token
 from arena.games.basics import GameError
-from arena.games.catalogue import KNOWN
+from arena.games.catalogue import CATALOGUE
 from arena.games.loading import is_file_spec
 from arena.games.name_hints import suggest_name
-from arena.maps.setup import DEFAULT_MAP
+from arena.maps.game_on_map import DEFAULT_MAP
 from arena.protocol.messages import Challenge
 from arena.protocol.timecontrol import BadTimeControl, TimeControl, parse_duration
 
@@ -147,7 +147,7 @@ def check_settings(settings: BotSettings, setting_name: Callable[[str], str] = "
     Raises BadBotSettings.
     """
     try:
-        games = tuple(KNOWN.register(each) for each in settings.game)
+        games = tuple(CATALOGUE.register(each) for each in settings.game)
     except GameError as error:
         raise BadBotSettings(f"{setting_name('game')}: {error}") from None
     try:

@@ -10,8 +10,8 @@ from arena.bots.engines.registry import Engine, make_engine
 from arena.console import UsageError, register_game
 from arena.games.core import AnyGame, GameError
 from arena.games.hexapawn import MAX_SIDE, Hexapawn
+from arena.maps.game_on_map import make_game_on_map, require_maps
 from arena.maps.loader import MapError
-from arena.maps.setup import make_game_on_map, require_maps
 
 SIZE: Mapping[str, IntegerOption] = {
     "width": IntegerOption(3, 1, MAX_SIDE),

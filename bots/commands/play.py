@@ -26,7 +26,7 @@ from arena.console import (
 )
 from arena.cores import usable_cores
 from arena.games.core import AnyGame, GameError, Player
-from arena.maps.setup import DEFAULT_MAP
+from arena.maps.game_on_map import DEFAULT_MAP
 from arena.maps.terminal import print_position
 from arena.match.adjudication import unusable_table_reason
 from arena.protocol.adjudication import DEFAULT_RULES, Adjudication, BadAdjudication

@@ -53,7 +53,7 @@ from arena.console import (
 )
 from arena.games.core import BadData, Game
 from arena.games.explicit import Explicit, NodeWithoutValue
-from arena.maps.setup import DEFAULT_MAP
+from arena.maps.game_on_map import DEFAULT_MAP
 from arena.solved.header import BadTable
 
 SEARCHING_ONCE = [name for name in REFERENCE if name not in PLAYING]

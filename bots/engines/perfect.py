@@ -13,7 +13,7 @@ from arena.bots.search.search_values import WIN
 from arena.games.core import Game
 from arena.games.riskless import Armies, Move
 from arena.solved.header import BadTable
-from arena.solved.solution import Solution, solution_of, why_unsolved
+from arena.solved.solution import Solution, solution_of, unsolved_reason
 from arena.solved.solved_value import SolvedResult, SolvedValue
 
 
@@ -52,7 +52,7 @@ def count_losing_replies(solution: Solution, position: Armies, move: Move) -> in
 
 def why_unplayable(game: Game[Any, Any]) -> str:
     """Return why `perfect` cannot play a game, in one line; empty if it can."""
-    why = why_unsolved(game)
+    why = unsolved_reason(game)
     return why and f"perfect: {why}"
 
 

@@ -18,11 +18,11 @@ from arena.bots.learning.pictures import (
     picture_of_position,
     picture_of_search,
 )
-from arena.games.catalogue import KNOWN
+from arena.games.catalogue import CATALOGUE
 from arena.games.core import Game, Outcome
 from arena.games.riskless import Riskless
 from arena.games.tictactoe import MARKS, TicTacToe
-from arena.maps.setup import DEFAULT_MAP, make_game_on_map
+from arena.maps.game_on_map import DEFAULT_MAP, make_game_on_map
 from arena.match.replay import verify_record
 from arena.protocol.record import Record
 
@@ -176,7 +176,7 @@ def make(game: str = Riskless.name, *, map: str = DEFAULT_MAP, opening: int = 0)
 
     Raises GameError and MapError.
     """
-    return Environment(make_game_on_map(KNOWN.register(game), map), opening)
+    return Environment(make_game_on_map(CATALOGUE.register(game), map), opening)
 
 
 def batch(

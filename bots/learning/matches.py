@@ -16,7 +16,7 @@ from arena.bots.engines.registry import make_engine
 from arena.bots.learning.environment import Environment, make
 from arena.clock import MONOTONIC
 from arena.games.core import Player
-from arena.maps.setup import DEFAULT_MAP
+from arena.maps.game_on_map import DEFAULT_MAP
 from arena.match.referee import Referee
 from arena.match.referee_events import MatchOpened, Moved, PlayerReady, Resigned, TurnStarted
 from arena.match.terms import Terms

@@ -13,8 +13,8 @@ from typing import Any
 from arena import games
 from arena.games.core import BadData, Game, Player
 from arena.games.explicit import Explicit
+from arena.maps.game_on_map import make_game_on_map
 from arena.maps.loader import MapError
-from arena.maps.setup import make_game_on_map
 
 FOLDER = Path(games.__file__).parent / "trees"
 

@@ -25,14 +25,14 @@ from arena.console import (
     write_json,
 )
 from arena.cores import usable_cores
-from arena.games.catalogue import KNOWN
+from arena.games.catalogue import CATALOGUE
 from arena.games.core import AnyGame
 from arena.games.riskless import Riskless
 from arena.games.riskless_map import RisklessMap
 from arena.lab.commands.compiled_map import load_compiled_map
+from arena.maps.game_on_map import has_maps
 from arena.maps.loader import map_names
 from arena.maps.openings_file import BadOpenings, Opening, read_openings, shipped_openings_file
-from arena.maps.setup import has_maps
 
 if TYPE_CHECKING:
     from arena.lab.measure import EstimatedMean, MeasuredMap, StrengthSignal
@@ -126,7 +126,7 @@ def measure_command(
             measured += measure_maps(
                 boards,
                 evaluator,
-                game=KNOWN.spec(name),
+                game=CATALOGUE.spec(name),
                 strengths=strengths,
                 matches=matches,
                 openings=starts,

@@ -23,7 +23,7 @@ from arena.console import (
     UsageError,
     is_option_given,
 )
-from arena.games.catalogue import KNOWN
+from arena.games.catalogue import CATALOGUE
 from arena.games.core import GameError
 from arena.ladder.commands.match import match
 from arena.ladder.commands.options import (
@@ -41,7 +41,7 @@ from arena.ladder.event_openings import SHIPPED
 from arena.ladder.external_bots import ExternalBotSettings
 from arena.ladder.plan import DEFAULT_ENGINES, DEFAULT_ROUNDS, DEFAULT_TIME, BadLadder, LadderPlan
 from arena.ladder.plan_file import read_ladder
-from arena.maps.setup import DEFAULT_MAP
+from arena.maps.game_on_map import DEFAULT_MAP
 from arena.protocol.adjudication import DEFAULT_RULES
 
 
@@ -162,7 +162,7 @@ def ladder(
     try:
         plan = read_ladder(file) if file else LadderPlan(engine_bots(DEFAULT_ENGINES))
         if file and not is_option_given(context, "game"):
-            KNOWN.register(plan.game)
+            CATALOGUE.register(plan.game)
     except BadLadder as error:
         raise UsageError(str(error)) from None
     except GameError as error:

@@ -35,7 +35,7 @@ from arena.ladder.commands.results import ReportFiles, report_results
 from arena.ladder.event_openings import SHIPPED
 from arena.ladder.ladder import Ladder
 from arena.ladder.plan import NAME_LENGTH, BadLadder, BotPlan, LadderPlan, allowed_name, parse_time_control
-from arena.maps.setup import DEFAULT_MAP
+from arena.maps.game_on_map import DEFAULT_MAP
 from arena.protocol.adjudication import DEFAULT_RULES
 from arena.rating.pentanomial import Counts, EloDifference, elo_difference
 from arena.rating.sprt import BadSprt, Sprt, Verdict

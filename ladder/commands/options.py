@@ -23,8 +23,8 @@ from arena.ladder.plan import (
     parse_time_limit,
     unique_bots,
 )
+from arena.maps.game_on_map import require_maps
 from arena.maps.loader import MapError
-from arena.maps.setup import require_maps
 
 EventOption = Annotated[
     str | None,

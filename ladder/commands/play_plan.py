@@ -31,9 +31,9 @@ from arena.ladder.ladder_run import run_ladder
 from arena.ladder.pinning import can_pin
 from arena.ladder.plan import LadderPlan
 from arena.ladder.reports.display import open_display
+from arena.maps.game_on_map import has_maps, make_game_on_map
 from arena.maps.loader import MapError
 from arena.maps.openings_file import BadOpenings
-from arena.maps.setup import has_maps, make_game_on_map
 from arena.match.adjudication import unusable_table_reason
 from arena.rating.sprt import Sprt
 from arena.server.edge import interpreter

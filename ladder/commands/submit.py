@@ -32,7 +32,7 @@ from arena.console import (
 from arena.ladder.commands.play_plan import play_plan
 from arena.ladder.commands.results import ReportFiles, report_results
 from arena.ladder.plan import BadLadder, BotPlan, LadderPlan, parse_time_control
-from arena.maps.setup import DEFAULT_MAP
+from arena.maps.game_on_map import DEFAULT_MAP
 from arena.protocol.codes import FORFEITS
 from arena.rating.standings import losers
 from arena.server.commands.check import check as check_protocol

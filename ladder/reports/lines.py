@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from arena.ladder.ladder import Ladder
-from arena.maps.setup import DECISIVE_MAPS, has_maps
+from arena.maps.game_on_map import DECISIVE_MAPS, has_maps
 from arena.protocol.adjudication import REPETITION
 from arena.protocol.codes import FORFEITS
 from arena.protocol.record import Record

@@ -14,7 +14,7 @@ from arena.ladder.reports.blunders import Blunders, count_blunders
 from arena.ladder.reports.lines import draws_in_words, match_line
 from arena.ladder.reports.plots import bot_colours, colour_swatch, plot_by_ply, ratings_plot
 from arena.ladder.reports.standings import FAULTS, HEADINGS, LEGEND, Column, extra_columns, format_columns
-from arena.maps.setup import has_maps
+from arena.maps.game_on_map import has_maps
 from arena.match.replay import list_movers
 from arena.protocol.record import Record, RecordedMove
 from arena.rating.breakdown import Breakdown, Duel, GroupScore, make_breakdown

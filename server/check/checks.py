@@ -13,9 +13,9 @@ from functools import partial
 import anyio
 
 from arena.clock import MONOTONIC
-from arena.games.catalogue import KNOWN
+from arena.games.catalogue import CATALOGUE
 from arena.games.core import AnyGame, Player
-from arena.maps.setup import has_maps, make_game_on_map
+from arena.maps.game_on_map import has_maps, make_game_on_map
 from arena.protocol.codes import Code
 from arena.protocol.messages import Error
 from arena.protocol.timecontrol import TimeControl
@@ -63,7 +63,7 @@ class CheckContext:
     def supported_games(self) -> list[str]:
         """Names of the known games that the bot plays, according to its hello; all games before the first hello."""
         hello = self.stage.hello
-        return [name for name in KNOWN.names() if hello is None or not hello.games or name in hello.games]
+        return [name for name in CATALOGUE.names() if hello is None or not hello.games or name in hello.games]
 
     def make_game(self, name: str = "", map_: str = SMALL_MAP) -> AnyGame:
         """Return the game called `name`, or the bot's first game if `name` is empty.
@@ -91,7 +91,9 @@ async def check_handshake(context: CheckContext) -> None:
     """The bot must connect with the subprotocol, send hello first, and wait for the welcome."""
     await context.stage.connect_bot()
     if not context.supported_games:
-        raise ProtocolFault(f"hello.games must be empty, or name at least one of {', '.join(KNOWN.names())}")
+        raise ProtocolFault(
+            f"hello.games must be empty, or name at least one of {', '.join(CATALOGUE.names())}"
+        )
 
 
 async def check_play(game: str, seat: Player, context: CheckContext) -> None:

@@ -24,7 +24,7 @@ from arena.console import (
     register_games,
     write_json,
 )
-from arena.games.catalogue import KNOWN
+from arena.games.catalogue import CATALOGUE
 from arena.protocol.timecontrol import BadTimeControl, TimeControl
 from arena.server.check.run import UNREACHED_TEXT, BadCommand, CheckResult, UnknownCheck, check_bot
 from arena.server.commands.check_games import check_games
@@ -111,7 +111,7 @@ def check(
     if game and not any((bot, program, command, dial_in)):
         check_games(game, matches, seed, json)
         return
-    game_options = [word for spec in register_games(game) for word in ("--game", KNOWN.spec(spec))]
+    game_options = [word for spec in register_games(game) for word in ("--game", CATALOGUE.spec(spec))]
     if sum(map(bool, (bot, program, command, dial_in))) != 1:
         raise UsageError(
             "give exactly one bot: FILE or ENGINE, --exec COMMAND, --command COMMAND, or --dial-in"

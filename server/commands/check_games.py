@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from arena.console import CommandError, UsageError, err, out, print_table, write_json
-from arena.games.catalogue import KNOWN
+from arena.games.catalogue import CATALOGUE
 from arena.games.core import GameError
 from arena.games.rule_check import RULES, BrokenRule, check_rules
 
@@ -62,7 +62,7 @@ def check_games(specs: Sequence[str], matches: int, seed: int, json: Path | None
 
 def _check_game(spec: str, matches: int, seed: int) -> list[RuleFinding]:
     try:
-        game: Any = KNOWN.load(spec).from_setup({})
+        game: Any = CATALOGUE.load(spec).from_setup({})
     except GameError as error:
         raise UsageError(f"--game: {error}") from None
     lengths: list[int] = []

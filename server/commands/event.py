@@ -23,7 +23,7 @@ from arena.console import (
     write_json,
 )
 from arena.games.name_hints import did_you_mean
-from arena.maps.setup import DEFAULT_MAP
+from arena.maps.game_on_map import DEFAULT_MAP
 from arena.rating.formats import ARENA, FORMATS
 from arena.rating.standings import compute_ranks
 from arena.server.commands.directives import parse_duration_option

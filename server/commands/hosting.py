@@ -17,7 +17,7 @@ import anyio.to_thread
 
 from arena.clock import MONOTONIC
 from arena.console import CommandError, err, out
-from arena.games.catalogue import KNOWN
+from arena.games.catalogue import CATALOGUE
 from arena.match.adjudication import unusable_table_reason
 from arena.protocol.adjudication import BadAdjudication
 from arena.protocol.record import Record, to_line
@@ -271,7 +271,7 @@ def _make_house_plan(house: HouseSettings) -> HousePlan:
     except BadHouse as error:
         raise BadSetting("house.engines", str(error)) from None
     is_custom = house.engines != HouseSettings().engines
-    return HousePlan(engines, guests=house.guests, check=is_custom, games=KNOWN.specs())
+    return HousePlan(engines, guests=house.guests, check=is_custom, games=CATALOGUE.specs())
 
 
 def _check_adjudication(settings: ArenaSettings, pool: Pool) -> None:

@@ -7,11 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from arena.games.catalogue import KNOWN
+from arena.games.catalogue import CATALOGUE
 from arena.games.core import AnyGame, GameError
+from arena.maps.game_on_map import has_maps, make_game_on_map
 from arena.maps.loader import MapError
 from arena.maps.openings_file import BadOpenings, read_openings, shipped_openings_file
-from arena.maps.setup import has_maps, make_game_on_map
 from arena.match.openings import Opening, random_opening
 from arena.protocol.timecontrol import BadTimeControl, TimeControl
 from arena.server.commands.settings_file import BadSetting
@@ -47,7 +47,7 @@ def make_pool(pool: PoolSettings) -> Pool:
 def make_pool_games(pool: PoolSettings) -> tuple[PoolGame, ...]:
     """Return each game on each map with each time control, and its openings. Raises BadSetting if one is invalid."""
     times = _parse_all("pool.time_controls", pool.time_controls, TimeControl.parse)
-    games = _parse_all("pool.games", pool.games, KNOWN.register)
+    games = _parse_all("pool.games", pool.games, CATALOGUE.register)
     starts = [start for game in games for start in _games_by_map(game, pool)]
     return tuple(
         PoolGame(game, time, tuple(openings))

@@ -7,8 +7,8 @@ from itertools import chain, islice
 
 from arena.games.core import AnyGame, GameError
 from arena.games.name_hints import did_you_mean
+from arena.maps.game_on_map import has_maps, make_game_on_map
 from arena.maps.loader import MapError, generated_size
-from arena.maps.setup import has_maps, make_game_on_map
 from arena.match.clock import MS
 from arena.match.terms import Terms
 from arena.protocol.codes import Code

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container
 
-from arena.maps.setup import has_maps
+from arena.maps.game_on_map import has_maps
 from arena.protocol.messages import Challenge
 from arena.protocol.timecontrol import TimeControl
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
-from arena.games.catalogue import KNOWN
+from arena.games.catalogue import CATALOGUE
 from arena.games.name_hints import most_similar, suggest_name
 from arena.maps.loader import MapError, generated_size, map_names
 from arena.protocol.codes import Code
@@ -23,9 +23,11 @@ def check_hello_names(hello: Hello, list_offered_games: Callable[[], Collection[
 
     list_offered_games  function that returns the games of the pool and of events, whose maps may be the host's own
     """
-    if hello.games and not any(map(KNOWN.knows, hello.games)):
+    if hello.games and not any(map(CATALOGUE.is_known, hello.games)):
         game = hello.games[0]
-        raise _unknown_name_refusal(f"this server has no game {game!r}", suggest_name(game, KNOWN.names()))
+        raise _unknown_name_refusal(
+            f"this server has no game {game!r}", suggest_name(game, CATALOGUE.names())
+        )
     if hello.maps:
         offered_maps = {
             name for each in list_offered_games() if isinstance(name := each.game.setup().get("map"), str)

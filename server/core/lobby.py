@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from msgspec import UNSET
 
-from arena.games.catalogue import KNOWN
+from arena.games.catalogue import CATALOGUE
 from arena.match.clock import MS
 from arena.protocol.codes import Code
 from arena.protocol.messages import ServerMessage, Welcome
@@ -170,7 +170,7 @@ class Lobby:
             raise RequestRefused(Code.NOT_A_PLAYER, detail)
         if role != "bot":
             return False
-        differ = KNOWN.why_incompatible(hello.rules) if hello.rules is not UNSET else None
+        differ = CATALOGUE.incompatibility_reason(hello.rules) if hello.rules is not UNSET else None
         if differ is not None:
             raise RequestRefused(Code.OTHER_RULES, differ)
         bot = self.bots.get(hello.name)

@@ -16,7 +16,7 @@ import anyio
 import msgspec
 
 from arena.clock import TimeSource
-from arena.games.catalogue import KNOWN
+from arena.games.catalogue import CATALOGUE
 from arena.server.edge import responses
 from arena.server.edge.responses import Response
 from arena.server.processes import supervisor
@@ -211,7 +211,7 @@ async def serve() -> None:
     if not isinstance(setup, PageSetup):
         raise TypeError(f"the first frame must be PageSetup, not {type(setup).__name__}")
     for each in setup.games:
-        KNOWN.register(each)
+        CATALOGUE.register(each)
     link = ServerChannel(writer)
     async with database.open_readonly(setup.store) as engine, anyio.create_task_group() as tasks:
         # queries of SQLite run in threads

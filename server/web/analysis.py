@@ -19,10 +19,10 @@ from urllib.parse import parse_qs
 import anyio
 import msgspec
 
-from arena.games.catalogue import KNOWN
+from arena.games.catalogue import CATALOGUE
 from arena.games.riskless import Riskless
+from arena.maps.game_on_map import make_game_on_map
 from arena.maps.loader import map_names
-from arena.maps.setup import make_game_on_map
 from arena.protocol.codes import EndReason
 from arena.protocol.record import FORMAT, BadRecord, Record, RecordedMove, Result, from_line, to_line
 from arena.protocol.values import Players
@@ -184,11 +184,11 @@ async def review_match(line: str, seconds: float = REVIEW_SECONDS) -> Response:
         record = from_line(line)
     except BadRecord as error:
         return responses.bad_request(f"the record cannot be read: {error}")
-    if not KNOWN.knows(record.game):
+    if not CATALOGUE.is_known(record.game):
         return responses.bad_request(f"the engine does not know the game {record.game!r:.80}")
     if not record.moves:
         return responses.bad_request("the match cannot be reviewed: it has no moves")
-    games = [] if KNOWN.is_builtin(record.game) else ["--game", KNOWN.spec(record.game)]
+    games = [] if CATALOGUE.is_builtin(record.game) else ["--game", CATALOGUE.spec(record.game)]
     async with anyio.TemporaryDirectory(prefix="arena-review-") as folder:
         file = anyio.Path(folder) / "match.jsonl"
         await file.write_text(f"{line}\n", encoding="utf-8")

@@ -17,7 +17,7 @@ import anyio.to_thread
 import msgspec
 
 from arena.games.boards import piece_marks
-from arena.games.catalogue import KNOWN, make_game
+from arena.games.catalogue import CATALOGUE, make_game
 from arena.games.core import Game, GameError
 from arena.server.edge import responses
 from arena.server.edge.responses import Response
@@ -34,7 +34,7 @@ async def answer_board_request(name: str, query: str) -> Response:
 
     Raises BadRequest for an invalid query.
     """
-    if not KNOWN.knows(name) or KNOWN.is_builtin(name):
+    if not CATALOGUE.is_known(name) or CATALOGUE.is_builtin(name):
         return responses.not_found(f"no user-written game is called {name!r:.80}")
     _, setup, moves = parse_match_query(query)
     try:

@@ -16,7 +16,7 @@ from arena.games.catalogue import make_game
 from arena.games.core import GameError
 from arena.games.riskless import Riskless
 from arena.maps.chance import winning_chance
-from arena.maps.mapfile import MapFile
+from arena.maps.map_file import MapFile
 from arena.maps.picture import built_in_map, picture_of
 from arena.protocol.record import from_line
 from arena.protocol.values import Data, Players

@@ -14,8 +14,8 @@ from msgspec import Struct
 
 from arena import maps
 from arena.maps.cells import shipped_cells, shipped_ferries
+from arena.maps.game_on_map import DEFAULT_MAP
 from arena.maps.loader import load_map_file, map_names
-from arena.maps.setup import DEFAULT_MAP
 from arena.server.edge import responses
 from arena.server.edge.responses import Response
 

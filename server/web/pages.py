@@ -20,9 +20,9 @@ import anyio
 from msgspec import Struct
 
 from arena.clock import MONOTONIC, TimeSource
-from arena.games.catalogue import KNOWN
+from arena.games.catalogue import CATALOGUE
+from arena.maps.game_on_map import DEFAULT_MAP
 from arena.maps.loader import map_names
-from arena.maps.setup import DEFAULT_MAP
 from arena.server.edge import responses
 from arena.server.edge.handshake import refuse_other_origin
 from arena.server.edge.request import Request
@@ -139,7 +139,7 @@ class Pages:
                 "anyone": info.anyone,
                 "guests": info.guests,
                 "house": info.house,
-                "games": sorted(KNOWN.names()),
+                "games": sorted(CATALOGUE.names()),
                 "maps": map_names(),
                 "map": DEFAULT_MAP,
                 "page": self._files.digest,
@@ -334,7 +334,7 @@ class Pages:
     def _make_setup(self) -> PageSetup:
         """Return the first frame for the page process."""
         about = self._info
-        return PageSetup(self._store, KNOWN.specs(), about.anyone, about.guests, self._files.templates)
+        return PageSetup(self._store, CATALOGUE.specs(), about.anyone, about.guests, self._files.templates)
 
     def _find_origin(self, request: Request) -> str:
         """Return the scheme and host of a request; empty if unknown."""

@@ -12,7 +12,7 @@ from typing import Any
 import anyio.to_thread
 from msgspec import Struct, structs
 
-from arena.games.catalogue import KNOWN
+from arena.games.catalogue import CATALOGUE
 from arena.games.core import BadData
 from arena.games.riskless import Riskless
 from arena.maps.loader import load_map, map_names
@@ -134,7 +134,7 @@ class StorePages:
         """Return the finished matches of a bot, a game or an event, the newest first."""
         limit, before = _parse_limit(parameters), _parse_position(parameters)
         game, event = parameters.get("game", ""), parameters.get("event", "")
-        if game and not KNOWN.knows(game):
+        if game and not CATALOGUE.is_known(game):
             raise BadRequest(f"no game is called {game!r:.40}")
         if event and (parameters.get("bot") or game):
             raise BadRequest("event cannot be combined with bot or game: use /api/search for that")

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from arena.lab.variants import HELD_OUT, load_variant
-from arena.maps.mapfile import parse_map_file
+from arena.maps.map_file import parse_map_file
 from benchmarks.engine.strength import (
     ROOT,
     PairScore,

@@ -13,10 +13,10 @@ import anyio
 import pytest
 from msgspec.structs import replace
 
-from arena.games.catalogue import KNOWN
+from arena.games.catalogue import CATALOGUE
 from arena.games.riskless import Riskless
+from arena.maps.game_on_map import make_game_on_map
 from arena.maps.loader import load_map, map_names
-from arena.maps.setup import make_game_on_map
 from arena.protocol.engines import EngineInfo
 from arena.protocol.record import to_line
 from arena.rating.formats import make_format
@@ -194,7 +194,7 @@ def test_the_guide_has_every_path_and_its_parameters() -> None:
 
 @pytest.mark.slow
 async def test_every_answer_has_the_fields_that_the_guide_tells() -> None:
-    guide, game = Guide(text_of(PAGE)), KNOWN.register(str(EXAMPLES / "connect4.py"))
+    guide, game = Guide(text_of(PAGE)), CATALOGUE.register(str(EXAMPLES / "connect4.py"))
     async with open_host(
         private_host_settings(), progress=lambda event: LIVE if event == "live" else None
     ) as host:

@@ -13,7 +13,7 @@ from arena.bots.api.bot import Match
 from arena.bots.client.local_match import LocalMatch
 from arena.bots.engines.registry import make_engine
 from arena.games.core import AnyGame, Player
-from arena.maps.setup import make_game_on_map
+from arena.maps.game_on_map import make_game_on_map
 from arena.protocol.timecontrol import TimeControl
 from testkit.parts import skip_without
 from tests.bots.command_line import arena

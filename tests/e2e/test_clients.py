@@ -20,7 +20,7 @@ from arena.bots.client.settings import ClientSettings
 from arena.bots.client.worker import BotFactory
 from arena.bots.engines.registry import make_engine
 from arena.games.core import AnyGame
-from arena.maps.setup import make_game_on_map
+from arena.maps.game_on_map import make_game_on_map
 from arena.match.terms import Terms
 from arena.protocol.codes import EndReason
 from arena.protocol.timecontrol import TimeControl

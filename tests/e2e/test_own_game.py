@@ -10,11 +10,11 @@ from uuid import uuid4
 
 import pytest
 
-from arena.games.catalogue import KNOWN
+from arena.games.catalogue import CATALOGUE
 from arena.ladder.bot_pool import BotRefused
 from arena.ladder.dask_worker import PairJob, play_pair
 from arena.ladder.plan import BotPlan
-from arena.maps.setup import make_game_on_map
+from arena.maps.game_on_map import make_game_on_map
 from arena.match.terms import Terms, to_json
 from arena.protocol.record import from_line, read_records
 from arena.protocol.timecontrol import TimeControl
@@ -116,7 +116,7 @@ def test_a_person_plays_it_at_the_terminal(tmp_path: Path) -> None:
 
 def job(**changes: object) -> PairJob:
     spec = f"{EXAMPLES / 'connect4.py'}:ConnectFour"
-    game = make_game_on_map(KNOWN.register(spec))
+    game = make_game_on_map(CATALOGUE.register(spec))
     terms = Terms(
         match=uuid4().hex, event="e", game=game, players=Players("a", "b"), time_control=TimeControl(60_000, per_move=True),
         margin_ms=500, ready_ms=30_000,
@@ -129,7 +129,7 @@ def job(**changes: object) -> PairJob:
         "folder": "",
         "restart_policy": RestartPolicy(),
         "games": (spec,),
-        "rules": KNOWN.rules_digest(game),
+        "rules": CATALOGUE.rules_digest(game),
     }
     return PairJob(**{**variables, **changes})  # type: ignore[arg-type]
 

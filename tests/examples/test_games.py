@@ -18,12 +18,12 @@ from arena.bots.search.monitor import SearchMonitor
 from arena.bots.search.problem import Problem
 from arena.bots.search.search_values import WIN
 from arena.bots.search.thread_pool import ThreadPool
-from arena.games.catalogue import KNOWN
+from arena.games.catalogue import CATALOGUE
 from arena.games.core import MAXIE, MINNIE, Game, Player
 from arena.games.loading import load_game_class
 from arena.games.riskless import Armies, Riskless
+from arena.maps.game_on_map import has_maps, make_game_on_map
 from arena.maps.loader import load_map
-from arena.maps.setup import has_maps, make_game_on_map
 from tests.games.own import EXAMPLES, forget_games
 from tests.games.setups import random_match
 from tests.properties import examples
@@ -204,7 +204,7 @@ def test_of_two_players_at_the_goal_of_capitals_the_stronger_wins(
 
 def test_capitals_is_played_on_the_map_that_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     forget_games(monkeypatch)
-    name = KNOWN.register(str(EXAMPLES / "capitals.py"))
+    name = CATALOGUE.register(str(EXAMPLES / "capitals.py"))
     assert has_maps(name)
     game = make_game_on_map(name, "world")
-    assert (type(game), game.setup()["map"]) == (KNOWN.find(name), "world")
+    assert (type(game), game.setup()["map"]) == (CATALOGUE.find(name), "world")

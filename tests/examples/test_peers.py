@@ -18,7 +18,7 @@ from arena.bots.search.alphabeta import failsoft
 from arena.bots.search.problem import Problem
 from arena.bots.search.search_values import WIN
 from arena.games.core import AnyGame
-from arena.maps.setup import make_game_on_map
+from arena.maps.game_on_map import make_game_on_map
 from arena.protocol.timecontrol import TimeControl
 from testkit.parts import mark_requires, skip_without
 

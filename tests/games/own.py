@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.games.catalogue import KNOWN
+from arena.games.catalogue import CATALOGUE
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "games"
 GAME_FILES = [
@@ -52,7 +52,7 @@ class Nim(Game):
 def forget_games(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let this process know no user's game, and forget after the test those that it registers."""
     for what in ("_own_games", "_standard"):
-        monkeypatch.setattr(KNOWN, what, {})
+        monkeypatch.setattr(CATALOGUE, what, {})
 
 
 def nim(folder: Path, *changes: tuple[str, str]) -> Path:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from arena.games.basics import MAXIE, RESERVED, Outcome, Reason
+from arena.games.basics import MAXIE, RESERVED_REASONS, Outcome, Reason
 from arena.protocol.codes import EndReason
 
 
@@ -24,4 +24,4 @@ def test_an_invalid_reason_is_refused(reason: str) -> None:
 
 
 def test_the_words_that_no_game_can_give_are_those_for_a_match_that_ended_before_its_game() -> None:
-    assert {reason.value for reason in EndReason} - {reason.value for reason in Reason} == RESERVED
+    assert {reason.value for reason in EndReason} - {reason.value for reason in Reason} == RESERVED_REASONS

@@ -7,8 +7,8 @@ import pytest
 from arena.games import rule_check
 from arena.games.catalogue import GAMES, Catalogue, make_game
 from arena.games.core import BadData, BadGame, Game, UnknownGame
+from arena.maps.game_on_map import make_game_on_map
 from arena.maps.loader import load_map
-from arena.maps.setup import make_game_on_map
 from tests.games.own import nim
 
 
@@ -114,9 +114,9 @@ def test_two_sides_with_other_rules_differ_and_with_the_same_do_not(tmp_path: Pa
     ours, theirs = Catalogue(), Catalogue()
     ours.register(str(nim(tmp_path)))
     theirs.register(str(nim(tmp_path / "other", ("min(3,", "min(2,"), ("size = 9", "size = 9  # as many"))))
-    assert ours.why_incompatible(ours.digests()) is None
-    assert ours.why_incompatible({"another": "0"}) is None
-    told = ours.why_incompatible(theirs.digests())
+    assert ours.incompatibility_reason(ours.digests()) is None
+    assert ours.incompatibility_reason({"another": "0"}) is None
+    told = ours.incompatibility_reason(theirs.digests())
     assert told is not None
     assert told.startswith("nim has other rules there")
     game = ours.find("nim").from_setup({})

@@ -34,9 +34,9 @@ def test_an_illegal_move_stays_one_line_and_keeps_the_whole_list(count: int) -> 
     assert error.legal == tuple(legal)
     text = str(error)
     assert text.startswith("illegal move x9: there is no such cell; legal: ")
-    assert text.count("move") == 1 + min(count, IllegalMove.SHOWN)
-    if count > IllegalMove.SHOWN:
-        assert text.endswith(f" and {count - IllegalMove.SHOWN} more")
+    assert text.count("move") == 1 + min(count, IllegalMove.MAX_SHOWN_MOVES)
+    if count > IllegalMove.MAX_SHOWN_MOVES:
+        assert text.endswith(f" and {count - IllegalMove.MAX_SHOWN_MOVES} more")
     if count == 0:
         assert text.endswith("legal: none")
 

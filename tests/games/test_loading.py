@@ -103,10 +103,10 @@ def test_an_installed_package_brings_its_games(tmp_path: Path) -> None:
     (own / "entry_points.txt").write_text(points, encoding="utf-8")
     nim(tmp_path)
     code = """
-from arena.games.catalogue import KNOWN, make_game
+from arena.games.catalogue import CATALOGUE, make_game
 from arena.games.core import GameError
-print(KNOWN.names())
-print(make_game("nim", {}).start(), KNOWN.spec("nim"))
+print(CATALOGUE.names())
+print(make_game("nim", {}).start(), CATALOGUE.spec("nim"))
 for name in ("lost", "other", "no"):
     try:
         make_game(name, {})

@@ -13,9 +13,9 @@ from arena.ladder.event_openings import (
     load_listed_openings,
     load_shipped_openings,
 )
+from arena.maps.game_on_map import make_game_on_map
 from arena.maps.loader import load_map
 from arena.maps.openings_file import BadOpenings, map_fingerprint
-from arena.maps.setup import make_game_on_map
 
 GAMES = {name: make_game_on_map(name) for name in ("tictactoe", "riskless", "hexapawn")}
 

@@ -14,10 +14,10 @@ from itertools import pairwise
 from shapely import LineString, MultiPoint, Point, Polygon, unary_union, voronoi_polygons
 from shapely.geometry.base import BaseGeometry
 
-from arena.maps.cells import FOLDER, Ring
+from arena.maps.cells import CELLS_FOLDER, Ring
 from arena.maps.layout import list_roads, road_lines, smallest_distance
 from arena.maps.loader import load_map_file, map_names
-from arena.maps.mapfile import MapFile
+from arena.maps.map_file import MapFile
 from tests.maps.shores import SHORES, Shape
 
 COAST = 0.62
@@ -36,13 +36,13 @@ GAP = 0.001
 
 def main() -> None:
     """Write the cells of each built-in map."""
-    FOLDER.mkdir(exist_ok=True)
+    CELLS_FOLDER.mkdir(exist_ok=True)
     for name in map_names():
         file = load_map_file(name)
         cells = make_cells(file)
         lines = ",\n".join(json.dumps(rings, separators=(",", ":")) for rings in cells)
         ferries = json.dumps(ferries_of(file, cells), separators=(",", ":"))
-        (FOLDER / f"{name}.json").write_text(
+        (CELLS_FOLDER / f"{name}.json").write_text(
             f'{{"cells": [\n{lines}\n],\n"ferries": {ferries}}}\n', encoding="utf-8"
         )
 

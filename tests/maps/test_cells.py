@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from arena.maps.cells import FOLDER, shipped_cells
+from arena.maps.cells import CELLS_FOLDER, shipped_cells
 from arena.maps.loader import load_map, map_names
 
 
 def test_every_shipped_map_has_its_file() -> None:
-    assert {path.name for path in FOLDER.iterdir()} == {f"{name}.json" for name in map_names()}
+    assert {path.name for path in CELLS_FOLDER.iterdir()} == {f"{name}.json" for name in map_names()}
 
 
 @pytest.mark.parametrize("name", map_names())

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from arena.games.riskless_map import RisklessMap
 from arena.maps.generators import grid_map
 from arena.maps.layout import OVERHANG, list_roads, map_extent, road_lines, smallest_distance
-from arena.maps.mapfile import MapFile
+from arena.maps.map_file import MapFile
 from tests.games.strategies import riskless_maps
 
 

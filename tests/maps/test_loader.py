@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from arena.games.riskless_map import RisklessMap
 from arena.maps.loader import (
-    MAX_BYTES,
-    SHIPPED,
+    MAPS_FOLDER,
+    MAX_FILE_BYTES,
     MapError,
     generated_size,
     load_map,
@@ -17,14 +17,14 @@ from arena.maps.loader import (
     map_names,
     read_file,
 )
-from tests.maps.test_mapfile import GOOD
+from tests.maps.test_map_file import GOOD
 
 
 def test_every_toml_file_here_is_shipped() -> None:
     assert map_names() == ["italy", "m1", "m2", "path4", "poland", "usa", "world"]
     for name in map_names():
         assert load_map(name).name == name
-        assert load_map(str(SHIPPED / f"{name}.toml")) == load_map(name)
+        assert load_map(str(MAPS_FOLDER / f"{name}.toml")) == load_map(name)
 
 
 def test_a_path_is_a_file_of_ones_own(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_a_file_that_is_no_text_says_which_line(tmp_path: Path) -> None:
 
 def test_a_huge_file_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "huge.toml"
-    path.write_bytes(b"#" * (MAX_BYTES + 1))
+    path.write_bytes(b"#" * (MAX_FILE_BYTES + 1))
     with pytest.raises(MapError, match=r"too large for a map: it may have at most 1,000,000 bytes"):
         read_file(path)
 
@@ -105,7 +105,7 @@ def test_the_largest_map_is_far_from_that_bound() -> None:
         f'[[territory]]\nname = "{name}"\nplace = [{place[0]}, {place[1]}]\nroads = {list(near)}\n'
         for name, place, near in zip(map.territories, map.places, map.neighbours, strict=True)
     ]
-    assert len("\n".join(written)) < MAX_BYTES / 5
+    assert len("\n".join(written)) < MAX_FILE_BYTES / 5
 
 
 @given(st.sampled_from(["ring", "grid"]), st.lists(st.integers(0, 60), min_size=1, max_size=3))

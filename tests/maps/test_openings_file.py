@@ -13,9 +13,15 @@ from hypothesis import strategies as st
 from arena.games.catalogue import make_game
 from arena.games.riskless import Riskless
 from arena.ladder.event_openings import load_listed_openings
+from arena.maps.game_on_map import make_game_on_map
 from arena.maps.loader import load_map, map_names
-from arena.maps.openings_file import FOLDER, KEY, BadOpenings, map_fingerprint, shipped_openings_file
-from arena.maps.setup import make_game_on_map
+from arena.maps.openings_file import (
+    FINGERPRINT_KEY,
+    OPENINGS_FOLDER,
+    BadOpenings,
+    map_fingerprint,
+    shipped_openings_file,
+)
 from arena.match.openings import position_after
 from tests.bots.command_line import arena
 from tests.games.strategies import riskless_maps
@@ -25,12 +31,12 @@ DECIDED = {"path4"}
 FEWEST = 20
 """Openings that a map must bring at least: more than the rounds of most ladders."""
 
-OPENED = sorted(path.stem for path in FOLDER.glob("*.txt"))
+OPENED = sorted(path.stem for path in OPENINGS_FOLDER.glob("*.txt"))
 
 
 def test_every_shipped_map_that_is_not_decided_brings_openings_and_no_other_file_lies_there() -> None:
     assert set(OPENED) == set(map_names()) - DECIDED
-    assert {path.suffix for path in FOLDER.iterdir()} == {".txt"}
+    assert {path.suffix for path in OPENINGS_FOLDER.iterdir()} == {".txt"}
 
 
 @pytest.mark.parametrize("name", OPENED)
@@ -45,7 +51,10 @@ def test_each_file_fits_its_map(name: str) -> None:
     assert len(set(places)) == len(places)
     shorter, longer = ({len(opening) for opening in listed[first::2]} for first in (0, 1))
     assert [each + 1 for each in shorter] == list(longer), "both players have the first move equally often"
-    assert f"{KEY} {map_fingerprint(load_map(name))}" in path.read_text(encoding="utf-8").splitlines()
+    assert (
+        f"{FINGERPRINT_KEY} {map_fingerprint(load_map(name))}"
+        in path.read_text(encoding="utf-8").splitlines()
+    )
 
 
 @pytest.mark.slow

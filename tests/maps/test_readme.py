@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from arena.maps.loader import SHIPPED
-from arena.maps.mapfile import KEYS, TERRITORY_KEYS, parse_map_file
+from arena.maps.loader import MAPS_FOLDER
+from arena.maps.map_file import MAP_KEYS, TERRITORY_KEYS, parse_map_file
 from tests.bots.command_line import arena
 
 
 def test_the_example_of_the_readme_is_a_map_with_every_key() -> None:
-    example = (SHIPPED / "README.md").read_text(encoding="utf-8").split("```toml\n")[1].split("```")[0]
+    example = (MAPS_FOLDER / "README.md").read_text(encoding="utf-8").split("```toml\n")[1].split("```")[0]
     file = parse_map_file(example, "strait", "README.md")
     assert file.map.territories == ("West Island", "Strait", "East Island")
     assert file.continents == (("Islands", (0, 2)),)
-    for key in (*KEYS, *TERRITORY_KEYS):
+    for key in (*MAP_KEYS, *TERRITORY_KEYS):
         assert f"\n{key} = " in f"\n{example}" or f"[[{key}]]" in example, key
 
 
@@ -22,7 +22,7 @@ def test_the_example_of_the_readme_is_a_map_with_every_key() -> None:
 def test_the_table_of_the_readme_equals_the_commands_output() -> None:
     done = arena("maps", "measure", "path4", "--matches", "400", "--processes", "1")
     assert done.code == 0, done.stderr
-    shown = (SHIPPED / "README.md").read_text(encoding="utf-8")
+    shown = (MAPS_FOLDER / "README.md").read_text(encoding="utf-8")
     heading, _, *rows = (cells(line) for line in done.stdout.splitlines())
     known = [cells(line) for line in shown.splitlines() if line.startswith("|")]
     assert heading in known

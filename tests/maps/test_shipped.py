@@ -14,7 +14,7 @@ from arena.games.riskless import Riskless
 from arena.lab.balance import Balance
 from arena.maps.layout import list_roads, road_lines, smallest_distance
 from arena.maps.loader import load_map, load_map_file, map_names
-from arena.maps.mapfile import MapFile
+from arena.maps.map_file import MapFile
 from tests.games.setups import random_match
 
 ROOT = Path(__file__).parents[1]

@@ -9,7 +9,7 @@ from arena.games.riskless_map import RisklessMap
 from arena.maps.cells import shipped_cells
 from arena.maps.layout import list_roads, road_lines
 from arena.maps.loader import load_map_file, map_names
-from arena.maps.mapfile import MapFile
+from arena.maps.map_file import MapFile
 from arena.maps.svg import EDGE, draw_svg
 
 NS = "{http://www.w3.org/2000/svg}"

@@ -3,7 +3,7 @@ import io
 import pytest
 from rich.console import Console
 
-from arena.maps.setup import make_game_on_map
+from arena.maps.game_on_map import make_game_on_map
 from arena.maps.terminal import print_position
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.maps.setup import make_game_on_map
+from arena.maps.game_on_map import make_game_on_map
 from arena.match.openings import position_after, random_opening
 
 GAMES = {name: make_game_on_map(name) for name in ("tictactoe", "riskless", "hexapawn")}

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from arena.games.catalogue import KNOWN, make_game
+from arena.games.catalogue import CATALOGUE, make_game
 from arena.games.core import Player
-from arena.maps.setup import make_game_on_map
+from arena.maps.game_on_map import make_game_on_map
 from arena.match.replay import has_moved, list_movers, mean_cpu_ms, summarize_record, verify_record
 from arena.protocol.codes import EndReason
 from arena.protocol.record import BadRecord, RecordedMove, Result
@@ -170,7 +170,7 @@ def test_a_no_show_has_moves_of_the_opening_only() -> None:
 def test_the_moves_of_a_game_whose_player_moves_again_are_those_of_that_player(seed: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         forget_games(patch)
-        game = make_game(KNOWN.register(str(EXAMPLES / "dots.py")), {"columns": 2, "rows": 2})
+        game = make_game(CATALOGUE.register(str(EXAMPLES / "dots.py")), {"columns": 2, "rows": 2})
         played, positions = random_record(game, seed)
         seats = [game.player(position) for position in positions[:-1]]
         assert list_movers(played) == seats

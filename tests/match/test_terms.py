@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from msgspec import json
 from msgspec.structs import replace
 
-from arena.games.catalogue import KNOWN
+from arena.games.catalogue import CATALOGUE
 from arena.games.core import GameError
-from arena.maps.setup import make_game_on_map
+from arena.maps.game_on_map import make_game_on_map
 from arena.match.terms import Terms, ThreadLimits, from_json, to_json
 from arena.protocol.codes import EndReason
 from arena.protocol.engines import EngineInfo, Engines
@@ -78,7 +78,7 @@ def test_a_record_tells_the_terms_and_the_rules_of_a_game_of_ones_own() -> None:
     own = Terms(
         match="m",
         event="e",
-        game=make_game_on_map(KNOWN.register(f"{EXAMPLES / 'connect4.py'}:ConnectFour")),
+        game=make_game_on_map(CATALOGUE.register(f"{EXAMPLES / 'connect4.py'}:ConnectFour")),
         players=Players("a", "b"),
         time_control=TimeControl(1000),
         time_odds=TimeOdds(minnie="2+0"),
@@ -90,7 +90,7 @@ def test_a_record_tells_the_terms_and_the_rules_of_a_game_of_ones_own() -> None:
     assert (told.match, told.event, told.game, told.players) == ("m", "e", "connect4", own.players)
     assert (told.time_control, told.time_odds, told.result) == ("1+0", own.time_odds, result)
     assert told.engines is None
-    assert told.rules == KNOWN.rules_digest(own.game)
+    assert told.rules == CATALOGUE.rules_digest(own.game)
     assert len(told.rules) == 16
     assert '"rules"' not in to_line(
         replace(own, game=make_game_on_map("tictactoe")).make_record(told.started, [], result)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from arena.games.catalogue import GAMES
 from arena.games.core import AnyGame, BadData, Player
 from arena.games.tictactoe import TicTacToe
-from arena.maps.setup import make_game_on_map
+from arena.maps.game_on_map import make_game_on_map
 from arena.match.referee_events import Moved
 from arena.match.thinking import MATCH_BYTES, MOVE_BYTES, AnalysisTrimmer
 from arena.protocol.codec import encode

@@ -7,14 +7,14 @@ from testkit.parts import skip_without
 skip_without("numba")
 
 from arena.solved.board_numbers import Boards  # noqa: E402
-from arena.solved.folders import SHIPPED  # noqa: E402
+from arena.solved.folders import SHIPPED_FOLDER  # noqa: E402
 from arena.solved.solved_table import SolvedTable  # noqa: E402
 from tests.solved.readme_table import BEGIN, CASES, END, README, page_with_rows, row  # noqa: E402
 
 
 def test_the_row_of_each_shipped_table_is_true() -> None:
     text = README.read_text(encoding="utf-8")
-    tables = {table.boards: table for table in map(SolvedTable, sorted(SHIPPED.glob("*.solved")))}
+    tables = {table.boards: table for table in map(SolvedTable, sorted(SHIPPED_FOLDER.glob("*.solved")))}
     shipped = [case for case in CASES if Boards.of(case.load()) in tables]
     assert len(shipped) == len(tables) > 2
     for case in shipped:

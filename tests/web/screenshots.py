@@ -22,8 +22,8 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
+from arena.maps.game_on_map import make_game_on_map
 from arena.maps.loader import map_names
-from arena.maps.setup import make_game_on_map
 from arena.protocol.codes import EndReason
 from arena.protocol.record import FORMAT, Record, RecordedMove, Result, to_line
 from arena.protocol.values import Players, Thinking

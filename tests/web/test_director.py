@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from arena.maps.setup import make_game_on_map
+from arena.maps.game_on_map import make_game_on_map
 from testkit.browser import SHIFTS, BrowserArena, new_context, run_arena, wait_until
 from tests.web.conftest import stop_clock
 from tests.web.wire import Guest

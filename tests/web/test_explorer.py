@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 from playwright.sync_api import Locator, Page, expect
 
-from arena.maps.setup import make_game_on_map
+from arena.maps.game_on_map import make_game_on_map
 from arena.protocol.record import to_line
 from arena.server.web.analysis import REVIEW_SECONDS
 from testkit.browser import BrowserArena, run_arena, wait_until

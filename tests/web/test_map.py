@@ -12,7 +12,7 @@ import pytest
 import shapely
 from playwright.sync_api import Browser, Page, expect
 
-from arena.maps.setup import make_game_on_map
+from arena.maps.game_on_map import make_game_on_map
 from arena.protocol.record import to_line
 from testkit.browser import BrowserArena, new_context
 from tests.web.screenshots import made_up

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Error, Page, expect
 
-from arena.maps.setup import make_game_on_map
+from arena.maps.game_on_map import make_game_on_map
 from arena.server.core.settings import MATCHES_PER_HOUSE_ENGINE
 from testkit.browser import PATIENCE, BrowserArena, new_context, run_arena, wait_until
 from tests.web.wire import Guest, against

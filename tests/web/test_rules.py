@@ -10,7 +10,7 @@ from playwright.sync_api import Page
 
 from arena.games.catalogue import make_game
 from arena.games.core import AnyGame
-from arena.maps.setup import make_game_on_map
+from arena.maps.game_on_map import make_game_on_map
 from testkit.browser import BrowserArena
 
 GAMES: dict[str, AnyGame] = {

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from arena.games.core import AnyGame
 from arena.games.riskless import Riskless
-from arena.maps.mapfile import MapFile
+from arena.maps.map_file import MapFile
 from arena.maps.picture import MAXIE, MINNIE
 from arena.server.web.pictures.lettering import FONT, QUIET, text_element
 from arena.server.web.pictures.positions import Rectangle, draw_position

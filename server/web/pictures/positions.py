@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from arena.games.boards import Grid, Points
 from arena.games.core import Game, Player
 from arena.games.riskless import Riskless
-from arena.maps.mapfile import MapFile
+from arena.maps.map_file import MapFile
 from arena.maps.picture import MAXIE, MINNIE, STYLE, picture_of
 
 MIN_SCALE = 1.1

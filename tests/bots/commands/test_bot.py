@@ -15,7 +15,7 @@ import pytest
 from msgspec import structs
 
 from arena.cores import usable_cores
-from arena.maps.setup import make_game_on_map
+from arena.maps.game_on_map import make_game_on_map
 from arena.match.terms import Terms, ThreadLimits
 from arena.protocol.codes import EndReason
 from arena.protocol.engines import EngineInfo

@@ -6,7 +6,7 @@ from arena.bots.api.bot import Match
 from arena.bots.client.local_match import LocalMatch
 from arena.bots.engines.from_file import load_bot_class
 from arena.games.core import Player
-from arena.maps.setup import make_game_on_map
+from arena.maps.game_on_map import make_game_on_map
 from tests.bots.command_line import arena, fails
 
 

@@ -10,7 +10,7 @@ import pexpect
 import pytest
 from msgspec import structs
 
-from arena.maps.setup import make_game_on_map
+from arena.maps.game_on_map import make_game_on_map
 from arena.protocol.codes import EndReason
 from arena.protocol.record import RecordedMove, Result, to_line
 from tests.bots.command_line import ARENA, arena, environment, fails

@@ -11,7 +11,7 @@ from msgspec import structs
 
 from arena.bots.review.values_chart import review_svg
 from arena.bots.search.search_values import WIN
-from arena.maps.setup import make_game_on_map
+from arena.maps.game_on_map import make_game_on_map
 from arena.protocol.codes import EndReason
 from arena.protocol.record import RecordedMove, Result, to_line
 from arena.protocol.values import Thinking

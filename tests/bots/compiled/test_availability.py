@@ -10,7 +10,7 @@ import pytest
 from arena.bots.compiled.availability import EXTRA, has_compiled_search, has_engine_extra
 from arena.bots.compiled.catalogue import compile_game, weights_for
 from arena.games.hexapawn import Hexapawn
-from arena.maps.setup import make_game_on_map
+from arena.maps.game_on_map import make_game_on_map
 
 
 @pytest.mark.parametrize(

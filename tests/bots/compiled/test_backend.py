@@ -10,7 +10,7 @@ from arena.bots.api.engine_spec import ENGINES, parse_spec
 from arena.bots.compiled.backend import CompiledBackend
 from arena.bots.engines.searching import PythonBackend, make_backend
 from arena.games.core import AnyGame, Player
-from arena.maps.setup import make_game_on_map
+from arena.maps.game_on_map import make_game_on_map
 
 PROGRAM = """
 import sys
@@ -19,7 +19,7 @@ from arena.bots.engines.searching import make_backend
 from arena.bots.api.bot import Match
 from arena.bots.api.engine_spec import ENGINES, parse_spec
 from arena.games.core import Player
-from arena.maps.setup import make_game_on_map
+from arena.maps.game_on_map import make_game_on_map
 game = make_game_on_map()
 backend = make_backend(parse_spec("alphabeta", ENGINES), Match(game, Player.MAXIE))
 print(type(backend).__name__, [report.depth for report in backend.reports(game.start(), lambda: False, 2)])

@@ -11,7 +11,7 @@ from arena.bots.compiled.batch import Batch
 from arena.games.core import MAXIE, Game, Player
 from arena.games.hexapawn import Hexapawn
 from arena.games.riskless import Riskless
-from arena.maps.setup import make_game_on_map
+from arena.maps.game_on_map import make_game_on_map
 
 SETUPS = {
     "tictactoe": make_game_on_map("tictactoe"),

@@ -19,8 +19,8 @@ from arena.bots.engines.registry import make_engine
 from arena.bots.review.analysis import REFERENCE, parse_reference, run_reference
 from arena.games.core import AnyGame, Player
 from arena.games.riskless import Riskless
+from arena.maps.game_on_map import make_game_on_map
 from arena.maps.loader import load_map
-from arena.maps.setup import make_game_on_map
 
 M2 = make_game_on_map("riskless", "m2")
 LARGE = make_game_on_map("riskless", "grid:9x8")

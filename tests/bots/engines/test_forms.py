@@ -16,7 +16,7 @@ from arena.bots.engines.forms import choose_form, reported_options
 from arena.bots.engines.registry import make_engine, why_incompatible
 from arena.games.core import AnyGame, Player
 from arena.games.hexapawn import Hexapawn
-from arena.maps.setup import make_game_on_map
+from arena.maps.game_on_map import make_game_on_map
 
 M2 = make_game_on_map()
 LARGE = make_game_on_map("riskless", "grid:9x8")

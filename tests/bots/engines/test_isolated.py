@@ -14,7 +14,7 @@ from arena.bots.api.bot import Bot, Clock, Crash, Ending, Match, Resign, assign_
 from arena.bots.engines.isolated import isolate_engine
 from arena.bots.engines.registry import Engine, make_engine
 from arena.games.core import AnyGame, Player
-from arena.maps.setup import make_game_on_map
+from arena.maps.game_on_map import make_game_on_map
 from arena.protocol.codes import EndReason
 
 LONG = Clock(30.0)

@@ -10,7 +10,7 @@ from arena.bots.api.bot import Clock, request_move
 from arena.bots.api.engine_spec import ENGINES, BadSpec
 from arena.bots.engines.registry import make_engine, why_incompatible
 from arena.games.core import AnyGame, Player
-from arena.maps.setup import make_game_on_map
+from arena.maps.game_on_map import make_game_on_map
 from arena.protocol.engines import EngineInfo
 from tests.bots.engines.conftest import Seated
 

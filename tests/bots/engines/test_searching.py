@@ -12,8 +12,8 @@ from arena.bots.compiled.backend import CompiledBackend
 from arena.bots.engines.searching import PythonBackend, SearchingBot
 from arena.games.core import AnyGame, Player
 from arena.games.riskless import Armies, Riskless
+from arena.maps.game_on_map import make_game_on_map
 from arena.maps.loader import load_map
-from arena.maps.setup import make_game_on_map
 from tests.bots.engines.conftest import Seated
 
 NAMES = ["minimax", "alphabeta", "jamboree"]

@@ -14,7 +14,7 @@ from arena.bots.api.bot import Clock, Match, assign_match, request_move
 from arena.bots.engines.simple import GreedyBot, RandomBot
 from arena.games.core import AnyGame, Player
 from arena.games.tictactoe import TicTacToe
-from arena.maps.setup import make_game_on_map
+from arena.maps.game_on_map import make_game_on_map
 from tests.properties import examples
 
 GAMES = {

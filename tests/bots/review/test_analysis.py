@@ -17,7 +17,7 @@ from arena.bots.review.analysis import (
 from arena.bots.review.chance import winning_chance
 from arena.bots.search.search_values import WIN
 from arena.games.core import AnyGame
-from arena.maps.setup import make_game_on_map
+from arena.maps.game_on_map import make_game_on_map
 
 PATH4 = make_game_on_map("riskless", "path4")
 ITALY = make_game_on_map("riskless", "italy")

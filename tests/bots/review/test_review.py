@@ -15,7 +15,7 @@ from arena.bots.review.analysis import EngineAnalyst, ReferenceAnalyst, SearchLi
 from arena.bots.review.review import MARKS, ReviewedMove, player_reviews, review_moves
 from arena.bots.search.search_values import WIN
 from arena.games.core import AnyGame, Player
-from arena.maps.setup import make_game_on_map
+from arena.maps.game_on_map import make_game_on_map
 from arena.match.replay import Replay, verify_record
 from arena.protocol.codes import EndReason
 from arena.protocol.record import RecordedMove, Result

@@ -6,7 +6,7 @@ from arena.bots.api.engine_spec import BadSpec
 from arena.bots.review.analysis import parse_reference, run_reference
 from arena.bots.review.savings import Saving, measure_savings
 from arena.games.tictactoe import TicTacToe
-from arena.maps.setup import make_game_on_map
+from arena.maps.game_on_map import make_game_on_map
 
 PATH4 = make_game_on_map("riskless", "path4")
 

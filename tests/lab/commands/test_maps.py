@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from arena.maps.loader import SHIPPED, map_names
+from arena.maps.loader import MAPS_FOLDER, map_names
 from tests.bots.command_line import ARENA, Result, arena
-from tests.maps.test_mapfile import GOOD
+from tests.maps.test_map_file import GOOD
 
 
 @pytest.fixture(autouse=True)
@@ -77,7 +77,7 @@ def test_show_writes_svg(tmp_path: Path) -> None:
 
 
 def test_check_reports_ok_or_an_error(tmp_path: Path) -> None:
-    shipped = [str(SHIPPED / f"{name}.toml") for name in map_names()]
+    shipped = [str(MAPS_FOLDER / f"{name}.toml") for name in map_names()]
     result = maps("check", *shipped)
     assert (result.code, result.stderr) == (0, "")
     assert result.stdout.splitlines()[-1] == f"{shipped[-1]}: ok, 42 territories, 83 roads"

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from arena.ladder.event_openings import load_listed_openings
+from arena.maps.game_on_map import make_game_on_map
 from arena.maps.openings_file import BadOpenings
-from arena.maps.setup import make_game_on_map
 from tests.bots.command_line import ARENA, arena, fails
 
 QUICK = (

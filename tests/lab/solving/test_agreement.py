@@ -17,7 +17,7 @@ from arena.bots.search.problem import Problem
 from arena.bots.search.search_values import plies_to_end
 from arena.games.core import MAXIE
 from arena.games.riskless import Armies, Move, Riskless
-from arena.games.riskless_map import MAX_PLIES, RisklessMap
+from arena.games.riskless_map import MAX_PLY_LIMIT, RisklessMap
 from arena.lab.variants import load_variant
 from arena.solved.header import encode_header
 from arena.solved.solved_table import SolvedTable, compress_codes
@@ -28,7 +28,7 @@ from tests.solved.conftest import path_map
 
 def compare(map: RisklessMap, table: SolvedTable, boards: int, depth: int) -> tuple[int, int]:
     """Ask both of so many boards: how many are decided within the depth, and of how many the two differ."""
-    game = Riskless(replace(map, ply_limit=MAX_PLIES))
+    game = Riskless(replace(map, ply_limit=MAX_PLY_LIMIT))
     problem = Problem(game, lambda _: 0)
     rng = Random("7")
     asked = decided = differ = 0

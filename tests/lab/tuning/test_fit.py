@@ -6,7 +6,7 @@ import pytest
 from arena.bots.evaluators.riskless import NAMES
 from arena.games.riskless import Riskless
 from arena.lab.tuning.fit import Samples, fit_weights, self_play
-from arena.maps.setup import make_game_on_map
+from arena.maps.game_on_map import make_game_on_map
 
 TRUE = dict.fromkeys(NAMES, 0) | {
     "armies": 100,

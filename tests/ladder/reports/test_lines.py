@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from arena.ladder.ladder import Ladder
 from arena.ladder.plan import LadderPlan, engine_bot
 from arena.ladder.reports.lines import match_line, warning_of_draws
-from arena.maps.setup import DECISIVE_MAPS
+from arena.maps.game_on_map import DECISIVE_MAPS
 from arena.protocol.codes import EndReason
 from arena.protocol.record import FORMAT, Record, RecordedMove, Result
 from arena.protocol.values import Players, Seat

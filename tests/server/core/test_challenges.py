@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from arena.games.catalogue import KNOWN
+from arena.games.catalogue import CATALOGUE
 from arena.protocol.adjudication import Adjudication
 from arena.protocol.codes import Code, EndReason
 from arena.protocol.messages import (
@@ -169,7 +169,7 @@ def test_a_challenge_that_cannot_be_is_refused(
 ) -> None:
     if challenge.game == "capitals":
         forget_games(monkeypatch)
-        KNOWN.register(str(EXAMPLES / "capitals.py"))
+        CATALOGUE.register(str(EXAMPLES / "capitals.py"))
     assert why in refusal(challenge, Code.BAD_CHALLENGE)
 
 

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from arena.games.catalogue import KNOWN
+from arena.games.catalogue import CATALOGUE
 from arena.games.core import AnyGame
 from arena.games.riskless import Riskless
 from arena.maps.loader import load_map
@@ -112,11 +112,11 @@ class Nim(TicTacToe):
     name = "nim-of-a-test"
 """
     )
-    name = KNOWN.register(f"{tmp_path / 'nim.py'}:Nim")
+    name = CATALOGUE.register(f"{tmp_path / 'nim.py'}:Nim")
     peer = Arena().enter(Hello("anna", rules={name: "0" * 16}))
     assert peer.closed is not None
     assert peer.closed.code is Code.OTHER_RULES
-    assert Arena().enter(Hello("anna", rules=KNOWN.digests())).closed is None
+    assert Arena().enter(Hello("anna", rules=CATALOGUE.digests())).closed is None
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from typing import Any
 import anyio
 import pytest
 
-from arena.games.catalogue import KNOWN
+from arena.games.catalogue import CATALOGUE
 from arena.protocol.codes import EndReason
 from arena.protocol.messages import Browse, Challenge, ChallengeOver, Listing, Move, Ready, Start, Turn
 from arena.protocol.timecontrol import TimeControl
@@ -248,7 +248,7 @@ async def test_with_other_rules_than_the_servers_it_is_refused_and_told_in_a_lin
     file = nim(tmp_path, ('name = "nim"', 'name = "nim-of-the-house"'))
     # What this process knows of the game is forgotten with the test: every bot would be told of it.
     forget_games(monkeypatch)
-    KNOWN.register(str(file))
+    CATALOGUE.register(str(file))
     file.write_text(file.read_text().replace("size = 9", "size = 10"))
     notices: list[str] = []
     plan = HousePlan(

@@ -10,7 +10,7 @@ from msgspec import structs
 
 from arena.games.catalogue import make_game
 from arena.games.riskless import Armies
-from arena.maps.setup import make_game_on_map
+from arena.maps.game_on_map import make_game_on_map
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result, to_line
 from arena.server.store.archive import ImportResult, import_lines

@@ -12,11 +12,11 @@ import anyio
 import pytest
 from msgspec import structs
 
-from arena.games.catalogue import KNOWN
+from arena.games.catalogue import CATALOGUE
 from arena.games.core import AnyGame
 from arena.games.riskless import Riskless
+from arena.maps.game_on_map import make_game_on_map
 from arena.maps.loader import load_map
-from arena.maps.setup import make_game_on_map
 from arena.protocol.record import to_line
 from arena.server.web.analysis import analyse_position, review_match, review_moves
 from arena.server.web.routes import BadRequest
@@ -143,7 +143,7 @@ def test_moves_that_are_in_no_store_have_the_review_of_their_record(
 
 def test_a_game_that_somebody_wrote_is_reviewed_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     forget_games(monkeypatch)
-    KNOWN.register(str(nim(tmp_path)))
+    CATALOGUE.register(str(nim(tmp_path)))
     answer = anyio.run(review_moves, "game=nim&moves=[1,2]", PLENTY)
     assert answer.status == HTTPStatus.OK, answer.body
     assert len(json.loads(answer.body)["moves"]) == 2

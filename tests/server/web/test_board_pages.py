@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
-from arena.games.catalogue import KNOWN, make_game
+from arena.games.catalogue import CATALOGUE, make_game
 from arena.games.core import Game
 from arena.server.edge import responses
 from arena.server.web.board_pages import answer_board_request
@@ -16,7 +16,7 @@ from arena.server.web.routes import BadRequest
 from tests.games.own import EXAMPLES
 from tests.games.setups import random_match
 
-FOUR: Game[Any, Any] = make_game(KNOWN.register(str(EXAMPLES / "connect4.py")), {})
+FOUR: Game[Any, Any] = make_game(CATALOGUE.register(str(EXAMPLES / "connect4.py")), {})
 
 
 async def ask(moves: list[Any]) -> Any:

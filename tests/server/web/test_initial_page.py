@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from arena.games.riskless import Riskless
 from arena.maps.chance import winning_chance
+from arena.maps.game_on_map import make_game_on_map
 from arena.maps.loader import load_map_file, map_names
-from arena.maps.setup import make_game_on_map
 from arena.protocol.messages import Played, Ready, Start, View
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Clocks, Data, Players

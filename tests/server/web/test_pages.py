@@ -18,7 +18,7 @@ import pytest
 import sqlalchemy as sa
 from websockets.datastructures import Headers
 
-from arena.maps.setup import DEFAULT_MAP
+from arena.maps.game_on_map import DEFAULT_MAP
 from arena.protocol.messages import Ready, Start
 from arena.protocol.record import from_line
 from arena.server.edge import responses

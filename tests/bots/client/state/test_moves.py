@@ -11,7 +11,7 @@ from arena.bots.api.bot import Match, Thinking
 from arena.bots.client.state.moves import MAX_NUMBER, BadChoice, make_move_message
 from arena.games.core import Player
 from arena.games.tictactoe import TicTacToe
-from arena.maps.setup import make_game_on_map
+from arena.maps.game_on_map import make_game_on_map
 from arena.protocol.codec import decode_client, encode
 from arena.protocol.messages import Move
 

@@ -8,11 +8,11 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from arena.games.catalogue import KNOWN, make_game
+from arena.games.catalogue import CATALOGUE, make_game
 from arena.games.riskless import Riskless
 from arena.maps.cells import shipped_cells
 from arena.maps.loader import load_map_file
-from arena.maps.mapfile import MapFile
+from arena.maps.map_file import MapFile
 from arena.maps.picture import picture_of
 from arena.server.web.pictures.positions import Rectangle, draw_position
 from tests.games.own import EXAMPLES
@@ -62,7 +62,7 @@ def test_the_move_that_led_to_a_position_is_an_arrow() -> None:
 
 @pytest.mark.parametrize("name", ["tictactoe", "hexapawn", "connect4"])
 def test_pieces_on_squares_are_as_many_as_on_the_board(name: str) -> None:
-    game = make_game(KNOWN.register(str(EXAMPLES / "connect4.py")) if name == "connect4" else name, {})
+    game = make_game(CATALOGUE.register(str(EXAMPLES / "connect4.py")) if name == "connect4" else name, {})
     for position in random_match(game, 5).positions:
         piece = draw_position(game, position, BOX)
         parse_svg(piece.full_svg)

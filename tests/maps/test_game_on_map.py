@@ -9,8 +9,8 @@ from arena.games.catalogue import GAMES
 from arena.games.core import UnknownGame
 from arena.games.riskless import Riskless
 from arena.ladder.plan import LadderPlan
-from arena.maps.loader import SHIPPED, MapError, load_map, map_names
-from arena.maps.setup import DEFAULT_MAP, make_game_on_map
+from arena.maps.game_on_map import DEFAULT_MAP, make_game_on_map
+from arena.maps.loader import MAPS_FOLDER, MapError, load_map, map_names
 from arena.server.settings import PoolSettings
 
 
@@ -42,7 +42,7 @@ def test_a_game_is_made_once_however_often_its_map_is_named(name: str) -> None:
 
 def test_a_map_of_ones_own_is_read_anew(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
-    file.write_text((SHIPPED / "m2.toml").read_text())
+    file.write_text((MAPS_FOLDER / "m2.toml").read_text())
     assert make_game_on_map("riskless", str(file)) is not make_game_on_map("riskless", str(file))
 
 

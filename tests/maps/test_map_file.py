@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.maps.mapfile import MapError, MapFile, parse_map_file
+from arena.maps.map_file import MapError, MapFile, parse_map_file
 
 GOOD = """\
 description = "Two islands and a strait"

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from arena.games.name_hints import most_similar
 from arena.games.riskless_map import BadMap, RisklessMap
 
-NUMBERS = ("territory_cap", "armies_to_win", "ply_limit")
-KEYS = ("description", *NUMBERS, "territory", "wraps")
+NUMBER_KEYS = ("territory_cap", "armies_to_win", "ply_limit")
+MAP_KEYS = ("description", *NUMBER_KEYS, "territory", "wraps")
 TERRITORY_KEYS = ("name", "place", "roads", "continent", "start")
-FILE_WORDS = {"territories": "territory", "neighbours": "roads", "places": "place"}
+FILE_KEYS = {"territories": "territory", "neighbours": "roads", "places": "place"}
 """Key in a map file for each key of a setup that has another name there."""
 MAX_COORDINATE = 1e6
 """Maximum absolute value of a coordinate, as in a setup."""
@@ -53,7 +53,7 @@ class MapFile:
     wraps: bool = False
 
 
-class _Fault(Exception):
+class _InvalidKey(Exception):
     """Raised for an invalid key. The caller adds the name of the file."""
 
     def __init__(self, key: str, why: str) -> None:
@@ -78,19 +78,19 @@ def parse_map_file(text: str, name: str, file: str) -> MapFile:
         raise MapError(file, "", f"not TOML: {_lower_first(str(error))}") from None
     try:
         return _parse_map(data, name)
-    except _Fault as fault:
+    except _InvalidKey as fault:
         raise MapError(file, fault.key, fault.why) from None
     except BadMap as bad:
-        raise MapError(file, FILE_WORDS.get(bad.key, bad.key), bad.why) from None
+        raise MapError(file, FILE_KEYS.get(bad.key, bad.key), bad.why) from None
 
 
 def _parse_map(data: Mapping[str, object], name: str) -> MapFile:
-    _check_keys(data, KEYS, "")
-    for key in (*NUMBERS, "territory"):
+    _check_keys(data, MAP_KEYS, "")
+    for key in (*NUMBER_KEYS, "territory"):
         _require_key(data, key, "")
     entries = data["territory"]
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise _Fault("territory", "the territories are tables, each under a line [[territory]]")
+        raise _InvalidKey("territory", "the territories are tables, each under a line [[territory]]")
     numbers: dict[str, int] = {}
     for v, entry in enumerate(entries):
         where = _territory_label(v, entry)
@@ -118,7 +118,7 @@ def _parse_map(data: Mapping[str, object], name: str) -> MapFile:
     _check_distances(map)
     wraps = data.get("wraps", False)
     if not isinstance(wraps, bool):
-        raise _Fault("wraps", f"must be true or false, not {wraps!r:.40}")
+        raise _InvalidKey("wraps", f"must be true or false, not {wraps!r:.40}")
     description = _require_text(data["description"], "description") if "description" in data else ""
     return MapFile(map, description, tuple((c, tuple(vs)) for c, vs in continents.items()), wraps)
 
@@ -137,7 +137,7 @@ def _check_keys(table: Mapping[str, object], keys: Collection[str], where: str) 
         if key not in keys:
             near = most_similar(key, keys)
             hint = f"did you mean {near}?" if near else f"the keys here are {', '.join(keys)}"
-            raise _Fault(f"{where}{key:.40}", f"no such key; {hint}")
+            raise _InvalidKey(f"{where}{key:.40}", f"no such key; {hint}")
 
 
 def _require_key(table: Mapping[str, object], key: str, where: str) -> None:
@@ -147,18 +147,18 @@ def _require_key(table: Mapping[str, object], key: str, where: str) -> None:
             if key == "territory"
             else "this key is missing"
         )
-        raise _Fault(f"{where}{key}", why)
+        raise _InvalidKey(f"{where}{key}", why)
 
 
 def _require_text(value: object, key: str) -> str:
     if not isinstance(value, str) or not value.strip() or not value.isprintable():
-        raise _Fault(key, f'must be one line of text in quotes, as in "Alaska", not {value!r:.40}')
+        raise _InvalidKey(key, f'must be one line of text in quotes, as in "Alaska", not {value!r:.40}')
     return value
 
 
 def _require_number(value: object, key: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise _Fault(key, f"must be a whole number, not {value!r:.40}")
+        raise _InvalidKey(key, f"must be a whole number, not {value!r:.40}")
     return value
 
 
@@ -168,21 +168,21 @@ def _parse_roads(
     key = f"{_territory_label(v, entry)}roads"
     listed = entry["roads"]
     if not isinstance(listed, list):
-        raise _Fault(key, f"must be a list of territories, by name or number, not {listed!r:.40}")
+        raise _InvalidKey(key, f"must be a list of territories, by name or number, not {listed!r:.40}")
     roads = []
     for end in listed:
         if isinstance(end, int) and not isinstance(end, bool):
             if not 0 <= end < len(names):
-                raise _Fault(key, f"there is no territory {end}: they are 0 to {len(names) - 1}")
+                raise _InvalidKey(key, f"there is no territory {end}: they are 0 to {len(names) - 1}")
             roads.append(end)
         elif isinstance(end, str) and end.casefold() in numbers:
             roads.append(numbers[end.casefold()])
         elif isinstance(end, str):
             near = most_similar(end, names)
             hint = f"; did you mean {near!r}?" if near else ""
-            raise _Fault(key, f"no territory is called {end!r:.60}{hint}")
+            raise _InvalidKey(key, f"no territory is called {end!r:.60}{hint}")
         else:
-            raise _Fault(key, f"must name territories by name or number, not {end!r:.40}")
+            raise _InvalidKey(key, f"must name territories by name or number, not {end!r:.40}")
     return tuple(roads)
 
 
@@ -192,10 +192,10 @@ def _parse_start(v: int, entry: Mapping[str, object]) -> int:
     key = f"{_territory_label(v, entry)}start"
     start = entry["start"]
     if not isinstance(start, list) or len(start) != 2 or start[0] not in ("maxie", "minnie"):
-        raise _Fault(key, f'must be a player and armies, as in ["maxie", 2], not {start!r:.40}')
+        raise _InvalidKey(key, f'must be a player and armies, as in ["maxie", 2], not {start!r:.40}')
     armies = _require_number(start[1], key)
     if armies < 1:
-        raise _Fault(key, f"must give at least 1 army (leave the key out for none), not {armies}")
+        raise _InvalidKey(key, f"must give at least 1 army (leave the key out for none), not {armies}")
     return armies if start[0] == "maxie" else -armies
 
 
@@ -204,7 +204,7 @@ def _parse_place(v: int, entry: Mapping[str, object]) -> tuple[float, float]:
     if isinstance(place, list) and len(place) == 2 and all(map(_is_coordinate, place)):
         return (float(place[0]), float(place[1]))
     key = f"{_territory_label(v, entry)}place"
-    raise _Fault(key, f"must be [x, y], two numbers up to a million, y downward, not {place!r:.40}")
+    raise _InvalidKey(key, f"must be [x, y], two numbers up to a million, y downward, not {place!r:.40}")
 
 
 def _is_coordinate(value: object) -> bool:
@@ -216,7 +216,7 @@ def _check_distances(map: RisklessMap) -> None:
     seen: dict[tuple[float, float], str] = {}
     for name, place in zip(map.territories, map.places, strict=True):
         if place in seen:
-            raise _Fault("place", f"{seen[place]} and {name} have the same place: move one of them")
+            raise _InvalidKey("place", f"{seen[place]} and {name} have the same place: move one of them")
         seen[place] = name
 
 

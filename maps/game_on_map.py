@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import cast
 
-from arena.games.catalogue import KNOWN
+from arena.games.catalogue import CATALOGUE
 from arena.games.core import AnyGame
 from arena.games.riskless import Riskless
-from arena.maps.loader import CACHE_MAPS, MapError, load_map
+from arena.maps.loader import MAX_CACHED_MAPS, MapError, load_map
 
 DEFAULT_MAP = "italy"
 """Default map of a match: matches on it are short, and between equals they are rarely drawn."""
@@ -22,7 +22,7 @@ def make_game_on_map(game: str = Riskless.name, map: str = DEFAULT_MAP) -> AnyGa
 
     Other games ignore `map`. Riskless games on cached maps are cached too.
     """
-    kind = KNOWN.find(game)
+    kind = CATALOGUE.find(game)
     if not issubclass(kind, Riskless):
         return cast("AnyGame", kind.from_setup({}))
     riskless_map = load_map(map)
@@ -36,7 +36,7 @@ def make_game_on_map(game: str = Riskless.name, map: str = DEFAULT_MAP) -> AnyGa
 
 def has_maps(game: str) -> bool:
     """Return True if the game called `game` is Riskless or a subclass. Raises UnknownGame and BadGame."""
-    return issubclass(KNOWN.find(game), Riskless)
+    return issubclass(CATALOGUE.find(game), Riskless)
 
 
 def require_maps(game: str, map: str) -> None:
@@ -48,6 +48,6 @@ def require_maps(game: str, map: str) -> None:
         raise MapError("", "", f"{game} has no maps: leave the option out")
 
 
-@lru_cache(maxsize=CACHE_MAPS)
+@lru_cache(maxsize=MAX_CACHED_MAPS)
 def _cached_game(map: str) -> Riskless:
     return Riskless(load_map(map))
