@@ -79,7 +79,7 @@ __all__ = [
     "weights_for",
 ]
 
-_FROM = {
+_NAMES_BY_MODULE = {
     "arena.bots.api.bot": ("Bot", "Clock", "Ending", "Match", "Resign", "Thinking"),
     "arena.bots.api.budget": ("Budget", "plan"),
     "arena.bots.compiled.cache": ("inlined",),
@@ -99,15 +99,15 @@ _FROM = {
     "arena.games.riskless": ("Riskless",),
     "arena.maps.loader": ("load_map",),
 }
-_HOME = {name: module for module, names in _FROM.items() for name in names}
+_MODULE_BY_NAME = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
     if name == "adapters":
         return import_module("arena.bots.learning.adapters")
-    if name not in _HOME:
+    if name not in _MODULE_BY_NAME:
         raise AttributeError(f"module 'arena' has no attribute {name!r}; it has {', '.join(__all__)}")
-    return getattr(import_module(_HOME[name]), name)
+    return getattr(import_module(_MODULE_BY_NAME[name]), name)
 
 
 def __dir__() -> list[str]:

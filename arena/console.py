@@ -172,7 +172,7 @@ def write_text(text: str, path: Path) -> None:
 
 Justify = Literal["left", "right"]
 
-WIDE = 400
+WIDTH_WITHOUT_TERMINAL = 400
 """Width of a table that is not printed on a terminal, in characters."""
 
 
@@ -189,12 +189,12 @@ def print_table(columns: Mapping[str, Justify], rows: Iterable[Sequence[str]]) -
     if out.is_terminal:
         out.print(table)
     else:
-        print_plain(table, out)
+        print_markdown(table, out)
 
 
-def print_plain(table: Table, console: Console) -> None:
+def print_markdown(table: Table, console: Console) -> None:
     """Print a table as Markdown. Its cells are not wrapped, so that the Markdown stays valid."""
-    wide = Console(file=StringIO(), width=WIDE, markup=False, emoji=False)
+    wide = Console(file=StringIO(), width=WIDTH_WITHOUT_TERMINAL, markup=False, emoji=False)
     with wide.capture() as captured:
         wide.print(table)
     lines = filter(None, (line.strip() for line in captured.get().splitlines()))

@@ -14,9 +14,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-CGROUP = Path("/proc/self/cgroup")
+CGROUP_FILE = Path("/proc/self/cgroup")
 """File that lists the control groups of this process, one a line: `HIERARCHY:CONTROLLERS:PATH`."""
-MOUNTS = Path("/proc/self/mountinfo")
+MOUNTINFO_FILE = Path("/proc/self/mountinfo")
 """File that lists the mounts of this process, one a line (proc_pid_mountinfo(5))."""
 
 
@@ -32,7 +32,7 @@ class Mount:
 
 
 def usable_cores(
-    affinity: Sequence[int] | None = None, *, cgroup: Path = CGROUP, mounts: Path = MOUNTS
+    affinity: Sequence[int] | None = None, *, cgroup: Path = CGROUP_FILE, mounts: Path = MOUNTINFO_FILE
 ) -> list[int]:
     """Return the numbers of the cores that this process may use, in ascending order; at least one.
 
@@ -44,7 +44,7 @@ def usable_cores(
     return every[: max(1, math.floor(min(len(every), cpu_limit(cgroup, mounts))))]
 
 
-def cpu_limit(cgroup: Path = CGROUP, mounts: Path = MOUNTS) -> float:
+def cpu_limit(cgroup: Path = CGROUP_FILE, mounts: Path = MOUNTINFO_FILE) -> float:
     """Return the CPU limit of this process's control groups, in cores; infinity if there is none."""
     limits = [math.inf]
     for mount, path in _find_groups(cgroup, mounts, "cpu"):
@@ -52,7 +52,7 @@ def cpu_limit(cgroup: Path = CGROUP, mounts: Path = MOUNTS) -> float:
     return min(limits)
 
 
-def container_cpu_ms(container: str, cgroup: Path, mounts: Path = MOUNTS) -> float | None:
+def container_cpu_ms(container: str, cgroup: Path, mounts: Path = MOUNTINFO_FILE) -> float | None:
     """Return the CPU time that a container has used, in ms; None if it has ended or its control group is not visible.
 
     container  id of the container, which is part of its control group's name

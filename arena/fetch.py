@@ -8,14 +8,14 @@ from urllib.request import Request, urlopen
 
 from arena.console import CommandError
 
-SECONDS = 20.0
+TIMEOUT_SECONDS = 20.0
 """Maximum time to wait for the next byte of an answer, in seconds."""
 
 
 def fetch(server: str, request: Request, max_bytes: int) -> bytes:
     """Return the body of a server's answer, cut off after `max_bytes`. Raises CommandError, which names `server`."""
     try:
-        with urlopen(request, timeout=SECONDS) as answer:  # noqa: S310 - http or https, as the callers write it
+        with urlopen(request, timeout=TIMEOUT_SECONDS) as answer:  # noqa: S310 - http or https, as the callers write it
             body: bytes = answer.read(max_bytes)
     except HTTPError as error:
         with error:

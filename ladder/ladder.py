@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from arena.bots.api.engine_spec import IMAGE_SEPARATOR, SUBMISSION
+from arena.bots.api.engine_spec import IMAGE_SEPARATOR, SUBMISSION_PREFIX
 from arena.cores import usable_cores
 from arena.games.catalogue import CATALOGUE
 from arena.games.core import AnyGame
@@ -200,6 +200,6 @@ def _file_digests(bots: Sequence[BotPlan], folder: Path) -> dict[str, str]:
 
 def _engine_file(engine: str) -> str:
     """Return the path of an engine's file; empty if it has none."""
-    if engine.startswith(SUBMISSION):
-        return engine.removeprefix(SUBMISSION).partition(IMAGE_SEPARATOR)[0]
+    if engine.startswith(SUBMISSION_PREFIX):
+        return engine.removeprefix(SUBMISSION_PREFIX).partition(IMAGE_SEPARATOR)[0]
     return split_spec(engine)[0] if is_file_spec(engine) else ""

@@ -11,9 +11,9 @@ from typing import Literal
 
 from arena.bots.api.engine_spec import (
     ENGINES,
-    IMAGE,
-    PROGRAM,
-    SUBMISSION,
+    IMAGE_PREFIX,
+    PROGRAM_PREFIX,
+    SUBMISSION_PREFIX,
     BadSpec,
     container_bot_name,
     engine_threads,
@@ -133,13 +133,13 @@ def engine_bot(engine: str) -> BotPlan:
         image:NAME         bot in a container image
         submit:FILE.zip    submitted bot, which runs in a container
     """
-    if engine.startswith((IMAGE, SUBMISSION)):
+    if engine.startswith((IMAGE_PREFIX, SUBMISSION_PREFIX)):
         return BotPlan(allowed_name(container_bot_name(engine)), engine)
     if engine.startswith(COMMAND):
         return command_bot(engine.removeprefix(COMMAND))
     path, colon, options = engine.partition(":")
     base = Path(path).stem if path.endswith(".py") else path
-    name = _program_name(options.split()) if engine.startswith(PROGRAM) else f"{base}{colon}{options}"
+    name = _program_name(options.split()) if engine.startswith(PROGRAM_PREFIX) else f"{base}{colon}{options}"
     return BotPlan(allowed_name(name), engine, threads=_threads_of(options))
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from arena.bots.api.engine_spec import IMAGE, IMAGE_SEPARATOR, PROGRAM, SUBMISSION
+from arena.bots.api.engine_spec import IMAGE_PREFIX, IMAGE_SEPARATOR, PROGRAM_PREFIX, SUBMISSION_PREFIX
 from arena.games.loading import is_file_spec
 from arena.games.name_hints import most_similar
 from arena.ladder.event_openings import SHIPPED
@@ -144,11 +144,15 @@ def _parse_bot(keys: _KeyReader, where: str) -> BotPlan:
     if sum(map(bool, (engine, program, command, image or submission))) != 1:
         raise BadLadder(f"{where}: a bot must have exactly one of engine, exec, command, image and submit")
     if program:
-        engine = f"{PROGRAM}{program}"
+        engine = f"{PROGRAM_PREFIX}{program}"
     elif submission:
-        engine = f"{SUBMISSION}{submission}{IMAGE_SEPARATOR}{image}" if image else f"{SUBMISSION}{submission}"
+        engine = (
+            f"{SUBMISSION_PREFIX}{submission}{IMAGE_SEPARATOR}{image}"
+            if image
+            else f"{SUBMISSION_PREFIX}{submission}"
+        )
     elif image:
-        engine = f"{IMAGE}{image}"
+        engine = f"{IMAGE_PREFIX}{image}"
     if not all(isinstance(word, str) and word for word in command):
         raise BadLadder(f'{where}: command: must be a list of strings, e.g. ["python", "my_bot.py"]')
     if name and name != allowed_name(name):

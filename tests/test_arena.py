@@ -264,7 +264,7 @@ def test_completion_that_cannot_be_installed_is_told_in_one_line(tmp_path: Path)
 
 @pytest.mark.parametrize("name", arena_face.__all__)
 def test_the_public_interface_has_all_its_names(name: str) -> None:
-    if arena_face._HOME.get(name, "").startswith("arena.bots.compiled"):
+    if arena_face._MODULE_BY_NAME.get(name, "").startswith("arena.bots.compiled"):
         pytest.importorskip("numba")
     assert getattr(arena_face, name) is not None
     assert name in dir(arena_face)

@@ -117,7 +117,7 @@ def request_move(bot: Bot, position: Any, clock: Clock, stop: Event) -> Any:
     return bot.choose(position, clock)
 
 
-_A_SECOND_A_MOVE = TimeControl(1000, per_move=True)
+_DEFAULT_TIME_CONTROL = TimeControl(1000, per_move=True)
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ class Match:
     """Name of the bot in Maxie's seat."""
     minnie: str = "minnie"
     """Name of the bot in Minnie's seat."""
-    time_control: TimeControl = _A_SECOND_A_MOVE
+    time_control: TimeControl = _DEFAULT_TIME_CONTROL
     """Time control of the match. Its durations are in ms."""
     margin_ms: int = 0
     """Network grace in ms: the bot loses on time this long after its clock reaches 0."""

@@ -22,11 +22,11 @@ from arena.bots.api.bot import Clock
 
 M = TypeVar("M")
 
-OWN_OVERHEAD = 0.010
+OVERHEAD_SECONDS = 0.010
 """Minimum reserve in seconds: the engine notices a stop late, and the move must be encoded and sent."""
-RESERVE_WITHOUT_GRACE = 0.050
+RESERVE_WITHOUT_GRACE_SECONDS = 0.050
 """Reserve in seconds if there is no network grace: with two busy cores a process is sometimes delayed this long."""
-SOFT = 0.45
+SOFT_SHARE = 0.45
 """Soft limit, as a fraction of a move's share of the clock."""
 MAX_EXTENSION = 0.8
 """Largest extension past the soft limit, for a search whose best move keeps changing.
@@ -75,8 +75,8 @@ def reserve_seconds(clock: Clock, stall: float = 0.0) -> float:
     stall  longest time in seconds for which a busy machine has suspended the engine
     """
     reserved = max(
-        OWN_OVERHEAD,
-        RESERVE_WITHOUT_GRACE - clock.margin / 2,
+        OVERHEAD_SECONDS,
+        RESERVE_WITHOUT_GRACE_SECONDS - clock.margin / 2,
         2 * clock.lag - clock.margin,
         3 * stall - clock.margin,
     )
@@ -98,4 +98,4 @@ def plan(clock: Clock, plies: float = 90.0, stall: float = 0.0) -> Budget:
         return Budget(usable, usable)
     share = (usable + clock.increment * (moves - 1)) / moves
     hard = min(2.5 * share, usable / 2)
-    return Budget(min(SOFT * share, hard), hard)
+    return Budget(min(SOFT_SHARE * share, hard), hard)

@@ -15,11 +15,11 @@ Value = int | float | str
 """Parsed value of an option."""
 
 
-PROGRAM = "exec:"
+PROGRAM_PREFIX = "exec:"
 """Prefix of the engine spec `exec:COMMAND`: an external program that speaks JSON Lines (docs/stdio.md)."""
-IMAGE = "image:"
+IMAGE_PREFIX = "image:"
 """Prefix of the engine spec `image:NAME`: a container image whose program speaks JSON Lines (docs/stdio.md)."""
-SUBMISSION = "submit:"
+SUBMISSION_PREFIX = "submit:"
 """Prefix of the engine spec `submit:FILE.zip[,image=NAME]`: a zipped bot that runs in a container."""
 IMAGE_SEPARATOR = ",image="
 """Separator before the name of the container image in `submit:FILE.zip,image=NAME`."""
@@ -156,14 +156,14 @@ def container_bot_name(spec: str) -> str:
 
     It is the name of the image without registry, tag and digest, or the name of the zip file without folder and `.zip`.
     """
-    if spec.startswith(SUBMISSION):
+    if spec.startswith(SUBMISSION_PREFIX):
         return (
-            spec.removeprefix(SUBMISSION)
+            spec.removeprefix(SUBMISSION_PREFIX)
             .partition(IMAGE_SEPARATOR)[0]
             .rpartition("/")[2]
             .removesuffix(".zip")
         )
-    image = spec.removeprefix(IMAGE).partition("@")[0].rpartition("/")[2]
+    image = spec.removeprefix(IMAGE_PREFIX).partition("@")[0].rpartition("/")[2]
     return image.partition(":")[0]
 
 

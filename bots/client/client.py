@@ -33,15 +33,15 @@ from arena.bots.client.connection import (
 from arena.bots.client.settings import ClientSettings
 from arena.bots.client.state.actions import (
     Action,
-    Choose,
+    CancelMove,
+    ChooseMove,
     Disconnect,
     EndMatch,
-    Prepare,
+    PrepareBot,
     ReportStatus,
     ScheduleChallenge,
     SendMessage,
-    StopChoosing,
-    Warn,
+    WarnOwner,
 )
 from arena.bots.client.state.machine import Machine
 from arena.bots.client.state.reconnection import max_reconnect_delay, should_reconnect
@@ -117,7 +117,7 @@ class Client:
     ) -> None:
         self._make_bot = make_bot
         self._settings = settings
-        self._memory = settings.memory
+        self._session_file = settings.session_file
         self._on_status = on_status
         self._on_finished = on_finished
         self._on_problem = on_problem
@@ -135,10 +135,10 @@ class Client:
                 engine=settings.engine,
                 rules=dict(settings.rules) or UNSET,
                 quota=UNSET if settings.quota is None else settings.quota,
-                session="" if self._memory is None else self._memory.session,
+                session="" if self._session_file is None else self._session_file.session,
             ),
             settings.challenge,
-            () if self._memory is None else self._memory.matches,
+            () if self._session_file is None else self._session_file.matches,
             settings.event,
         )
         self._workers: dict[str, Worker] = {}
@@ -212,7 +212,7 @@ class Client:
                 except _EventOver:
                     log.info("the event is over")
             with anyio.CancelScope(shield=True):
-                await self._dismiss_workers()
+                await self._stop_workers()
             tasks.cancel_scope.cancel()
         self._reports.close()
         reports.close()
@@ -220,7 +220,7 @@ class Client:
             raise problem
         return self.tally
 
-    async def _dismiss_workers(self) -> None:
+    async def _stop_workers(self) -> None:
         """End the bots' threads. A thread that does not respond within `CLOSE_SECONDS` is left behind: it is a daemon."""
         for worker in self._workers.values():
             worker.finish(None)
@@ -238,7 +238,7 @@ class Client:
         while True:
             before, began = self.connections, self._clock.now()
             try:
-                await self._hold_connection()
+                await self._run_connection()
             except NoServer as problem:
                 if self.connections == 0 and self._clock.now() >= patience:
                     raise
@@ -271,7 +271,7 @@ class Client:
             paused = longest * random.uniform(0.5, 1.0)
             await self._clock.sleep(paused)
 
-    async def _hold_connection(self) -> None:
+    async def _run_connection(self) -> None:
         """Open one connection, and hold it until it is lost or the server dismisses this client.
 
         Always raises: BadURL or NoServer if no connection could be opened, otherwise the reason for its end.
@@ -362,11 +362,11 @@ class Client:
             match action:
                 case SendMessage(message):
                     self._send(message)
-                case Prepare(match):
-                    self._workers[match.id] = Worker(self._make_bot, match, self._pass_report, self._clock)
-                case Choose():
+                case PrepareBot(match):
+                    self._workers[match.id] = Worker(self._make_bot, match, self._forward_report, self._clock)
+                case ChooseMove():
                     self._workers[action.match].choose(action)
-                case StopChoosing(match_id):
+                case CancelMove(match_id):
                     self._workers[match_id].cancel_move()
                 case EndMatch(match, ending):
                     worker = self._ending_workers[match.id] = self._workers.pop(match.id)
@@ -375,7 +375,7 @@ class Client:
                     self._idle_since = self._clock.now()
                     self.tally.add_result(ending.outcome_for(match.seat))
                     self._on_finished(match, ending)
-                case Warn(text):
+                case WarnOwner(text):
                     self._on_problem(text)
                 case ReportStatus():
                     self._status_reporter.report_ratings(action)
@@ -390,8 +390,8 @@ class Client:
                     self._clock.call_later(CHALLENGE_SECONDS, self._open_challenges)
                 case Disconnect():
                     self._dismissal = action
-        if self._memory is not None and self._machine.session:
-            self._memory.save(self._machine.session, self._machine.matches)
+        if self._session_file is not None and self._machine.session:
+            self._session_file.save(self._machine.session, self._machine.matches)
         if self._machine.is_done:
             self._stop_when_rated()
 
@@ -435,7 +435,7 @@ class Client:
             # The server has not read for a long time. If it is alive, it will request the dropped message again.
             self._on_problem("the server does not read the messages of this client")
 
-    def _pass_report(self, report: Report) -> None:
+    def _forward_report(self, report: Report) -> None:
         """Pass a bot's report to the event loop. Called in the bot's thread."""
         try:
             self._loop.call_soon_threadsafe(self._queue_report, report)

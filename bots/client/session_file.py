@@ -19,7 +19,7 @@ from msgspec import Struct
 if sys.platform != "win32":
     import fcntl
 
-MAX_BYTES = 1 << 20
+MAX_FILE_BYTES = 1 << 20
 """Maximum number of bytes read from a session file. A thousand matches need a tenth of this limit."""
 
 
@@ -123,6 +123,6 @@ def _read_session(file: int) -> StoredSession:
     An invalid file counts as empty, because the server knows the matches of the bot.
     """
     try:
-        return _DECODER.decode(os.read(file, MAX_BYTES).partition(b"\n")[0])
+        return _DECODER.decode(os.read(file, MAX_FILE_BYTES).partition(b"\n")[0])
     except msgspec.DecodeError:
         return StoredSession()

@@ -45,5 +45,5 @@ class ClientSettings:
     """Total number of matches to play; None for no limit."""
     wait: float = 0.0
     """Seconds for which the first connection is retried; 0 to try once."""
-    memory: SessionFile | None = None
+    session_file: SessionFile | None = None
     """File that keeps the session and the ids of its matches across restarts; None to keep neither."""

@@ -15,7 +15,7 @@ from queue import SimpleQueue
 from typing import Any
 
 from arena.bots.api.bot import Bot, Crash, Ending, Match, Resign, Thinking, assign_match, request_move
-from arena.bots.client.state.actions import Choose
+from arena.bots.client.state.actions import ChooseMove
 from arena.clock import MONOTONIC, TimeSource
 
 log = logging.getLogger("arena.client")
@@ -91,13 +91,13 @@ class Worker:
         self._match = match
         self._report = report
         self._clock = clock
-        self._requests: SimpleQueue[tuple[Choose, threading.Event] | Ending | None] = SimpleQueue()
+        self._requests: SimpleQueue[tuple[ChooseMove, threading.Event] | Ending | None] = SimpleQueue()
         self._stop = threading.Event()
         self._current_method = "__init__"
         self._thread = threading.Thread(target=self._run, name=f"match {match.id:.8}", daemon=True)
         self._thread.start()
 
-    def choose(self, request: Choose) -> None:
+    def choose(self, request: ChooseMove) -> None:
         """Let the bot choose after it has finished its earlier requests."""
         self._stop = threading.Event()
         self._requests.put((request, self._stop))

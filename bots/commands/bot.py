@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from msgspec.structs import replace
 
-from arena.bots.api.engine_spec import IMAGE, PROGRAM, SUBMISSION, BadSpec
+from arena.bots.api.engine_spec import IMAGE_PREFIX, PROGRAM_PREFIX, SUBMISSION_PREFIX, BadSpec
 from arena.bots.commands.bot_settings import (
     DEFAULT_URL,
     BadBotSettings,
@@ -260,13 +260,13 @@ def _merge_settings(options: BotSettings, explicit: set[str]) -> BotSettings:
 
 
 def _make_engine(settings: BotSettings) -> Engine:
-    if settings.engine == PROGRAM:
-        raise UsageError(f"{PROGRAM} has no command: write {PROGRAM}COMMAND")
-    if settings.engine.startswith(PROGRAM) and not settings.program:
-        settings = replace(settings, engine="", program=settings.engine.removeprefix(PROGRAM))
+    if settings.engine == PROGRAM_PREFIX:
+        raise UsageError(f"{PROGRAM_PREFIX} has no command: write {PROGRAM_PREFIX}COMMAND")
+    if settings.engine.startswith(PROGRAM_PREFIX) and not settings.program:
+        settings = replace(settings, engine="", program=settings.engine.removeprefix(PROGRAM_PREFIX))
     if bool(settings.engine) == bool(settings.program):
         raise UsageError("name an engine or a file.py, or give --exec COMMAND, but not both")
-    boxed = settings.engine.startswith((IMAGE, SUBMISSION))
+    boxed = settings.engine.startswith((IMAGE_PREFIX, SUBMISSION_PREFIX))
     if settings.isolate and boxed:
         raise UsageError("--isolate: leave it out, because a bot in a container already has its own process")
     if settings.logs is not None:

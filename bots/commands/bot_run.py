@@ -33,9 +33,9 @@ from arena.cores import usable_cores
 from arena.games.catalogue import CATALOGUE
 from arena.protocol.codes import Code
 
-MAX_NAMESAKES = 1000
+MAX_NUMBERED_NAMES = 1000
 """Number of names that `--unique` tries."""
-MAX_GAMES = 32
+MAX_HELLO_GAMES = 32
 """Maximum number of games that a `hello` message may name."""
 PrintNote = Callable[[str], None]
 """Function that shows the bot's owner a message other than a result."""
@@ -51,7 +51,7 @@ def run_bot(engine: Engine, settings: BotSettings, name: str) -> None:
 
 
 def _run_client(engine: Engine, settings: BotSettings, name: str, console: Console) -> None:
-    names = (name if number == 1 else f"{name}-{number}" for number in range(1, MAX_NAMESAKES + 1))
+    names = (name if number == 1 else f"{name}-{number}" for number in range(1, MAX_NUMBERED_NAMES + 1))
     for each in names:
         session_file = _open_session(settings, each, console)
         try:
@@ -76,7 +76,7 @@ def _run_client(engine: Engine, settings: BotSettings, name: str, console: Conso
                 session_file.close()
         console.print_result(f"{each}: {end}")
         return
-    raise CommandError(f"every name from {name} to {name}-{MAX_NAMESAKES} is taken")
+    raise CommandError(f"every name from {name} to {name}-{MAX_NUMBERED_NAMES} is taken")
 
 
 def _open_session(settings: BotSettings, name: str, console: Console) -> SessionFile | None:
@@ -105,7 +105,7 @@ async def _play_matches(
         matches=settings.matches,
         program=engine.spec,
         engine=engine.describe(_cores_per_match(settings)),
-        games=settings.game or tuple(CATALOGUE.names()[:MAX_GAMES]),
+        games=settings.game or tuple(CATALOGUE.names()[:MAX_HELLO_GAMES]),
         rules=CATALOGUE.digests(),
         maps=settings.map,
         time_controls=settings.tc,
@@ -115,7 +115,7 @@ async def _play_matches(
         reconnects=settings.reconnect,
         wait=settings.wait,
         quota=settings.games,
-        memory=session_file,
+        session_file=session_file,
     )
 
     def print_result(match: Match, ending: Ending) -> None:
@@ -125,7 +125,7 @@ async def _play_matches(
             client.stop()
 
     client = Client(
-        engine.make,
+        engine.make_bot,
         options,
         on_finished=print_result,
         on_status=console.print_note,
@@ -133,7 +133,7 @@ async def _play_matches(
     )
     problem: ClientError | None = None
     async with anyio.create_task_group() as tasks:
-        await tasks.start(_follow_signals, client, console.print_note)
+        await tasks.start(_handle_signals, client, console.print_note)
         if settings.play_seconds < math.inf:
             tasks.start_soon(_finish_after, settings.play_seconds, client, console.print_note)
         try:
@@ -147,7 +147,7 @@ async def _play_matches(
     return f"{client.tally}{rest}"
 
 
-async def _follow_signals(
+async def _handle_signals(
     client: Client,
     print_note: PrintNote,
     *,

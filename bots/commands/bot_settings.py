@@ -83,9 +83,9 @@ class BotFile(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
     """Folder for the session file; None for the bot.toml's folder, or without a bot.toml the user's state folder."""
 
 
-KEYS = tuple(each.encode_name for each in fields(BotFile))
+BOT_FILE_KEYS = tuple(each.encode_name for each in fields(BotFile))
 """Valid keys of a bot.toml."""
-TYPES = {
+TOML_TYPE_NAMES = {
     "str": "a text",
     "int": "a whole number",
     "float": "a number",
@@ -94,7 +94,7 @@ TYPES = {
     "object": "a table",
 }
 """Words of TOML for the types that msgspec names in its error messages."""
-LISTS = frozenset({"game", "map", "tc"})
+LIST_KEYS = frozenset({"game", "map", "tc"})
 """Keys whose value is a list. A single string is accepted as a list of one."""
 
 
@@ -170,17 +170,17 @@ def read_settings(path: Path) -> BotSettings:
     beside = path.parent
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
-        for key in LISTS & data.keys():
+        for key in LIST_KEYS & data.keys():
             if isinstance(data[key], str):
                 data[key] = [data[key]]
-        for key in data.keys() - set(KEYS):
-            raise BadBotSettings(f"{key}: unknown key; {suggest_name(key, KEYS)}")
+        for key in data.keys() - set(BOT_FILE_KEYS):
+            raise BadBotSettings(f"{key}: unknown key; {suggest_name(key, BOT_FILE_KEYS)}")
         content = msgspec.convert(data, BotFile, dec_hook=lambda _, file: beside / file)
     except OSError as error:
         raise BadBotSettings(f"cannot read {path}: {error.strerror}") from None
     except msgspec.ValidationError as error:
         why, _, place = str(error).replace("`", "").partition(" - at $.")
-        raise BadBotSettings(f"{path}: {place}: {why[0].lower()}{_toml_terms(why[1:])}") from None
+        raise BadBotSettings(f"{path}: {place}: {why[0].lower()}{_toml_type_names(why[1:])}") from None
     except ValueError as error:  # from TOML or the encoding
         raise BadBotSettings(f"{path}: {error}") from None
     try:
@@ -198,9 +198,11 @@ def read_settings(path: Path) -> BotSettings:
     return replace(settings, engine=resolve_path(content.engine), game=tuple(map(resolve_path, content.game)))
 
 
-def _toml_terms(types: str) -> str:
+def _toml_type_names(types: str) -> str:
     """Return the part `types` of a msgspec error message with TOML's words for the types.
 
     The alternative `null` is left out, because TOML has no null: a key is left out instead.
     """
-    return re.sub(r"\b\w+\b", lambda word: TYPES.get(word[0], word[0]), types.replace(" | null", ""))
+    return re.sub(
+        r"\b\w+\b", lambda word: TOML_TYPE_NAMES.get(word[0], word[0]), types.replace(" | null", "")
+    )

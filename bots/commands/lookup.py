@@ -13,7 +13,7 @@ from arena.games.hexapawn import MAX_SIDE, Hexapawn
 from arena.maps.game_on_map import make_game_on_map, require_maps
 from arena.maps.loader import MapError
 
-SIZE: Mapping[str, IntegerOption] = {
+HEXAPAWN_SIZE_OPTIONS: Mapping[str, IntegerOption] = {
     "width": IntegerOption(3, 1, MAX_SIDE),
     "height": IntegerOption(3, 3, MAX_SIDE),
 }
@@ -24,7 +24,7 @@ def load_game(game: str, map: str) -> AnyGame:
     """Return the game named `game` on the map `map`. `hexapawn:width=4,height=5` sets the size. Raises UsageError."""
     try:
         if game.startswith(f"{Hexapawn.name}:"):
-            size = parse_spec(game, {Hexapawn.name: SIZE}, "game")
+            size = parse_spec(game, {Hexapawn.name: HEXAPAWN_SIZE_OPTIONS}, "game")
             return cast("AnyGame", Hexapawn(size.get_integer("width"), size.get_integer("height")))
         name = register_game(game)
         require_maps(name, map)

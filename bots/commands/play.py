@@ -13,7 +13,7 @@ from arena.bots.api.bot import Match, Thinking
 from arena.bots.client.local_match import LocalMatch
 from arena.bots.client.state.moves import BadChoice
 from arena.bots.commands.lookup import load_engine, load_game
-from arena.bots.engines.registry import Engine, why_incompatible
+from arena.bots.engines.registry import Engine, incompatibility_reason
 from arena.console import (
     AdjudicateOption,
     CommandError,
@@ -77,7 +77,7 @@ def play(
         raise UsageError(f"--adjudicate: {error}") from None
     opponent = load_engine(engine)
     rules = load_game(game, map)
-    why = why_incompatible(engine, rules)
+    why = incompatibility_reason(engine, rules)
     if why is not None:
         raise UsageError(why)
     why = unusable_table_reason(adjudication, rules)
@@ -114,7 +114,7 @@ def _open_match(
     )
     typer.echo(f"{opponent.name} prepares …")
     try:
-        return LocalMatch(opponent.make, match, engine, adjudication)
+        return LocalMatch(opponent.make_bot, match, engine, adjudication)
     except Exception as error:
         raise CommandError(f"{opponent.name} cannot play this: {type(error).__name__}: {error}") from error
 

@@ -34,15 +34,15 @@ from arena.maps.terminal import print_position
 from arena.match.replay import Replay, verify_record
 from arena.protocol.record import RECORD_BYTES, BadRecord, Record, from_line, read_numbered_records
 
-KEYS = "Enter, space or → next   ← back   g first   G last   q quit"
-FORWARD = {"\r", "\n", " ", "n", "l", "j", "\x1b[C", "\x1b[B", "\x1bOC", "\x1bOB"}
-BACK = {"p", "b", "h", "k", "\x1b[D", "\x1b[A", "\x1bOD", "\x1bOA", "\x7f", "\b"}
-FIRST = {"g", "\x1b[H", "\x1bOH"}
-LAST = {"G", "\x1b[F", "\x1bOF"}
-QUIT = {"q", "Q", "\x1b", "\x04"}
+KEY_HELP = "Enter, space or → next   ← back   g first   G last   q quit"
+FORWARD_KEYS = {"\r", "\n", " ", "n", "l", "j", "\x1b[C", "\x1b[B", "\x1bOC", "\x1bOB"}
+BACK_KEYS = {"p", "b", "h", "k", "\x1b[D", "\x1b[A", "\x1bOD", "\x1bOA", "\x7f", "\b"}
+FIRST_KEYS = {"g", "\x1b[H", "\x1bOH"}
+LAST_KEYS = {"G", "\x1b[F", "\x1bOF"}
+QUIT_KEYS = {"q", "Q", "\x1b", "\x04"}
 
 
-_ADDRESS = re.compile(r"(https?://[^/#?]+)/(?:#/)?(?:match|api/record)/([^/#?]+)(?:/\d+)?")
+_MATCH_URL = re.compile(r"(https?://[^/#?]+)/(?:#/)?(?:match|api/record)/([^/#?]+)(?:/\d+)?")
 
 
 def register(app: typer.Typer) -> None:
@@ -213,20 +213,20 @@ def _step_through(replay: Replay) -> None:
             typer.echo(replay.describe_move(ply))
         typer.echo()
         print_position(replay.game, replay.positions[ply], out)
-        typer.echo(f"\n{ply} of {replay.plies} plies   {KEYS}")
+        typer.echo(f"\n{ply} of {replay.plies} plies   {KEY_HELP}")
         try:
             key = typer.getchar()
         except EOFError:
             return
-        if key in FORWARD:
+        if key in FORWARD_KEYS:
             ply = min(ply + 1, replay.plies)
-        elif key in BACK:
+        elif key in BACK_KEYS:
             ply = max(ply - 1, 0)
-        elif key in FIRST:
+        elif key in FIRST_KEYS:
             ply = 0
-        elif key in LAST:
+        elif key in LAST_KEYS:
             ply = replay.plies
-        elif key in QUIT:
+        elif key in QUIT_KEYS:
             return
 
 
@@ -250,7 +250,7 @@ def load_records(source: str) -> list[tuple[int, Record]]:
 
 
 def _fetch_record(address: str) -> Record:
-    parts = _ADDRESS.fullmatch(address)
+    parts = _MATCH_URL.fullmatch(address)
     if parts is None:
         raise UsageError(
             f"{address!r:.120} is not a match URL: copy it from the page, e.g. http://HOST:PORT/match/ID"

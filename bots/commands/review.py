@@ -10,7 +10,7 @@ from msgspec.structs import asdict
 from rich.table import Table
 
 from arena.bots.api.engine_spec import BadSpec
-from arena.bots.engines.perfect import why_unplayable
+from arena.bots.engines.perfect import unplayable_reason
 from arena.bots.evaluators.catalogue import UnknownEvaluator
 from arena.bots.evaluators.linear import BadWeights
 from arena.bots.review.analysis import (
@@ -22,7 +22,7 @@ from arena.bots.review.analysis import (
     parse_engine,
 )
 from arena.bots.review.review import (
-    ENGINE,
+    TABLEBASE_ENGINE,
     ReviewedMove,
     SolvedMove,
     player_reviews,
@@ -44,7 +44,7 @@ def print_review(
 ) -> None:
     """Analyse the moves of a match and print the result. Raises UsageError or CommandError."""
     solved = _load_solved_moves(replay)
-    if engine == ENGINE:
+    if engine == TABLEBASE_ENGINE:
         _review_by_table(replay, solved, json, svg)
         return
     reviews: list[ReviewedMove] = []
@@ -108,7 +108,7 @@ def _review_by_table(
     replay: Replay, solved: list[SolvedMove] | None, json: Path | None, svg: Path | None
 ) -> None:
     if solved is None:
-        raise UsageError(f"--analyse perfect: {why_unplayable(replay.game)}")
+        raise UsageError(f"--analyse perfect: {unplayable_reason(replay.game)}")
     if svg is not None:
         raise UsageError(
             "--svg draws search values: give --analyse alphabeta, or another engine that searches"

@@ -15,11 +15,11 @@ from arena.bots.commands.compare import compare_command
 from arena.bots.commands.lookup import load_game
 from arena.bots.evaluators import BadWeights, UnknownEvaluator
 from arena.bots.review.analysis import (
-    NODES,
-    NODES_IN_PYTHON,
-    PLAYING,
-    REFERENCE,
+    DEFAULT_NODES,
+    DEFAULT_PYTHON_NODES,
+    ENGINE_OPTIONS,
     REFERENCE_DEPTH,
+    REFERENCE_OPTIONS,
     EngineAnalyst,
     SearchLimits,
     SearchTooLarge,
@@ -56,7 +56,7 @@ from arena.games.explicit import Explicit, NodeWithoutValue
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.solved.header import BadTable
 
-SEARCHING_ONCE = [name for name in REFERENCE if name not in PLAYING]
+REFERENCE_ONLY = [name for name in REFERENCE_OPTIONS if name not in ENGINE_OPTIONS]
 
 NodesOption = Annotated[
     int | None,
@@ -65,7 +65,7 @@ NodesOption = Annotated[
         metavar="N",
         min=100,
         max=10**12,
-        help=f"Node limit of a search; default: {NODES:,}, or {NODES_IN_PYTHON:,} in Python.",
+        help=f"Node limit of a search; default: {DEFAULT_NODES:,}, or {DEFAULT_PYTHON_NODES:,} in Python.",
     ),
 ]
 TimeOption = Annotated[
@@ -210,8 +210,8 @@ def analyse_command(
         typer.Option(
             "--engine",
             metavar="ENGINE",
-            help=f"Engine, as it plays: {', '.join(PLAYING)}, with options. Reference algorithm: "
-            f"NAME:reference, {', '.join(SEARCHING_ONCE)}.",
+            help=f"Engine, as it plays: {', '.join(ENGINE_OPTIONS)}, with options. Reference algorithm: "
+            f"NAME:reference, {', '.join(REFERENCE_ONLY)}.",
         ),
     ] = "alphabeta",
     nodes: NodesOption = None,

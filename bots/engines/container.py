@@ -19,17 +19,23 @@ from pathlib import Path
 from typing import Any
 
 from arena.bots.api.bot import Clock, Crash, Thinking
-from arena.bots.api.engine_spec import IMAGE, IMAGE_SEPARATOR, SUBMISSION, BadSpec, container_bot_name
+from arena.bots.api.engine_spec import (
+    IMAGE_PREFIX,
+    IMAGE_SEPARATOR,
+    SUBMISSION_PREFIX,
+    BadSpec,
+    container_bot_name,
+)
 from arena.bots.engines.from_program import ProgramBot
-from arena.bots.engines.registry import NAME_LENGTH, Engine
-from arena.bots.engines.submission import unpack
+from arena.bots.engines.registry import MAX_NAME_LENGTH, Engine
+from arena.bots.engines.submission import unpack_submission
 from arena.cores import container_cpu_ms
 
-OWN_IMAGE = "riskless-arena"
+DEFAULT_IMAGE = "riskless-arena"
 """Container image of a submission whose spec names none."""
-REFERENCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,299}")
+IMAGE_REFERENCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,299}")
 """Pattern of a valid reference of a container image."""
-INSIDE = "/bot"
+MOUNT_POINT = "/bot"
 """Path in the container at which the unpacked submission is mounted."""
 LIMITS = (
     "--network=none",
@@ -53,12 +59,12 @@ LIMITS = (
 """
 PODMAN_LIMITS = ("--read-only-tmpfs=false",)
 """Further options for Podman, which otherwise adds writable folders in memory."""
-BOUNDS = {
+LIMIT_TEMPLATES = {
     "docker": "{{.MemoryLimit}} {{.PidsLimit}} {{.CPUCfsQuota}}",
     "podman": "{{range .Host.CgroupControllers}}{{.}} {{end}}",
 }
 """Templates for `docker info` and `podman info` that print which limits the tool can set on a container."""
-REAP = 'read -r _; "$1" rm --force "$2"; rm -rf "$3"'
+REMOVE_SCRIPT = 'read -r _; "$1" rm --force "$2"; rm -rf "$3"'
 """Shell script that waits for the end of its standard input, and then removes a container and a folder.
 
 Its input also ends if the process that runs the bot is killed. Its arguments are the path of the container engine, the
@@ -87,9 +93,9 @@ class Container:
         more = [f"--name={name}", f"--cpus={min(threads, os.cpu_count() or 1)}", *_core_options()]
         command: list[str] = []
         if self.submission is not None:
-            first, *command = unpack(self.submission, folder)
-            mount = f"--mount=type=bind,source={folder},target={INSIDE},readonly"
-            more += [mount, f"--workdir={INSIDE}", f"--entrypoint={first}"]
+            first, *command = unpack_submission(self.submission, folder)
+            mount = f"--mount=type=bind,source={folder},target={MOUNT_POINT},readonly"
+            more += [mount, f"--workdir={MOUNT_POINT}", f"--entrypoint={first}"]
         if Path(self.program).name == "podman":
             more += PODMAN_LIMITS
         self._run("create", "--rm", "--interactive", "--pull=never", *LIMITS, *more, self.image, *command)
@@ -137,14 +143,14 @@ def container_engine(spec: str, logs: Path | None = None) -> Engine:
     logs: folder for the standard error of each match's container, as MATCH.log
     """
     image, submission = _split_spec(spec)
-    if REFERENCE.fullmatch(image) is None:
+    if IMAGE_REFERENCE.fullmatch(image) is None:
         raise BadSpec(f"{image!r:.100} is not a valid image: give a name, NAME@sha256:DIGEST, or an id")
     if submission is not None:
         with tempfile.TemporaryDirectory() as folder:
-            unpack(submission, Path(folder))
+            unpack_submission(submission, Path(folder))
     container = Container(_find_container_engine(), image, submission).with_image_id()
     return Engine(
-        container_bot_name(spec)[:NAME_LENGTH] or "container", spec, lambda: ContainerBot(container, logs)
+        container_bot_name(spec)[:MAX_NAME_LENGTH] or "container", spec, lambda: ContainerBot(container, logs)
     )
 
 
@@ -164,7 +170,7 @@ class ContainerBot(ProgramBot):
     def prepare(self) -> None:
         folder = tempfile.mkdtemp(prefix="arena-box-")
         self._reaper = subprocess.Popen(  # noqa: S603
-            ["/bin/sh", "-c", REAP, "sh", self._container.program, self._name, folder],
+            ["/bin/sh", "-c", REMOVE_SCRIPT, "sh", self._container.program, self._name, folder],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -201,7 +207,7 @@ class ContainerBot(ProgramBot):
 def _find_container_engine() -> str:
     """Return the path of the container engine: Docker, or Podman if Docker is missing or not running. Raises BadSpec."""
     reasons = []
-    for tool, template in BOUNDS.items():
+    for tool, template in LIMIT_TEMPLATES.items():
         program = shutil.which(tool)
         if program is None:
             continue
@@ -238,10 +244,10 @@ def _run_container_engine(program: str, *arguments: str) -> subprocess.Completed
 
 def _split_spec(spec: str) -> tuple[str, Path | None]:
     """Return the image and the zip file of a spec. The zip file is None for the spec `image:NAME`."""
-    if not spec.startswith(SUBMISSION):
-        return spec.removeprefix(IMAGE), None
-    file, separator, image = spec.removeprefix(SUBMISSION).partition(IMAGE_SEPARATOR)
-    return image if separator else OWN_IMAGE, Path(file)
+    if not spec.startswith(SUBMISSION_PREFIX):
+        return spec.removeprefix(IMAGE_PREFIX), None
+    file, separator, image = spec.removeprefix(SUBMISSION_PREFIX).partition(IMAGE_SEPARATOR)
+    return image if separator else DEFAULT_IMAGE, Path(file)
 
 
 def _core_options() -> list[str]:

@@ -34,7 +34,7 @@ class SearchForm:
     """Spec with only the options that the form knows."""
     compiled: bool
     """True if the search is compiled."""
-    why: str = ""
+    python_reason: str = ""
     """Reason for a search in Python, such as `its compiled search …`.
 
     It is empty if the search is compiled, or if the engine has only one form.
@@ -50,9 +50,9 @@ def choose_form(spec: Spec, game: Game[Any, Any] | None = None) -> SearchForm:
         check_evaluator(spec, game)
     if spec.name not in FORMS:
         return SearchForm(spec, compiled=False)
-    why = _why_python(spec, game)
+    why = _python_reason(spec, game)
     return (
-        SearchForm(python_spec(spec, why), compiled=False, why=why)
+        SearchForm(python_spec(spec, why), compiled=False, python_reason=why)
         if why
         else SearchForm(_compiled_spec(spec), compiled=True)
     )
@@ -116,7 +116,7 @@ def _compiled_spec(spec: Spec) -> Spec:
     return _without_options(spec, *COURSE_OPTIONS)
 
 
-def _why_python(spec: Spec, game: Game[Any, Any] | None) -> str:
+def _python_reason(spec: Spec, game: Game[Any, Any] | None) -> str:
     """Return why the engine has no compiled search here, or an empty string if it has one."""
     if spec.values.get("evaluator") == OUTCOMES or str(spec.values.get("evaluator")).endswith(OUTCOMES_FILE):
         return "its compiled search does not support tables of outcomes"

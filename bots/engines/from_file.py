@@ -14,7 +14,7 @@ from arena.bots.api.engine_spec import BadSpec
 from arena.games.loading import describe_load_error, find_class, run_file, split_spec
 
 _PREFIX = "arena_bot_file_"
-_CALLED = {
+_METHOD_PARAMETERS = {
     "prepare": (),
     "choose": ("position", "clock"),
     "opponent_moved": ("move", "position"),
@@ -56,7 +56,7 @@ def _check_signatures(file: str, bot: type[Bot]) -> None:
         inspect.signature(bot).bind()
     except TypeError as error:
         raise BadSpec(f"{file}: {bot.__name__} must accept no arguments in __init__: {error}") from None
-    for name, parameters in _CALLED.items():
+    for name, parameters in _METHOD_PARAMETERS.items():
         method = getattr(bot, name)
         try:
             inspect.signature(method).bind(None, *parameters)

@@ -16,11 +16,11 @@ from arena.bots.api.engine_spec import BadSpec
 from arena.bots.engines.program import Program, ProgramFault, RequestCancelled, excerpt
 from arena.bots.engines.registry import Engine
 
-READY = '{"ready": true}'
+READY_ANSWER = '{"ready": true}'
 """Program's answer to the message that starts a match."""
 EXIT_SECONDS = 0.3
 """Seconds that the program has to exit by itself after the match, before it is killed."""
-MAX_LINES = 1000
+MAX_KEPT_LINES = 1000
 """Maximum number of lines of a program's standard error kept for a match. Further lines are read and dropped."""
 
 
@@ -72,10 +72,10 @@ class ProgramBot(Bot):
             "threads": match.threads,
             "setup": self.game.setup(),
         }
-        answer = self._request(self._running, start, READY)
+        answer = self._request(self._running, start, READY_ANSWER)
         if answer.get("ready") is not True:
             raise Crash(
-                f"the program must answer the start with {READY}, not {excerpt(json.dumps(answer).encode())}"
+                f"the program must answer the start with {READY_ANSWER}, not {excerpt(json.dumps(answer).encode())}"
             )
 
     def opponent_moved(self, move: Any, position: Any) -> None:  # noqa: ARG002
@@ -148,13 +148,13 @@ class ProgramBot(Bot):
     def _handle_line(self, line: str) -> None:
         """Handle a line of the program's standard error. Called in a thread of `Program`."""
         self._lines += 1
-        if self._lines <= MAX_LINES:
+        if self._lines <= MAX_KEPT_LINES:
             self._log_line(line)
             if self._log is not None:
                 self._log.write(f"{line}\n")
                 self._log.flush()
-        elif self._lines == MAX_LINES + 1:
-            self._log_line(f"more than {MAX_LINES} lines on its standard error; the rest is not kept")
+        elif self._lines == MAX_KEPT_LINES + 1:
+            self._log_line(f"more than {MAX_KEPT_LINES} lines on its standard error; the rest is not kept")
 
     def _log_line(self, line: str) -> None:
         print(f"match {self.match.id:.8}: {line}", file=sys.stderr, flush=True)  # noqa: T201 - for the bot's author

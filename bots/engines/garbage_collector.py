@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Lock
 
-COLLECT_SECONDS = 60.0
+COLLECT_INTERVAL_SECONDS = 60.0
 """Minimum number of seconds between two full collections.
 
 With the compiled search loaded, a full collection takes a tenth of a second, as long as a whole match may take.
@@ -22,7 +22,7 @@ Searches create few cycles in that time.
 """
 
 
-class Collector:
+class GarbageCollector:
     """Garbage collector of this process, paused while any bot thinks. All bots share one instance."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -56,17 +56,17 @@ class Collector:
     def collect(self) -> None:
         """Run a full collection, which includes the objects created while collection was paused. Call it between matches.
 
-        It does nothing while a bot thinks, within `COLLECT_SECONDS` of the last full collection, or if collection has not
+        It does nothing while a bot thinks, within `COLLECT_INTERVAL_SECONDS` of the last full collection, or if collection has not
         been paused since then.
         """
         with self._lock:
             now = self._clock()
-            if self._has_frozen and not self._active and now - self._tidied >= COLLECT_SECONDS:
+            if self._has_frozen and not self._active and now - self._tidied >= COLLECT_INTERVAL_SECONDS:
                 gc.unfreeze()
                 gc.collect()
                 self._has_frozen = False
                 self._tidied = now
 
 
-COLLECTOR = Collector()
+GARBAGE_COLLECTOR = GarbageCollector()
 """Collector shared by all engines of this process."""

@@ -18,7 +18,7 @@ from threading import Event
 from typing import IO, Any
 
 from arena.bots.api.bot import Bot, Clock, Ending, Match, Resign, assign_match, request_move
-from arena.bots.engines.from_program import READY, ProgramBot
+from arena.bots.engines.from_program import READY_ANSWER, ProgramBot
 from arena.bots.engines.registry import Engine, make_engine
 from arena.games.catalogue import make_game
 from arena.games.core import Player
@@ -57,7 +57,7 @@ def play_match(bot: Bot, messages: Iterator[Message], output: IO[str]) -> None:
                     match = _parse_match(message)
                     assign_match(bot, match)
                     bot.prepare()
-                    send(json.loads(READY))
+                    send(json.loads(READY_ANSWER))
                 case "turn" if match is not None:
                     position = match.game.position_from_data(message["position"])
                     send(_answer_turn(bot, match, position, message))
@@ -114,7 +114,7 @@ def main() -> None:
     # The bot's own output must not mix with the answers.
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    play_match(make_engine(sys.argv[1]).make(), map(json.loads, sys.stdin), answers)
+    play_match(make_engine(sys.argv[1]).make_bot(), map(json.loads, sys.stdin), answers)
 
 
 if __name__ == "__main__":

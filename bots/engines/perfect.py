@@ -24,7 +24,7 @@ class PerfectBot(Bot):
     """
 
     def prepare(self) -> None:
-        why = why_unplayable(self.game)
+        why = unplayable_reason(self.game)
         solution = None if why else solution_of(self.game)
         if solution is None:
             raise Resign(why)
@@ -50,7 +50,7 @@ def count_losing_replies(solution: Solution, position: Armies, move: Move) -> in
     return sum(truth.result is SolvedResult.LOSS for _, truth in solution.move_values(after))
 
 
-def why_unplayable(game: Game[Any, Any]) -> str:
+def unplayable_reason(game: Game[Any, Any]) -> str:
     """Return why `perfect` cannot play a game, in one line; empty if it can."""
     why = unsolved_reason(game)
     return why and f"perfect: {why}"
@@ -74,7 +74,7 @@ def solution_for(spec: Spec, game: Game[Any, Any]) -> Solution | None:
         raise BadSpec(f"{spec.name}: {error}") from None
 
 
-def why_no_table(spec: Spec, solution: Solution | None, game: Game[Any, Any]) -> str:
+def missing_table_reason(spec: Spec, solution: Solution | None, game: Game[Any, Any]) -> str:
     """Return why an engine with the option `truth` searches without a tablebase, in one line.
 
     The line is empty if the engine has a tablebase, or does not use the option.

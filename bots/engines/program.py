@@ -20,14 +20,14 @@ from collections.abc import Callable, Mapping, Sequence
 from queue import Empty, Queue, SimpleQueue
 from typing import IO, Any
 
-MAX_LINE = 64 * 1024
+MAX_LINE_BYTES = 64 * 1024
 """Maximum length of a line from the program, in bytes."""
 MAX_QUEUED_LINES = 64
 """Maximum number of lines that are read from the program before they are needed.
 
 A program that writes more is blocked until some are used.
 """
-MAX_EXCERPT = 120
+MAX_EXCERPT_LENGTH = 120
 """Maximum number of characters of an invalid line in an error message."""
 POLL_SECONDS = 0.02
 """Seconds between checks whether an answer is still needed."""
@@ -95,7 +95,7 @@ class Program:
         answer.
         """
         if self._has_requested:
-            self._expect_silence()
+            self._require_no_output()
         self._has_requested = True
         began = time.monotonic()
         self.send(message)
@@ -127,7 +127,7 @@ class Program:
         for thread in self._threads:
             thread.join(DRAIN_SECONDS)
 
-    def _expect_silence(self) -> None:
+    def _require_no_output(self) -> None:
         try:
             line = self._in.get_nowait()
         except Empty:
@@ -162,7 +162,7 @@ class Program:
 
     def _read_lines(self) -> None:
         with os.fdopen(_require_pipe(self._process.stdout).fileno(), "rb", closefd=False) as pipe:
-            while line := pipe.readline(MAX_LINE + 1):
+            while line := pipe.readline(MAX_LINE_BYTES + 1):
                 if line.strip() and not self._closed.is_set():
                     self._in.put(line)
         _require_pipe(self._process.stdout).close()
@@ -171,9 +171,9 @@ class Program:
 
     def _read_stderr(self) -> None:
         with os.fdopen(_require_pipe(self._process.stderr).fileno(), "rb", closefd=False) as pipe:
-            while line := pipe.readline(MAX_LINE):
+            while line := pipe.readline(MAX_LINE_BYTES):
                 text = _printable(line.decode(errors="replace").rstrip())
-                self._last_line.append(text[:MAX_EXCERPT])
+                self._last_line.append(text[:MAX_EXCERPT_LENGTH])
                 self._on_line(text)
         _require_pipe(self._process.stderr).close()
 
@@ -185,8 +185,8 @@ def _require_pipe(pipe: IO[bytes] | None) -> IO[bytes]:
 
 
 def _parse_answer(line: bytes, example: str) -> dict[str, Any]:
-    if len(line) > MAX_LINE:
-        raise ProgramFault(f"the program wrote a line of more than {MAX_LINE} bytes: {excerpt(line)}")
+    if len(line) > MAX_LINE_BYTES:
+        raise ProgramFault(f"the program wrote a line of more than {MAX_LINE_BYTES} bytes: {excerpt(line)}")
     try:
         answer = json.loads(line)
     except (ValueError, RecursionError):
@@ -200,8 +200,8 @@ def _parse_answer(line: bytes, example: str) -> dict[str, Any]:
 
 def excerpt(line: bytes) -> str:
     """Return the beginning of a program's line in printable characters, for an error message."""
-    text = _printable(line[: 4 * MAX_EXCERPT].decode(errors="replace").strip())
-    return f"{text[:MAX_EXCERPT]}…" if len(text) > MAX_EXCERPT else text
+    text = _printable(line[: 4 * MAX_EXCERPT_LENGTH].decode(errors="replace").strip())
+    return f"{text[:MAX_EXCERPT_LENGTH]}…" if len(text) > MAX_EXCERPT_LENGTH else text
 
 
 def _printable(text: str) -> str:

@@ -12,7 +12,7 @@ from arena.bots.client.worker import BotFactory
 from arena.bots.compiled.availability import has_engine_extra
 from arena.bots.engines.forms import choose_form, reported_options
 from arena.bots.engines.from_file import engine_name, load_bot_class
-from arena.bots.engines.perfect import PerfectBot, solution_for, why_unplayable
+from arena.bots.engines.perfect import PerfectBot, solution_for, unplayable_reason
 from arena.bots.engines.searching import SearchingBot
 from arena.bots.engines.simple import GreedyBot, RandomBot
 from arena.bots.evaluators.catalogue import NAMES as EVALUATORS
@@ -21,9 +21,9 @@ from arena.games.core import Game
 from arena.games.loading import is_file_spec
 from arena.protocol.engines import EngineInfo
 
-NAME_LENGTH = 64
+MAX_NAME_LENGTH = 64
 """Maximum length of an engine's name sent to a server, in characters."""
-TEXT_LENGTH = 200
+MAX_OPTION_LENGTH = 200
 """Maximum length of an option's value sent to a server, in characters."""
 
 
@@ -35,7 +35,7 @@ class Engine:
     """Short name: a built-in engine's name, or the name of the file, the program or the container image."""
     spec: str
     """Spec from which the engine was made."""
-    make: BotFactory
+    make_bot: BotFactory
     """Function that creates a bot for one match."""
     parsed: Spec | None = None
     """Parsed spec of a built-in engine; None for a file, a program or a container."""
@@ -47,9 +47,9 @@ class Engine:
         program or a container it has only the name.
         """
         if self.parsed is None:
-            return EngineInfo(self.name[:NAME_LENGTH] or "?")
+            return EngineInfo(self.name[:MAX_NAME_LENGTH] or "?")
         values = reported_options(self.parsed)
-        options = {name: value[:TEXT_LENGTH] for name, value in values.items() if name != "threads"}
+        options = {name: value[:MAX_OPTION_LENGTH] for name, value in values.items() if name != "threads"}
         return EngineInfo(self.name, options, engine_threads(self.parsed, cores))
 
 
@@ -72,7 +72,7 @@ def make_engine(spec: str) -> Engine:
     return Engine(parsed.name, spec, lambda: _make_bot(parsed), parsed)
 
 
-def why_incompatible(spec: str, game: Game[Any, Any]) -> str | None:
+def incompatibility_reason(spec: str, game: Game[Any, Any]) -> str | None:
     """Return why the built-in engine of `spec` cannot play `game`, in one line, or None if it can.
 
     Return None also for a file, whose bot cannot be checked, and for a spec that `make_engine` rejects.
@@ -86,7 +86,7 @@ def why_incompatible(spec: str, game: Game[Any, Any]) -> str | None:
         solution_for(parsed, game)
     except BadSpec as error:
         return str(error)
-    return (why_unplayable(game) or None) if parsed.name == "perfect" else None
+    return (unplayable_reason(game) or None) if parsed.name == "perfect" else None
 
 
 def _make_bot(spec: Spec) -> Bot:

@@ -18,8 +18,8 @@ from arena.bots.api.bot import Bot, Clock, Ending, Match, Resign, Thinking
 from arena.bots.api.budget import Budget, DeepeningRule, plan
 from arena.bots.api.engine_spec import BadSpec, Spec
 from arena.bots.engines.forms import choose_form
-from arena.bots.engines.garbage_collector import COLLECTOR
-from arena.bots.engines.perfect import solution_for, to_search_value, why_no_table
+from arena.bots.engines.garbage_collector import GARBAGE_COLLECTOR
+from arena.bots.engines.perfect import missing_table_reason, solution_for, to_search_value
 from arena.bots.engines.repetition import SeenPositions
 from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.deepening import NO_LIMIT, Report, deepen
@@ -27,9 +27,9 @@ from arena.bots.search.play import AlphaBeta, Jamboree, Minimax, Search, Table, 
 from arena.solved.header import BadTable
 from arena.solved.solved_value import DRAW, SolvedValue
 
-STALLS_KEPT = 8
+MAX_STALLS = 8
 """Number of recent searches whose longest stall (`Deadline.stall`) is remembered."""
-WARM_UP = 0.05
+WARM_UP_SECONDS = 0.05
 """Seconds for which the warm-up search before the first turn runs."""
 WARM_UP_NODES = 1_000
 """Node limit of the warm-up search of an engine with a node limit for its moves.
@@ -38,7 +38,7 @@ A time limit would leave a different transposition table in every match, so that
 """
 
 
-UNLIMITED = Budget(math.inf, math.inf)
+UNLIMITED_BUDGET = Budget(math.inf, math.inf)
 
 
 class Backend(Protocol):
@@ -124,8 +124,8 @@ def make_backend(spec: Spec, match: Match) -> Backend:
         from arena.bots.compiled.backend import CompiledBackend  # noqa: PLC0415 - an extra, and slow to load
 
         return CompiledBackend(backend.spec, match)
-    if backend.why:
-        _log_line(f"{spec.name} searches in Python: {backend.why}")
+    if backend.python_reason:
+        _log_line(f"{spec.name} searches in Python: {backend.python_reason}")
     return PythonBackend(backend.spec, match)
 
 
@@ -171,7 +171,7 @@ class SearchingBot(Bot):
         self._spec = spec
         self._ahead = False
         """True if the last search valued the position as better than a draw for this bot."""
-        self._stalls: deque[float] = deque(maxlen=STALLS_KEPT)
+        self._stalls: deque[float] = deque(maxlen=MAX_STALLS)
 
     def prepare(self) -> None:
         try:
@@ -180,12 +180,12 @@ class SearchingBot(Bot):
         except (BadSpec, BadTable) as error:
             raise Resign(str(error)) from None
         self._seen = SeenPositions(self.game)
-        if why := why_no_table(self._spec, self._solution, self.game):
+        if why := missing_table_reason(self._spec, self._solution, self.game):
             _log_line(why)
         # Warm up: afterwards everything is loaded, and the delays of a busy machine are measured.
         nodes = self._spec.get_integer("nodes")
         self._nodes = nodes or NO_LIMIT
-        deadline = Deadline(time.monotonic() + (math.inf if nodes else WARM_UP), lambda: self.stopped)
+        deadline = Deadline(time.monotonic() + (math.inf if nodes else WARM_UP_SECONDS), lambda: self.stopped)
         self._search(self.game.start(), deadline, max_nodes=min(nodes, WARM_UP_NODES) or NO_LIMIT)
 
     def choose(self, position: Any, clock: Clock) -> Any:
@@ -237,7 +237,7 @@ class SearchingBot(Bot):
         position: Any,
         deadline: Deadline,
         start: float = 0.0,
-        budget: Budget = UNLIMITED,
+        budget: Budget = UNLIMITED_BUDGET,
         moves: Sequence[Any] | None = None,
         *,
         max_nodes: int,
@@ -245,7 +245,7 @@ class SearchingBot(Bot):
         best: Report[Any] | None = None
         rule: DeepeningRule[Any] = DeepeningRule(budget)
         depth = self._spec.get_integer("depth")
-        with COLLECTOR.paused():
+        with GARBAGE_COLLECTOR.paused():
             for report in self._backend.reports(position, deadline.is_over, depth, moves, max_nodes):
                 best = report
                 if rule.should_stop(report.move, time.monotonic() - start) or self.stopped:
@@ -258,4 +258,4 @@ class SearchingBot(Bot):
 
     def ended(self, ending: Ending) -> None:  # noqa: ARG002 - the result does not matter
         self._backend.close()
-        COLLECTOR.collect()
+        GARBAGE_COLLECTOR.collect()

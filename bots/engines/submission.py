@@ -11,35 +11,35 @@ from pathlib import Path, PurePosixPath
 
 from arena.bots.api.engine_spec import BadSpec
 
-SETTINGS = "bot.toml"
+SETTINGS_FILE = "bot.toml"
 """File at the top level of a submission that contains the bot's start command."""
-MAX_ZIP = 16 * 2**20
+MAX_ZIP_BYTES = 16 * 2**20
 """Maximum size of a submission's zip file, in bytes."""
-MAX_UNPACKED = 64 * 2**20
+MAX_UNPACKED_BYTES = 64 * 2**20
 """Maximum size of all unpacked files of a submission together, in bytes."""
 MAX_FILES = 1000
 """Maximum number of files and folders in a submission."""
-MAX_SETTINGS = 64 * 1024
+MAX_SETTINGS_BYTES = 64 * 1024
 """Maximum size of a submission's bot.toml, in bytes."""
-MAX_PATH = 200
+MAX_PATH_LENGTH = 200
 """Maximum length of a path in a submission, in characters."""
-PIECE = 64 * 1024
+CHUNK_BYTES = 64 * 1024
 """Number of bytes that are unpacked at a time."""
-METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+COMPRESSION_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Accepted compression methods. Others can need gigabytes of memory to unpack."""
-ENCRYPTED = 0x1
+ENCRYPTED_FLAG = 0x1
 """Flag bit of a zip file's entry that needs a password."""
 
 
-def unpack(file: Path, folder: Path) -> list[str]:
+def unpack_submission(file: Path, folder: Path) -> list[str]:
     """Unpack the submission `file` into the empty `folder`, and return the command that starts its bot there.
 
     Raises BadSpec.
     """
     try:
-        if file.stat().st_size > MAX_ZIP:
+        if file.stat().st_size > MAX_ZIP_BYTES:
             raise BadSpec(
-                f"{file}: more than {MAX_ZIP >> 20} MiB: leave out files that the bot does not need"
+                f"{file}: more than {MAX_ZIP_BYTES >> 20} MiB: leave out files that the bot does not need"
             )
         with zipfile.ZipFile(file) as archive:
             _unpack_entries(file, archive, folder)
@@ -53,14 +53,14 @@ def unpack(file: Path, folder: Path) -> list[str]:
         if isinstance(error, BadSpec):
             raise
         raise BadSpec(f"{file}: not a valid zip file: {str(error) or 'it ends too early'}") from None
-    return _read_command(file, folder / SETTINGS)
+    return _read_command(file, folder / SETTINGS_FILE)
 
 
 def _unpack_entries(file: Path, archive: zipfile.ZipFile, folder: Path) -> None:
     entries = archive.infolist()
     if len(entries) > MAX_FILES:
         raise BadSpec(f"{file}: {len(entries)} files: at most {MAX_FILES}")
-    budget = MAX_UNPACKED
+    budget = MAX_UNPACKED_BYTES
     for entry in entries:
         target = folder / _checked_path(file, entry)
         if entry.is_dir():
@@ -69,10 +69,10 @@ def _unpack_entries(file: Path, archive: zipfile.ZipFile, folder: Path) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         with archive.open(entry) as packed, target.open("xb") as unpacked:
             # The sizes given in the zip file may be false, so the unpacked bytes are counted.
-            while piece := packed.read(PIECE):
+            while piece := packed.read(CHUNK_BYTES):
                 budget -= len(piece)
                 if budget < 0:
-                    raise BadSpec(f"{file}: more than {MAX_UNPACKED >> 20} MiB when it is unpacked")
+                    raise BadSpec(f"{file}: more than {MAX_UNPACKED_BYTES >> 20} MiB when it is unpacked")
                 unpacked.write(piece)
         executable = (entry.external_attr >> 16) & stat.S_IXUSR
         target.chmod(0o755 if executable else 0o644)
@@ -89,19 +89,19 @@ def _checked_path(file: Path, entry: zipfile.ZipInfo) -> PurePosixPath:
     """
     name = entry.filename
     path = PurePosixPath(name)
-    label = f"{file}: {name[:MAX_PATH]!r}"
-    if len(name) > MAX_PATH or not name.isprintable() or "\\" in name:
+    label = f"{file}: {name[:MAX_PATH_LENGTH]!r}"
+    if len(name) > MAX_PATH_LENGTH or not name.isprintable() or "\\" in name:
         raise BadSpec(
-            f"{label}: a path has at most {MAX_PATH} printable characters, with / between its parts"
+            f"{label}: a path has at most {MAX_PATH_LENGTH} printable characters, with / between its parts"
         )
     if path.is_absolute() or ".." in path.parts or not path.parts:
         raise BadSpec(f"{label}: a path must lie inside the zip file, without a leading / and without ..")
     kind = stat.S_IFMT(entry.external_attr >> 16)
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
         raise BadSpec(f"{label}: must be a plain file, not a link or a device")
-    if entry.flag_bits & ENCRYPTED:
+    if entry.flag_bits & ENCRYPTED_FLAG:
         raise BadSpec(f"{label}: is encrypted: zip it without a password")
-    if entry.compress_type not in METHODS:
+    if entry.compress_type not in COMPRESSION_METHODS:
         raise BadSpec(f"{label}: must be deflated or stored, as zip does by default")
     return path
 
@@ -111,12 +111,12 @@ def _read_command(file: Path, settings: Path) -> list[str]:
 
     Raises BadSpec.
     """
-    where = f"{file}: {SETTINGS}"
+    where = f"{file}: {SETTINGS_FILE}"
     right = 'needs one of engine = "my_bot.py" or exec = "./my_bot"'
     if not settings.is_file():
         raise BadSpec(f"{where}: is missing at the top of the zip file; it {right}")
-    if settings.stat().st_size > MAX_SETTINGS:
-        raise BadSpec(f"{where}: more than {MAX_SETTINGS >> 10} KiB")
+    if settings.stat().st_size > MAX_SETTINGS_BYTES:
+        raise BadSpec(f"{where}: more than {MAX_SETTINGS_BYTES >> 10} KiB")
     try:
         settings_keys = tomllib.loads(settings.read_text(encoding="utf-8"))
     except ValueError as error:

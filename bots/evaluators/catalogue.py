@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from arena.bots.evaluators import riskless, tictactoe
-from arena.bots.evaluators.linear import FOLDER, Features, Weights, linear_evaluator, load_weights
+from arena.bots.evaluators.linear import WEIGHTS_FOLDER, Features, Weights, linear_evaluator, load_weights
 from arena.bots.evaluators.outcomes import category_evaluator, category_function, load_outcomes
 from arena.bots.search.problem import Evaluator
 from arena.bots.search.search_values import ESTIMATE_LIMIT, clamp_estimate
@@ -105,7 +105,7 @@ def evaluator_for(game: Game[P, M], name: str = "plain") -> Evaluator[P]:
         category_of = category_function(game)
         if category_of is None:
             raise UnknownEvaluator(f"{game.name} has no position categories: use plain")
-        path = FOLDER / f"{_family_name(game)}-{OUTCOMES_FILE}" if name == OUTCOMES else Path(name)
+        path = WEIGHTS_FOLDER / f"{_family_name(game)}-{OUTCOMES_FILE}" if name == OUTCOMES else Path(name)
         return category_evaluator(game, category_of, load_outcomes(path))
     if name.endswith(NETWORK_FILE):
         if not isinstance(game, Riskless):
@@ -123,7 +123,7 @@ def evaluator_for(game: Game[P, M], name: str = "plain") -> Evaluator[P]:
             return plain_evaluator(game)
         raise UnknownEvaluator(f"{game.name} has no features, so it cannot use a weights file: use plain")
     features, names = extractor
-    path = FOLDER / f"{_family_name(game)}.toml" if name == "features" else Path(name)
+    path = WEIGHTS_FOLDER / f"{_family_name(game)}.toml" if name == "features" else Path(name)
     return cast(
         "Evaluator[P]", linear_evaluator(features, names, scale_weights(game, load_weights(path, names)))
     )

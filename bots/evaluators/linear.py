@@ -38,10 +38,10 @@ def linear_evaluator(features: Features[P], names: Sequence[str], weights: Weigh
     return evaluate
 
 
-FOLDER = Path(__file__).parent / "weights"
+WEIGHTS_FOLDER = Path(__file__).parent / "weights"
 """Folder of the weights and outcomes that come with the project, in files named after their games."""
 
-LIMIT = 1_000_000
+MAX_WEIGHT = 1_000_000
 """Largest absolute weight that a weights file may contain."""
 
 
@@ -65,9 +65,9 @@ def load_weights(path: Path, names: Sequence[str]) -> Weights:
             raise BadWeights(f"{path}: weights.{name}: no such feature: choose from {', '.join(names)}")
     for name in names:
         weight = weights.get(name)
-        if isinstance(weight, bool) or not isinstance(weight, int) or abs(weight) > LIMIT:
+        if isinstance(weight, bool) or not isinstance(weight, int) or abs(weight) > MAX_WEIGHT:
             raise BadWeights(
-                f"{path}: weights.{name} must be a whole number up to ±{LIMIT} "
+                f"{path}: weights.{name} must be a whole number up to ±{MAX_WEIGHT} "
                 f"(hundredths of an army for each unit), not {weight!r:.40}"
             )
     return {name: weights[name] for name in names}

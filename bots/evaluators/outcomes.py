@@ -24,12 +24,12 @@ Counts = tuple[int, int, int]
 """Numbers of wins, draws and losses of the player to move."""
 CategoryFunction = Callable[[Any], Category]
 
-CERTAIN = 10_000
+CERTAIN_WIN_VALUE = 10_000
 """Value of a category whose matches were all won by the player to move, in hundredths of an army.
 
 A category without data has the value 0, like a draw.
 """
-STEPS = 8
+RACE_STEPS = 8
 """Number of steps into which a category of Riskless divides a lead in the race to the goal."""
 MAX_COUNT = 2
 """Largest count that a category distinguishes; larger counts are treated as equal to it."""
@@ -50,7 +50,7 @@ def category_function(game: Game[Any, Any]) -> CategoryFunction | None:
         def riskless_category(position: Any) -> Category:
             features, sign = count(position), game.player(position).sign
             race, attacks, exposed = (sign * features[place] for place in places)
-            step = abs(race) * STEPS // goal
+            step = abs(race) * RACE_STEPS // goal
             return (step if race >= 0 else -step, min(attacks, MAX_COUNT), min(exposed, MAX_COUNT))
 
         return riskless_category
@@ -83,7 +83,9 @@ def category_evaluator(
 
     A category that is not in `outcomes` has the value 0.
     """
-    values = {category: round(CERTAIN * expected_outcome(counts)) for category, counts in outcomes.items()}
+    values = {
+        category: round(CERTAIN_WIN_VALUE * expected_outcome(counts)) for category, counts in outcomes.items()
+    }
 
     def evaluate(position: Any) -> int:
         return game.player(position).sign * values.get(category_of(position), 0)

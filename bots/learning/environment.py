@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from arena.bots.compiled.batch import Batch
 
 
-TRIES = 100
+MAX_TRIES = 100
 """Number of random matches that are tried to find an opening that does not end the match."""
 
 
@@ -62,7 +62,7 @@ class Environment:
         Raises ValueError if none of a hundred random matches is that long.
         """
         game, dice = self.game, Random(seed)
-        for _ in range(TRIES):
+        for _ in range(MAX_TRIES):
             position = game.start()
             moves: list[Any] = []
             while game.outcome(position) is None:

@@ -10,7 +10,7 @@ from threading import Event
 from msgspec import UNSET
 
 from arena.bots.api.bot import Bot, Clock, Ending, Match, Resign, assign_match, request_move
-from arena.bots.client.state.machine import MAX_REASON
+from arena.bots.client.state.machine import MAX_REASON_LENGTH
 from arena.bots.client.state.moves import make_move_message
 from arena.bots.engines.registry import make_engine
 from arena.bots.learning.environment import Environment, make
@@ -70,7 +70,7 @@ def play_match(
     sides: dict[Player, _SeatedBot] = {}
     try:
         for seat, maker in zip(Player, (maxie, minnie), strict=True):
-            make_bot = make_engine(maker).make if isinstance(maker, str) else maker
+            make_bot = make_engine(maker).make_bot if isinstance(maker, str) else maker
             side = sides[seat] = _SeatedBot(make_bot(), terms, seat, referee)
             side.prepare()
         before: Player | None = None
@@ -140,10 +140,10 @@ class _SeatedBot:
         try:
             call()
         except Resign as why:
-            event = Resigned(seat, "resignation", str(why)[:MAX_REASON])
+            event = Resigned(seat, "resignation", str(why)[:MAX_REASON_LENGTH])
         except Exception as error:  # noqa: BLE001  an author's code may raise anything
             message = f"{method} raised {type(error).__name__}: {error}".splitlines()[0]
-            event = Resigned(seat, "crash", message[:MAX_REASON])
+            event = Resigned(seat, "crash", message[:MAX_REASON_LENGTH])
         else:
             return
         self._failed = True

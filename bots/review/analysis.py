@@ -44,14 +44,14 @@ REFERENCE_WORD = "reference"
 """Option that selects a reference algorithm instead of the engine of the same name."""
 REFERENCE_DEPTH = 4
 """Default depth of a reference algorithm, in plies."""
-NODES = 200_000
+DEFAULT_NODES = 200_000
 """Default number of nodes of a compiled search, which takes some tenths of a second."""
-OTHERS_NODES = 4
+FURTHER_MOVE_FACTOR = 4
 """Node budget of the search for each further move, as a multiple of the budget for the best move.
 
 It is larger so that the search reaches the same depth.
 """
-NODES_IN_PYTHON = 5_000
+DEFAULT_PYTHON_NODES = 5_000
 """Default number of nodes of a search in Python."""
 
 MAX_TRACED_NODES = 200_000
@@ -77,10 +77,10 @@ def _reference_options(name: str) -> Options:
     return options
 
 
-REFERENCE: Mapping[str, Options] = {name: _reference_options(name) for name in ALGORITHMS}
+REFERENCE_OPTIONS: Mapping[str, Options] = {name: _reference_options(name) for name in ALGORITHMS}
 """Options of each reference algorithm."""
 
-PLAYING: Mapping[str, Options] = {name: ENGINES[name] for name in ("minimax", "alphabeta", "jamboree")}
+ENGINE_OPTIONS: Mapping[str, Options] = {name: ENGINES[name] for name in ("minimax", "alphabeta", "jamboree")}
 """Options of each engine that searches."""
 
 
@@ -100,12 +100,12 @@ class SearchLimits:
             return self.nodes
         if self.seconds < math.inf or self.depth is not None:
             return NO_LIMIT
-        return NODES if compiled else NODES_IN_PYTHON
+        return DEFAULT_NODES if compiled else DEFAULT_PYTHON_NODES
 
 
 def parse_reference(text: str) -> Spec:
     """Return the parsed spec of a reference algorithm. Raises BadSpec."""
-    return parse_spec(text, REFERENCE, "algorithm")
+    return parse_spec(text, REFERENCE_OPTIONS, "algorithm")
 
 
 def parse_engine(text: str) -> tuple[Spec, bool]:
@@ -118,15 +118,15 @@ def parse_engine(text: str) -> tuple[Spec, bool]:
     if REFERENCE_WORD in options:
         options.remove(REFERENCE_WORD)
         return parse_reference(f"{name}:{','.join(options)}" if options else name), True
-    if name in PLAYING:
-        spec = parse_spec(text, PLAYING)
+    if name in ENGINE_OPTIONS:
+        spec = parse_spec(text, ENGINE_OPTIONS)
         if "truth" in spec.explicit:
             raise BadSpec(
                 f"{name}: truth is an option for matches: leave it out, because the tablebase is shown beside the search anyway"
             )
         check_evaluator_name(spec)
         return spec, False
-    return parse_spec(text, {**PLAYING, **REFERENCE}, "engine that searches"), True
+    return parse_spec(text, {**ENGINE_OPTIONS, **REFERENCE_OPTIONS}, "engine that searches"), True
 
 
 def run_reference(
@@ -251,7 +251,7 @@ class EngineAnalyst:
         first = self.analyse(position)[-1]
         reports, others = [first], [move for move in self._game.moves(position) if move != first.move]
         while others and len(reports) < count:
-            most = NO_LIMIT if self._nodes == NO_LIMIT else OTHERS_NODES * self._nodes
+            most = NO_LIMIT if self._nodes == NO_LIMIT else FURTHER_MOVE_FACTOR * self._nodes
             reports.append(self._search_position(position, max(1, first.depth), most, others)[-1])
             others.remove(reports[-1].move)
         sign = self._game.player(position).sign

@@ -9,7 +9,7 @@ from arena.games.core import Game
 from arena.games.riskless import Riskless
 from arena.maps import chance as map_chance
 
-POINTS = 3.0
+POINTS_PER_LOG_ODDS = 3.0
 """Lead, in points of the game's estimate, that makes the odds of winning e to 1 in games other than Riskless.
 
 It is assumed, not fitted to data.
@@ -26,4 +26,4 @@ def winning_chance(game: Game[Any, Any], value: int) -> float:
     points = value / 100
     if isinstance(game, Riskless):
         return map_chance.winning_chance(points, game.map.name, game.map.armies_to_win)
-    return map_chance.logistic(points / POINTS)
+    return map_chance.logistic(points / POINTS_PER_LOG_ODDS)

@@ -25,7 +25,7 @@ from arena.solved.solution import Solution, solution_of
 
 MARKS = ((0.15, "??"), (0.10, "?"), (0.05, "?!"))
 """Marks with the loss in the chance of winning from which each applies: a blunder, a mistake, an inaccuracy."""
-ENGINE = "perfect"
+TABLEBASE_ENGINE = "perfect"
 """Name of the engine that reviews moves by the tablebase alone."""
 
 

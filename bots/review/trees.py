@@ -16,7 +16,7 @@ from arena.games.explicit import Explicit
 from arena.maps.game_on_map import make_game_on_map
 from arena.maps.loader import MapError
 
-FOLDER = Path(games.__file__).parent / "trees"
+TREES_FOLDER = Path(games.__file__).parent / "trees"
 
 
 class TreeError(ValueError):
@@ -29,7 +29,7 @@ class UnknownTree(TreeError):
 
 def tree_names() -> list[str]:
     """Return the names of the trees that come with the project."""
-    return sorted(path.stem for path in FOLDER.glob("*.json"))
+    return sorted(path.stem for path in TREES_FOLDER.glob("*.json"))
 
 
 def load_tree(name: str) -> Explicit:
@@ -38,7 +38,7 @@ def load_tree(name: str) -> Explicit:
         return _read_tree(Path(name))
     for each in tree_names():
         if each.casefold() == name.casefold():
-            return _read_tree(FOLDER / f"{each}.json")
+            return _read_tree(TREES_FOLDER / f"{each}.json")
     raise UnknownTree(
         f"no tree is called {name!r:.60}: choose from {', '.join(tree_names())}, or a file NAME.json"
     )

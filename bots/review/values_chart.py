@@ -12,7 +12,7 @@ WIDTH, HEIGHT = 760, 400
 LEFT, RIGHT, TOP, BOTTOM = 70, 130, 48, 48
 INK, GRID = "#1b1b1b", "#d5d5d5"
 COLOURS = {"engine": "#1b1b1b", "maxie": "#c2261d", "minnie": "#1452b8"}
-LEAST = 200
+MIN_AXIS_VALUE = 200
 """Smallest value at the ends of the value axis, in hundredths of an army, so that a quiet match looks quiet."""
 
 
@@ -37,7 +37,7 @@ def review_svg(
             if each.player == player and each.reported_value is not None
         ]
     estimates = [abs(y) for points in lines.values() for _, y in points if abs(y) <= ESTIMATE_LIMIT]
-    top = max(LEAST, *estimates) if estimates else LEAST
+    top = max(MIN_AXIS_VALUE, *estimates) if estimates else MIN_AXIS_VALUE
     plies = max(1, len(reviews) - 1)
     area = Area(LEFT, WIDTH - RIGHT, TOP, HEIGHT - BOTTOM, (0, plies), (-top, top))
 

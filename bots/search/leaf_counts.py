@@ -19,7 +19,7 @@ from arena.bots.search.play import AlphaBeta, Table
 from arena.bots.search.problem import Problem
 from arena.bots.search.thread_pool import ThreadPool
 
-DEEPEST = 40
+MAX_COMPARED_DEPTH = 40
 """Maximum depth of a comparison in plies, however large the budget is."""
 
 Method = Callable[[Problem[Any, Any], Any, int], Iterator[int]]
@@ -36,7 +36,7 @@ def _stop_after_leaves(leaves: Callable[[], int], budget: int) -> Stop:
 def _count_fixed_depths(name: str) -> Method:
     def count(problem: Problem[Any, Any], position: Any, budget: int) -> Iterator[int]:
         with ThreadPool(1) as pool:
-            for depth in range(1, DEEPEST + 1):
+            for depth in range(1, MAX_COMPARED_DEPTH + 1):
                 # limit nodes instead, because the leaves of a parallel part are only known after its end
                 nodes = 0
 
@@ -75,7 +75,7 @@ def _count_deepening(make: Callable[[Problem[Any, Any]], AlphaBeta[Any, Any]]) -
             position,
             make(problem),
             stop=_stop_after_leaves(count_leaves, budget),
-            max_depth=DEEPEST,
+            max_depth=MAX_COMPARED_DEPTH,
             make_monitor=make_monitor,
         )
         for report in reports:
@@ -132,7 +132,7 @@ class Comparison:
     """Number of leaves by method and depth: `leaves[name][p - 1]` is the number at depth p.
 
     Each method is counted as deep as its leaves stay within `budget`: minimax and the methods outside `DEPTH_METHODS` at
-    most to `max_depth`, the others at most to `DEEPEST`.
+    most to `max_depth`, the others at most to `MAX_COMPARED_DEPTH`.
     """
 
     leaves: Mapping[str, list[int]]
@@ -194,7 +194,10 @@ def compare_methods(problem: Problem[Any, Any], position: Any, max_depth: int, b
     """Count the leaves that each method visits at each depth, within the limits that `Comparison` describes."""
     leaves = {
         name: list(
-            islice(count(problem, position, budget), DEEPEST if name in DEPTH_METHODS[1:] else max_depth)
+            islice(
+                count(problem, position, budget),
+                MAX_COMPARED_DEPTH if name in DEPTH_METHODS[1:] else max_depth,
+            )
         )
         for name, count in METHODS.items()
     }

@@ -23,7 +23,7 @@ from arena.bots.search.search_values import INFINITY
 from arena.bots.search.thread_pool import Task, ThreadPool
 from arena.games.core import M, P
 
-Answer = tuple[int, Line[M]]
+ValueAndLine = tuple[int, Line[M]]
 """Value of a node for its player to move, and the line that leads to the value."""
 
 
@@ -44,7 +44,7 @@ def search(
     position: P,
     depth: int,
     path: Path,
-) -> Answer[M]:
+) -> ValueAndLine[M]:
     """Return the value of a node within a window, and the line that leads to the value.
 
     Window and value are for the node's player to move. `path` is the node's path from the root.
@@ -87,13 +87,13 @@ class _InnerNode(Generic[P, M]):
         # forks of each child: its test, then its second search, if any
         self.forks: list[list[SearchMonitor]] = [[monitor.fork(self.stopping)] for _ in moves]
         # set by a test that passes beta; read by every node below through `stopping`
-        self.cut: Answer[M] | None = None
+        self.cut: ValueAndLine[M] | None = None
 
     def stopping(self) -> bool:
         """Return True if everything below this node must stop."""
         return self.cut is not None or self.monitor.stop()
 
-    def search(self) -> Answer[M]:
+    def search(self) -> ValueAndLine[M]:
         first = self._search_child(0, self.forks[0][0], (self.alpha, self.beta))
         self.alpha = max(self.alpha, first[0])
         if first[0] >= self.beta or len(self.moves) == 1:
@@ -111,7 +111,7 @@ class _InnerNode(Generic[P, M]):
             self.pool.withdraw(test for test in tests if not test.done)
             self.monitor.join(fork for forks in self.forks for fork in forks)
 
-    def _test_child(self, index: int) -> tuple[Answer[M], bool]:
+    def _test_child(self, index: int) -> tuple[ValueAndLine[M], bool]:
         """Test a child against the current alpha. Return the bound on its value, and True if it exceeds alpha."""
         alpha = self.alpha
         bound = self._search_child(index, self.forks[index][0], (alpha, alpha + 1))
@@ -119,7 +119,9 @@ class _InnerNode(Generic[P, M]):
             self.cut = bound
         return bound, bound[0] > alpha
 
-    def _collect_tests(self, tests: Sequence[Task[tuple[Answer[M], bool]]], best: Answer[M]) -> Answer[M]:
+    def _collect_tests(
+        self, tests: Sequence[Task[tuple[ValueAndLine[M], bool]]], best: ValueAndLine[M]
+    ) -> ValueAndLine[M]:
         """Process the results of the tests in move order, and search again each child that passed its test."""
         for index, test in enumerate(tests, 1):
             answer, passed = self.pool.result(test)
@@ -139,7 +141,7 @@ class _InnerNode(Generic[P, M]):
                 return best
         return best
 
-    def _search_child(self, index: int, monitor: SearchMonitor, window: tuple[int, int]) -> Answer[M]:
+    def _search_child(self, index: int, monitor: SearchMonitor, window: tuple[int, int]) -> ValueAndLine[M]:
         move = self.moves[index]
         child = self.problem.game.successor(self.position, move)
         alpha, beta = window

@@ -13,7 +13,7 @@ from rich.progress import Progress
 
 from arena.bots.commands.lookup import load_game
 from arena.bots.evaluators.catalogue import features_of
-from arena.bots.evaluators.linear import FOLDER, BadWeights, load_weights
+from arena.bots.evaluators.linear import WEIGHTS_FOLDER, BadWeights, load_weights
 from arena.bots.evaluators.outcomes import format_outcomes
 from arena.console import CommandError, SeedOption, UsageError, err, out
 from arena.games.core import Game
@@ -139,7 +139,7 @@ def tune_command(
     features = features_of(games[0])
     if features is None:
         raise UsageError(f"--game: {game} has no features to tune")
-    start = _first_weights(first or (FOLDER / f"{game}.toml" if outcomes else None), features[1])
+    start = _first_weights(first or (WEIGHTS_FOLDER / f"{game}.toml" if outcomes else None), features[1])
     _check_options(features[1], start, generations, rounds, without or (), outcomes=outcomes)
     command = " ".join(
         [

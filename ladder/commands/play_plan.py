@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import anyio
 
-from arena.bots.engines.registry import why_incompatible
+from arena.bots.engines.registry import incompatibility_reason
 from arena.console import CommandError, UsageError, err, register_game
 from arena.games.core import AnyGame, GameError
 from arena.ladder.bot_pool import BotRefused
@@ -118,7 +118,7 @@ def _check_engines(plan: LadderPlan, starts: Sequence[AnyGame]) -> None:
     """Raise UsageError if an engine cannot play one of the starts, for example because of an option."""
     for bot in plan.bots:
         for game in starts:
-            why = why_incompatible(bot.engine, game) if bot.engine is not None else None
+            why = incompatibility_reason(bot.engine, game) if bot.engine is not None else None
             if why is not None:
                 raise UsageError(f"bot {bot.name}: {why}")
 

@@ -13,9 +13,9 @@ from typing import Annotated
 import typer
 from msgspec import Struct
 
-from arena.bots.api.engine_spec import IMAGE_SEPARATOR, SUBMISSION, BadSpec
+from arena.bots.api.engine_spec import IMAGE_SEPARATOR, SUBMISSION_PREFIX, BadSpec
 from arena.bots.engines.container import container_engine
-from arena.bots.engines.submission import unpack
+from arena.bots.engines.submission import unpack_submission
 from arena.console import (
     CommandError,
     GameOption,
@@ -148,7 +148,7 @@ def check(
     file = Path(name) if name.endswith(".zip") else folder / f"{name}.zip"
     if not file.is_file():
         raise UsageError(f"{file} does not exist; give the name of a submission, or the path of a .zip file")
-    spec = f"{SUBMISSION}{file}{IMAGE_SEPARATOR}{image}" if image else f"{SUBMISSION}{file}"
+    spec = f"{SUBMISSION_PREFIX}{file}{IMAGE_SEPARATOR}{image}" if image else f"{SUBMISSION_PREFIX}{file}"
     try:
         container_engine(spec)
     except BadSpec as error:
@@ -177,7 +177,7 @@ def _read_start_command(file: Path) -> str:
     """Return the command line that starts a submission's bot. Raises CommandError if the file is invalid."""
     with tempfile.TemporaryDirectory() as folder:
         try:
-            return " ".join(unpack(file, Path(folder)))
+            return " ".join(unpack_submission(file, Path(folder)))
         except BadSpec as error:
             raise CommandError(str(error)) from None
 

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from arena.console import print_plain
+from arena.console import print_markdown
 from arena.ladder.reports.blunders import Blunders
 from arena.match.replay import mean_cpu_ms
 from arena.protocol.record import Record
@@ -109,7 +109,7 @@ def print_standings(rows: Sequence[StandingsRow], console: Console, columns: Seq
     if console.is_terminal and console.width >= needed:
         console.print(make_table(rows, columns, plain=False))
     else:
-        print_plain(make_table(rows, columns, plain=True), console)
+        print_markdown(make_table(rows, columns, plain=True), console)
     if any(getattr(row, name) for row in rows for name in FAULTS):
         console.print(LEGEND, markup=False, highlight=False, soft_wrap=True)
     for column in columns:

@@ -23,7 +23,7 @@ from arena.bots.api.bot import Ending, Match
 from arena.bots.client.client import Client
 from arena.bots.client.connection import ClientError
 from arena.bots.client.settings import ClientSettings
-from arena.bots.client.state.actions import Choose
+from arena.bots.client.state.actions import ChooseMove
 from arena.bots.client.worker import BotEnded, MoveChosen, Prepared
 from arena.games.catalogue import make_game
 from arena.protocol.codec import DecodeError, decode_server, encode
@@ -98,13 +98,13 @@ class SimulatedWorker:
         self._loop = asyncio.get_running_loop()
         self._loop.call_later(self._dice.uniform(0.001, 0.2), report, Prepared(match.id))
 
-    def choose(self, order: Choose) -> None:
+    def choose(self, order: ChooseMove) -> None:
         """Report a random move after a random thinking time in virtual time."""
         game = self._match.game
         move = self._dice.choice(game.moves(order.position))
         self._loop.call_later(self._arena.draw_think_seconds(self._dice), self._report_move, order, move)
 
-    def _report_move(self, order: Choose, move: Any) -> None:
+    def _report_move(self, order: ChooseMove, move: Any) -> None:
         self._report(MoveChosen(order.match, order.ply, move, None, self._process.now_ns() / 1e9))
 
     def cancel_move(self) -> None:

@@ -79,7 +79,7 @@ def test_a_bot_finds_nothing_of_its_host(tmp_path: Path, image: str, monkeypatch
     with socket.create_server(("0.0.0.0", 0)) as server:
         port = str(server.getsockname()[1])
         file = hostile(tmp_path, "look", secret, str(tmp_path / secret), port)
-        bot = container_engine(f"submit:{file},image={image}", tmp_path / "logs").make()
+        bot = container_engine(f"submit:{file},image={image}", tmp_path / "logs").make_bot()
         assign_match(bot, MATCH, Event())
         try:
             bot.prepare()
@@ -168,7 +168,7 @@ def test_a_python_file_plays_in_an_image_with_the_arena(tmp_path: Path, arena_im
     bot = "from arena import Bot\nclass First(Bot):\n    def choose(self, position, clock):\n"
     bot += "        return self.game.moves(position)[0]\n"
     file = zipped(tmp_path / "first.zip", {"bot.toml": 'engine = "my_bot.py"', "my_bot.py": bot})
-    made = container_engine(f"submit:{file},image={arena_image}").make()
+    made = container_engine(f"submit:{file},image={arena_image}").make_bot()
     assign_match(made, MATCH, Event())
     try:
         made.prepare()

@@ -51,7 +51,7 @@ def image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 def test_a_move_is_played_in_a_container_of_podman(tmp_path: Path, image: str) -> None:
     file = zipped(tmp_path / "camel.zip", {"bot.toml": "exec = '/bin/sh bot.sh'", "bot.sh": BOT})
     try:
-        bot = container_engine(f"submit:{file},image={image}").make()
+        bot = container_engine(f"submit:{file},image={image}").make_bot()
     except BadSpec as refused:
         if "cannot limit the memory, processes and cores of a container" not in str(refused):
             raise

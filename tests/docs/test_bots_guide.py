@@ -26,7 +26,7 @@ COMMANDS = re.findall(r"^arena .*$", PAGE, re.MULTILINE)
 def play(file: Path, game: AnyGame, seat: Player) -> None:
     """Play a whole match of the bot in a file against the first legal move."""
     control = TimeControl(100, per_move=True)
-    local = LocalMatch(make_engine(str(file)).make, Match(game, seat, time_control=control))
+    local = LocalMatch(make_engine(str(file)).make_bot, Match(game, seat, time_control=control))
     while game.outcome(local.position) is None:
         if game.player(local.position) is seat:
             local.play_bot_move()
@@ -58,7 +58,7 @@ def test_the_twenty_lines_beat_random(tmp_path: Path) -> None:
     won = 0
     for seat in [*Player] * 3:
         local = LocalMatch(
-            make_engine(str(file)).make, Match(game, seat, time_control=TimeControl(100, per_move=True))
+            make_engine(str(file)).make_bot, Match(game, seat, time_control=TimeControl(100, per_move=True))
         )
         while local.result is None:
             if game.player(local.position) is seat:

@@ -66,7 +66,7 @@ async def test_matches_at_once_on_every_kind_of_game() -> None:
     ]
     async with (
         open_host(private_host_settings(anyone=True)) as host,
-        playing(host, a=make_engine("greedy").make, b=make_engine("random:seed=3").make) as clients,
+        playing(host, a=make_engine("greedy").make_bot, b=make_engine("random:seed=3").make_bot) as clients,
     ):
         records = []
 
@@ -91,7 +91,7 @@ async def test_matches_at_once_on_every_kind_of_game() -> None:
 async def test_engines_that_search_win_at_a_tenth_of_a_second() -> None:
     async with (
         open_host(private_host_settings(anyone=True)) as host,
-        playing(host, a=make_engine("alphabeta").make, b=make_engine("random:seed=1").make),
+        playing(host, a=make_engine("alphabeta").make_bot, b=make_engine("random:seed=1").make_bot),
     ):
         # with less of a margin, a busy machine would end it
         terms = replace(spec(make_game_on_map("riskless", "m1"), tc="0.1/move"), margin_ms=60_000)
@@ -165,7 +165,7 @@ async def test_a_connection_cut_in_mid_thought_costs_no_match(monkeypatch: pytes
     async with (
         open_host(private_host_settings(anyone=True)) as host,
         relayed(host) as (url, relay),
-        playing(host, b=make_engine("random:seed=1").make),
+        playing(host, b=make_engine("random:seed=1").make_bot),
         playing(host, url, a=Careful) as clients,
         anyio.create_task_group() as tasks,
     ):

@@ -33,7 +33,7 @@ PACKAGES = [
 def answer(engine: Engine, game: AnyGame, moves: list[Any], seconds: str) -> Any:
     """Return the engine's move after these moves, and its analysis."""
     seat = game.player(game.start()) if len(moves) % 2 == 0 else game.player(game.start()).opponent
-    local = LocalMatch(engine.make, Match(game, seat, time_control=TimeControl.parse(f"{seconds}/move")))
+    local = LocalMatch(engine.make_bot, Match(game, seat, time_control=TimeControl.parse(f"{seconds}/move")))
     try:
         for move in moves:
             local.play_move(move)

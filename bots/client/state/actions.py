@@ -19,14 +19,14 @@ class SendMessage:
 
 
 @dataclass(frozen=True)
-class Prepare:
+class PrepareBot:
     """Request to create a bot for this match, let it prepare, and then call `Machine.handle_prepared`."""
 
     match: Match
 
 
 @dataclass(frozen=True)
-class Choose:
+class ChooseMove:
     """Request to let the match's bot choose a move in `position`, once it has handled its earlier requests.
 
     When the bot has chosen, the driver calls `Machine.handle_move_chosen`.
@@ -41,7 +41,7 @@ class Choose:
 
 
 @dataclass(frozen=True)
-class StopChoosing:
+class CancelMove:
     """Request to notify the match's bot that the requested move is no longer needed."""
 
     match: str
@@ -56,7 +56,7 @@ class EndMatch:
 
 
 @dataclass(frozen=True)
-class Warn:
+class WarnOwner:
     """Problem to report to the bot's owner, in one line."""
 
     text: str
@@ -93,11 +93,11 @@ class Disconnect:
 
 Action = (
     SendMessage
-    | Prepare
-    | Choose
-    | StopChoosing
+    | PrepareBot
+    | ChooseMove
+    | CancelMove
     | EndMatch
-    | Warn
+    | WarnOwner
     | ReportStatus
     | ScheduleChallenge
     | Disconnect

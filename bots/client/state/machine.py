@@ -23,15 +23,15 @@ from msgspec import UNSET, structs
 from arena.bots.api.bot import Ending, Match, Thinking
 from arena.bots.client.state.actions import (
     Action,
-    Choose,
+    CancelMove,
+    ChooseMove,
     Disconnect,
     EndMatch,
-    Prepare,
+    PrepareBot,
     ReportStatus,
     ScheduleChallenge,
     SendMessage,
-    StopChoosing,
-    Warn,
+    WarnOwner,
 )
 from arena.bots.client.state.challenger import Challenger
 from arena.bots.client.state.match_state import MatchState, Phase
@@ -66,7 +66,7 @@ CHALLENGE_CODES = frozenset(
     {Code.BAD_CHALLENGE, Code.OPPONENT_UNAVAILABLE, Code.RATE_LIMITED, Code.SHUTTING_DOWN}
 )
 """Error codes with which a server refuses a challenge."""
-MAX_REASON = 200
+MAX_REASON_LENGTH = 200
 """Maximum length of a resignation's reason in a message, in characters."""
 
 
@@ -130,7 +130,7 @@ class Machine:
         for match, state in self._matches.items():
             if state.phase is not Phase.RESIGNED:
                 if state.phase is Phase.CHOOSING:
-                    actions.append(StopChoosing(match))
+                    actions.append(CancelMove(match))
                 state.phase = Phase.RESIGNED
                 actions.append(SendMessage(state.resign))
         return actions
@@ -190,7 +190,7 @@ class Machine:
             case EventStatus(event=event, detail=detail, table=table):
                 return [ReportStatus("event", f"{event}: {detail}", table="" if table is UNSET else table)]
             case Notice(text=text) if text:
-                return [Warn(f"the host says: {text}")]
+                return [WarnOwner(f"the host says: {text}")]
             case _:
                 return []  # listings, views and open challenges are not requested here
 
@@ -241,13 +241,13 @@ class Machine:
             if isinstance(message, End) and message.match in self._previous_matches:
                 self._previous_matches.discard(message.match)
                 result_text = f"{message.winner or 'nobody'} won by {message.reason.value}"
-                return [Warn(f"match {message.match} ended while nobody played it here: {result_text}")]
+                return [WarnOwner(f"match {message.match} ended while nobody played it here: {result_text}")]
             # An end or a receipt of an abandoned match needs no report, but a turn means that a clock is running.
             is_late = not isinstance(message, Turn)
             return (
                 []
                 if is_late
-                else [Warn(f"received a turn of match {message.match}, which is not played here")]
+                else [WarnOwner(f"received a turn of match {message.match}, which is not played here")]
             )
         state.is_renewed = True
         match message:
@@ -284,7 +284,7 @@ class Machine:
         state.phase = Phase.WAITING
         state.answer = answer
         state.answered_at = now
-        return [SendMessage(answer), *(Warn(f"match {match}: {warning}") for warning in warnings)]
+        return [SendMessage(answer), *(WarnOwner(f"match {match}: {warning}") for warning in warnings)]
 
     def handle_bot_failed(self, match: str, why: str, *, crash: bool = True) -> list[Action]:
         """Resign a match because its bot cannot continue, for the reason `why`. `crash` is False if the bot itself resigned."""
@@ -292,9 +292,9 @@ class Machine:
         if state is None or state.phase is Phase.RESIGNED:
             return []
         state.phase = Phase.RESIGNED
-        state.resign = Resign(match, "crash" if crash else "resignation", why[:MAX_REASON])
+        state.resign = Resign(match, "crash" if crash else "resignation", why[:MAX_REASON_LENGTH])
         loss_text = "lost by a crash" if crash else "resigned"
-        return [Warn(f"match {match}: {why}; the match is {loss_text}"), SendMessage(state.resign)]
+        return [WarnOwner(f"match {match}: {why}; the match is {loss_text}"), SendMessage(state.resign)]
 
     def _handle_welcome(self, welcome: Welcome) -> list[Action]:
         self.welcomed = self._ever_welcomed = True
@@ -320,7 +320,7 @@ class Machine:
 
     def _end_match(self, state: MatchState, ending: Ending) -> list[Action]:
         del self._matches[state.match.id]
-        stop: list[Action] = [StopChoosing(state.match.id)] if state.phase is Phase.CHOOSING else []
+        stop: list[Action] = [CancelMove(state.match.id)] if state.phase is Phase.CHOOSING else []
         return [*stop, EndMatch(state.match, ending), *self._accept_challenge(), *self.send_challenges()]
 
     def _handle_start(self, start: Start) -> list[Action]:
@@ -338,7 +338,7 @@ class Machine:
         # A match that the server has not mentioned since the reconnection may be over, so it is not counted.
         if sum(each.is_renewed for each in self._matches.values()) >= self._hello.matches:
             why = f"match {start.match} exceeds the agreed {self._hello.matches} simultaneous matches"
-            return [Warn(f"{why}; it is resigned"), SendMessage(Resign(start.match))]
+            return [WarnOwner(f"{why}; it is resigned"), SendMessage(Resign(start.match))]
         try:
             game = make_game(start.game, start.setup)
             differ = rules_mismatch_reason(game, start.rules) if start.rules is not UNSET else None
@@ -346,7 +346,7 @@ class Machine:
                 raise BadGame(differ)
         except GameError as error:
             why = f"match {start.match} cannot be played here: {error}"
-            return [Warn(f"{why}; it is resigned"), SendMessage(Resign(start.match))]
+            return [WarnOwner(f"{why}; it is resigned"), SendMessage(Resign(start.match))]
         match_ = Match(
             game=game,
             seat=Player(start.seat),
@@ -361,8 +361,8 @@ class Machine:
         self._matches[start.match] = MatchState(match_, game.start(), Resign(start.match), rated=rated)
         if start.match in self._previous_matches:
             self._previous_matches.discard(start.match)
-            return [Prepare(match_)]
-        return [Prepare(match_), *self._count_match()]
+            return [PrepareBot(match_)]
+        return [PrepareBot(match_), *self._count_match()]
 
     def _count_match(self) -> list[Action]:
         """Subtract a starting match from the quota. When the quota is used up, tell the server to assign no more."""
@@ -385,7 +385,7 @@ class Machine:
             return [SendMessage(state.answer)]
         if turn.ply < len(state.moves) or (state.phase is Phase.CHOOSING and turn.ply == len(state.moves)):
             return []
-        stop: list[Action] = [StopChoosing(turn.match)] if state.phase is Phase.CHOOSING else []
+        stop: list[Action] = [CancelMove(turn.match)] if state.phase is Phase.CHOOSING else []
         try:
             state.catch_up(turn.moves)
         except GameError as error:
@@ -400,17 +400,17 @@ class Machine:
             return [*stop, *self.handle_bot_failed(turn.match, why)]
         state.phase = Phase.CHOOSING
         state.clock = state.clock_at(turn, arrived)
-        return [*stop, Choose(turn.match, turn.ply, state.position, state.clock, state.last_move)]
+        return [*stop, ChooseMove(turn.match, turn.ply, state.position, state.clock, state.last_move)]
 
     def _handle_accepted(self, state: MatchState, accepted: Accepted) -> list[Action]:
-        state.update_lag(accepted)
+        state.record_lag(accepted)
         return []
 
     def _handle_end(self, state: MatchState, end: End) -> list[Action]:
         try:
             state.catch_up(end.moves)
         except GameError as error:
-            note: list[Action] = [Warn(f"match {end.match}: its last moves break the rules: {error}")]
+            note: list[Action] = [WarnOwner(f"match {end.match}: its last moves break the rules: {error}")]
         else:
             note = []
         winner = Player(end.winner) if end.winner else None
@@ -441,7 +441,7 @@ class Machine:
                 return [ScheduleChallenge(f"the challenge is refused: {error.detail}")]
             if not self._matches:
                 return [Disconnect(error.code, error.detail)]
-            return [Warn(f"the challenge is refused, and not repeated: {error.detail}"), *self.finish()]
+            return [WarnOwner(f"the challenge is refused, and not repeated: {error.detail}"), *self.finish()]
         where = f"match {error.match}: " if error.match else ""
         ply = f" at ply {error.ply}" if error.ply is not None else ""
-        return [Warn(f"{where}the server says {error.code.value}{ply}: {error.detail}")]
+        return [WarnOwner(f"{where}the server says {error.code.value}{ply}: {error.detail}")]

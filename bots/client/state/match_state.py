@@ -87,7 +87,7 @@ class MatchState:
             lag=max(self.lags, default=0.0),
         )
 
-    def update_lag(self, accepted: Accepted) -> None:
+    def record_lag(self, accepted: Accepted) -> None:
         """Record the lag of the last answer: the time that the server counted for it, less the time that the bot used."""
         if self.answer is not None and self.answer.ply == accepted.ply:
             measured_seconds = self.clock.elapsed(self.answered_at)

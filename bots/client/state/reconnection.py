@@ -13,7 +13,7 @@ This pause, too, doubles before each further attempt.
 """
 MAX_PAUSE = 60.0
 """Upper limit of every pause, in seconds."""
-GRACE_PART = 3
+GRACE_DIVISOR = 3
 """Divisor of the grace period, the time for which a restarted server waits for its clients.
 
 While matches are in play, no pause is longer than the grace period divided by this number.
@@ -45,6 +45,6 @@ def max_reconnect_delay(tries: int, *, stopped: bool, playing: bool, grace: floa
     playing   True if the client has unfinished matches
     grace     seconds for which a restarted server waits for the client
     """
-    longest = min(MAX_PAUSE, max(FIRST_PAUSE, grace / GRACE_PART)) if playing else MAX_PAUSE
+    longest = min(MAX_PAUSE, max(FIRST_PAUSE, grace / GRACE_DIVISOR)) if playing else MAX_PAUSE
     # The exponent is limited, in case a client retries for months.
     return min(longest, (STOP_PAUSE if stopped else FIRST_PAUSE) * 2.0 ** min(tries, 16))

@@ -17,7 +17,7 @@ def pettingzoo(env: Environment) -> Any:
     Raises ImportError without the package `pettingzoo`, ValueError for a game without move indices.
     """
     _require_actions(env)
-    from arena.bots.learning.adapters.zoo import MatchEnv  # noqa: PLC0415
+    from arena.bots.learning.adapters.pettingzoo_env import MatchEnv  # noqa: PLC0415
 
     return MatchEnv(env)
 
@@ -28,7 +28,7 @@ def openspiel(env: Environment) -> Any:
     Raises ImportError without the package `open_spiel`, ValueError for a game without move indices.
     """
     _require_actions(env)
-    from arena.bots.learning.adapters.spiel import register_game  # noqa: PLC0415
+    from arena.bots.learning.adapters.openspiel_game import register_game  # noqa: PLC0415
 
     return register_game(env)
 

@@ -11,7 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.bots.api.bot import Clock
-from arena.bots.api.budget import MAX_EXTENSION, OWN_OVERHEAD, Budget, DeepeningRule, plan, reserve_seconds
+from arena.bots.api.budget import (
+    MAX_EXTENSION,
+    OVERHEAD_SECONDS,
+    Budget,
+    DeepeningRule,
+    plan,
+    reserve_seconds,
+)
 from arena.games.riskless import Riskless
 from arena.games.tictactoe import TicTacToe
 from arena.maps.loader import load_map
@@ -43,7 +50,7 @@ def test_the_reserve_is_at_most_half_and_else_covers_lag_and_stalls(clock: Clock
     kept = reserve_seconds(clock, stall)
     assert 0 <= kept <= clock.mine / 2
     if kept < clock.mine / 2:
-        assert kept >= OWN_OVERHEAD
+        assert kept >= OVERHEAD_SECONDS
         assert kept + clock.margin >= max(2 * clock.lag, 3 * stall) - 1e-9
 
 
@@ -57,8 +64,8 @@ def test_the_last_move_has_the_clock_and_a_longer_way_means_less_for_each(mine: 
 
 def test_a_time_for_each_move_is_used_nearly_whole() -> None:
     clock = Clock(mine=0.1, per_move=True, margin=0.1)
-    assert plan(clock) == Budget(0.1 - OWN_OVERHEAD, 0.1 - OWN_OVERHEAD)
-    assert plan(Clock(mine=5.0, per_move=True, margin=0.1)).soft == 5.0 - OWN_OVERHEAD
+    assert plan(clock) == Budget(0.1 - OVERHEAD_SECONDS, 0.1 - OVERHEAD_SECONDS)
+    assert plan(Clock(mine=5.0, per_move=True, margin=0.1)).soft == 5.0 - OVERHEAD_SECONDS
 
 
 @dataclass

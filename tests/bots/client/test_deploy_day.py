@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from arena.bots.client.state.actions import Action, Choose, Prepare, SendMessage
+from arena.bots.client.state.actions import Action, ChooseMove, PrepareBot, SendMessage
 from arena.bots.client.state.machine import Machine
 from arena.protocol.codes import FORFEITS
 from arena.protocol.messages import Hello
@@ -38,7 +38,7 @@ class Deployed:
     def start(self, version: str) -> None:
         session, matches = self.kept
         hello = Hello(self.name, token="t", session=session, matches=2, program=version)
-        self.away, self.thinking = 0, list[tuple[float, Choose]]()
+        self.away, self.thinking = 0, list[tuple[float, ChooseMove]]()
         self.machine = Machine(hello, previous_matches=matches)
         self.machine.handle_connected()
         self.peer = self.arena.enter(hello)
@@ -81,9 +81,9 @@ class Deployed:
             match action:
                 case SendMessage(message):
                     self.peer.say(message)
-                case Prepare(match):
+                case PrepareBot(match):
                     self.act(self.machine.handle_prepared(match.id))
-                case Choose():
+                case ChooseMove():
                     self.thinking.append((self.now_s + self.dice.uniform(5, 60), action))
 
 

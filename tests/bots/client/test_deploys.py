@@ -40,7 +40,7 @@ class DeployedBot(ClientBot):
         memory = SessionFile(self.folder / self.name) if self.remembers else None
         self.memory = memory
         make: Any = None  # a worker of the simulation's makes no bot
-        options = ClientSettings(URL, self.name, matches=2, wait=1e6, memory=memory)
+        options = ClientSettings(URL, self.name, matches=2, wait=1e6, session_file=memory)
         self.client = Client(
             make,
             options,

@@ -99,7 +99,7 @@ async def test_a_new_process_goes_on_and_hears_of_the_end_that_it_missed(tmp_pat
         await peer.say(STOP)
 
     memory = open_session_file(tmp_path)
-    await run_client(First, first, matches=2, memory=memory)
+    await run_client(First, first, matches=2, session_file=memory)
     memory.close()
 
     async def second(peer: Peer) -> None:
@@ -115,7 +115,7 @@ async def test_a_new_process_goes_on_and_hears_of_the_end_that_it_missed(tmp_pat
         await peer.say(end([4, 0, 1], winner="maxie"), STOP)
 
     again = open_session_file(tmp_path)
-    watched = await run_client(First, second, matches=2, quota=1, memory=again)
+    watched = await run_client(First, second, matches=2, quota=1, session_file=again)
     assert [line.partition(";")[2] for line in watched.told] == [" 2 matches in play"]
     assert watched.complaints == ["match other ended while nobody played it here: minnie won by disconnect"]
     assert str(watched.client.tally) == "1 won, 0 drawn, 0 lost"
@@ -133,6 +133,6 @@ async def test_a_session_that_is_forgotten_is_no_harm(tmp_path: Path) -> None:
         assert await peer.hear(Ready) == Ready("gone")
         await peer.say(Error(Code.NO_SUCH_MATCH, "it does not exist", "gone"), STOP)
 
-    watched = await run_client(First, script, memory=memory)
+    watched = await run_client(First, script, session_file=memory)
     assert watched.complaints == []
     assert (memory.session, memory.matches) == ("new", frozenset())

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import pytest
 
 from arena.bots.api.bot import Bot, Clock, Ending, Match, Resign, Thinking
-from arena.bots.client.state.actions import Choose
+from arena.bots.client.state.actions import ChooseMove
 from arena.bots.client.worker import BotEnded, BotFailed, MoveChosen, Prepared, Report, Worker
 from arena.games.core import Player
 from arena.games.tictactoe import TicTacToe
@@ -17,9 +17,9 @@ MATCH = Match(TicTacToe(), Player.MAXIE, id="m")
 ENDING = Ending(None, None, "over", 0, None)
 
 
-def order(ply: int = 0) -> Choose:
+def order(ply: int = 0) -> ChooseMove:
     position = MATCH.game.start()
-    return Choose("m", ply, position, Clock(1.0), None)
+    return ChooseMove("m", ply, position, Clock(1.0), None)
 
 
 class ReportQueue(SimpleQueue[Report]):
@@ -92,7 +92,7 @@ def test_the_thinking_of_one_turn_is_not_that_of_the_next() -> None:
     worker = Worker(Once, MATCH, reports.put)
     reports.next()
     worker.choose(order())
-    worker.choose(Choose("m", 2, MATCH.game.start(), Clock(2.0), None))
+    worker.choose(ChooseMove("m", 2, MATCH.game.start(), Clock(2.0), None))
     first, second = reports.next(), reports.next()
     assert isinstance(first, MoveChosen)
     assert isinstance(second, MoveChosen)

@@ -19,7 +19,7 @@ def seated() -> Iterator[Seated]:
     bots: list[Bot] = []
 
     def make(spec: str, game: AnyGame, seat: Player = Player.MAXIE) -> Bot:
-        bot = make_engine(spec).make()
+        bot = make_engine(spec).make_bot()
         assign_match(bot, Match(game, seat, threads=2))
         bots.append(bot)
         bot.prepare()

@@ -82,7 +82,7 @@ def submitted(tmp_path: Path, after: str = "") -> str:
 
 
 def seat_bot(spec: str) -> Bot:
-    bot = container_engine(spec).make()
+    bot = container_engine(spec).make_bot()
     assign_match(bot, MATCH, Event())
     return bot
 
@@ -124,7 +124,7 @@ from arena.bots.api.bot import assign_match
 from arena.bots.engines.container import container_engine
 from tests.bots.engines.programs import MATCH
 
-bot = container_engine(sys.argv[1]).make()
+bot = container_engine(sys.argv[1]).make_bot()
 assign_match(bot, MATCH, Event())
 bot.prepare()
 os.kill(os.getpid(), signal.SIGKILL)

@@ -16,7 +16,7 @@ from arena.bots.api.bot import Bot, Clock, Ending, Match, assign_match, request_
 from arena.bots.api.engine_spec import ENGINES, BadSpec, parse_spec
 from arena.bots.engines.forms import choose_form
 from arena.bots.engines.registry import make_engine
-from arena.bots.review.analysis import REFERENCE, parse_reference, run_reference
+from arena.bots.review.analysis import REFERENCE_OPTIONS, parse_reference, run_reference
 from arena.games.core import AnyGame, Player
 from arena.games.riskless import Riskless
 from arena.maps.game_on_map import make_game_on_map
@@ -87,7 +87,7 @@ def spelled(name: str, base: str, option: str, value: str) -> str:
 @contextmanager
 def engine_in_match(spec: str, game: AnyGame) -> Iterator[Bot]:
     """Yield the engine of a spec in a match, which ends with the block."""
-    bot = make_engine(spec).make()
+    bot = make_engine(spec).make_bot()
     assign_match(bot, Match(game, Player.MAXIE, threads=2))
     bot.prepare()
     yield bot
@@ -192,7 +192,7 @@ def searched(text: str, threads: int = 1) -> tuple[object, int]:
 
 
 @pytest.mark.parametrize(
-    ("name", "option"), [(name, option) for name, options in REFERENCE.items() for option in options]
+    ("name", "option"), [(name, option) for name, options in REFERENCE_OPTIONS.items() for option in options]
 )
 def test_an_option_of_an_algorithm_changes_its_search(name: str, option: str) -> None:
     if option == "threads":

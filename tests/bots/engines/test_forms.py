@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from arena.bots.api.bot import Match, Resign, assign_match
 from arena.bots.api.engine_spec import ENGINES, BadSpec, FractionOption, IntegerOption, Spec, parse_spec
 from arena.bots.engines.forms import choose_form, reported_options
-from arena.bots.engines.registry import make_engine, why_incompatible
+from arena.bots.engines.registry import incompatibility_reason, make_engine
 from arena.games.core import AnyGame, Player
 from arena.games.hexapawn import Hexapawn
 from arena.maps.game_on_map import make_game_on_map
@@ -152,7 +152,7 @@ def test_a_refusal_is_one_line(text: str, game: AnyGame | None, told: str) -> No
         choose_form(spec(text), game)
     assert str(refused.value) == told
     if game is not None:
-        assert why_incompatible(text, game) == told
+        assert incompatibility_reason(text, game) == told
 
 
 def test_a_default_is_nobodys_wish() -> None:
@@ -164,18 +164,18 @@ def test_a_default_is_nobodys_wish() -> None:
 
 
 def test_a_bot_file_or_an_invalid_spec_is_never_refused_because_of_a_game() -> None:
-    assert why_incompatible("my_bot.py", M2) is None
-    assert why_incompatible("alphabeta:depth=0", M2) is None
-    assert why_incompatible("jamboree:form=course,prune=0.1", LARGE) is None
+    assert incompatibility_reason("my_bot.py", M2) is None
+    assert incompatibility_reason("alphabeta:depth=0", M2) is None
+    assert incompatibility_reason("jamboree:form=course,prune=0.1", LARGE) is None
 
 
 def test_an_engine_resigns_a_match_for_whose_game_it_cannot_follow_its_options() -> None:
     for text, game in (("alphabeta:exact=no", LARGE), ("greedy:evaluator=features", SMALL)):
-        bot = make_engine(text).make()
+        bot = make_engine(text).make_bot()
         assign_match(bot, Match(game, Player.MAXIE))
         with pytest.raises(Resign) as resigned:
             bot.prepare()
-        assert str(resigned.value) == why_incompatible(text, game)
+        assert str(resigned.value) == incompatibility_reason(text, game)
 
 
 def test_without_the_extra_the_engine_says_so_before_any_match() -> None:
@@ -195,6 +195,6 @@ def test_without_the_extra_the_engine_says_so_before_any_match() -> None:
 def test_outcomes_are_looked_up_in_python_only() -> None:
     choice = choose_form(spec("alphabeta:evaluator=outcomes"), M2)
     assert not choice.compiled
-    assert "does not support tables of outcomes" in choice.why
+    assert "does not support tables of outcomes" in choice.python_reason
     with pytest.raises(BadSpec, match="hexapawn has no position categories: use evaluator=plain"):
         choose_form(spec("minimax:evaluator=outcomes"), SMALL)

@@ -127,7 +127,7 @@ def test_it_loads_from_any_folder_whatever_lies_there(tmp_path: Path) -> None:
     (tmp_path / "helper.py").write_text("answer = 42\n")
     text = "import random, helper\nassert helper.answer == 42 and random.randint\n" + GOOD.format(name="Mine")
     write_file(tmp_path, text, "random.py")
-    code = "import arena, sys; from arena.bots.engines.registry import make_engine; print(make_engine('random.py').make().choose)"
+    code = "import arena, sys; from arena.bots.engines.registry import make_engine; print(make_engine('random.py').make_bot().choose)"
     result = subprocess.run(
         [sys.executable, "-P", "-c", code],
         cwd=tmp_path,

@@ -13,7 +13,7 @@ import pytest
 
 from arena.bots.api.bot import Clock, Ending, request_move
 from arena.bots.api.engine_spec import BadSpec
-from arena.bots.client.state.actions import Choose
+from arena.bots.client.state.actions import ChooseMove
 from arena.bots.client.worker import BotEnded, MoveChosen, Prepared, Report, Worker
 from arena.bots.engines.from_program import ProgramBot, program_engine
 from arena.games.core import Player
@@ -63,7 +63,7 @@ def test_each_match_has_its_own_process() -> None:
     for _ in range(2):
         worker = Worker(lambda: ProgramBot(program(crash), None), MATCH, told.put)
         assert told.get(timeout=LONG) == Prepared("match-1")
-        worker.choose(Choose("match-1", 0, MATCH.game.start(), Clock(LONG), None))
+        worker.choose(ChooseMove("match-1", 0, MATCH.game.start(), Clock(LONG), None))
         answer = told.get(timeout=LONG)
         assert isinstance(answer, MoveChosen)
         assert answer.move == 0

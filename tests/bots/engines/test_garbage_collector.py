@@ -4,7 +4,7 @@ import sys
 from contextlib import suppress
 from threading import Barrier, Thread
 
-from arena.bots.engines.garbage_collector import COLLECT_SECONDS, Collector
+from arena.bots.engines.garbage_collector import COLLECT_INTERVAL_SECONDS, GarbageCollector
 
 
 class Time:
@@ -18,7 +18,7 @@ class Time:
 
 
 def test_the_collector_rests_until_the_last_thinker_is_done() -> None:
-    collector = Collector()
+    collector = GarbageCollector()
     inside, done = Barrier(2), Barrier(2)
 
     def think() -> None:
@@ -44,7 +44,7 @@ def test_in_a_process_of_its_own() -> None:
 
 
 def what_thinking_left_is_set_aside_until_it_is_tidied() -> None:
-    collector = Collector()
+    collector = GarbageCollector()
     with collector.paused():
         objects = [[number] for number in range(1000)]
     assert gc.get_freeze_count() >= len(objects)
@@ -54,13 +54,13 @@ def what_thinking_left_is_set_aside_until_it_is_tidied() -> None:
 
 def test_without_frozen_objects_nothing_is_traversed() -> None:
     gc.freeze()
-    Collector().collect()
+    GarbageCollector().collect()
     assert gc.get_freeze_count() > 0
 
 
 def quick_matches_share_one_look_at_everything() -> None:
     clock = Time()
-    collector = Collector(clock)
+    collector = GarbageCollector(clock)
 
     def looked() -> bool:
         with collector.paused():
@@ -69,14 +69,14 @@ def quick_matches_share_one_look_at_everything() -> None:
         return gc.get_freeze_count() == 0
 
     assert looked()
-    clock.now = COLLECT_SECONDS - 1
+    clock.now = COLLECT_INTERVAL_SECONDS - 1
     assert not looked()
-    clock.now = COLLECT_SECONDS
+    clock.now = COLLECT_INTERVAL_SECONDS
     assert looked()
 
 
 def test_nothing_is_walked_while_somebody_thinks() -> None:
-    collector = Collector()
+    collector = GarbageCollector()
     with collector.paused():
         pass
     with collector.paused():
@@ -85,6 +85,6 @@ def test_nothing_is_walked_while_somebody_thinks() -> None:
 
 
 def test_an_error_inside_wakes_the_collector_too() -> None:
-    with suppress(ZeroDivisionError), Collector().paused():
+    with suppress(ZeroDivisionError), GarbageCollector().paused():
         _ = 1 // 0
     assert gc.isenabled()

@@ -30,7 +30,7 @@ def engine(folder: Path, choose: str, more: str = "") -> Engine:
 
 
 def seat_engine(made: Engine, game: AnyGame, seat: Player = Player.MAXIE) -> Bot:
-    bot = made.make()
+    bot = made.make_bot()
     assign_match(bot, Match(game, seat, id="m"), Event())
     bot.prepare()
     return bot

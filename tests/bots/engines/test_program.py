@@ -10,7 +10,7 @@ from threading import Event
 import pytest
 
 from arena.bots.api.bot import Clock, Crash, Ending, Resign, request_move
-from arena.bots.client.state.actions import Choose
+from arena.bots.client.state.actions import ChooseMove
 from arena.bots.client.worker import BotEnded, BotFailed, Prepared, Report, Worker
 from arena.bots.engines.from_program import ProgramBot
 from arena.bots.engines.program import Program, ProgramFault
@@ -85,7 +85,7 @@ def test_an_extra_line_is_a_fault() -> None:
         with pytest.raises(ProgramFault, match=r'an unexpected line: \{"move": 1\}'):
             for _ in range(1000):  # the reader needs a moment
                 time.sleep(0.005)
-                bot._running._expect_silence()
+                bot._running._require_no_output()
     finally:
         bot.close()
 
@@ -96,7 +96,7 @@ def test_a_program_that_hangs_is_told_and_killed(capsys: pytest.CaptureFixture[s
     told: SimpleQueue[Report] = SimpleQueue()
     worker = Worker(lambda: ProgramBot(hang, None), MATCH, told.put)
     assert told.get(timeout=LONG) == Prepared("match-1")
-    worker.choose(Choose("match-1", 0, MATCH.game.start(), Clock(1.0), None))
+    worker.choose(ChooseMove("match-1", 0, MATCH.game.start(), Clock(1.0), None))
     worker.finish(Ending(None, None, "over", 0, None))
     assert isinstance(told.get(timeout=LONG), BotFailed)
     assert told.get(timeout=LONG) == BotEnded("match-1")

@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 
 from arena.bots.api.engine_spec import BadSpec
 from arena.bots.engines import submission
-from arena.bots.engines.submission import MAX_FILES, MAX_PATH, MAX_UNPACKED, MAX_ZIP, unpack
+from arena.bots.engines.submission import (
+    MAX_FILES,
+    MAX_PATH_LENGTH,
+    MAX_UNPACKED_BYTES,
+    MAX_ZIP_BYTES,
+    unpack_submission,
+)
 
 SETTINGS = 'exec = "python3 bot.py --hard"\n'
 
@@ -45,7 +51,7 @@ def test_files_are_unpacked_as_they_were_packed(tmp_path: Path) -> None:
         "data/book.bin": bytes(range(256)),
     }
     folder = empty(tmp_path)
-    assert unpack(zipped(tmp_path / "bot.zip", files, entry("run", 0o755)), folder) == [
+    assert unpack_submission(zipped(tmp_path / "bot.zip", files, entry("run", 0o755)), folder) == [
         "python3",
         "bot.py",
         "--hard",
@@ -68,7 +74,7 @@ def test_files_are_unpacked_as_they_were_packed(tmp_path: Path) -> None:
 
 def test_an_engine_is_started_by_the_arena_of_the_image(tmp_path: Path) -> None:
     file = zipped(tmp_path / "bot.zip", {"bot.toml": 'engine = "my_bot.py:Mine"', "my_bot.py": ""})
-    assert unpack(file, empty(tmp_path)) == [
+    assert unpack_submission(file, empty(tmp_path)) == [
         "python",
         "-P",
         "-m",
@@ -92,21 +98,21 @@ def test_an_engine_is_started_by_the_arena_of_the_image(tmp_path: Path) -> None:
 )
 def test_settings_say_how_the_bot_is_started(tmp_path: Path, settings: str | bytes, why: str) -> None:
     with pytest.raises(BadSpec, match=why):
-        unpack(zipped(tmp_path / "bot.zip", {"bot.toml": settings}), empty(tmp_path))
+        unpack_submission(zipped(tmp_path / "bot.zip", {"bot.toml": settings}), empty(tmp_path))
 
 
 def test_settings_stand_at_the_top(tmp_path: Path) -> None:
     with pytest.raises(BadSpec, match=r"bot\.toml: is missing at the top of the zip file"):
-        unpack(zipped(tmp_path / "bot.zip", {"mine/bot.toml": SETTINGS}), empty(tmp_path))
+        unpack_submission(zipped(tmp_path / "bot.zip", {"mine/bot.toml": SETTINGS}), empty(tmp_path))
 
 
 @pytest.mark.parametrize(
-    "name", ["/bot.py", "../bot.py", "a/../../bot.py", "a\\bot.py", "a\nb", ".", "x" * (MAX_PATH + 1)]
+    "name", ["/bot.py", "../bot.py", "a/../../bot.py", "a\\bot.py", "a\nb", ".", "x" * (MAX_PATH_LENGTH + 1)]
 )
 def test_a_path_outside_the_zip_file_is_refused(tmp_path: Path, name: str) -> None:
     file = zipped(tmp_path / "bot.zip", None, entry(name, 0o644))
     with pytest.raises(BadSpec, match=r"bot\.zip: '.*': a path ") as told:
-        unpack(file, empty(tmp_path))
+        unpack_submission(file, empty(tmp_path))
     assert "\n" not in str(told.value)
     assert {each.name for each in tmp_path.iterdir()} == {"bot.zip", "unpacked"}
 
@@ -114,7 +120,7 @@ def test_a_path_outside_the_zip_file_is_refused(tmp_path: Path, name: str) -> No
 @pytest.mark.parametrize("kind", [stat.S_IFLNK, stat.S_IFIFO, stat.S_IFCHR, stat.S_IFBLK, stat.S_IFSOCK])
 def test_links_and_devices_are_refused(tmp_path: Path, kind: int) -> None:
     with pytest.raises(BadSpec, match="must be a plain file, not a link or a device"):
-        unpack(zipped(tmp_path / "bot.zip", None, entry("token", kind | 0o777)), empty(tmp_path))
+        unpack_submission(zipped(tmp_path / "bot.zip", None, entry("token", kind | 0o777)), empty(tmp_path))
 
 
 def test_one_path_twice_is_refused(tmp_path: Path) -> None:
@@ -123,27 +129,27 @@ def test_one_path_twice_is_refused(tmp_path: Path) -> None:
         folder.mkdir()
         file = zipped(folder / "bot.zip", {"bot.toml": SETTINGS, **dict.fromkeys(names, "")})
         with pytest.raises(BadSpec, match="two of its files have the same path"):
-            unpack(file, empty(folder))
+            unpack_submission(file, empty(folder))
 
 
 def test_a_bomb_is_refused_before_it_fills_the_disk(tmp_path: Path) -> None:
     file, folder = tmp_path / "bot.zip", empty(tmp_path)
-    zipped(file, {"bot.toml": SETTINGS, **{f"{n}": bytes(MAX_UNPACKED // 4) for n in range(5)}})
-    assert file.stat().st_size < MAX_ZIP
+    zipped(file, {"bot.toml": SETTINGS, **{f"{n}": bytes(MAX_UNPACKED_BYTES // 4) for n in range(5)}})
+    assert file.stat().st_size < MAX_ZIP_BYTES
     with pytest.raises(BadSpec, match="more than 64 MiB when it is unpacked"):
-        unpack(file, folder)
-    assert sum(each.stat().st_size for each in folder.iterdir()) <= MAX_UNPACKED
+        unpack_submission(file, folder)
+    assert sum(each.stat().st_size for each in folder.iterdir()) <= MAX_UNPACKED_BYTES
 
 
 def test_sizes_and_numbers_are_bounded(tmp_path: Path) -> None:
     many = zipped(tmp_path / "many.zip", {f"{n}": "" for n in range(MAX_FILES + 1)})
     with pytest.raises(BadSpec, match=r"many\.zip: 1001 files: at most 1000"):
-        unpack(many, empty(tmp_path))
+        unpack_submission(many, empty(tmp_path))
     large = tmp_path / "large.zip"
     with large.open("wb") as file:
-        file.truncate(MAX_ZIP + 1)
+        file.truncate(MAX_ZIP_BYTES + 1)
     with pytest.raises(BadSpec, match=r"large\.zip: more than 16 MiB"):
-        unpack(large, tmp_path / "unpacked")
+        unpack_submission(large, tmp_path / "unpacked")
 
 
 def test_other_compressions_and_passwords_are_refused(tmp_path: Path) -> None:
@@ -151,24 +157,24 @@ def test_other_compressions_and_passwords_are_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_LZMA) as archive:
         archive.writestr("bot.toml", SETTINGS)
     with pytest.raises(BadSpec, match="must be deflated or stored"):
-        unpack(file, empty(tmp_path))
+        unpack_submission(file, empty(tmp_path))
     # The flag of a password is set in both headers of the only entry.
     plain = bytearray(zipped(file).read_bytes())
     for header, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
-        plain[plain.index(header) + flags] |= submission.ENCRYPTED
+        plain[plain.index(header) + flags] |= submission.ENCRYPTED_FLAG
     file.write_bytes(plain)
     with pytest.raises(BadSpec, match="is encrypted"):
-        unpack(file, tmp_path / "unpacked")
+        unpack_submission(file, tmp_path / "unpacked")
 
 
 def test_a_file_that_is_no_zip_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadSpec, match=r"none\.zip: No such file or directory"):
-        unpack(tmp_path / "none.zip", tmp_path)
+        unpack_submission(tmp_path / "none.zip", tmp_path)
     with pytest.raises(BadSpec, match="Is a directory"):
-        unpack(tmp_path, tmp_path)
+        unpack_submission(tmp_path, tmp_path)
     (tmp_path / "text.zip").write_text("a bot")
     with pytest.raises(BadSpec, match=r"text\.zip: not a valid zip file: File is not a zip file"):
-        unpack(tmp_path / "text.zip", tmp_path)
+        unpack_submission(tmp_path / "text.zip", tmp_path)
 
 
 @given(data=st.data())
@@ -184,7 +190,7 @@ def test_a_broken_zip_file_is_refused_in_one_line(
     file.write_bytes(raw[: data.draw(st.integers(1, len(raw)))] if data.draw(st.booleans()) else raw)
     text = str(file)
     try:
-        unpack(file, folder)
+        unpack_submission(file, folder)
     except BadSpec as error:
         text = str(error)
     assert text.startswith(str(file))

@@ -13,7 +13,7 @@ import pytest
 
 from arena.bots.api.bot import Bot, Clock, Match, Resign, assign_match, request_move
 from arena.bots.engines import searching
-from arena.bots.engines.registry import make_engine, why_incompatible
+from arena.bots.engines.registry import incompatibility_reason, make_engine
 from arena.bots.search.search_values import WIN
 from arena.games.core import MAXIE
 from arena.games.riskless import Armies, Riskless
@@ -84,7 +84,7 @@ def test_without_a_table_the_engine_says_so_and_searches(
 ) -> None:
     # What is searched before the first turn stays in the transposition table: where the time for that ends before the
     # depth is reached, as on a busy machine, the two look up different things later.
-    monkeypatch.setattr(searching, "WARM_UP", 60.0)
+    monkeypatch.setattr(searching, "WARM_UP_SECONDS", 60.0)
     told, untold = seated("alphabeta:depth=4,truth=root", M2), seated("alphabeta:depth=4", M2)
     assert capfd.readouterr().err == "alphabeta searches without truth=root: no table exists for m2\n"
     position = M2.start()
@@ -100,11 +100,11 @@ def test_a_damaged_table_is_told_before_a_match(solve: Callable[[RisklessMap], P
     path = solve(map)
     path.write_bytes(path.read_bytes()[:-3])
     game = Riskless(map)
-    why = why_incompatible("alphabeta:truth=root", game)
+    why = incompatibility_reason("alphabeta:truth=root", game)
     assert why is not None
     assert "is damaged: it has" in why
-    assert why_incompatible("alphabeta", game) is None
-    bot = make_engine("alphabeta:truth=root").make()
+    assert incompatibility_reason("alphabeta", game) is None
+    bot = make_engine("alphabeta:truth=root").make_bot()
     assign_match(bot, Match(game, MAXIE))
     with pytest.raises(Resign) as resigned:
         bot.prepare()

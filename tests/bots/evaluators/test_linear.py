@@ -9,7 +9,7 @@ import pytest
 
 from arena.bots.evaluators import BadWeights, evaluator_for
 from arena.bots.evaluators.catalogue import features_of
-from arena.bots.evaluators.linear import FOLDER, linear_evaluator, load_weights
+from arena.bots.evaluators.linear import WEIGHTS_FOLDER, linear_evaluator, load_weights
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 from arena.games.core import Player
 from arena.games.riskless import Armies
@@ -29,7 +29,7 @@ def test_shipped_weights_fit_their_features(game: Any) -> None:
     found = features_of(game)
     assert found is not None
     _, names = found
-    weights = load_weights(FOLDER / f"{game.name}.toml", names)
+    weights = load_weights(WEIGHTS_FOLDER / f"{game.name}.toml", names)
     assert set(weights) == set(names)
     assert weights[names[0]] > 0
 

@@ -9,7 +9,7 @@ import pytest
 
 from arena.bots.evaluators import BadWeights, UnknownEvaluator, evaluator_for
 from arena.bots.evaluators.outcomes import (
-    CERTAIN,
+    CERTAIN_WIN_VALUE,
     category_function,
     expected_outcome,
     format_outcomes,
@@ -34,7 +34,7 @@ def test_the_value_of_a_position_is_the_mean_result_of_its_category(tmp_path: Pa
     assert category_of is not None
     file.write_text(format_outcomes(["made by hand"], {category_of(board): (1, 4, 5)}), encoding="utf-8")
     evaluate = evaluator_for(game, str(file))
-    assert evaluate(board) == round(0.4 * CERTAIN), "good for Maxie, who is not to move"
+    assert evaluate(board) == round(0.4 * CERTAIN_WIN_VALUE), "good for Maxie, who is not to move"
     assert evaluate(game.start()) == 0, "nothing is known of it"
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from arena.bots.api.engine_spec import BadSpec
 from arena.bots.review.analysis import (
-    PLAYING,
-    REFERENCE,
+    ENGINE_OPTIONS,
+    REFERENCE_OPTIONS,
     EngineAnalyst,
     ReferenceAnalyst,
     SearchLimits,
@@ -33,7 +33,7 @@ def engine(game: AnyGame, text: str, limits: SearchLimits) -> EngineAnalyst:
 def test_every_algorithm_and_every_exact_engine_has_minimaxs_value(depth: int) -> None:
     start = PATH4.start()
     values = {}
-    for name in REFERENCE:
+    for name in REFERENCE_OPTIONS:
         spec, reference = parse_engine(f"{name}:reference")
         assert reference
         values[name] = ReferenceAnalyst(PATH4, spec, depth).analyse(start)[-1].value
@@ -89,8 +89,8 @@ def test_the_path_of_a_line_leads_along_its_moves() -> None:
 
 
 def test_an_algorithm_is_meant_where_reference_is_said_and_where_no_engine_has_its_name() -> None:
-    for name in REFERENCE:
-        assert parse_engine(name)[1] is (name not in PLAYING)
+    for name in REFERENCE_OPTIONS:
+        assert parse_engine(name)[1] is (name not in ENGINE_OPTIONS)
         assert parse_engine(f"{name}:reference")[1]
     spec, _ = parse_engine("jamboree:reference,prune=0.2")
     assert spec.get_fraction("prune") == 0.2

@@ -3,7 +3,7 @@
 import pytest
 from msgspec import UNSET, UnsetType
 
-from arena.bots.client.state.actions import Disconnect, ScheduleChallenge, SendMessage, Warn
+from arena.bots.client.state.actions import Disconnect, ScheduleChallenge, SendMessage, WarnOwner
 from arena.bots.client.state.machine import Machine
 from arena.protocol.codes import Code
 from arena.protocol.messages import Challenge, Challenged, ChallengeOver, Error, Hello, Queued, Status
@@ -72,7 +72,7 @@ def test_a_challenge_that_can_never_be_played_is_not_repeated() -> None:
     machine.handle_message(ChallengeOver("c1", "accepted", "", "m"), 0.0)
     machine.handle_message(start(), 0.0)
     told, last = machine.handle_message(refusal, 0.0)
-    assert told == Warn("the challenge is refused, and not repeated: a bot cannot play against itself")
+    assert told == WarnOwner("the challenge is refused, and not repeated: a bot cannot play against itself")
     assert last == SendMessage(Status(quota=0)), "the match in play is played to its end"
     assert machine.match_count == 1
     assert machine.send_challenges() == []

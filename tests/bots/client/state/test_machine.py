@@ -4,13 +4,13 @@ import pytest
 
 from arena.bots.client.state.actions import (
     Action,
-    Choose,
+    CancelMove,
+    ChooseMove,
     Disconnect,
     EndMatch,
-    Prepare,
+    PrepareBot,
     SendMessage,
-    StopChoosing,
-    Warn,
+    WarnOwner,
 )
 from arena.bots.client.state.machine import Machine
 from arena.games.core import Player
@@ -65,11 +65,11 @@ def test_a_match_from_hello_to_end() -> None:
     assert machine.handle_message(welcome(), 0.0) == []
     assert machine.welcomed
     prepare = only(machine.handle_message(start(), 0.0))
-    assert isinstance(prepare, Prepare)
+    assert isinstance(prepare, PrepareBot)
     assert (prepare.match.seat, prepare.match.threads, prepare.match.opponent) == (Player.MAXIE, 2, "two")
     assert machine.handle_prepared("m") == [SendMessage(Ready("m"))]
     choose = only(machine.handle_message(turn([]), 5.0))
-    assert isinstance(choose, Choose)
+    assert isinstance(choose, ChooseMove)
     assert choose.position == TICTACTOE.start()
     assert choose.reply_to is None
     clock = choose.clock
@@ -78,7 +78,7 @@ def test_a_match_from_hello_to_end() -> None:
     assert machine.handle_move_chosen("m", 0, 4, None, 5.1) == [SendMessage(Move("m", 0, 4))]
     assert machine.handle_message(Accepted("m", 0, 100.0, 9000), 5.2) == []
     choose = only(machine.handle_message(turn([4, 0]), 6.0))
-    assert isinstance(choose, Choose)
+    assert isinstance(choose, ChooseMove)
     assert (choose.ply, choose.reply_to) == (2, 0)
     assert machine.handle_move_chosen("m", 2, 8, None, 6.1) == [SendMessage(Move("m", 2, 8))]
     finish = only(machine.handle_message(end([4, 0, 8], winner="maxie"), 7.0))
@@ -92,7 +92,7 @@ def test_a_match_from_hello_to_end() -> None:
 def test_minnie_reads_her_own_clock() -> None:
     machine = at_a_match(seat="minnie")
     choose = only(machine.handle_message(turn([4]), 0.0))
-    assert isinstance(choose, Choose)
+    assert isinstance(choose, ChooseMove)
     assert (choose.clock.mine, choose.clock.theirs) == (8.0, 9.0)
 
 
@@ -115,8 +115,8 @@ def test_a_client_that_missed_messages_catches_up_from_the_moves() -> None:
     machine = at_a_match()
     machine.handle_message(turn([]), 0.0)
     stop, choose = machine.handle_message(turn([0, 1, 2, 3]), 1.0)
-    assert stop == StopChoosing("m")
-    assert isinstance(choose, Choose)
+    assert stop == CancelMove("m")
+    assert isinstance(choose, ChooseMove)
     assert (choose.ply, choose.reply_to) == (4, 3)
     assert TICTACTOE.position_to_text(choose.position) == "XOXO....."
     assert machine.handle_move_chosen("m", 0, 4, None, 1.1) == []
@@ -130,7 +130,7 @@ def test_a_turn_before_the_bot_is_ready_waits_for_it() -> None:
     assert machine.handle_message(turn([]), 1.0) == []
     ready, choose = machine.handle_prepared("m")
     assert ready == SendMessage(Ready("m"))
-    assert isinstance(choose, Choose)
+    assert isinstance(choose, ChooseMove)
     assert choose.clock.arrived == 1.0
 
 
@@ -138,7 +138,7 @@ def test_the_end_stops_a_bot_that_thinks() -> None:
     machine = at_a_match()
     machine.handle_message(turn([]), 0.0)
     stop, finish = machine.handle_message(end([], winner="minnie", reason=EndReason.TIMEOUT), 1.0)
-    assert stop == StopChoosing("m")
+    assert stop == CancelMove("m")
     assert isinstance(finish, EndMatch)
     assert finish.ending.outcome_for(Player.MAXIE) == "lost"
     assert machine.handle_move_chosen("m", 0, 4, None, 1.1) == []
@@ -166,7 +166,7 @@ def test_a_match_too_many_is_resigned() -> None:
     machine = at_a_match()
     machine.handle_message(start("second"), 0.0)
     complaint, resign = machine.handle_message(start("third"), 0.0)
-    assert isinstance(complaint, Warn)
+    assert isinstance(complaint, WarnOwner)
     assert "match third exceeds the agreed 2 simultaneous matches" in complaint.text
     assert resign == SendMessage(Resign("third"))
 
@@ -176,7 +176,7 @@ def test_a_game_that_is_not_known_is_resigned() -> None:
     message = start()
     unknown = type(message)(**{f: getattr(message, f) for f in message.__struct_fields__} | {"game": "chess"})
     complaint, resign = machine.handle_message(unknown, 0.0)
-    assert isinstance(complaint, Warn)
+    assert isinstance(complaint, WarnOwner)
     assert "no game is called 'chess'" in complaint.text
     assert resign == SendMessage(Resign("m"))
     assert machine.handle_message(end([]), 0.0) == []
@@ -185,7 +185,7 @@ def test_a_game_that_is_not_known_is_resigned() -> None:
 @pytest.mark.parametrize("moves", [[0, 0], [9], ["b2"], [None]])
 def test_moves_that_break_the_rules_are_no_match_to_go_on_with(moves: list[object]) -> None:
     complaint, resign = at_a_match().handle_message(turn(moves), 0.0)
-    assert isinstance(complaint, Warn)
+    assert isinstance(complaint, WarnOwner)
     assert "break the rules" in complaint.text
     assert crashed(resign)
 
@@ -193,11 +193,11 @@ def test_moves_that_break_the_rules_are_no_match_to_go_on_with(moves: list[objec
 def test_a_turn_that_is_not_its_own_makes_no_sense() -> None:
     won = [0, 3, 1, 4, 2]
     complaint, resign = at_a_match(seat="minnie").handle_message(turn(won), 0.0)
-    assert isinstance(complaint, Warn)
+    assert isinstance(complaint, WarnOwner)
     assert "impossible turn" in complaint.text
     assert crashed(resign)
     complaint, resign = at_a_match(seat="minnie").handle_message(turn([]), 0.0)
-    assert isinstance(complaint, Warn)
+    assert isinstance(complaint, WarnOwner)
     assert "the server sent an impossible turn, at ply 0 after 0 moves" in complaint.text
     assert crashed(resign)
 
@@ -205,7 +205,7 @@ def test_a_turn_that_is_not_its_own_makes_no_sense() -> None:
 def test_a_turn_in_an_unknown_match_is_told_and_changes_nothing() -> None:
     machine = at_a_match()
     complaint = only(machine.handle_message(turn([], match="what"), 0.0))
-    assert isinstance(complaint, Warn)
+    assert isinstance(complaint, WarnOwner)
     assert "match what" in complaint.text
     assert machine.match_count == 1
 
@@ -214,7 +214,7 @@ def test_a_bot_that_failed_resigns_once_and_says_so_again_when_asked() -> None:
     machine = at_a_match()
     machine.handle_message(turn([]), 0.0)
     complaint, resign = machine.handle_bot_failed("m", "choose raised ValueError: no idea")
-    assert complaint == Warn("match m: choose raised ValueError: no idea; the match is lost by a crash")
+    assert complaint == WarnOwner("match m: choose raised ValueError: no idea; the match is lost by a crash")
     gave_up = SendMessage(Resign("m", "crash", "choose raised ValueError: no idea"))
     assert resign == gave_up
     assert machine.handle_bot_failed("m", "again") == []
@@ -227,7 +227,7 @@ def test_a_choice_that_is_no_move_resigns() -> None:
     machine = at_a_match()
     machine.handle_message(turn([]), 0.0)
     complaint, resign = machine.handle_move_chosen("m", 0, None, None, 0.1)
-    assert isinstance(complaint, Warn)
+    assert isinstance(complaint, WarnOwner)
     assert "choose returned None, which is not a move of tictactoe" in complaint.text
     assert crashed(resign)
 
@@ -238,7 +238,7 @@ def test_a_fatal_error_ends_the_connection_and_others_are_told() -> None:
         Disconnect(Code.BAD_TOKEN, "no")
     ]
     told = only(machine.handle_message(Error(Code.OUT_OF_TURN, "not yours", "m", 3), 0.0))
-    assert told == Warn("match m: the server says out_of_turn at ply 3: not yours")
+    assert told == WarnOwner("match m: the server says out_of_turn at ply 3: not yours")
 
 
 def test_lag_is_the_servers_time_minus_the_bots_time() -> None:
@@ -247,7 +247,7 @@ def test_lag_is_the_servers_time_minus_the_bots_time() -> None:
     machine.handle_move_chosen("m", 0, 4, None, 10.5)
     machine.handle_message(Accepted("m", 0, 530.0, 9000), 10.6)
     choose = only(machine.handle_message(turn([4, 0]), 11.0))
-    assert isinstance(choose, Choose)
+    assert isinstance(choose, ChooseMove)
     assert choose.clock.lag == pytest.approx(0.03)
 
 
@@ -309,7 +309,7 @@ def test_a_match_that_the_server_no_longer_has_is_given_up() -> None:
     machine.handle_connected()
     machine.handle_message(welcome("another"), 1.0)
     stop, finish = machine.handle_message(Error(Code.NO_SUCH_MATCH, "there is none", "m"), 1.0)
-    assert stop == StopChoosing("m")
+    assert stop == CancelMove("m")
     assert isinstance(finish, EndMatch)
     assert finish.ending.reason is None
     assert machine.handle_message(start(), 1.1) != []
@@ -350,7 +350,7 @@ def test_matches_of_which_nothing_was_heard_make_room_for_new_ones(heard: Start 
     machine.handle_message(welcome(), 1.0)
     machine.handle_message(heard, 1.0)
     prepare = only(machine.handle_message(start("third"), 1.0))
-    assert isinstance(prepare, Prepare)
+    assert isinstance(prepare, PrepareBot)
     finish = only(machine.handle_message(end([]), 1.0))
     assert isinstance(finish, EndMatch)
     assert finish.match.id == "m"

@@ -5,7 +5,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.bots.client.state.actions import Action, Choose, EndMatch, Prepare, SendMessage, StopChoosing
+from arena.bots.client.state.actions import Action, CancelMove, ChooseMove, EndMatch, PrepareBot, SendMessage
 from arena.bots.client.state.machine import Machine
 from arena.protocol.codes import EndReason
 from arena.protocol.messages import (
@@ -75,7 +75,7 @@ class Client:
     def __init__(self, server: Server) -> None:
         self.server = server
         self.machine = Machine(Hello("me"))
-        self.doing: list[Prepare | Choose] = []
+        self.doing: list[PrepareBot | ChooseMove] = []
         self.finished: list[EndMatch] = []
         self.connect()
 
@@ -89,11 +89,11 @@ class Client:
             match action:
                 case SendMessage(message):
                     self.server.take(message)
-                case Prepare() | Choose():
+                case PrepareBot() | ChooseMove():
                     self.doing.append(action)
                 case EndMatch():
                     self.finished.append(action)
-                case StopChoosing():
+                case CancelMove():
                     self.doing.clear()
                 case _:
                     raise AssertionError(action)
@@ -101,7 +101,7 @@ class Client:
     def work(self) -> None:
         """Do the first thing that the bot was asked."""
         order = self.doing.pop(0)
-        if isinstance(order, Prepare):
+        if isinstance(order, PrepareBot):
             self.act(self.machine.handle_prepared(order.match.id))
             return
         move = self.server.rng.choice(TICTACTOE.moves(order.position))

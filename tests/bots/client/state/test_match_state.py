@@ -62,6 +62,6 @@ def test_the_worst_of_the_last_lags_is_kept_back(lags: list[float]) -> None:
     for ply, lag in enumerate(lags):
         match.clock = match.clock_at(turn([]), 100.0)
         match.answer, match.answered_at = Move("m", ply, 0), 101.0
-        match.update_lag(Accepted("m", ply, 1000 * (1 + lag), 0))
-        match.update_lag(Accepted("m", ply + 1, 99_999.0, 0))
+        match.record_lag(Accepted("m", ply, 1000 * (1 + lag), 0))
+        match.record_lag(Accepted("m", ply + 1, 99_999.0, 0))
     assert match.clock_at(turn([]), 200.0).lag == pytest.approx(max(lags[-MAX_LAGS:]), abs=1e-6)

@@ -40,7 +40,7 @@ def game_short_name(env: Environment) -> str:
     return "arena_" + re.sub(r"[^a-z0-9]+", "_", name.lower())
 
 
-class SpielGame(pyspiel.Game):  # type: ignore[misc]
+class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]
     """An OpenSpiel game. OpenSpiel creates instances from the class, so each environment has its own subclass."""
 
     env: Environment
@@ -50,19 +50,19 @@ class SpielGame(pyspiel.Game):  # type: ignore[misc]
     def __init__(self, params: Any = None) -> None:
         super().__init__(self.kind, self.info, params or {})
 
-    def new_initial_state(self, state: Any = None) -> SpielState:
+    def new_initial_state(self, state: Any = None) -> OpenSpielState:
         if state is not None:
             raise ValueError(f"{self.kind.short_name} must begin at its start position")
-        return SpielState(self)
+        return OpenSpielState(self)
 
     def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Observer:  # noqa: ARG002
         return Observer(self.env)
 
 
-class SpielState(pyspiel.State):  # type: ignore[misc]
+class OpenSpielState(pyspiel.State):  # type: ignore[misc]
     """State of a match, which OpenSpiel changes in place with each move."""
 
-    def __init__(self, game: SpielGame) -> None:
+    def __init__(self, game: OpenSpielGame) -> None:
         super().__init__(game)
         self.env = game.env
         self.position = game.env.game.start()
@@ -100,13 +100,13 @@ class Observer:
         self.tensor = np.zeros(len(env.observation(env.game.start())), np.float32)
         self.dict = {"observation": self.tensor}
 
-    def set_from(self, state: SpielState, player: int) -> None:
+    def set_from(self, state: OpenSpielState, player: int) -> None:
         """Write the observation of `player` to `tensor`."""
         moves = (self._env.player(state.position) > 0) == (player == 0)
         observation = np.array(self._env.observation(state.position), np.float32)
         self.tensor[:] = observation if moves else -observation
 
-    def string_from(self, state: SpielState, _player: int) -> str:
+    def string_from(self, state: OpenSpielState, _player: int) -> str:
         """Return the position as text."""
         return str(state)
 
@@ -137,4 +137,4 @@ def _game_class(env: Environment, name: str) -> Any:
         utility_sum=0.0,
         max_game_length=env.game.map.ply_limit if isinstance(env.game, Riskless) else env.actions,
     )
-    return type(name, (SpielGame,), {"env": env, "kind": kind, "info": info})
+    return type(name, (OpenSpielGame,), {"env": env, "kind": kind, "info": info})
