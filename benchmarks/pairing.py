@@ -12,7 +12,7 @@ import statistics
 import sys
 import time
 
-from arena.rating.formats import Swiss
+from arena.rating.formats import SwissFormat
 from benchmarks.kit.measure import format_short
 from benchmarks.kit.results import print_faults
 
@@ -22,7 +22,7 @@ MAX_ROUND_SECONDS = 1.0
 
 def play_event(rng: random.Random) -> list[float]:
     """Play a Swiss event with random results. Return the CPU time of the pairing of each round, in seconds."""
-    event = Swiss([f"bot {number:03}" for number in range(BOTS)], ROUNDS, starts=1)
+    event = SwissFormat([f"bot {number:03}" for number in range(BOTS)], ROUNDS, starts=1)
     seconds = []
     for _ in range(ROUNDS):
         began = time.process_time()

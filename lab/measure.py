@@ -36,33 +36,33 @@ from arena.lab.selfplay import (
 )
 from arena.match.openings import Opening, position_after
 from arena.rating.elo import Z95
-from arena.rating.pentanomial import Counts, EloDifference, elo_difference, moments, pair_counts
+from arena.rating.pentanomial import EloDifference, PairCounts, elo_difference, moments, pair_counts
 
 STRENGTHS = (500, 4_000, 32_000)
 """Nodes per move at which an engine plays against itself."""
 STRONG, WEAK = 4_000, 500
 """Nodes per move of the strong and the weak engine, which play against each other."""
-PLIES = range(4, 10)
+OPENING_PLIES = range(4, 10)
 """Numbers of random plies before a match, used in turn.
 
 The player to move after them is ahead: at 500 nodes on italy, Maxie won 67 % of the matches with the first move and 32 %
 of the others. So both players must have the first move equally often.
 """
 TABLE_MB = 4
-CHUNK = 10
+OPENINGS_PER_TASK = 10
 """Number of openings per task. Creating the searchers of a task takes less than a tenth of its time."""
 
 
-LEAD = 0.55
+MIN_LEAD_CHANCE = 0.55
 """Minimum winning chance, from 0 to 1, at which a player leads."""
 
 
 @dataclass(frozen=True)
-class MatchCourse:
+class MatchStatistics:
     """Properties of one match.
 
     moves         number of moves after the opening
-    lead_changes  number of changes of the leader; a player leads with a winning chance of at least LEAD
+    lead_changes  number of changes of the leader; a player leads with a winning chance of at least MIN_LEAD_CHANCE
     comeback      True if the player behind at half time won; None if nobody won, or nobody was behind
     recaptures    number of moves that take a territory which each of the two previous moves also took
     gap           difference in winning chance between the best and the median move of the middle position; None in a
@@ -76,7 +76,7 @@ class MatchCourse:
     gap: float | None
 
 
-def match_course(game: Riskless, match: PlayedMatch, searcher: NodeSearcher, nodes: int) -> MatchCourse:
+def measure_match(game: Riskless, match: PlayedMatch, searcher: NodeSearcher, nodes: int) -> MatchStatistics:
     """Return the measured properties of a match.
 
     searcher  searcher that measures how much the moves of the position at half time differ
@@ -87,7 +87,9 @@ def match_course(game: Riskless, match: PlayedMatch, searcher: NodeSearcher, nod
         winning_chance(game, round((one.value + other.value) / 2)) for one, other in pairwise(match.reports)
     ]
     leads = [
-        Player.MAXIE if each > 0.5 else Player.MINNIE for each in chances if abs(each - 0.5) >= LEAD - 0.5
+        Player.MAXIE if each > 0.5 else Player.MINNIE
+        for each in chances
+        if abs(each - 0.5) >= MIN_LEAD_CHANCE - 0.5
     ]
     middle = len(chances) // 2
     comeback = None
@@ -98,7 +100,7 @@ def match_course(game: Riskless, match: PlayedMatch, searcher: NodeSearcher, nod
         chance_gap = gap_to_median(
             reply_chances(game, searcher, match.positions[len(match.positions) // 2], nodes)
         )
-    return MatchCourse(
+    return MatchStatistics(
         moves=len(match.reports),
         lead_changes=sum(one is not other for one, other in pairwise(leads)),
         comeback=comeback,
@@ -143,7 +145,7 @@ def estimate_share(count: float, total: int, variance: float | None = None) -> E
 
 
 @dataclass
-class EqualResults:
+class EqualStrengthResults:
     """Results of the matches between equal searchers of one strength.
 
     nodes    nodes per move of both searchers
@@ -157,7 +159,7 @@ class EqualResults:
     plies: list[int] = field(default_factory=list)
     endings: Counter[str] = field(default_factory=Counter)
     wins: Counter[Player | None] = field(default_factory=Counter)
-    courses: list[MatchCourse] = field(default_factory=list)
+    statistics: list[MatchStatistics] = field(default_factory=list)
 
     @property
     def matches(self) -> int:
@@ -196,30 +198,30 @@ class EqualResults:
     @property
     def comebacks(self) -> EstimatedMean | None:
         """Share of decided matches won by the player behind at half time; None if nobody was behind in one."""
-        comebacks = [each.comeback for each in self.courses if each.comeback is not None]
+        comebacks = [each.comeback for each in self.statistics if each.comeback is not None]
         return estimate_share(sum(comebacks), len(comebacks)) if comebacks else None
 
     @property
     def lead_changes(self) -> float:
         """Mean number of lead changes in a match."""
-        return sum(each.lead_changes for each in self.courses) / self.matches
+        return sum(each.lead_changes for each in self.statistics) / self.matches
 
     @property
     def recaptures(self) -> float:
         """Share of moves that take a territory which each of the two previous moves also took."""
-        return sum(each.recaptures for each in self.courses) / max(
-            1, sum(each.moves for each in self.courses)
+        return sum(each.recaptures for each in self.statistics) / max(
+            1, sum(each.moves for each in self.statistics)
         )
 
     @property
     def gap(self) -> float:
         """Mean difference in winning chance between the best and the median move; 0 without any move."""
-        gaps = [each.gap for each in self.courses if each.gap is not None]
+        gaps = [each.gap for each in self.statistics if each.gap is not None]
         return sum(gaps) / len(gaps) if gaps else 0.0
 
 
 @dataclass
-class StrengthSignal:
+class UnequalStrengthResults:
     """Results of the pairs between a strong searcher and a weak one. `strong` and `weak` are their nodes per move."""
 
     strong: int
@@ -233,7 +235,7 @@ class StrengthSignal:
         return len(self.points)
 
     @property
-    def counts(self) -> Counts:
+    def counts(self) -> PairCounts:
         return pair_counts(self.points)
 
     @property
@@ -274,8 +276,8 @@ class MeasuredMap:
 
     map: RisklessMap
     evaluator: str
-    equals: tuple[EqualResults, ...]
-    signal: StrengthSignal
+    equal_results: tuple[EqualStrengthResults, ...]
+    unequal_results: UnequalStrengthResults
 
 
 @dataclass(frozen=True)
@@ -302,7 +304,7 @@ class _MatchEnd:
     winner: Player | None
     reason: str
     plies: int
-    course: MatchCourse | None
+    statistics: MatchStatistics | None
 
 
 def measure_maps(
@@ -332,10 +334,21 @@ def measure_maps(
     # The longest tasks come first, so that no process waits for one of them at the end.
     plan = [(nodes, nodes, matches) for nodes in reversed(strengths)] + [(STRONG, WEAK, max(1, matches // 2))]
     tasks = [
-        (_Task(game, map, evaluator, one, other, seed, range(first, min(first + CHUNK, count)), openings),)
+        (
+            _Task(
+                game,
+                map,
+                evaluator,
+                one,
+                other,
+                seed,
+                range(first, min(first + OPENINGS_PER_TASK, count)),
+                openings,
+            ),
+        )
         for map in maps
         for one, other, count in plan
-        for first in range(0, count, CHUNK)
+        for first in range(0, count, OPENINGS_PER_TASK)
     ]
     results = map_in_processes(_play_task, tasks, processes)
     with closing(results):
@@ -343,8 +356,8 @@ def measure_maps(
             measured = MeasuredMap(
                 _make_game(game, map).map,
                 evaluator,
-                tuple(EqualResults(nodes) for nodes in strengths),
-                StrengthSignal(STRONG, WEAK),
+                tuple(EqualStrengthResults(nodes) for nodes in strengths),
+                UnequalStrengthResults(STRONG, WEAK),
             )
             for (task,), ends in islice(results, len(tasks) // len(maps)):
                 _count_results(measured, task, ends)
@@ -364,16 +377,16 @@ def count_matches(maps: int, matches: int, strengths: int = len(STRENGTHS)) -> i
 
 def _count_results(measured: MeasuredMap, task: _Task, ends: Sequence[_MatchEnd]) -> None:
     if task.one == task.other:
-        [equals] = [each for each in measured.equals if each.nodes == task.one]
+        [equals] = [each for each in measured.equal_results if each.nodes == task.one]
         equals.plies += [end.plies for end in ends]
         equals.endings.update(end.reason for end in ends)
         equals.wins.update(end.winner for end in ends)
-        equals.courses += [end.course for end in ends if end.course is not None]
+        equals.statistics += [end.statistics for end in ends if end.statistics is not None]
         return
     for first, second in zip(ends[0::2], ends[1::2], strict=True):
         won = ((first, Player.MAXIE), (second, Player.MINNIE))
-        measured.signal.points.append(sum(points_of(end.winner, seat) for end, seat in won))
-        measured.signal.draws += sum(end.winner is None for end, _ in won)
+        measured.unequal_results.points.append(sum(points_of(end.winner, seat) for end, seat in won))
+        measured.unequal_results.draws += sum(end.winner is None for end, _ in won)
 
 
 def _make_game(game: str, map: RisklessMap) -> Riskless:
@@ -397,7 +410,9 @@ def _play_matches(task: _Task, game: Riskless, one: NodeSearcher, other: NodeSea
     ends = []
     for number in task.openings:
         if task.starts is None:
-            start = random_start(game, random.Random(f"{task.seed}/{number}"), PLIES[number % len(PLIES)])
+            start = random_start(
+                game, random.Random(f"{task.seed}/{number}"), OPENING_PLIES[number % len(OPENING_PLIES)]
+            )
         else:
             start = position_after(game, task.starts[number])
         seatings = [{Player.MAXIE: one, Player.MINNIE: other}]
@@ -405,6 +420,6 @@ def _play_matches(task: _Task, game: Riskless, one: NodeSearcher, other: NodeSea
             seatings.append({Player.MAXIE: other, Player.MINNIE: one})
         for seats in seatings:
             match = play_match(game, start, seats, {seat: nodes[id(each)] for seat, each in seats.items()})
-            course = match_course(game, match, one, task.one) if one_strength else None
-            ends.append(_MatchEnd(match.winner, match.reason, start.ply + len(match.positions), course))
+            statistics = measure_match(game, match, one, task.one) if one_strength else None
+            ends.append(_MatchEnd(match.winner, match.reason, start.ply + len(match.positions), statistics))
     return ends

@@ -29,25 +29,25 @@ from arena.lab.selfplay import gap_to_median, play_match, points_of, reply_chanc
 from arena.match.openings import Opening, position_after, random_opening
 
 TABLE_MB = 1
-REPLIES_SHARE = 4
-"""Divisor of `Criteria.nodes` for the search of each reply to an opening."""
-QUARTERS = (3, 5)
+REPLY_NODES_DIVISOR = 4
+"""Divisor of `OpeningCriteria.nodes` for the search of each reply to an opening."""
+STRENGTH_QUARTERS = (3, 5)
 """Nodes per move of the two matches at a strength, in quarters of the strength's nodes.
 
 They differ, because equal engines with equal nodes would repeat the match.
 """
-CHUNK = 16
+OPENINGS_PER_TASK = 16
 """Number of openings per task. Creating the searcher of a task takes less than a tenth of its time."""
-BARREN = 1_000
+MAX_FRUITLESS_TRIES = 1_000
 """Number of random openings in a row without a new position after which the search for openings ends."""
 
 
 @dataclass(frozen=True)
-class Criteria:
+class OpeningCriteria:
     """Tests that an opening must pass, and the settings of their searches. Winning chances are from 0 to 1.
 
     exact  setting `exact` of the compiled searcher
-    nodes  number of nodes for the search of an opening; each reply gets a quarter of them (REPLIES_SHARE)
+    nodes  number of nodes for the search of an opening; each reply gets a quarter of them (REPLY_NODES_DIVISOR)
     """
 
     evaluator: str
@@ -75,7 +75,7 @@ class AcceptedOpening:
 def make_openings(
     map: RisklessMap,
     plies: int,
-    criteria: Criteria,
+    criteria: OpeningCriteria,
     *,
     seed: int,
     tries: int,
@@ -92,7 +92,7 @@ def make_openings(
     Raises BadWeights, and ValueError for a map that is too large for the compiled engines.
     """
     drawn = islice(_distinct_openings(map, plies, seed), tries)
-    chunks = iter(lambda: tuple(islice(drawn, CHUNK)), ())
+    chunks = iter(lambda: tuple(islice(drawn, OPENINGS_PER_TASK)), ())
     judged = map_in_processes(_test_openings, ((map, criteria, chunk) for chunk in chunks), processes)
     shorter: deque[AcceptedOpening] = deque()
     longer: deque[AcceptedOpening] = deque()
@@ -118,7 +118,7 @@ def _distinct_openings(map: RisklessMap, plies: int, seed: int) -> Iterator[Open
         opening = random_opening(game, plies + number % 2, f"{seed}/{number}")
         place = game.repetition_key(position_after(game, opening))
         barren = barren + 1 if place in positions else 0
-        if barren > BARREN:
+        if barren > MAX_FRUITLESS_TRIES:
             return
         if not barren:
             positions.add(place)
@@ -126,7 +126,7 @@ def _distinct_openings(map: RisklessMap, plies: int, seed: int) -> Iterator[Open
 
 
 def _test_openings(
-    map: RisklessMap, criteria: Criteria, openings: Sequence[Opening]
+    map: RisklessMap, criteria: OpeningCriteria, openings: Sequence[Opening]
 ) -> list[AcceptedOpening]:
     """Return the openings that pass the tests."""
     game = Riskless(map)
@@ -140,7 +140,7 @@ def _test_openings(
 
 
 def _test_opening(
-    game: Game[Armies, Move], searcher: Searcher[Armies, Move], criteria: Criteria, opening: Opening
+    game: Game[Armies, Move], searcher: Searcher[Armies, Move], criteria: OpeningCriteria, opening: Opening
 ) -> AcceptedOpening | None:
     position = position_after(game, opening)
     searcher.clear()
@@ -148,7 +148,7 @@ def _test_opening(
     if abs(even - 0.5) > criteria.window:
         return None
     median_gap = gap_to_median(
-        reply_chances(game, searcher, position, max(1, criteria.nodes // REPLIES_SHARE), criteria.depth)
+        reply_chances(game, searcher, position, max(1, criteria.nodes // REPLY_NODES_DIVISOR), criteria.depth)
     )
     if median_gap < criteria.gap or not _is_even_in_play(game, searcher, criteria, position):
         return None
@@ -156,12 +156,14 @@ def _test_opening(
 
 
 def _is_even_in_play(
-    game: Game[Armies, Move], searcher: Searcher[Armies, Move], criteria: Criteria, position: Armies
+    game: Game[Armies, Move], searcher: Searcher[Armies, Move], criteria: OpeningCriteria, position: Armies
 ) -> bool:
     """Return True if at each strength each player scores at least half a point in two matches between equal engines."""
     seats = dict.fromkeys(Player, searcher)
     for nodes in criteria.strengths:
-        matches = [play_match(game, position, seats, max(1, nodes * quarters // 4)) for quarters in QUARTERS]
+        matches = [
+            play_match(game, position, seats, max(1, nodes * quarters // 4)) for quarters in STRENGTH_QUARTERS
+        ]
         points = sum(points_of(each.winner, Player.MAXIE) for each in matches)
         if abs(points - len(matches) / 2) > 0.5:
             return False

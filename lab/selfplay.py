@@ -24,9 +24,9 @@ from arena.games.riskless import Armies, Riskless
 from arena.match.repetition import RepetitionCounter
 from arena.protocol.adjudication import DEFAULT_RULES, REPETITION
 
-ATTEMPTS = 20
+MAX_ATTEMPTS = 20
 """Number of random openings tried before a shorter opening is used."""
-CUT = "cut"
+MAX_PLIES_REASON = "cut"
 """Reason for the end of a match that was stopped at its maximum number of plies."""
 
 
@@ -96,7 +96,7 @@ class PlayedMatch:
 
     winner: Player | None
     reason: str
-    """Reason for the end: `Outcome.word` of the game, REPETITION or CUT."""
+    """Reason for the end: `Outcome.word` of the game, REPETITION or MAX_PLIES_REASON."""
     positions: tuple[Any, ...]
     reports: tuple[Report[Any], ...]
 
@@ -104,7 +104,7 @@ class PlayedMatch:
 def random_start(game: Game[Any, Any], rng: random.Random, plies: int) -> Any:
     """Return an unfinished position after `plies` random plies; after half as many if random matches are too short."""
     while True:
-        for _ in range(ATTEMPTS):
+        for _ in range(MAX_ATTEMPTS):
             position = game.start()
             for _ in range(plies):
                 moves = game.moves(position)
@@ -147,7 +147,7 @@ def play_match(
         reports.append(report)
         position = game.successor(position, report.move)
     if outcome is None:
-        return PlayedMatch(None, CUT, tuple(positions), tuple(reports))
+        return PlayedMatch(None, MAX_PLIES_REASON, tuple(positions), tuple(reports))
     return PlayedMatch(outcome.winner, outcome.word, tuple(positions), tuple(reports))
 
 

@@ -5,7 +5,7 @@
     world:cap=20,goal=150   the same map with another cap and another goal
     planar:24:7             the 7th random planar map of 24 territories; :cap=N,goal=N can follow
 
-`arena tune` learns from TRAINING by default. Weights are measured on HELD_OUT, from which none were learnt: half of the
+`arena tune` learns from TRAINING_MAPS by default. Weights are measured on HELD_OUT_MAPS, from which none were learnt: half of the
 built-in maps, and rings, grids and planar maps of other sizes with three caps.
 """
 
@@ -21,9 +21,9 @@ from arena.maps.generators import GRID_CAP, TERRITORIES_PER_START, build_map
 from arena.maps.loader import MapError, load_map
 
 VARIANT_FORM = "NAME[:cap=N][,goal=N], as in ring:12:cap=40 or planar:24:7:cap=20,goal=90"
-PLANAR = "planar:"
+PLANAR_PREFIX = "planar:"
 
-TRAINING = (
+TRAINING_MAPS = (
     "m2",
     "usa",
     "poland",
@@ -37,7 +37,7 @@ TRAINING = (
     "planar:30:3:cap=14",
     "planar:44:4:cap=60,goal=880",
 )
-HELD_OUT = (
+HELD_OUT_MAPS = (
     "m1",
     "italy",
     "world",
@@ -88,9 +88,9 @@ def _with_numbers(map: RisklessMap, cap: int | None, goal: int | None) -> Riskle
 
 
 def _load_base_map(name: str) -> RisklessMap:
-    if not name.startswith(PLANAR):
+    if not name.startswith(PLANAR_PREFIX):
         return load_map(name)
-    size, _, number = name.removeprefix(PLANAR).partition(":")
+    size, _, number = name.removeprefix(PLANAR_PREFIX).partition(":")
     if not all(each.isascii() and each.isdecimal() and len(each) <= 6 for each in (size, number)):
         raise MapError(
             f"{name:.60}", "", "no such map; a random planar map is planar:SIZE:NUMBER, as in planar:24:7"
@@ -101,9 +101,9 @@ def _load_base_map(name: str) -> RisklessMap:
         raise MapError(f"{name:.60}", "", str(error)) from None
 
 
-SIZES = range(5, 65)
+PLANAR_SIZES = range(5, 65)
 WIDTH, HEIGHT = 100, 60
-STARTS = 100
+MAX_STARTS = 100
 """Number of random starts tried for a random planar map; the fairest is used."""
 
 
@@ -114,8 +114,10 @@ def planar_map(size: int, number: int) -> RisklessMap:
     1969). Such a graph is planar and connected, and each territory has about 3.5 roads. Servers do not offer these maps to
     clients, since generating one takes O(size³) time. Raises ValueError for another size.
     """
-    if size not in SIZES:
-        raise ValueError(f"a random planar map must have {SIZES[0]} to {SIZES[-1]} territories, not {size}")
+    if size not in PLANAR_SIZES:
+        raise ValueError(
+            f"a random planar map must have {PLANAR_SIZES[0]} to {PLANAR_SIZES[-1]} territories, not {size}"
+        )
     rng = random.Random(f"planar {size} {number}")
     places = [(round(rng.uniform(0, WIDTH), 2), round(rng.uniform(0, HEIGHT), 2)) for _ in range(size)]
     near = tuple(
@@ -144,13 +146,13 @@ def _is_gabriel_edge(places: Sequence[tuple[float, float]], v: int, w: int) -> b
 def _fair_start(
     neighbours: Sequence[Sequence[int]], per_side: int, rng: random.Random
 ) -> tuple[Sequence[int], Sequence[int]]:
-    """Return the fairest of STARTS random starts: Maxie's and Minnie's territories.
+    """Return the fairest of MAX_STARTS random starts: Maxie's and Minnie's territories.
 
     Each side has at most `per_side` territories, and no two territories of the start are adjacent.
     """
     balance = Balance(neighbours)
     starts = []
-    for _ in range(STARTS):
+    for _ in range(MAX_STARTS):
         places: list[int] = []
         for v in rng.sample(range(len(neighbours)), len(neighbours)):
             if len(places) < 2 * per_side and not set(neighbours[v]) & set(places):

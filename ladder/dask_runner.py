@@ -37,23 +37,23 @@ from arena.server.processes.bot_process import RestartPolicy
 if TYPE_CHECKING:
     from distributed import Client
 
-LOOK_SECONDS = 2.0
+CHECK_SECONDS = 2.0
 """Seconds between counts of the cluster's workers while no pair ends."""
 
-WORKERS_TRIED = 4
+MAX_WORKERS_PER_PAIR = 4
 """Number of workers to which a pair is given, one after another, if each dies.
 
 The cluster's setting `allowed-failures` counts them without the first.
 """
 
 
-class ClusterLost(Exception):
+class ClusterUnavailable(Exception):
     """Raised when no cluster is available; the message is one line with the address and the reason."""
 
 
 @asynccontextmanager
 async def open_cluster(address: str, seconds: float) -> AsyncIterator[Client]:
-    """Connect to the Dask scheduler at `address` for the duration of the block. Raises ClusterLost.
+    """Connect to the Dask scheduler at `address` for the duration of the block. Raises ClusterUnavailable.
 
     seconds  maximum number of seconds to wait for the scheduler's answer
     """
@@ -65,7 +65,7 @@ async def open_cluster(address: str, seconds: float) -> AsyncIterator[Client]:
             await client
         except (OSError, ValueError) as error:
             why = str(error).splitlines()[0]
-            raise ClusterLost(f"no Dask scheduler answers at {address}: {why}") from None
+            raise ClusterUnavailable(f"no Dask scheduler answers at {address}: {why}") from None
         yield client
     finally:
         with anyio.move_on_after(5, shield=True):
@@ -119,13 +119,13 @@ class ClusterRunner:
         self._wait = wait
         self._running = 0
         self._changed = anyio.Event()
-        self._problem: BotRefused | ClusterLost | None = None
+        self._problem: BotRefused | ClusterUnavailable | None = None
         """Error that stops the event, or None. Matches in play are then dropped; a resumed event plays them again."""
 
     async def run(self, schedule: Schedule, should_stop: Callable[[], bool] = lambda: False) -> None:
         """Play the matches of the schedule until all are played or `should_stop` returns True.
 
-        Cancellation drops the matches in play. Raises BotRefused if a bot cannot be started, and ClusterLost if there
+        Cancellation drops the matches in play. Raises BotRefused if a bot cannot be started, and ClusterUnavailable if there
         is no worker for too long or the scheduler is lost.
         """
         alone_since: float | None = None
@@ -137,7 +137,7 @@ class ClusterRunner:
                 threads = await self._count_threads()
                 alone_since = None if threads else alone_since or MONOTONIC.now()
                 if alone_since is not None and MONOTONIC.now() - alone_since > self._wait:
-                    self._problem = ClusterLost(f"the cluster has had no worker for {self._wait:g} s")
+                    self._problem = ClusterUnavailable(f"the cluster has had no worker for {self._wait:g} s")
                     break
                 while seconds > 0 and self._running < (min(self._concurrency, threads) or threads):
                     pairings = start_next_pair(schedule)
@@ -145,7 +145,7 @@ class ClusterRunner:
                         break
                     self._running += 1
                     tasks.start_soon(self._play_pair, schedule, pairings)
-                with anyio.move_on_after(min(max(seconds, 0) or math.inf, LOOK_SECONDS)):
+                with anyio.move_on_after(min(max(seconds, 0) or math.inf, CHECK_SECONDS)):
                     await self._changed.wait()
                 self._changed = anyio.Event()
             tasks.cancel_scope.cancel()
@@ -162,7 +162,7 @@ class ClusterRunner:
 
     def _fail(self, error: Exception) -> None:
         why = (str(error).splitlines() or [type(error).__name__])[0]
-        self._problem = self._problem or ClusterLost(f"the Dask scheduler has gone: {why}")
+        self._problem = self._problem or ClusterUnavailable(f"the Dask scheduler has gone: {why}")
         self._changed.set()
 
     async def _play_pair(self, schedule: Schedule, pairings: list[tuple[str, Pairing]]) -> None:
@@ -178,7 +178,7 @@ class ClusterRunner:
             )
             for match, pairing in pairings
         }
-        limit = WORKERS_TRIED * (
+        limit = MAX_WORKERS_PER_PAIR * (
             self._restart_policy.settle
             + sum(map(max_match_seconds, each_terms.values()))
             + terms.slack_seconds

@@ -31,7 +31,7 @@ from arena.server.host import open_host
 from arena.server.processes.bot_process import RestartPolicy
 from arena.server.settings import private_host_settings
 
-_OPENING = Lock()
+_OPENING_LOCK = Lock()
 """Lock held while a server is opened, because the migration library handles one store at a time per process."""
 
 
@@ -97,7 +97,7 @@ async def _play_job(
 
     async with AsyncExitStack() as stack:
         # Each thread of a worker has its own event loop, so waiting for the lock cannot block its holder.
-        with _OPENING:
+        with _OPENING_LOCK:
             host = await stack.enter_async_context(
                 open_host(private_host_settings(grace_seconds=match_terms.grace_ms / 1000))
             )

@@ -17,10 +17,10 @@ from arena.games.riskless import Riskless
 from arena.maps.openings_file import read_openings, shipped_openings_file
 from arena.match.openings import Opening, random_opening
 
-SHIPPED: Final = "shipped"
+SHIPPED_OPENINGS: Final = "shipped"
 """Value of the option `--openings`, and of its key in a plan, for the openings shipped with each map."""
 
-ATTEMPTS = 64
+MAX_ATTEMPTS = 64
 """Number of random openings tried to find a new one for a start position.
 
 After each search without success, the number is halved for this position, because small games have few openings.
@@ -44,7 +44,7 @@ class RandomOpenings:
         self._seed = seed
         self._openings: list[list[Opening]] = [[] for _ in games]
         self._texts: list[set[str]] = [set() for _ in games]
-        self._attempts = [ATTEMPTS for _ in games]
+        self._attempts = [MAX_ATTEMPTS for _ in games]
 
     def opening(self, round: int, start: int) -> Opening:
         """Return the opening of a round (from 0) on the start position with the index `start`.

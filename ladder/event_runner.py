@@ -108,8 +108,8 @@ class EventRunner:
             raise
         self._ladder.set_bots(bots.names)
         host.set_event(stored_ladder.event, bots.names)
-        if bots.missed:
-            self._observer.show_notice(f"{bots.missed}: the others begin")
+        if bots.missing_bots_text:
+            self._observer.show_notice(f"{bots.missing_bots_text}: the others begin")
         if stored_ladder.plan and not before:
             await set_bots(host.engine, stored_ladder.event, bots.names)
         schedule = self._resume()

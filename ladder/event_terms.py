@@ -16,7 +16,7 @@ from arena.protocol.timecontrol import TimeControl, TimeOdds
 from arena.protocol.values import Players
 from arena.rating.pairing import Pairing
 
-LONG_MATCH = 1000
+LONG_MATCH_PLIES = 1000
 """Number of plies that the time limit of a match allows for if the match has no ply limit."""
 
 
@@ -86,7 +86,7 @@ class EventTerms:
 def max_match_seconds(terms: Terms) -> float:
     """Return the longest possible duration of a match by its clocks, in seconds."""
     limit = terms.game.setup().get("ply_limit")
-    plies = limit if isinstance(limit, int) else LONG_MATCH
+    plies = limit if isinstance(limit, int) else LONG_MATCH_PLIES
     clocks = plies * terms.margin_ms
     for control in (terms.time_control_of("maxie"), terms.time_control_of("minnie")):
         # Each player has half of the plies, or one more.

@@ -15,7 +15,7 @@ import anyio
 from arena.clock import MONOTONIC, TimeSource
 from arena.server.host import Host
 
-ANOTHER_EVENT = "with Docker Compose, EVENT=NAME docker compose up begins another event"
+OTHER_EVENT_HINT = "with Docker Compose, EVENT=NAME docker compose up begins another event"
 """Advice for users of Docker Compose whose event cannot be resumed."""
 
 
@@ -99,7 +99,7 @@ class ExternalBots:
     _bots: dict[str, ExternalBot] = field(default_factory=dict)
     _event: anyio.Event = field(default_factory=anyio.Event)
     _clock: TimeSource = MONOTONIC
-    missed: str = ""
+    missing_bots_text: str = ""
     """Text that says which bots are missing; empty if none is."""
 
     @property
@@ -207,12 +207,14 @@ async def gather_bots(
         missed = f"{len(connected)} of {settings.bots} bots connected within {settings.wait:g} s"
     if len(connected) < MIN_BOTS:
         if names:
-            raise TooFewBots(f"{missed}; connect them, or name another event with --event; {ANOTHER_EVENT}")
+            raise TooFewBots(
+                f"{missed}; connect them, or name another event with --event; {OTHER_EVENT_HINT}"
+            )
         raise TooFewBots(f"{missed}: {', '.join(sorted(connected)) or 'none'}")
     bots = {name: ExternalBot() for name in names or connected}
     for name, bot in bots.items():
         bot.record_presence(clock.now(), settings.away, is_connected=name in connected)
-    return ExternalBots(host, game, settings, bots, _clock=clock, missed=missed)
+    return ExternalBots(host, game, settings, bots, _clock=clock, missing_bots_text=missed)
 
 
 async def wait_without_playing(host: Host, game: str, settings: ExternalBotSettings) -> None:

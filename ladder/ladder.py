@@ -22,9 +22,9 @@ from arena.ladder.threads import ThreadAllocation
 from arena.maps.game_on_map import has_maps
 from arena.maps.openings_file import shipped_openings_file
 from arena.protocol.record import Record
-from arena.rating.formats import Encounter, Knockout, make_format, sort_by_format
+from arena.rating.formats import Encounter, KnockoutFormat, make_format, sort_by_format
 from arena.rating.pairing import Pairing
-from arena.rating.pentanomial import Counts, elo_difference, pair_counts
+from arena.rating.pentanomial import PairCounts, elo_difference, pair_counts
 from arena.rating.schedule import Schedule
 from arena.rating.standings import StandingsRow, make_standings, pair_scores, rate_by_pairs
 from arena.server.store.ladder_lock import short_digest
@@ -120,9 +120,9 @@ class Ladder:
     def bracket(self) -> list[list[Encounter]]:
         """Return the encounters of a knockout by round; empty for other formats."""
         format = self.schedule.format if self.schedule is not None else None
-        return format.bracket() if isinstance(format, Knockout) else []
+        return format.bracket() if isinstance(format, KnockoutFormat) else []
 
-    def pairs(self) -> Counts:
+    def pairs(self) -> PairCounts:
         """Return the numbers of pairs in which the first of two bots scored 0, ½, 1, 1½ and 2 points."""
         return pair_counts(pair_scores(self.bots[0], self.played))
 

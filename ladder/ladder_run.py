@@ -18,7 +18,7 @@ import anyio
 from anyio.abc import TaskStatus
 
 from arena.ladder.bot_pool import BotRefused
-from arena.ladder.dask_runner import ClusterLost
+from arena.ladder.dask_runner import ClusterUnavailable
 from arena.ladder.event_runner import GRACE_MS, EventRunner, ProgressObserver
 from arena.ladder.external_bots import ExternalBotSettings, TooFewBots, wait_without_playing
 from arena.ladder.ladder import Ladder
@@ -34,7 +34,7 @@ from arena.server.store.ladder_lock import CannotResume
 from arena.server.store.ladders import StoredLadder, claim_ladder, finish_ladder
 from arena.server.web.live import EventProgress
 
-RECORDS = "ARENA_RECORDS"
+RECORDS_VARIABLE = "ARENA_RECORDS"
 """Environment variable that names the folder for records if `--record` is not given.
 
 Without the variable, records go to the current folder.
@@ -69,7 +69,7 @@ async def run_ladder(
     test            sequential test that the web page shows
 
     After the first signal, further signals are ignored: the cleanup takes a few seconds at most. Raises
-    bot_pool.BotRefused, external_bots.TooFewBots, dask_runner.ClusterLost, server.host.CannotListen,
+    bot_pool.BotRefused, external_bots.TooFewBots, dask_runner.ClusterUnavailable, server.host.CannotListen,
     server.store.database.StoreError, server.store.ladder_lock.CannotResume, ModuleNotFoundError without the extra
     `cluster`, and OSError for the record file.
     """
@@ -95,7 +95,7 @@ async def run_ladder(
         except (
             BotRefused,
             TooFewBots,
-            ClusterLost,
+            ClusterUnavailable,
             CannotListen,
             CannotResume,
             StoreError,
@@ -184,7 +184,7 @@ def _record_file(ladder: Ladder, stored_ladder: StoredLadder) -> Path:
     if ladder.record is not None:
         return ladder.record
     began = datetime.fromisoformat(stored_ladder.started).astimezone()
-    folder = Path(os.environ.get(RECORDS, ""))
+    folder = Path(os.environ.get(RECORDS_VARIABLE, ""))
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"{ladder.kind}-{began:%Y%m%d-%H%M%S}.jsonl"
     ladder.set_record_file(file)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-PASSES = 8
+MAX_PASSES = 8
 """Maximum number of passes over the threads of a process. Each pass pins the threads that started during the last."""
 
 
@@ -76,7 +76,7 @@ class Pinning:
 
 def pin_process(process: int, cores: frozenset[int]) -> None:
     """Pin all threads of a process, and of its child processes, to these cores."""
-    for _ in range(PASSES):
+    for _ in range(MAX_PASSES):
         pinned_any = False
         for thread in _thread_ids(process):
             # The thread or the whole process may end at any time.

@@ -19,16 +19,16 @@ from arena.bots.api.engine_spec import (
     engine_threads,
     parse_spec,
 )
-from arena.ladder.event_openings import SHIPPED
+from arena.ladder.event_openings import SHIPPED_OPENINGS
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.protocol.adjudication import DEFAULT_RULES, Adjudication, BadAdjudication
 from arena.protocol.timecontrol import BadTimeControl, TimeControl, parse_duration
 from arena.rating.formats import FORMATS
 
-NAME_LENGTH = 56
+MAX_NAME_LENGTH = 56
 """Maximum length of a bot's name: the protocol's maximum of 64, less the suffix of a further process, such as `#2`."""
 
-EVENT_LENGTH = 100
+MAX_EVENT_NAME_LENGTH = 100
 
 MAX_THREADS = 1024
 
@@ -38,7 +38,7 @@ DEFAULT_TIME = "0.01/move"
 DEFAULT_ROUNDS = 10
 """Default number of rounds: enough to rank the five default engines on the default map, in 90 s on two cores."""
 
-COMMAND = "command:"
+COMMAND_PREFIX = "command:"
 """Prefix of a bot's spec before the command line of a program that connects to the server by itself."""
 
 DEFAULT_ENGINES = ("random", "greedy", "minimax", "alphabeta", "jamboree")
@@ -94,7 +94,7 @@ class LadderPlan:
     """Number of pairs that every two bots play on each map; None to play until `seconds` have passed."""
     seconds: float = math.inf
     """Seconds of play after which no more matches begin; pauses of an event that was resumed do not count."""
-    openings: int | Path | Literal["shipped"] = SHIPPED
+    openings: int | Path | Literal["shipped"] = SHIPPED_OPENINGS
     """Openings: a number of random plies, a file, or `shipped`, the openings shipped with each map."""
     adjudication: Adjudication | None = DEFAULT_RULES
     concurrency: int = 0
@@ -135,8 +135,8 @@ def engine_bot(engine: str) -> BotPlan:
     """
     if engine.startswith((IMAGE_PREFIX, SUBMISSION_PREFIX)):
         return BotPlan(allowed_name(container_bot_name(engine)), engine)
-    if engine.startswith(COMMAND):
-        return command_bot(engine.removeprefix(COMMAND))
+    if engine.startswith(COMMAND_PREFIX):
+        return command_bot(engine.removeprefix(COMMAND_PREFIX))
     path, colon, options = engine.partition(":")
     base = Path(path).stem if path.endswith(".py") else path
     name = _program_name(options.split()) if engine.startswith(PROGRAM_PREFIX) else f"{base}{colon}{options}"
@@ -151,7 +151,7 @@ def command_bot(line: str) -> BotPlan:
         raise BadLadder(f"{line!r:.100} is not a valid command line: {error}") from None
     if not words:
         raise BadLadder(
-            f"{COMMAND} must be followed by a program and its arguments, e.g. {COMMAND}node my_bot.js"
+            f"{COMMAND_PREFIX} must be followed by a program and its arguments, e.g. {COMMAND_PREFIX}node my_bot.js"
         )
     return BotPlan(allowed_name(_program_name(words)), None, tuple(words))
 
@@ -159,7 +159,7 @@ def command_bot(line: str) -> BotPlan:
 def allowed_name(name: str) -> str:
     """Return `name`, changed as little as necessary to be valid for a bot in a ladder."""
     printed = "".join(char if char.isprintable() and char != "#" else "?" for char in name)
-    return printed[:NAME_LENGTH].strip() or "?"
+    return printed[:MAX_NAME_LENGTH].strip() or "?"
 
 
 def _program_name(command: Sequence[str]) -> str:
@@ -222,15 +222,15 @@ def check_event_name(text: str, where: str) -> str:
 
     Raises BadLadder.
     """
-    if not 1 <= len(text) <= EVENT_LENGTH or not text.isprintable():
-        raise BadLadder(f"{where}: must be 1 to {EVENT_LENGTH} printable characters")
+    if not 1 <= len(text) <= MAX_EVENT_NAME_LENGTH or not text.isprintable():
+        raise BadLadder(f"{where}: must be 1 to {MAX_EVENT_NAME_LENGTH} printable characters")
     return text
 
 
 def parse_openings(text: str, folder: Path | None = None) -> int | Path | Literal["shipped"]:
     """Parse openings: a number of random plies, `shipped`, or a file relative to `folder`. Raises BadLadder."""
-    if text == SHIPPED:
-        return SHIPPED
+    if text == SHIPPED_OPENINGS:
+        return SHIPPED_OPENINGS
     if not text.isdecimal():
         return (folder or Path()) / text
     if int(text) > MAX_OPENING_PLIES:

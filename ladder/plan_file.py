@@ -12,11 +12,11 @@ from typing import Literal, TypeVar
 from arena.bots.api.engine_spec import IMAGE_PREFIX, IMAGE_SEPARATOR, PROGRAM_PREFIX, SUBMISSION_PREFIX
 from arena.games.loading import is_file_spec
 from arena.games.name_hints import most_similar
-from arena.ladder.event_openings import SHIPPED
+from arena.ladder.event_openings import SHIPPED_OPENINGS
 from arena.ladder.plan import (
     DEFAULT_TIME,
+    MAX_NAME_LENGTH,
     MAX_THREADS,
-    NAME_LENGTH,
     BadLadder,
     BotPlan,
     LadderPlan,
@@ -31,7 +31,7 @@ from arena.ladder.plan import (
     unique_bots,
 )
 from arena.protocol.adjudication import NONE, Adjudication
-from arena.protocol.timecontrol import DURATIONS
+from arena.protocol.timecontrol import DURATION_FORMS
 from arena.rating.formats import FORMATS
 
 T = TypeVar("T")
@@ -55,7 +55,9 @@ def read_ladder(path: Path) -> LadderPlan:
 
 def _parse_plan(data: Mapping[str, object], folder: Path) -> LadderPlan:
     keys = _KeyReader(data, "")
-    seconds = parse_time_limit(keys.read_text("for", "", DURATIONS), "for") if "for" in data else math.inf
+    seconds = (
+        parse_time_limit(keys.read_text("for", "", DURATION_FORMS), "for") if "for" in data else math.inf
+    )
     rounds = keys.read_number(
         "rounds", LadderPlan.rounds or 0, 1, 1_000_000, "pairs of every two bots on each map"
     )
@@ -93,9 +95,9 @@ def _parse_plan(data: Mapping[str, object], folder: Path) -> LadderPlan:
 def _parse_openings(keys: _KeyReader, folder: Path) -> int | Path | Literal["shipped"]:
     value = keys.read_unchecked("openings")
     if value is None:
-        return SHIPPED
+        return SHIPPED_OPENINGS
     if type(value) not in (int, str) or str(value).strip() in {"", "-"}:
-        raise keys.value_error("openings", f'a number of plies, the name of a file, or "{SHIPPED}"')
+        raise keys.value_error("openings", f'a number of plies, the name of a file, or "{SHIPPED_OPENINGS}"')
     return parse_openings(str(value), folder)
 
 
@@ -156,7 +158,7 @@ def _parse_bot(keys: _KeyReader, where: str) -> BotPlan:
     if not all(isinstance(word, str) and word for word in command):
         raise BadLadder(f'{where}: command: must be a list of strings, e.g. ["python", "my_bot.py"]')
     if name and name != allowed_name(name):
-        raise BadLadder(f"{where}: name: must be 1 to {NAME_LENGTH} printable characters without #")
+        raise BadLadder(f"{where}: name: must be 1 to {MAX_NAME_LENGTH} printable characters without #")
     words = tuple(str(word) for word in command)
     plan = engine_bot(engine) if engine else BotPlan(allowed_name(Path(words[0]).name), None, words)
     return replace(

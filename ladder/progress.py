@@ -9,7 +9,7 @@ from arena.rating.sprt import Sprt
 from arena.rating.standings import pair_scores
 from arena.server.web.live import DueMatch, EventProgress, SprtProgress
 
-MAX_DUE = 30
+MAX_DUE_MATCHES = 30
 """Maximum number of upcoming matches that the web page lists."""
 
 
@@ -20,7 +20,7 @@ def ladder_progress(ladder: Ladder, test: Sprt | None = None) -> EventProgress:
     """
     plan = ladder.plan
     maps = list(plan.maps) if has_maps(plan.game) else []
-    heads = ladder.schedule.startable()[:MAX_DUE] if ladder.schedule is not None else []
+    heads = ladder.schedule.startable()[:MAX_DUE_MATCHES] if ladder.schedule is not None else []
     return EventProgress(
         event=plan.event,
         kind=ladder.kind,

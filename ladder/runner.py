@@ -31,7 +31,7 @@ from arena.rating.pairing import Pairing
 MAX_OVERTAKING = 8
 """Maximum number of matches that may start before an earlier match that waits for more free threads."""
 
-GAVE_UP = {EndReason.RESIGNATION: "resigned", EndReason.CRASH: "crashed"}
+GIVE_UP_VERBS = {EndReason.RESIGNATION: "resigned", EndReason.CRASH: "crashed"}
 """Participle that says how a bot gave a match up, by end reason. The bot usually printed an explanation first."""
 
 
@@ -158,7 +158,7 @@ class Runner:
             schedule.mark_started(pairing)
             any_started = True
             if len(bots) == 2:
-                self._note_started(pairing)
+                self._count_overtaking(pairing)
                 self._running += 1
                 self._load += weight
                 terms = self._terms.match_terms(
@@ -178,7 +178,7 @@ class Runner:
                 self._record_result(schedule, pairing, record)
         return any_started
 
-    def _note_started(self, pairing: Pairing) -> None:
+    def _count_overtaking(self, pairing: Pairing) -> None:
         """Count a match that starts before an earlier one that waits for free threads."""
         if pairing == self._delayed_pairing:
             self._delayed_pairing, self._overtaking_count = None, 0
@@ -223,7 +223,9 @@ class Runner:
             (Player.MAXIE, pairing.maxie, terms.players.maxie),
             (Player.MINNIE, pairing.minnie, terms.players.minnie),
         ):
-            gave_up = "" if record.result.winner == seat.value else GAVE_UP.get(record.result.reason, "")
+            gave_up = (
+                "" if record.result.winner == seat.value else GIVE_UP_VERBS.get(record.result.reason, "")
+            )
             self._bots.finish_match(bot, name, answered=has_moved(record, seat), gave_up=gave_up)
 
     def _record_result(self, schedule: MatchQueue, pairing: Pairing, record: Record) -> None:

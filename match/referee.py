@@ -47,7 +47,7 @@ from arena.protocol.moves import MoveList, MovesSoFar
 from arena.protocol.record import RecordedMove, Result
 from arena.protocol.values import Clocks, Seat
 
-LATE_LIMIT = 50 * MS
+MAX_STALL_NS = 50 * MS
 """Longest stall of the server that does not make a match void, in ns.
 
 If a player's time runs out in a turn with a longer stall, and the stall also exceeds the margin, the match is void.
@@ -376,7 +376,7 @@ class Referee:
             away = (now - self._disconnected_at[player]) / MS
             detail = f"{self._name_of(player)} lost its connection and was away for {away:.0f} ms"
             return self._finish(player.opponent, EndReason.DISCONNECT, detail, now)
-        if server_late > max(LATE_LIMIT, self._clock.margin):
+        if server_late > max(MAX_STALL_NS, self._clock.margin):
             detail = f"a player's time ran out, but the server stalled for {server_late / MS:.0f} ms during the turn"
             return self._finish(None, EndReason.SERVER_FAULT, detail, now)
         return self._lose_on_time(player, "no move came", now)

@@ -10,7 +10,7 @@ from arena.protocol.codes import EndReason
 from arena.protocol.messages import ServerMessage
 from arena.protocol.values import Data, ResignReason, Thinking
 
-MAX_REASON = 200
+MAX_REASON_LENGTH = 200
 """Maximum number of characters of `Resigned.detail` that a record shows."""
 
 
@@ -53,7 +53,7 @@ class Resigned(Struct, frozen=True, tag="resigned", omit_defaults=True):
 
     def detail_suffix(self) -> str:
         """Return `: DETAIL` in printable characters, to follow "NAME resigned" in records; empty without a detail."""
-        printable = "".join(char if char.isprintable() else "?" for char in self.detail[:MAX_REASON])
+        printable = "".join(char if char.isprintable() else "?" for char in self.detail[:MAX_REASON_LENGTH])
         return f": {printable}" if printable else ""
 
 

@@ -34,7 +34,7 @@ from arena.match.terms import Terms
 from arena.protocol.messages import Accepted, Error
 from arena.protocol.values import Data, Seat
 
-MAX_EXCERPT = 60
+MAX_EXCERPT_LENGTH = 60
 """Maximum number of characters of an invalid move that an entry shows."""
 
 
@@ -157,7 +157,7 @@ def _move_text(referee: Referee, data: Data) -> str:
         return game.move_to_text(game.move_from_data(data))
     except BadData:
         text = repr(data)
-        return f"{text[:MAX_EXCERPT]}…" if len(text) > MAX_EXCERPT else text
+        return f"{text[:MAX_EXCERPT_LENGTH]}…" if len(text) > MAX_EXCERPT_LENGTH else text
 
 
 def _event_text(event: Event) -> str:

@@ -33,11 +33,11 @@ from arena.protocol.values import Clocks, Thinking
 MAX_DEPTH = 16
 """Maximum nesting of arrays and maps in a frame. The setup of a game needs 4."""
 
-TEXT = frozenset({str})
-CONTAINERS = frozenset({dict, list})
-SCALARS = frozenset({str, int, bool, type(None)})
+TEXT_TYPES = frozenset({str})
+CONTAINER_TYPES = frozenset({dict, list})
+SCALAR_TYPES = frozenset({str, int, bool, type(None)})
 """Types whose values are always valid in a message."""
-ALLOWED = SCALARS | CONTAINERS | {float}
+ALLOWED_TYPES = SCALAR_TYPES | CONTAINER_TYPES | {float}
 """Types whose values may be valid in a message: a float must be finite, and a container is examined."""
 
 
@@ -191,18 +191,18 @@ def _describe_fault(data: object) -> str | None:
     level: list[Any] = [data]
     for depth in range(MAX_DEPTH + 1):
         kinds = set(map(type, level))
-        if kinds <= SCALARS:
+        if kinds <= SCALAR_TYPES:
             return None
-        if not kinds <= ALLOWED:
+        if not kinds <= ALLOWED_TYPES:
             # msgpack decodes timestamps to its own type without calling the hook
             return f"a message must not contain {'binary values' if bytes in kinds else 'extension types'}"
         for each in level if float in kinds else ():
             if type(each) is float and not isfinite(each):
                 return f"a message must not contain the number {each}: only finite numbers are allowed"
-        if depth == MAX_DEPTH and kinds & CONTAINERS:
+        if depth == MAX_DEPTH and kinds & CONTAINER_TYPES:
             return f"arrays and maps must not nest deeper than {MAX_DEPTH} levels"
         maps = [each for each in level if type(each) is dict]
-        if not TEXT.issuperset(map(type, chain.from_iterable(maps))):
+        if not TEXT_TYPES.issuperset(map(type, chain.from_iterable(maps))):
             return "the keys of a map must be text, but one is not"
         arrays = [each for each in level if type(each) is list]
         level = [*chain.from_iterable(map(dict.values, maps)), *chain.from_iterable(arrays)]

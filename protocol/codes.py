@@ -8,7 +8,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Self
 
-MAX_CODE = 64
+MAX_CODE_LENGTH = 64
 """Maximum number of characters of an error code or end reason on the wire."""
 
 
@@ -26,7 +26,7 @@ class _WireEnum(StrEnum):
     @classmethod
     def _missing_(cls, value: object) -> Self | None:
         """Return a new value for a word that the enum lacks, such as one of a later version; None for an invalid word."""
-        if not isinstance(value, str) or not 1 <= len(value) <= MAX_CODE:
+        if not isinstance(value, str) or not 1 <= len(value) <= MAX_CODE_LENGTH:
             return None
         unknown = str.__new__(cls, value)
         unknown._name_ = "UNKNOWN"
@@ -123,7 +123,9 @@ class EndReason(_WireEnum):
         """
         reason = cls.__members__.get(word.upper()) or cls._missing_(word)
         if reason is None:
-            raise ValueError(f"an end reason must be a word of 1 to {MAX_CODE} characters, not {word!r:.80}")
+            raise ValueError(
+                f"an end reason must be a word of 1 to {MAX_CODE_LENGTH} characters, not {word!r:.80}"
+            )
         return reason
 
     @classmethod
@@ -134,7 +136,7 @@ class EndReason(_WireEnum):
         return unknown
 
 
-FORFEITS = frozenset(
+FORFEIT_REASONS = frozenset(
     {
         EndReason.CRASH,
         EndReason.TIMEOUT,

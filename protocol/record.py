@@ -17,7 +17,7 @@ from arena.protocol.values import Data, Players, Seat, Thinking
 
 FORMAT: Final = "arena-record/1"
 
-RECORD_BYTES = 16 * 1024 * 1024
+MAX_RECORD_BYTES = 16 * 1024 * 1024
 """Maximum size of a record in bytes: enough for 100,000 moves with analysis on a map of 1,000 territories."""
 
 

@@ -92,7 +92,7 @@ def _format_seconds(ms: int) -> str:
     return f"{Decimal(ms) / 1000:f}".rstrip("0").rstrip(".") if ms % 1000 else str(ms // 1000)
 
 
-DURATIONS = "30s, 10m, 2h, or ever"
+DURATION_FORMS = "30s, 10m, 2h, or ever"
 """Valid forms of a duration, for error messages."""
 
 _UNITS = {"s": 1, "m": 60, "h": 3600}
@@ -108,9 +108,9 @@ def parse_duration(text: str) -> float:
     try:
         seconds = float(text[:-1]) * _UNITS[text[-1:]]
     except (ValueError, KeyError):
-        raise ValueError(f"must be a duration such as {DURATIONS}, not {text!r:.40}") from None
+        raise ValueError(f"must be a duration such as {DURATION_FORMS}, not {text!r:.40}") from None
     if not 0 < seconds < math.inf:
-        raise ValueError(f"must be a duration above 0, such as {DURATIONS}")
+        raise ValueError(f"must be a duration above 0, such as {DURATION_FORMS}")
     return seconds
 
 

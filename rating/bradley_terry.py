@@ -5,7 +5,7 @@ a loss, so the likelihood depends only on the scores. A drawn match varies less 
 player's score is the sum of E (1 - E) over the matches, less a quarter for each draw; E is the expected score of a
 match. This makes errors smaller if many matches are drawn.
 
-A weak prior keeps every rating finite: each player is assumed to have drawn `PRIOR` matches against a player of the
+A weak prior keeps every rating finite: each player is assumed to have drawn `PRIOR_DRAWS` matches against a player of the
 average rating. It matters only for a player who won, or lost, nearly everything.
 """
 
@@ -17,14 +17,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.rating.elo import SCALE, Z95, EloRating, PairTally
+from arena.rating.elo import ELO_SCALE, Z95, EloRating, PairTally
 
-PRIOR = 0.5
+PRIOR_DRAWS = 0.5
 """Number of drawn matches against an average player that the prior assumes for each player."""
 
-_STEPS = 100
+_MAX_STEPS = 100
 """Maximum number of steps of Newton's method. Fewer always suffice, because the likelihood is concave."""
-_CLOSE = 1e-9
+_STEP_TOLERANCE = 1e-9
 """Size of a step, in log-odds, below which Newton's method has converged."""
 
 FloatArray = NDArray[np.float64]
@@ -50,8 +50,8 @@ def elo_ratings(players: Sequence[str], results: Mapping[tuple[str, str], PairTa
         np.array([tally.draws for _, _, tally in tallies], dtype=np.float64),
     )
     theta = _fit_ratings(len(players), edges)
-    relative = SCALE * (theta - theta.mean())
-    errors = SCALE * Z95 * _standard_errors(theta, edges)
+    relative = ELO_SCALE * (theta - theta.mean())
+    errors = ELO_SCALE * Z95 * _standard_errors(theta, edges)
     return {player: EloRating(float(relative[i]), float(errors[i])) for player, i in index.items()}
 
 
@@ -75,20 +75,20 @@ def _fit_ratings(n: int, edges: _Edges) -> FloatArray:
     """Return the log-odds ratings of `n` players by maximum likelihood, with Newton's method and halved steps."""
     theta = np.zeros(n)
     value = _log_likelihood(theta, edges)
-    for _ in range(_STEPS):
+    for _ in range(_MAX_STEPS):
         surplus = edges.score - edges.games * _logistic(theta[edges.a] - theta[edges.b])
-        gradient = PRIOR * (0.5 - _logistic(theta))
+        gradient = PRIOR_DRAWS * (0.5 - _logistic(theta))
         gradient += np.bincount(edges.a, surplus, n) - np.bincount(edges.b, surplus, n)
         step = np.linalg.solve(_information_matrix(theta, edges), gradient)
         size = 1.0
         while True:
             further = theta + size * step
             better = _log_likelihood(further, edges)
-            if better >= value or size < _CLOSE:
+            if better >= value or size < _STEP_TOLERANCE:
                 break
             size /= 2
         theta, value = further, better
-        if np.abs(step).max() * size < _CLOSE:
+        if np.abs(step).max() * size < _STEP_TOLERANCE:
             break
     return theta
 
@@ -96,12 +96,12 @@ def _fit_ratings(n: int, edges: _Edges) -> FloatArray:
 def _log_likelihood(theta: FloatArray, edges: _Edges) -> float:
     d = theta[edges.a] - theta[edges.b]
     matches = edges.score * _log_logistic(d) + (edges.games - edges.score) * _log_logistic(-d)
-    return float(matches.sum() + PRIOR / 2 * (_log_logistic(theta) + _log_logistic(-theta)).sum())
+    return float(matches.sum() + PRIOR_DRAWS / 2 * (_log_logistic(theta) + _log_logistic(-theta)).sum())
 
 
 def _information_matrix(theta: FloatArray, edges: _Edges) -> FloatArray:
     """Return minus the second derivatives of the log-likelihood at the log-odds ratings `theta`, a players × players matrix."""
-    matrix = np.diag(PRIOR * _decisive_variance(theta))
+    matrix = np.diag(PRIOR_DRAWS * _decisive_variance(theta))
     weight = edges.games * _decisive_variance(theta[edges.a] - theta[edges.b])
     for row, column, sign in (
         (edges.a, edges.a, 1),
@@ -121,7 +121,7 @@ def _standard_errors(theta: FloatArray, edges: _Edges) -> FloatArray:
     inverse = np.linalg.inv(_information_matrix(theta, edges))
     # Rows of P A⁻¹, where P subtracts the mean, since matches do not determine the mean rating.
     centred = inverse - inverse.mean(axis=0)
-    through = np.square(centred) @ (PRIOR * _decisive_variance(theta))
+    through = np.square(centred) @ (PRIOR_DRAWS * _decisive_variance(theta))
     # B is a sum over edges, so multiplying a row by it costs one step per edge instead of n².
     through += np.square(centred[:, edges.a] - centred[:, edges.b]) @ _variances(theta, edges)
     errors: FloatArray = np.sqrt(through)

@@ -10,7 +10,7 @@ from msgspec import Struct
 from arena.protocol.record import Record
 from arena.rating.column_names import COLUMN_NAMES
 from arena.rating.pairing import Pairing
-from arena.rating.pentanomial import CLASSES, Counts, elo_difference
+from arena.rating.pentanomial import SCORE_CLASSES, PairCounts, elo_difference
 from arena.rating.standings import is_double_forfeit, is_void, losers, pair_scores
 
 
@@ -50,7 +50,7 @@ class Duel(Struct, frozen=True):
 
     bot: str
     opponent: str
-    pairs: Counts
+    pairs: PairCounts
     """Numbers of pairs in which the bot scored 0, ½, 1, 1½ and 2 points, in this order."""
     superiority: float | None
     """Likelihood, 0 to 1, that the bot is the stronger one; None without a complete pair."""
@@ -113,7 +113,9 @@ def _count_duels(bots: Sequence[str], results: Sequence[tuple[Pairing, Record]])
     for i, bot in enumerate(bots):
         for opponent in bots[i + 1 :]:
             scores = pair_scores(bot, meetings[frozenset((bot, opponent))])
-            pairs = tuple(sum(1 for score in scores if round(2 * score) == each) for each in range(CLASSES))
+            pairs = tuple(
+                sum(1 for score in scores if round(2 * score) == each) for each in range(SCORE_CLASSES)
+            )
             elo = elo_difference(pairs)
             duels.append(Duel(bot, opponent, pairs, elo.superiority if elo else None))
     return duels

@@ -10,7 +10,7 @@ from msgspec import Struct
 from arena.protocol.record import Record
 from arena.rating.standings import is_void, losers
 
-MAX_SHARE = 0.5
+MAX_DRAWN_SHARE = 0.5
 """Share of draws above which an event should be played on another map or as another game."""
 
 
@@ -30,7 +30,7 @@ class Draws(Struct, frozen=True):
     @property
     def are_too_many(self) -> bool:
         """Return True if over half of the matches were drawn."""
-        return self.share > MAX_SHARE
+        return self.share > MAX_DRAWN_SHARE
 
 
 def count_draws(records: Iterable[Record]) -> Draws:

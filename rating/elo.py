@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from statistics import NormalDist
 
-SCALE = 400 / math.log(10)
+ELO_SCALE = 400 / math.log(10)
 """Elo points per unit of log-odds."""
 
 Z95 = NormalDist().inv_cdf(0.975)
@@ -15,7 +15,7 @@ Z95 = NormalDist().inv_cdf(0.975)
 
 def expected_score(difference: float) -> float:
     """Return the score per match, 0 to 1, of a player rated `difference` Elo points higher."""
-    return logistic(difference / SCALE)
+    return logistic(difference / ELO_SCALE)
 
 
 def score_to_elo(score: float) -> float:
@@ -24,7 +24,7 @@ def score_to_elo(score: float) -> float:
         return -math.inf
     if score >= 1:
         return math.inf
-    return SCALE * math.log(score / (1 - score))
+    return ELO_SCALE * math.log(score / (1 - score))
 
 
 @dataclass(frozen=True, slots=True)

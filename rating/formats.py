@@ -215,7 +215,7 @@ class RoundRobinFormat:
 
 
 @dataclass
-class Swiss:
+class SwissFormat:
     """Swiss system: in each round bots with equal points meet, if possible for the first time (`rating.swiss`).
 
     The order of the bots is the seeding. A bot with a bye scores as if it had won all matches of the round. A bot that
@@ -355,7 +355,7 @@ class _EncounterNode:
 
 
 @dataclass
-class Knockout:
+class KnockoutFormat:
     """Knockout: the loser of an encounter is eliminated.
 
     An encounter is `rounds` pairs on each start position, and a few more if it is drawn. The order of the bots is the
@@ -514,13 +514,13 @@ def make_format(
     makers: dict[str, Callable[[], Format]] = {
         "round-robin": lambda: RoundRobinFormat(bots, rounds, starts, seed),
         "gauntlet": lambda: RoundRobinFormat(bots, rounds, starts, seed, gauntlet=True),
-        "swiss": lambda: Swiss([*bots], rounds, starts),
+        "swiss": lambda: SwissFormat([*bots], rounds, starts),
         ARENA: ArenaFormat,
-        "knockout": lambda: Knockout(bots, rounds or 1, starts),
+        "knockout": lambda: KnockoutFormat(bots, rounds or 1, starts),
     }
     if name not in makers:
         raise ValueError(f"no format is called {name!r:.40}: choose from {', '.join(FORMATS)}")
     format = makers[name]()
-    if isinstance(format, Swiss):
+    if isinstance(format, SwissFormat):
         format.change_roster(*changes)
     return format

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from arena.rating.elo import logistic
 
-SCALE = 173.7178
+GLICKO_SCALE = 173.7178
 """Points of the Glicko scale per point of the Glicko-2 scale (the paper's step 2)."""
 
 TAU = 0.5
@@ -27,7 +27,7 @@ EPSILON = 1e-6
 MAX_DEVIATION = 350.0
 """Deviation of a player without rated matches; no deviation is larger."""
 
-PROVISIONAL = 75.0
+MIN_PROVISIONAL_DEVIATION = 75.0
 """Deviation above which a rating is provisional."""
 
 
@@ -47,13 +47,13 @@ class Rating:
 
     @property
     def is_provisional(self) -> bool:
-        """Return True if the rating is too uncertain for a comparison: its deviation is above PROVISIONAL."""
-        return self.deviation > PROVISIONAL
+        """Return True if the rating is too uncertain for a comparison: its deviation is above MIN_PROVISIONAL_DEVIATION."""
+        return self.deviation > MIN_PROVISIONAL_DEVIATION
 
     def aged(self, periods: float) -> Rating:
         """Return the rating after `periods` without a match: equal, but less certain."""
-        phi = math.hypot(self.deviation / SCALE, math.sqrt(periods) * self.volatility)
-        return replace(self, deviation=min(phi * SCALE, MAX_DEVIATION))
+        phi = math.hypot(self.deviation / GLICKO_SCALE, math.sqrt(periods) * self.volatility)
+        return replace(self, deviation=min(phi * GLICKO_SCALE, MAX_DEVIATION))
 
 
 GameResult = tuple[Rating, float]
@@ -71,8 +71,11 @@ def update_rating(
         raise ValueError(f"periods must not be negative, not {periods}")
     if not games:
         return player.aged(periods)
-    mu, phi = (player.rating - 1500) / SCALE, player.deviation / SCALE
-    terms = [(_g(other.deviation / SCALE), (other.rating - 1500) / SCALE, score) for other, score in games]
+    mu, phi = (player.rating - 1500) / GLICKO_SCALE, player.deviation / GLICKO_SCALE
+    terms = [
+        (_g(other.deviation / GLICKO_SCALE), (other.rating - 1500) / GLICKO_SCALE, score)
+        for other, score in games
+    ]
     # E is the logistic function of g (μ - μⱼ), and 1 - E that of g (μⱼ - μ)
     expected = [logistic(g * (mu - mu_j)) for g, mu_j, _ in terms]
     rest = [logistic(-g * (mu - mu_j)) for g, mu_j, _ in terms]
@@ -80,9 +83,9 @@ def update_rating(
     surplus = math.fsum(g * (score - e) for (g, _, score), e in zip(terms, expected, strict=True))
     variance = 1 / information
     sigma = _volatility(phi, player.volatility, variance, variance * surplus, tau)
-    deviation = replace(player, volatility=sigma).aged(periods).deviation / SCALE
+    deviation = replace(player, volatility=sigma).aged(periods).deviation / GLICKO_SCALE
     squared = 1 / (1 / (deviation * deviation) + information)
-    return Rating(1500 + SCALE * (mu + squared * surplus), SCALE * math.sqrt(squared), sigma)
+    return Rating(1500 + GLICKO_SCALE * (mu + squared * surplus), GLICKO_SCALE * math.sqrt(squared), sigma)
 
 
 def _g(phi: float) -> float:

@@ -13,17 +13,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
-from arena.rating.elo import SCALE, Z95, score_to_elo
+from arena.rating.elo import ELO_SCALE, Z95, score_to_elo
 
-Counts = tuple[int, ...]
+PairCounts = tuple[int, ...]
 """Count of each score, from lowest to highest in equal steps: three classes or five."""
 
-CLASSES = 5
+SCORE_CLASSES = 5
 
 
-def pair_counts(scores: Iterable[float]) -> Counts:
+def pair_counts(scores: Iterable[float]) -> PairCounts:
     """Return the number of pairs with each of the scores 0, ½, 1, 1½ and 2, given the score of each pair."""
-    counts = [0] * CLASSES
+    counts = [0] * SCORE_CLASSES
     for score in scores:
         counts[round(2 * score)] += 1
     return tuple(counts)
@@ -88,9 +88,9 @@ def elo_difference(counts: Sequence[int]) -> EloDifference | None:
         half = (score_to_elo(high) - score_to_elo(low)) / 2
     else:
         # The interval exceeds the scale, so use the slope of the Elo curve at the mean.
-        half = Z95 * error * SCALE / (mean * (1 - mean))
+        half = Z95 * error * ELO_SCALE / (mean * (1 - mean))
     # The mean score of a pair has half the variance of a match.
-    unit = 2 * SCALE / math.sqrt(variance * (2 if len(counts) == CLASSES else 1))
+    unit = 2 * ELO_SCALE / math.sqrt(variance * (2 if len(counts) == SCORE_CLASSES else 1))
     return EloDifference(
         score_to_elo(score),
         half,

@@ -16,9 +16,9 @@ from arena.protocol.record import Result
 from arena.protocol.values import Players
 from arena.rating.formats import Format
 from arena.rating.pairing import Pair, Pairing
-from arena.rating.standings import Finished, is_void
+from arena.rating.standings import AnyFinishedMatch, is_void
 
-R = TypeVar("R", bound=Finished)
+R = TypeVar("R", bound=AnyFinishedMatch)
 
 MAX_ATTEMPTS = 3
 """Maximum number of times that a match is played because faults of the server make it void; then it stays void."""
@@ -97,7 +97,7 @@ class Schedule:
         self._remove(pairing)
         self._add_pairs(queue_empty=frozenset((pairing.maxie, pairing.minnie)) not in self._queues)
 
-    def record_result(self, pairing: Pairing, record: Finished) -> bool:
+    def record_result(self, pairing: Pairing, record: AnyFinishedMatch) -> bool:
         """Record a finished match. Return True if the result counts, False if the match must be played again."""
         if is_void(record):
             tries = self._attempts.get(pairing, 0) + 1
@@ -110,7 +110,7 @@ class Schedule:
         self._count_result(pairing, record)
         return True
 
-    def _count_result(self, pairing: Pairing, record: Finished) -> None:
+    def _count_result(self, pairing: Pairing, record: AnyFinishedMatch) -> None:
         pair = pairing.pair
         legs = self._legs.setdefault(pair.number, [])
         legs.append((points_by_bot(pairing, record.result), absent_bots(pairing, record.result)))

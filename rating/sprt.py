@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from arena.rating.elo import SCALE, expected_score
+from arena.rating.elo import ELO_SCALE, expected_score
 
 _MIN_COUNT = 1e-3
 """Count assumed for a score that did not occur, because the logarithm of 0 does not exist."""
@@ -24,7 +24,7 @@ _KEYS = ("elo0", "elo1", "alpha", "beta")
 LOGISTIC, NORMALIZED = "logistic", "normalized"
 MODELS = (LOGISTIC, NORMALIZED)
 
-_ROUNDS = 50
+_MAX_ITERATIONS = 50
 """Maximum number of iterations for normalised Elo; a few are enough."""
 
 
@@ -94,7 +94,7 @@ class Sprt:
         return math.log((1 - self.beta) / self.alpha)
 
     def llr(self, counts: Sequence[int]) -> float:
-        """Return the log-likelihood ratio of H1 to H0 for `counts` (`pentanomial.Counts`); 0 if there are none."""
+        """Return the log-likelihood ratio of H1 to H0 for `counts` (`pentanomial.PairCounts`); 0 if there are none."""
         if not sum(counts):
             return 0.0
         smoothed = [n or _MIN_COUNT for n in counts]
@@ -112,7 +112,7 @@ class Sprt:
             return _likeliest_distribution(shares, expected_score(elo))
         # A pair is two matches, so its mean score has half the variance of a match.
         matches = 2 if len(shares) == 5 else 1
-        return _likeliest_normalised_distribution(shares, math.sqrt(matches) * elo / (2 * SCALE))
+        return _likeliest_normalised_distribution(shares, math.sqrt(matches) * elo / (2 * ELO_SCALE))
 
     def verdict(self, counts: Sequence[int]) -> Verdict:
         """Return the test's decision. Call it after each pair; the test ends with the first decision."""
@@ -141,7 +141,7 @@ def _likeliest_normalised_distribution(shares: Sequence[float], t: float) -> lis
     top = len(shares) - 1
     scores = [i / top for i in range(len(shares))]
     shares_now = [1 / len(shares)] * len(shares)
-    for _ in range(_ROUNDS):
+    for _ in range(_MAX_ITERATIONS):
         mean = sum(p * a for p, a in zip(shares_now, scores, strict=True))
         deviation = math.sqrt(sum(p * (a - mean) ** 2 for p, a in zip(shares_now, scores, strict=True)))
         bends = [a - 0.5 - t * deviation / 2 * (1 + ((a - mean) / deviation) ** 2) for a in scores]

@@ -20,7 +20,7 @@ from arena.rating.column_names import COLUMN_NAMES
 from arena.rating.elo import PairTally
 from arena.rating.pairing import Pairing
 from arena.rating.pentanomial import EloDifference
-from arena.rating.steps import FinishedMatch
+from arena.rating.rater import FinishedMatch
 
 
 class StandingsRow(Struct, frozen=True, rename=COLUMN_NAMES):
@@ -54,7 +54,7 @@ class StandingsRow(Struct, frozen=True, rename=COLUMN_NAMES):
 
 _WIN, _DRAW, _LOSS = "win", "draw", "loss"
 
-_COLUMNS = {
+_FORFEIT_COLUMNS = {
     EndReason.CRASH: "crashes",
     EndReason.TIMEOUT: "time_forfeits",
     EndReason.ILLEGAL_MOVE: "illegal_moves",
@@ -64,26 +64,26 @@ _COLUMNS = {
 }
 
 
-Finished = Record | FinishedMatch
+AnyFinishedMatch = Record | FinishedMatch
 """A finished match: its whole record, or only the fields that ratings need."""
 
 
-def is_void(record: Finished) -> bool:
+def is_void(record: AnyFinishedMatch) -> bool:
     """Return True if the match was voided and counts for neither player."""
     return record.result.reason is EndReason.SERVER_FAULT
 
 
-def is_double_forfeit(record: Finished) -> bool:
+def is_double_forfeit(record: AnyFinishedMatch) -> bool:
     """Return True if neither player appeared; both lose."""
     return record.result.reason is EndReason.NO_SHOW and record.result.winner is None
 
 
-def is_walkover(record: Finished) -> bool:
+def is_walkover(record: AnyFinishedMatch) -> bool:
     """Return True if at least one player did not appear: the match counts for points, but not for ratings."""
     return record.result.reason is EndReason.NO_SHOW
 
 
-def losers(record: Finished) -> tuple[str, ...]:
+def losers(record: AnyFinishedMatch) -> tuple[str, ...]:
     """Return the losers of the match: one bot, none in a draw or a void match, both if neither appeared."""
     maxie, minnie = record.players.maxie, record.players.minnie
     if is_double_forfeit(record):
@@ -99,7 +99,7 @@ def make_standings(bots: Sequence[str], records: Iterable[Record]) -> list[Stand
 
 
 def make_standings_from_counts(
-    bots: Sequence[str], scores: Iterable[tuple[Finished, int]]
+    bots: Sequence[str], scores: Iterable[tuple[AnyFinishedMatch, int]]
 ) -> list[StandingsRow]:
     """Return the rows of `bots` as `make_standings` does, from a count of equal matches.
 
@@ -114,8 +114,8 @@ def make_standings_from_counts(
         for bot in (record.players.maxie, record.players.minnie):
             counts[bot][_LOSS if bot in losing_bots else _WIN if losing_bots else _DRAW] += times
         for bot in losing_bots:
-            if record.result.reason in _COLUMNS:
-                counts[bot][_COLUMNS[record.result.reason]] += times
+            if record.result.reason in _FORFEIT_COLUMNS:
+                counts[bot][_FORFEIT_COLUMNS[record.result.reason]] += times
         if not is_walkover(record):
             first, second = sorted((record.players.maxie, record.players.minnie))
             edges[first, second][_DRAW if not losing_bots else _LOSS if first in losing_bots else _WIN] += (

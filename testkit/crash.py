@@ -20,7 +20,7 @@ import sqlalchemy as sa
 
 from arena.match.referee_events import Moved
 from arena.match.replay import verify_record
-from arena.protocol.codes import FORFEITS, EndReason
+from arena.protocol.codes import FORFEIT_REASONS, EndReason
 from arena.protocol.record import BadRecord, Record, from_line
 from arena.server.store import schema
 from arena.server.store.database import open_store
@@ -223,7 +223,7 @@ def check_end(record: Record, report_fault: Callable[[str], None]) -> None:
 
     report_fault: function that is called with a line of text for a forfeit, a server fault or an invalid record
     """
-    if record.result.reason in FORFEITS | {EndReason.SERVER_FAULT}:
+    if record.result.reason in FORFEIT_REASONS | {EndReason.SERVER_FAULT}:
         report_fault(f"{record.match} ended as {record.result.reason}: {record.result.detail}")
         return
     try:

@@ -29,7 +29,7 @@ from websockets.typing import Subprotocol
 from arena.games.catalogue import make_game
 from arena.match.terms import Terms
 from arena.protocol.codec import DecodeError, decode_client, decode_server, encode
-from arena.protocol.codes import FORFEITS, EndReason
+from arena.protocol.codes import FORFEIT_REASONS, EndReason
 from arena.protocol.messages import SUBPROTOCOL, Hello
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players
@@ -209,7 +209,7 @@ async def run_fuzzer(count: int, *, live_share: int = 20, seed: int = 1) -> Fuzz
     result.faults += [
         f"{count} matches beside ended as {reason}"
         for reason, count in result.honest_end_reasons.items()
-        if reason in FORFEITS | {EndReason.SERVER_FAULT}
+        if reason in FORFEIT_REASONS | {EndReason.SERVER_FAULT}
     ]
     return result
 

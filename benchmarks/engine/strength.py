@@ -23,10 +23,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from arena.games.riskless_map import RisklessMap
-from arena.lab.variants import HELD_OUT, load_variant
+from arena.lab.variants import HELD_OUT_MAPS, load_variant
 from arena.maps.loader import map_names
 from arena.maps.openings_file import shipped_openings_file
-from arena.rating.pentanomial import CLASSES, Counts, elo_difference
+from arena.rating.pentanomial import SCORE_CLASSES, PairCounts, elo_difference
 from benchmarks.kit.measure import make_parser
 
 ROOT = Path(__file__).parents[2]
@@ -61,7 +61,7 @@ def checkout_engine_spec(checkout: Path, engine: str) -> str:
 class PairScore:
     """Score of the first engine: number of pairs in which it got 0, ½, 1, 1½ and 2 points, and number of forfeits."""
 
-    pairs: Counts
+    pairs: PairCounts
     forfeits: int
 
     def __str__(self) -> str:
@@ -99,7 +99,7 @@ def play_pairs(
 
 def add_scores(scores: Sequence[PairScore]) -> PairScore:
     """Return the sum of several scores, such as those on all maps."""
-    pairs = tuple(sum(each.pairs[points] for each in scores) for points in range(CLASSES))
+    pairs = tuple(sum(each.pairs[points] for each in scores) for points in range(SCORE_CLASSES))
     return PairScore(pairs, sum(each.forfeits for each in scores))
 
 
@@ -107,7 +107,7 @@ def measure_rows(arguments: argparse.Namespace, first: str, second: str) -> Iter
     """Play on each map with each time control, and yield each row of the table as soon as it is measured."""
     for time_control in arguments.tc:
         results = []
-        for map in arguments.map or HELD_OUT:
+        for map in arguments.map or HELD_OUT_MAPS:
             results.append(
                 play_pairs(map, first, second, time_control, arguments.rounds, arguments.concurrency)
             )

@@ -32,7 +32,7 @@ from arena.console import (
 from arena.fetch import fetch
 from arena.maps.terminal import print_position
 from arena.match.replay import Replay, verify_record
-from arena.protocol.record import RECORD_BYTES, BadRecord, Record, from_line, read_numbered_records
+from arena.protocol.record import MAX_RECORD_BYTES, BadRecord, Record, from_line, read_numbered_records
 
 KEY_HELP = "Enter, space or → next   ← back   g first   G last   q quit"
 FORWARD_KEYS = {"\r", "\n", " ", "n", "l", "j", "\x1b[C", "\x1b[B", "\x1bOC", "\x1bOB"}
@@ -257,7 +257,7 @@ def _fetch_record(address: str) -> Record:
         )
     server, match = parts[1], unquote(parts[2])
     request = Request(f"{server}/api/record/{quote(match, safe='')}")  # noqa: S310 - http or https
-    body = fetch(server, request, RECORD_BYTES + 1)
+    body = fetch(server, request, MAX_RECORD_BYTES + 1)
     try:
         return from_line(body)
     except BadRecord as error:

@@ -35,7 +35,7 @@ from arena.maps.loader import map_names
 from arena.maps.openings_file import BadOpenings, Opening, read_openings, shipped_openings_file
 
 if TYPE_CHECKING:
-    from arena.lab.measure import EstimatedMean, MeasuredMap, StrengthSignal
+    from arena.lab.measure import EstimatedMean, MeasuredMap, UnequalStrengthResults
 
 HEADINGS = (
     "map", "cap", "goal", "limit", "nodes a move", "drawn", "plies", "Maxie's share", "endings", "comebacks", "lead changes",
@@ -43,9 +43,9 @@ HEADINGS = (
 )  # fmt: skip
 EVALUATOR = str(ENGINES["alphabeta"]["evaluator"].default)
 """Default evaluator of the engine `alphabeta`."""
-SECOND_TABLE = ("map", "nodes a move", "comebacks", "lead changes", "back and forth", "gap")
+SECOND_TABLE_HEADINGS = ("map", "nodes a move", "comebacks", "lead changes", "back and forth", "gap")
 """Columns of the second table on a terminal, which is too narrow for all columns in one table."""
-LEFT_ALIGNED = ("map", "endings")
+LEFT_ALIGNED_HEADINGS = ("map", "endings")
 """Columns of names, which are aligned left; the other columns are aligned right."""
 
 
@@ -165,9 +165,9 @@ def _read_openings(name: str, boards: Sequence[RisklessMap], matches: int) -> li
 
 def table_rows(measured: MeasuredMap) -> list[list[str]]:
     """Return the table rows of a map, one for each strength. Only the first has the columns about the map itself."""
-    map, signal = measured.map, measured.signal
+    map, unequal = measured.map, measured.unequal_results
     rows = []
-    for number, equals in enumerate(measured.equals):
+    for number, equals in enumerate(measured.equal_results):
         endings = ", ".join(f"{name} {count}" for name, count in sorted(equals.endings.items()))
         statistics = [
             f"{equals.nodes:,}",
@@ -183,15 +183,15 @@ def table_rows(measured: MeasuredMap) -> list[list[str]]:
         if number:
             rows.append(["", "", "", "", *statistics, "", ""])
             continue
-        score = f"{format_share(signal.score)}, drawn {format_share(signal.drawn)}"
+        score = f"{format_share(unequal.score)}, drawn {format_share(unequal.drawn)}"
         numbers = [map.name, *(str(each) for each in (map.territory_cap, map.armies_to_win, map.ply_limit))]
-        rows.append([*numbers, *statistics, score, pairs_to_distinguish(signal)])
+        rows.append([*numbers, *statistics, score, pairs_to_distinguish(unequal)])
     return rows
 
 
-def pairs_to_distinguish(signal: StrengthSignal) -> str:
+def pairs_to_distinguish(unequal: UnequalStrengthResults) -> str:
     """Return, as text, the number of pairs after which the strong searcher is clearly stronger than the weak one."""
-    needed = max(1.0, signal.pairs_needed)
+    needed = max(1.0, unequal.pairs_needed)
     return "over 9,999" if needed >= 10_000 else f"{needed:,.0f}" if needed >= 10 else f"{needed:.1f}"
 
 
@@ -202,7 +202,7 @@ def format_share(mean: EstimatedMean) -> str:
 
 def json_fields(measured: MeasuredMap) -> dict[str, Any]:
     """Return the measurements of a map for `--json`. An error is half the width of a 95 % interval."""
-    map, signal = measured.map, measured.signal
+    map, unequal = measured.map, measured.unequal_results
     return {
         "map": map.name,
         "territory_cap": map.territory_cap,
@@ -224,16 +224,16 @@ def json_fields(measured: MeasuredMap) -> dict[str, Any]:
                 "back_and_forth": each.recaptures,
                 "gap": each.gap,
             }
-            for each in measured.equals
+            for each in measured.equal_results
         ],
         "signal": {
-            "nodes": [signal.strong, signal.weak],
-            "pairs": signal.pairs,
-            "score": _mean_fields(signal.score),
-            "elo": signal.difference.elo,
-            "elo_error": signal.difference.error,
-            "drawn": _mean_fields(signal.drawn),
-            "pairs_needed": signal.pairs_needed if signal.pairs_needed < 10_000 else None,
+            "nodes": [unequal.strong, unequal.weak],
+            "pairs": unequal.pairs,
+            "score": _mean_fields(unequal.score),
+            "elo": unequal.difference.elo,
+            "elo_error": unequal.difference.error,
+            "drawn": _mean_fields(unequal.drawn),
+            "pairs_needed": unequal.pairs_needed if unequal.pairs_needed < 10_000 else None,
         },
     }
 
@@ -244,7 +244,9 @@ def _mean_fields(mean: EstimatedMean) -> dict[str, float]:
 
 def _print_tables(rows: Sequence[Sequence[str]]) -> None:
     cells = [dict(zip(HEADINGS, row, strict=True)) for row in rows]
-    both = [heading for heading in HEADINGS if heading not in SECOND_TABLE[2:]]
-    for headings in (both, SECOND_TABLE) if out.is_terminal else (HEADINGS,):
-        columns: dict[str, Justify] = {each: "left" if each in LEFT_ALIGNED else "right" for each in headings}
+    both = [heading for heading in HEADINGS if heading not in SECOND_TABLE_HEADINGS[2:]]
+    for headings in (both, SECOND_TABLE_HEADINGS) if out.is_terminal else (HEADINGS,):
+        columns: dict[str, Justify] = {
+            each: "left" if each in LEFT_ALIGNED_HEADINGS else "right" for each in headings
+        }
         print_table(columns, [[row[each] for each in headings] for row in cells])

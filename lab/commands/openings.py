@@ -128,13 +128,13 @@ def make(
     """
     judged_by = _parse_engine(engine)
     numbers = _parse_strengths(strengths)
-    from arena.lab.opening_search import Criteria, make_openings  # noqa: PLC0415 - an extra, and slow to load
+    from arena.lab.opening_search import OpeningCriteria, make_openings  # noqa: PLC0415 - an extra, and slow to load
 
     board = load_compiled_map(map)
     path = output or Path(f"{board.name.replace(':', '-')}-openings.txt")
     if not path.parent.is_dir():  # reported before the work, not after it
         raise CommandError(f"cannot write {path}: folder {path.parent} does not exist")
-    criteria = Criteria(
+    criteria = OpeningCriteria(
         evaluator=judged_by.get_text("evaluator"),
         exact=judged_by.get_text("exact") == "yes",
         depth=judged_by.get_integer("depth"),

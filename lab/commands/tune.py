@@ -20,7 +20,7 @@ from arena.games.core import Game
 from arena.games.riskless import Riskless
 from arena.games.tictactoe import TicTacToe
 from arena.lab.commands.compiled_map import load_compiled_map
-from arena.lab.variants import TRAINING
+from arena.lab.variants import TRAINING_MAPS
 
 UNITS = {
     Riskless.name: "Hundredths of an army per unit of each feature. bots/evaluators/riskless.py defines the features and their "
@@ -132,7 +132,7 @@ def tune_command(
 
     if game != Riskless.name and maps:
         raise UsageError(f"--map applies only to riskless: {game} has no maps")
-    names = maps or (TRAINING if game == Riskless.name else ())
+    names = maps or (TRAINING_MAPS if game == Riskless.name else ())
     games: list[Game[Any, Any]] = [Riskless(load_compiled_map(name)) for name in names] or [
         load_game(game, "")
     ]

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from arena.solved.zstandard import zstd
 
-LEVEL = 1
+COMPRESSION_LEVEL = 1
 
 Codes = npt.NDArray[np.uint16]
 
@@ -43,7 +43,7 @@ def save_checkpoint(path: Path, digest: str, plies: int, codes: Codes, *, finish
     If the process is killed meanwhile, the previous file stays unchanged.
     """
     header = msgspec.json.encode(_Header(digest, plies, finished, len(codes))) + b"\n"
-    body = header + zstd.compress(codes.tobytes(), LEVEL)
+    body = header + zstd.compress(codes.tobytes(), COMPRESSION_LEVEL)
     unfinished = path.with_name(f"{path.name}.new")
     unfinished.write_bytes(hashlib.sha256(body).digest() + body)
     unfinished.replace(path)

@@ -13,7 +13,7 @@ from pathlib import Path
 from arena.solved.board_numbers import Boards, Permutation
 
 CODE_BYTES = 2
-FIXED = 400 << 20
+FIXED_BYTES = 400 << 20
 """Bytes of memory that do not depend on the map: Python, the compiled code, and blocks that are being written."""
 CHECKPOINT_BYTES = 8
 """Bytes of memory per representative board while a checkpoint is written: the code, compressed code, and a copy."""
@@ -40,7 +40,7 @@ class SolvingCost:
         """Peak memory, in bytes."""
         count = self.boards.count
         each = number_bytes(count) + CHECKPOINT_BYTES
-        return FIXED + CODE_BYTES * count + count // 8 + each * self.representatives
+        return FIXED_BYTES + CODE_BYTES * count + count // 8 + each * self.representatives
 
     def seconds(self, cores: int) -> float:
         """Return the estimated duration on `cores` cores, in seconds."""

@@ -25,13 +25,13 @@ from arena.solved.board_numbers import Boards
 from arena.solved.header import BOARDS_IN_BLOCK, Header, Totals, boards_digest
 from arena.solved.solved_table import compress_codes, write_table
 
-PART = BOARDS_IN_BLOCK * 16
+BOARDS_PER_PART = BOARDS_IN_BLOCK * 16
 """Number of boards that a thread handles at a time: a whole number of the table's blocks."""
-LEVEL = 15
+COMPRESSION_LEVEL = 15
 """Zstandard level for a table's blocks. Higher levels hardly save space and take several times as long."""
-SMALL_BLOCKS = 16
-SMALL_LEVEL = 19
-"""Zstandard level for tables with at most SMALL_BLOCKS blocks. Such tables are small enough to be part of the package."""
+MAX_SMALL_TABLE_BLOCKS = 16
+SMALL_TABLE_COMPRESSION_LEVEL = 19
+"""Zstandard level for tables with at most MAX_SMALL_TABLE_BLOCKS blocks. Such tables are small enough to be part of the package."""
 
 
 class Progress(NamedTuple):
@@ -84,7 +84,9 @@ class Solver:
         self._words = scratch_words(self.boards)
         self._codes = np.zeros(count, np.uint16)
         self._marks = np.zeros(-(-count // 8), np.uint8)
-        self._ranges = [(first, min(first + PART, count)) for first in range(0, count, PART)]
+        self._ranges = [
+            (first, min(first + BOARDS_PER_PART, count)) for first in range(0, count, BOARDS_PER_PART)
+        ]
 
     def _map_with_progress(
         self, workers: Executor, part: str, function: Callable[[int], Any], total: int
@@ -210,7 +212,11 @@ class Solver:
         raise AssertionError("no board has the code of the longest win, although one was counted")
 
     def _pack_blocks(self, workers: Executor, header: Header) -> Sequence[bytes]:
-        level = SMALL_LEVEL if header.block_count <= SMALL_BLOCKS else LEVEL
+        level = (
+            SMALL_TABLE_COMPRESSION_LEVEL
+            if header.block_count <= MAX_SMALL_TABLE_BLOCKS
+            else COMPRESSION_LEVEL
+        )
         kind = np.uint8 if header.width == 1 else np.dtype("<u2")
 
         def pack_block(block: int) -> bytes:

@@ -27,17 +27,17 @@ from arena.games.core import Game
 from arena.games.riskless import Riskless
 from arena.lab.selfplay import play_pair, random_start
 
-STEP = 0.15
+FIRST_STEP = 0.15
 """First step of a weight, as a fraction of the change in that weight that would change estimates by their usual size."""
-PACE = 0.9
+FIRST_ROUND_STEPS = 0.9
 """Number of steps by which a weight moves in the first round if one side wins all pairs."""
-SETTLING = 0.1
+FULL_PACE_SHARE = 0.1
 """Share of the rounds, at the beginning, in which the weights move at nearly full pace."""
-PLIES = (4, 40)
+RANDOM_PLIES = (4, 40)
 """Minimum and maximum number of random plies before a match."""
-FEW_PLIES = (0, 3)
+TICTACTOE_RANDOM_PLIES = (0, 3)
 """Minimum and maximum number of random plies before a match of tic-tac-toe, which is over after 9."""
-PAIRS = 2
+PAIRS_PER_ROUND = 2
 """Number of pairs of matches played on each map in one round of the climb."""
 TABLE_MB = 2
 
@@ -66,7 +66,7 @@ def climb_weights(
     seed: int,
     progress: Callable[[], None],
 ) -> Climb:
-    """Return the result of a climb from `weights`: `rounds` rounds of PAIRS pairs on each game, with `nodes` per move.
+    """Return the result of a climb from `weights`: `rounds` rounds of PAIRS_PER_ROUND pairs on each game, with `nodes` per move.
 
     progress  called after each round
 
@@ -83,14 +83,19 @@ def climb_weights(
         step = steps * lot / (number + 1) ** 0.101
         weights_a, weights_b = _rounded_weights(names, at + step), _rounded_weights(names, at - step)
         won = sum(_score_round(game, weights_a, weights_b, nodes, rng) for game in games) / len(games)
-        pace = PACE * ((1 + SETTLING * rounds) / (1 + number + SETTLING * rounds)) ** 0.602
+        pace = (
+            FIRST_ROUND_STEPS
+            * ((1 + FULL_PACE_SHARE * rounds) / (1 + number + FULL_PACE_SHARE * rounds)) ** 0.602
+        )
         at += pace * won * steps * lot
         if 2 * number >= rounds:
             total, tail_rounds = total + at, tail_rounds + 1
         if (number + 1) * 10 // rounds > number * 10 // rounds:
             stages.append(_rounded_weights(names, at))
         progress()
-    return Climb(_rounded_weights(names, total / tail_rounds), stages, rounds, PAIRS * rounds * len(games))
+    return Climb(
+        _rounded_weights(names, total / tail_rounds), stages, rounds, PAIRS_PER_ROUND * rounds * len(games)
+    )
 
 
 def _first_steps(
@@ -107,7 +112,7 @@ def _first_steps(
     values = np.array(rows)
     spreads = np.sqrt(np.mean(values**2, axis=0))
     whole = np.sqrt(np.mean((values @ weights) ** 2))
-    return np.asarray(STEP * whole / np.maximum(spreads, 1e-3) * (weights != 0))
+    return np.asarray(FIRST_STEP * whole / np.maximum(spreads, 1e-3) * (weights != 0))
 
 
 def _rounded_weights(names: Sequence[str], at: npt.NDArray[np.float64]) -> Mapping[str, int]:
@@ -128,12 +133,14 @@ def _score_round(
     )
     points = 0.0
     try:
-        for _ in range(PAIRS):
+        for _ in range(PAIRS_PER_ROUND):
             start = random_start(
-                game, rng, rng.randint(*(PLIES if isinstance(game, Riskless) else FEW_PLIES))
+                game,
+                rng,
+                rng.randint(*(RANDOM_PLIES if isinstance(game, Riskless) else TICTACTOE_RANDOM_PLIES)),
             )
             points += sum(play_pair(game, start, first, second, nodes))
     finally:
         first.close()
         second.close()
-    return points / PAIRS - 1
+    return points / PAIRS_PER_ROUND - 1

@@ -30,18 +30,18 @@ from arena.lab.selfplay import PlayedMatch, play_match, random_position, random_
 
 FloatArray = npt.NDArray[np.float64]
 
-HELD_OUT = 5
-"""Interval of held-out matches: every HELD_OUT-th match is left out of the fit and used to measure its quality."""
+HELD_OUT_INTERVAL = 5
+"""Interval of held-out matches: every HELD_OUT_INTERVAL-th match is left out of the fit and used to measure its quality."""
 RIDGE = 0.01
 """Strength of the ridge penalty that keeps the fit close to the weights that played.
 
 It is about the number of bits that a match must provide to move a weight by one standard deviation of its feature.
 """
-ROUNDS = 30
+MAX_ITERATIONS = 30
 FIRST_SLOPE = 0.001
 """Slope of the logistic curve, in log-odds per unit of the weighted sum, before any weight is known."""
 TABLE_MB = 2
-HALF_LIFE = 40
+HALF_LIFE_PLIES = 40
 """Number of plies before the end at which the distance of a result from one half is halved."""
 MAX_PLIES = 250
 """Maximum number of plies of a match; by then one side is usually clearly ahead."""
@@ -134,7 +134,7 @@ def _play_matches(
 
 def _discounted_result(end: float, plies: int) -> float:
     """Return the result `end`, moved towards one half for a position `plies` plies before the end."""
-    return float(0.5 + (end - 0.5) * 0.5 ** (plies / HALF_LIFE))
+    return float(0.5 + (end - 0.5) * 0.5 ** (plies / HALF_LIFE_PLIES))
 
 
 def _make_start(game: Game[Any, Any], rng: random.Random, number: int) -> Any:
@@ -195,12 +195,12 @@ def fit_weights(
     """
     mask = np.array([float(name not in without) for name in names])
     samples = replace(samples, features=samples.features * mask)
-    held_out = samples.matches % HELD_OUT == HELD_OUT - 1
+    held_out = samples.matches % HELD_OUT_INTERVAL == HELD_OUT_INTERVAL - 1
     # each match counts the same, since a long one has many positions but only one result
     share = 1.0 / np.bincount(samples.matches)[samples.matches]
     old = np.array([float(weights[name]) for name in names])
     new = old
-    for number in range(ROUNDS):
+    for number in range(MAX_ITERATIONS):
         if number or old.any():
             slopes = _fit_slopes(samples, share, ~held_out, new)
         else:
@@ -243,7 +243,7 @@ def _fit_logistic(
     start = prior * spread
     weights = start.copy()
     total = sample_weights.sum()
-    for _ in range(ROUNDS):
+    for _ in range(MAX_ITERATIONS):
         predicted = 1 / (1 + np.exp(-np.clip(scaled @ weights, -30, 30)))
         gradient = scaled.T @ (sample_weights * (predicted - results)) / total + ridge * (weights - start)
         weight = sample_weights * np.maximum(predicted * (1 - predicted), 1e-6)

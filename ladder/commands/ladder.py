@@ -37,7 +37,7 @@ from arena.ladder.commands.options import (
 )
 from arena.ladder.commands.play_plan import play_plan
 from arena.ladder.commands.results import ReportFiles, report_results
-from arena.ladder.event_openings import SHIPPED
+from arena.ladder.event_openings import SHIPPED_OPENINGS
 from arena.ladder.external_bots import ExternalBotSettings
 from arena.ladder.plan import DEFAULT_ENGINES, DEFAULT_ROUNDS, DEFAULT_TIME, BadLadder, LadderPlan
 from arena.ladder.plan_file import read_ladder
@@ -80,7 +80,7 @@ def ladder(
             help="Format: round-robin, gauntlet (the first bot against all others), swiss or knockout.",
         ),
     ] = "round-robin",
-    openings: OpeningsOption = SHIPPED,
+    openings: OpeningsOption = SHIPPED_OPENINGS,
     for_: Annotated[
         str | None,
         typer.Option(

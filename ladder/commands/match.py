@@ -32,12 +32,19 @@ from arena.ladder.commands.options import (
 )
 from arena.ladder.commands.play_plan import play_plan
 from arena.ladder.commands.results import ReportFiles, report_results
-from arena.ladder.event_openings import SHIPPED
+from arena.ladder.event_openings import SHIPPED_OPENINGS
 from arena.ladder.ladder import Ladder
-from arena.ladder.plan import NAME_LENGTH, BadLadder, BotPlan, LadderPlan, allowed_name, parse_time_control
+from arena.ladder.plan import (
+    MAX_NAME_LENGTH,
+    BadLadder,
+    BotPlan,
+    LadderPlan,
+    allowed_name,
+    parse_time_control,
+)
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.protocol.adjudication import DEFAULT_RULES
-from arena.rating.pentanomial import Counts, EloDifference, elo_difference
+from arena.rating.pentanomial import EloDifference, PairCounts, elo_difference
 from arena.rating.sprt import BadSprt, Sprt, Verdict
 
 
@@ -65,7 +72,7 @@ def match(
     record: RecordOption = None,
     db: DatabaseOption = None,
     json: JsonOption = None,
-    openings: OpeningsOption = SHIPPED,
+    openings: OpeningsOption = SHIPPED_OPENINGS,
     event: EventOption = None,
     adjudicate: AdjudicateOption = str(DEFAULT_RULES),
     pin: PinOption = False,
@@ -113,7 +120,7 @@ def match(
     )
     pairs = ladder_run.pairs()
     elo = elo_difference(pairs)
-    crashes = crashes_in_words(ladder_run)
+    crashes = crashes_text(ladder_run)
     report = {"pairs": pairs, "difference": elo, "sprt": _sprt_report(test, pairs, crashes)}
     report_results(
         ladder_run,
@@ -128,7 +135,7 @@ def _name_bots(bots: tuple[BotPlan, ...], name_a: str, name_b: str, tc_b: str) -
     for name, option in ((name_a, "--name-a"), (name_b, "--name-b")):
         if name and name != allowed_name(name):
             raise UsageError(
-                f"{option}: {name!r:.80} is not a valid name: 1 to {NAME_LENGTH} printable characters without #"
+                f"{option}: {name!r:.80} is not a valid name: 1 to {MAX_NAME_LENGTH} printable characters without #"
             )
     try:
         time_control_b = parse_time_control(tc_b, "--tc-b") if tc_b else None
@@ -159,7 +166,7 @@ def _progress_line(ladder: Ladder, test: Sprt | None) -> str:
     )
 
 
-def _pairs_text(pairs: Counts) -> str:
+def _pairs_text(pairs: PairCounts) -> str:
     return f"{sum(pairs)} pair{'s' if sum(pairs) > 1 else ''}"
 
 
@@ -169,9 +176,9 @@ def _elo_text(first: str, second: str, elo: EloDifference) -> str:
 
 
 def _finding_lines(
-    first: str, second: str, pairs: Counts, elo: EloDifference | None, test: Sprt | None, crashes: str
+    first: str, second: str, pairs: PairCounts, elo: EloDifference | None, test: Sprt | None, crashes: str
 ) -> list[str]:
-    """Return the result of a match as lines. `crashes` is from `crashes_in_words`."""
+    """Return the result of a match as lines. `crashes` is from `crashes_text`."""
     counts = ", ".join(f"{n} × {points:g}" for n, points in zip(pairs, (0, 0.5, 1, 1.5, 2), strict=True) if n)
     if elo is None:
         return ["no Elo estimate, because no pair of matches is complete"]
@@ -197,13 +204,13 @@ def _likelihood_text(share: float) -> str:
     return "over 99.9%" if share > 0.999 else "under 0.1%" if share < 0.001 else f"{share:.1%}"
 
 
-def crashes_in_words(ladder: Ladder) -> str:
+def crashes_text(ladder: Ladder) -> str:
     """Return text such as `greedy crashed in 2 of 10 matches`; empty if no bot crashed."""
     rows = [row for row in ladder.table() if row.crashes]
     return ", ".join(f"{row.bot} crashed in {row.crashes} of {row.games} matches" for row in rows)
 
 
-def _sprt_report(test: Sprt | None, pairs: Counts, crashes: str) -> dict[str, object] | None:
+def _sprt_report(test: Sprt | None, pairs: PairCounts, crashes: str) -> dict[str, object] | None:
     if test is None:
         return None
     return {

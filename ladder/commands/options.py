@@ -64,9 +64,9 @@ def engine_bots(engines: Sequence[str]) -> tuple[BotPlan, ...]:
 
 def apply_options(plan: LadderPlan, options: Mapping[str, Any]) -> LadderPlan:
     """Return the plan with the command-line options applied. Raises UsageError."""
-    changes = {field: options[name] for name, field in FIELDS.items() if name in options}
+    changes = {field: options[name] for name, field in PLAN_FIELDS.items() if name in options}
     try:
-        for name, (field, parse) in PARSED.items():
+        for name, (field, parse) in OPTION_PARSERS.items():
             if options.get(name) is not None:
                 changes[field] = parse(options[name], f"--{name.strip('_')}")
     except BadLadder as error:
@@ -89,7 +89,7 @@ def _parse_maps(text: str, where: str) -> tuple[str, ...]:
     return maps
 
 
-FIELDS = {
+PLAN_FIELDS = {
     "game": "game",
     "rounds": "rounds",
     "concurrency": "concurrency",
@@ -99,7 +99,7 @@ FIELDS = {
 }
 """Name of the plan's field for each option whose value is used unchanged."""
 
-PARSED: Mapping[str, tuple[str, Callable[[str, str], Any]]] = {
+OPTION_PARSERS: Mapping[str, tuple[str, Callable[[str, str], Any]]] = {
     "map": ("maps", _parse_maps),
     "for_": ("seconds", parse_time_limit),
     "openings": ("openings", lambda text, _where: parse_openings(text)),

@@ -16,16 +16,16 @@ from arena.bots.engines.registry import incompatibility_reason
 from arena.console import CommandError, UsageError, err, register_game
 from arena.games.core import AnyGame, GameError
 from arena.ladder.bot_pool import BotRefused
-from arena.ladder.dask_runner import ClusterLost
+from arena.ladder.dask_runner import ClusterUnavailable
 from arena.ladder.event_openings import (
-    SHIPPED,
+    SHIPPED_OPENINGS,
     NoOpenings,
     Openings,
     RandomOpenings,
     load_listed_openings,
     load_shipped_openings,
 )
-from arena.ladder.external_bots import ANOTHER_EVENT, ExternalBotSettings, TooFewBots
+from arena.ladder.external_bots import OTHER_EVENT_HINT, ExternalBotSettings, TooFewBots
 from arena.ladder.ladder import Ladder
 from arena.ladder.ladder_run import run_ladder
 from arena.ladder.pinning import can_pin
@@ -106,8 +106,10 @@ def play_plan(
         except BotRefused as refused:
             raise UsageError(str(refused)) from None
         except CannotResume as error:
-            raise CommandError(f"{error}; {ANOTHER_EVENT}" if external is not None else str(error)) from None
-        except (CannotListen, ClusterLost, StoreError, TooFewBots) as error:
+            raise CommandError(
+                f"{error}; {OTHER_EVENT_HINT}" if external is not None else str(error)
+            ) from None
+        except (CannotListen, ClusterUnavailable, StoreError, TooFewBots) as error:
             raise CommandError(str(error)) from None
         except OSError as error:
             raise CommandError(f"cannot write {error.filename or ladder.record}: {error.strerror}") from None
@@ -141,7 +143,7 @@ def _print_address(url: str, event: str) -> None:
 
 def _make_openings(plan: LadderPlan, maps: Sequence[str], starts: Sequence[AnyGame]) -> Openings:
     """Return the openings of the plan. Raises BadOpenings."""
-    if plan.openings == SHIPPED:
+    if plan.openings == SHIPPED_OPENINGS:
         return load_shipped_openings(maps, starts, plan.seed)
     if isinstance(plan.openings, Path):
         return load_listed_openings(plan.openings, starts)

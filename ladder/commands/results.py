@@ -11,8 +11,8 @@ import typer
 from arena.console import CommandError, err, out, write_json, write_text
 from arena.ladder.ladder import Ladder
 from arena.ladder.reports.blunders import count_blunders
-from arena.ladder.reports.lines import draws_in_words, warning_of_draws
-from arena.ladder.reports.page import render_report
+from arena.ladder.reports.html_report import render_report
+from arena.ladder.reports.result_lines import draws_text, draws_warning
 from arena.ladder.reports.standings import extra_columns, print_standings
 from arena.match.replay import mean_cpu_ms
 from arena.rating.breakdown import make_breakdown
@@ -20,7 +20,7 @@ from arena.rating.draws import count_draws
 from arena.rating.formats import CHAMPION
 from arena.rating.standings import is_void, to_csv
 
-STOPPED = 130
+INTERRUPTED_EXIT_CODE = 130
 """Exit code after Ctrl-C, as in shells."""
 
 
@@ -34,11 +34,11 @@ def summary_fields(ladder: Ladder) -> dict[str, object]:
         "played": len(ladder.played),
         "void": sum(map(is_void, ladder.records)),
         "draws": count_draws(ladder.records),
-        **({"champion": champion(ladder), "bracket": ladder.bracket()} if ladder.bracket() else {}),
+        **({"champion": find_champion(ladder), "bracket": ladder.bracket()} if ladder.bracket() else {}),
     }
 
 
-def champion(ladder: Ladder) -> str | None:
+def find_champion(ladder: Ladder) -> str | None:
     """Return the winner of a knockout; None while it is undecided, and for other formats."""
     return next((row.bot for row in ladder.table() if row.reached == CHAMPION), None)
 
@@ -68,7 +68,7 @@ def report_results(
     """
     # The table comes last, so that it stays visible when a long list above it scrolls away.
     _print_location(ladder)
-    warning = warning_of_draws(ladder)
+    warning = draws_warning(ladder)
     if warning is not None:
         err.print(f"warning: {warning}")
     rows = ladder.table()
@@ -77,8 +77,8 @@ def report_results(
     json = reports.json
     if str(json) != "-":  # otherwise the output is for a program
         print_standings(rows, out, columns)
-        out.print(draws_in_words(count_draws(ladder.records)))
-        won = champion(ladder)
+        out.print(draws_text(count_draws(ladder.records)))
+        won = find_champion(ladder)
         for line in [*([f"champion: {won}"] if won else []), *findings]:
             out.print(line)
     if json is not None:
@@ -98,7 +98,7 @@ def report_results(
     if reports.csv is not None:
         write_text(to_csv(rows, {column.name: column.cells for column in columns}), reports.csv)
     if ladder.stopped:
-        raise typer.Exit(STOPPED)
+        raise typer.Exit(INTERRUPTED_EXIT_CODE)
 
 
 def _print_location(ladder: Ladder) -> None:

@@ -33,14 +33,14 @@ from arena.ladder.commands.play_plan import play_plan
 from arena.ladder.commands.results import ReportFiles, report_results
 from arena.ladder.plan import BadLadder, BotPlan, LadderPlan, parse_time_control
 from arena.maps.game_on_map import DEFAULT_MAP
-from arena.protocol.codes import FORFEITS
+from arena.protocol.codes import FORFEIT_REASONS
 from arena.rating.standings import losers
 from arena.server.commands.check import check as check_protocol
 
-SUBMISSIONS = Path("submissions")
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,47}")
+DEFAULT_FOLDER = Path("submissions")
+NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,47}")
 """Valid names of submissions, which are also the names of their files without `.zip`."""
-DIGITS = 12
+DIGEST_DIGITS = 12
 """Number of hexadecimal digits of a file's SHA-256 digest that `arena submit list` shows."""
 
 FolderOption = Annotated[Path, typer.Option("--folder", metavar="FOLDER", help="Folder of the submissions.")]
@@ -73,7 +73,7 @@ def add(
     name: Annotated[
         str, typer.Option("--name", metavar="NAME", help="Name of the submission; default: name of the file.")
     ] = "",
-    folder: FolderOption = SUBMISSIONS,
+    folder: FolderOption = DEFAULT_FOLDER,
     *,
     replace: Annotated[
         bool, typer.Option("--replace", help="Replace the submission of the same name.")
@@ -86,7 +86,7 @@ def add(
     Example: arena submit add bot.zip --name camel
     """
     name = name or file.stem
-    if NAME.fullmatch(name) is None:
+    if NAME_PATTERN.fullmatch(name) is None:
         raise UsageError(
             f"--name: {name!r:.80} is not valid; use 1 to 48 letters, digits, _ . and -, beginning with a letter or digit"
         )
@@ -108,7 +108,7 @@ def add(
     out.print(f'{name} is in {target}; in a ladder file: submit = "{target}"')
 
 
-def list_(folder: FolderOption = SUBMISSIONS, json: JsonOption = None) -> None:
+def list_(folder: FolderOption = DEFAULT_FOLDER, json: JsonOption = None) -> None:
     """List the submissions in a folder.
 
     Example: arena submit list --folder submissions
@@ -118,7 +118,8 @@ def list_(folder: FolderOption = SUBMISSIONS, json: JsonOption = None) -> None:
         write_json(submissions, json)
         return
     rows = [
-        (each.name, each.problem or each.runs, str(each.kib), each.sha256[:DIGITS]) for each in submissions
+        (each.name, each.problem or each.runs, str(each.kib), each.sha256[:DIGEST_DIGITS])
+        for each in submissions
     ]
     print_table({"name": "left", "runs": "left", "KiB": "right", "sha256": "left"}, rows)
 
@@ -137,7 +138,7 @@ def check(
     map: MapOption = DEFAULT_MAP,
     tc: TimeOption = "0.1/move",
     margin: MarginOption = 100,
-    folder: FolderOption = SUBMISSIONS,
+    folder: FolderOption = DEFAULT_FOLDER,
 ) -> None:
     """Check a submission in its container: the protocol, and a match against itself.
 
@@ -165,7 +166,7 @@ def check(
     faults = Counter(
         record.result.reason.value
         for record in ladder.records
-        if record.result.reason in FORFEITS and losers(record)
+        if record.result.reason in FORFEIT_REASONS and losers(record)
     )
     if faults:
         raise CommandError(

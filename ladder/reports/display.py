@@ -18,8 +18,8 @@ from rich.progress import (
 
 from arena.clock import MONOTONIC
 from arena.ladder.ladder import Ladder
-from arena.ladder.reports.lines import match_line
-from arena.ladder.reports.standings import NARROWEST, make_table
+from arena.ladder.reports.result_lines import match_line
+from arena.ladder.reports.standings import MIN_TERMINAL_WIDTH, make_table
 from arena.protocol.record import Record
 from arena.rating.standings import StandingsRow
 
@@ -76,7 +76,7 @@ class Display:
 
     def render(self) -> RenderableType:
         """Return the table, the status and the bar for a terminal; only the bar if the terminal is narrow."""
-        if not self._rows or self._console.width < NARROWEST:
+        if not self._rows or self._console.width < MIN_TERMINAL_WIDTH:
             return self._bar
         return Group(
             make_table(self._rows, plain=False),

@@ -17,10 +17,10 @@ from arena.protocol.record import Record
 from arena.rating.column_names import COLUMN_NAMES
 from arena.rating.standings import StandingsRow
 
-NARROWEST = 78
+MIN_TERMINAL_WIDTH = 78
 """Minimum width of a terminal for the drawn table, in characters; a narrower one shows Markdown with wrapped lines."""
 
-FAULTS = ("crashes", "time_forfeits", "illegal_moves", "disconnects", "other_forfeits")
+FORFEIT_COLUMNS = ("crashes", "time_forfeits", "illegal_moves", "disconnects", "other_forfeits")
 HEADINGS = (
     "games",
     "points",
@@ -29,7 +29,7 @@ HEADINGS = (
     "lost",
     "Elo",
     "± 95 %",
-    *(COLUMN_NAMES[name] for name in FAULTS),
+    *(COLUMN_NAMES[name] for name in FORFEIT_COLUMNS),
 )
 """Headings of the columns after the bot's name."""
 
@@ -59,8 +59,8 @@ class Column:
 def extra_columns(records: Sequence[Record], blunders: Sequence[Blunders]) -> list[Column]:
     """Return the columns of blunders and of CPU time, without those for which there is no data."""
     columns = [
-        Column("blunders", BLUNDERS, {each.bot: f"{each.per_match:.2f}" for each in blunders}),
-        Column("CPU ms", CPU, {bot: f"{ms:.1f}" for bot, ms in mean_cpu_ms(records).items()}),
+        Column("blunders", BLUNDERS_LEGEND, {each.bot: f"{each.per_match:.2f}" for each in blunders}),
+        Column("CPU ms", CPU_LEGEND, {bot: f"{ms:.1f}" for bot, ms in mean_cpu_ms(records).items()}),
     ]
     return [column for column in columns if column.cells]
 
@@ -80,7 +80,8 @@ def make_table(rows: Sequence[StandingsRow], columns: Sequence[Column] = (), *, 
         numbers = [row.games, f"{row.points:g}", row.wins, row.draws, row.losses]
         rating = [f"{row.elo:+z.0f}", f"{row.elo_error:.0f}"] if row.games else ["-", "-"]
         faults = [
-            Text(str(n), style="bold red" if n else "") for n in (getattr(row, name) for name in FAULTS)
+            Text(str(n), style="bold red" if n else "")
+            for n in (getattr(row, name) for name in FORFEIT_COLUMNS)
         ]
         cells = [str(value(row)) for value in more.values()]
         table.add_row(
@@ -95,22 +96,22 @@ def make_table(rows: Sequence[StandingsRow], columns: Sequence[Column] = (), *, 
     return table
 
 
-LEGEND = "crash, time, illegal, gone, other: matches lost by a failure of the bot, on time, by an illegal move, by a lost connection, by other faults"
+FORFEITS_LEGEND = "crash, time, illegal, gone, other: matches lost by a failure of the bot, on time, by an illegal move, by a lost connection, by other faults"
 
 
-BLUNDERS = "blunders: moves per match that gave a win or a draw away, by the tables of solved maps"
-CPU = "CPU ms: CPU time per move of a bot in a container, including analysis on the opponent's time"
+BLUNDERS_LEGEND = "blunders: moves per match that gave a win or a draw away, by the tables of solved maps"
+CPU_LEGEND = "CPU ms: CPU time per move of a bot in a container, including analysis on the opponent's time"
 
 
 def print_standings(rows: Sequence[StandingsRow], console: Console, columns: Sequence[Column] = ()) -> None:
     """Print the table of standings, and below it the legends of the columns that need one."""
     more = [*format_columns(rows), *(column.heading for column in columns)]
-    needed = NARROWEST + sum(len(heading) + 1 for heading in more)
+    needed = MIN_TERMINAL_WIDTH + sum(len(heading) + 1 for heading in more)
     if console.is_terminal and console.width >= needed:
         console.print(make_table(rows, columns, plain=False))
     else:
         print_markdown(make_table(rows, columns, plain=True), console)
-    if any(getattr(row, name) for row in rows for name in FAULTS):
-        console.print(LEGEND, markup=False, highlight=False, soft_wrap=True)
+    if any(getattr(row, name) for row in rows for name in FORFEIT_COLUMNS):
+        console.print(FORFEITS_LEGEND, markup=False, highlight=False, soft_wrap=True)
     for column in columns:
         console.print(column.legend, markup=False, highlight=False, soft_wrap=True)

@@ -14,10 +14,10 @@ from msgspec.structs import replace
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Result
 from arena.protocol.values import Players
-from arena.rating.formats import ArenaFormat, Format, Knockout, RosterChange, Swiss, make_format
+from arena.rating.formats import ArenaFormat, Format, KnockoutFormat, RosterChange, SwissFormat, make_format
 from arena.rating.pairing import Pair, Pairing
+from arena.rating.rater import FinishedMatch
 from arena.rating.schedule import Schedule, match_id, points_by_bot
-from arena.rating.steps import FinishedMatch
 from arena.server.core.event_state import EventPlan, StoredEvent
 from arena.server.core.matchmaker import choose_pairs
 from arena.server.core.pairing import PairingHistory
@@ -73,7 +73,7 @@ class Event:
         """Pairs of each knockout round in which all pairs are known; empty in other formats."""
         format = self.schedule.format if self.schedule is not None else None
         rounds: list[list[tuple[str, str]]] = []
-        for boxes in format.bracket() if isinstance(format, Knockout) else []:
+        for boxes in format.bracket() if isinstance(format, KnockoutFormat) else []:
             pairs = [(each.first, each.second) for each in boxes if each.first and each.second]
             if len(pairs) < len(boxes):
                 break
@@ -175,9 +175,9 @@ class Event:
             self._schedule_change(bot, joins=False)
 
     @property
-    def _require_swiss(self) -> Swiss | None:
+    def _require_swiss(self) -> SwissFormat | None:
         format = self.schedule.format if self.schedule is not None else None
-        return format if isinstance(format, Swiss) else None
+        return format if isinstance(format, SwissFormat) else None
 
     def _rejoin(self, bot: str) -> None:
         self.state = replace(self.state, withdrawn=_without_bot(self.state.withdrawn, bot))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 import msgspec
 
 from arena.games.core import Player
-from arena.match.referee import LATE_LIMIT
+from arena.match.referee import MAX_STALL_NS
 from arena.match.referee_events import Event, MatchOpened, PlayerDisconnected, ProtocolViolated
 from arena.match.terms import Terms
 from arena.protocol.codes import EndReason
@@ -187,9 +187,9 @@ class Matches:
     def record_stall(self, stall_ns: int) -> None:
         """Record that the server was stalled for `stall_ns` ns until now.
 
-        No player loses on time because of it. A stall of at most `LATE_LIMIT` ns is ignored.
+        No player loses on time because of it. A stall of at most `MAX_STALL_NS` ns is ignored.
         """
-        if stall_ns > LATE_LIMIT:
+        if stall_ns > MAX_STALL_NS:
             self._delays.append((self._lobby.now, stall_ns))
 
     def judge_deadlines(self, match: str) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from msgspec import UNSET
 
 from arena.games.core import Player
+from arena.match.analysis_limits import AnalysisTrimmer
 from arena.match.referee import Referee
 from arena.match.referee_events import (
     DeadlinePassed,
@@ -26,7 +27,6 @@ from arena.match.referee_events import (
     TurnStarted,
 )
 from arena.match.terms import Terms
-from arena.match.thinking import AnalysisTrimmer
 from arena.protocol.codes import EndReason
 from arena.protocol.messages import End, Move, ServerMessage, Turn
 from arena.protocol.record import Record, Result

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass
 
-from arena.protocol.codes import FORFEITS, EndReason
+from arena.protocol.codes import FORFEIT_REASONS, EndReason
 
 MAX_FAILURES = 3
 """Number of consecutive failures, by forfeit or early resignation, after which a bot is suspended."""
@@ -40,7 +40,7 @@ class Suspensions:
         plies   number of plies played
         """
         early = reason is EndReason.RESIGNATION and plies < EARLY_LOSS_PLIES
-        if not (lost and (early or reason in FORFEITS)):
+        if not (lost and (early or reason in FORFEIT_REASONS)):
             self._failures.pop(name, None)
             return ""
         failing = self._failures.setdefault(name, _FailureRecord())

@@ -12,7 +12,7 @@ from anyio.lowlevel import checkpoint
 
 from arena.clock import TimeSource
 from arena.rating.glicko import Rating
-from arena.rating.steps import RatingStep
+from arena.rating.rater import RatingStep
 from arena.server.core.effects import MatchFinished
 from arena.server.core.inputs import RatingChanged, SeasonClosed
 from arena.server.store import database

@@ -19,9 +19,9 @@ import sqlalchemy as sa
 from msgspec import structs
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
+from arena.match.analysis_limits import AnalysisTrimmer
 from arena.match.replay import verify_record
-from arena.match.thinking import AnalysisTrimmer
-from arena.protocol.record import RECORD_BYTES, BadRecord, Record, from_line, to_line
+from arena.protocol.record import MAX_RECORD_BYTES, BadRecord, Record, from_line, to_line
 from arena.protocol.timecontrol import TimeControl
 from arena.server.store import database
 from arena.server.store.finished_matches import (
@@ -110,12 +110,12 @@ async def import_lines(engine: AsyncEngine, lines: Iterable[bytes], *, trust: bo
 def read_lines(file: BufferedIOBase) -> Iterator[bytes]:
     """Yield the lines of a file.
 
-    A line that is too long is cut off after RECORD_BYTES + 1 bytes, and so stays invalid.
+    A line that is too long is cut off after MAX_RECORD_BYTES + 1 bytes, and so stays invalid.
     """
-    while line := file.readline(RECORD_BYTES + 1):
+    while line := file.readline(MAX_RECORD_BYTES + 1):
         rest = line
-        while len(rest) > RECORD_BYTES and not rest.endswith(b"\n"):
-            rest = file.readline(RECORD_BYTES + 1)
+        while len(rest) > MAX_RECORD_BYTES and not rest.endswith(b"\n"):
+            rest = file.readline(MAX_RECORD_BYTES + 1)
         yield line
 
 
@@ -137,8 +137,8 @@ def parse_line(line: bytes) -> ArchivedMatch:
 
     A missing end time is computed, and overlong analysis is trimmed. Raises BadRecord for an invalid line.
     """
-    if len(line) > RECORD_BYTES:
-        raise BadRecord(f"not a record: it must have at most {RECORD_BYTES:,} bytes, not {len(line):,}")
+    if len(line) > MAX_RECORD_BYTES:
+        raise BadRecord(f"not a record: it must have at most {MAX_RECORD_BYTES:,} bytes, not {len(line):,}")
     try:
         archived = _decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -19,7 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from arena.protocol.record import Record, from_line
 from arena.protocol.values import Players
-from arena.rating.steps import FinishedMatch
+from arena.rating.rater import FinishedMatch
 from arena.server.store import database, schema
 from arena.server.store.finished_matches import result_from_row
 from arena.server.store.ladder_lock import CannotResume, lock_event

@@ -22,7 +22,7 @@ import sqlalchemy as sa
 from anyio.lowlevel import checkpoint
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from arena.rating.steps import CurrentRating, Key
+from arena.rating.rater import CurrentRating, RatingKey
 from arena.server.store import database
 from arena.server.store.aggregates.standings import rating_key, store_bases
 from arena.server.store.archive import MAX_CLOCK_SKEW, format_archived_line
@@ -195,7 +195,7 @@ def _remove_matches(connection: sa.Connection, rows: Sequence[Any]) -> None:
     mine = rating_steps.c.match.in_(names)
     # If a bot played itself, Minnie's step is the later one.
     steps = sa.select(rating_steps).where(mine).order_by(rating_steps.c.arrival, rating_steps.c.seat)
-    bases: dict[Key, CurrentRating] = {}
+    bases: dict[RatingKey, CurrentRating] = {}
     for step in connection.execute(steps):
         bases[rating_key(step)] = CurrentRating(step.rating, step.deviation, step.volatility, step.finished)
     store_bases(connection, bases)

@@ -15,11 +15,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from arena.protocol.codes import EndReason
 from arena.protocol.values import Players
-from arena.rating.formats import ARENA, Encounter, Knockout, RosterChange, make_format, sort_by_format
+from arena.rating.formats import ARENA, Encounter, KnockoutFormat, RosterChange, make_format, sort_by_format
 from arena.rating.pairing import Pairing
+from arena.rating.rater import Category, FinishedMatch
 from arena.rating.schedule import Schedule
 from arena.rating.standings import StandingsRow, make_standings_from_counts
-from arena.rating.steps import Category, FinishedMatch
 from arena.server.store.aggregates import standings
 from arena.server.store.aggregates.event_tables import (
     EventCounts,
@@ -213,7 +213,7 @@ def _order_by_format(
     ladder: StoredPlan, records: Mapping[str, FinishedMatch], rows: list[StandingsRow]
 ) -> tuple[list[StandingsRow], list[list[Encounter]]]:
     format = _make_schedule(ladder, records).format
-    return sort_by_format(rows, format), format.bracket() if isinstance(format, Knockout) else []
+    return sort_by_format(rows, format), format.bracket() if isinstance(format, KnockoutFormat) else []
 
 
 def _make_schedule(ladder: StoredPlan, records: Mapping[str, FinishedMatch]) -> Schedule:

@@ -41,7 +41,7 @@ def _rating_columns() -> tuple[sa.Column[float], ...]:
 
 
 def _category_columns() -> tuple[sa.Column[Any], ...]:
-    """Return new columns for the fields of a `rating.steps.Category`, which are part of the primary key."""
+    """Return new columns for the fields of a `rating.rater.Category`, which are part of the primary key."""
     return (
         sa.Column("game", sa.String(64), primary_key=True),
         sa.Column("season", sa.Integer, primary_key=True, server_default="1"),
@@ -246,7 +246,7 @@ rating_steps = sa.Table(  # two rows per rated match and category: server.store.
     *_category_columns(),
     sa.Column("bot", sa.String(64), nullable=False),
     sa.Column("finished", sa.String(32), nullable=False),
-    sa.Column("outcome", sa.String(8), nullable=False),  # rating.steps.RatedOutcome
+    sa.Column("outcome", sa.String(8), nullable=False),  # rating.rater.RatedOutcome
     sa.Column("forfeit", sa.Boolean, nullable=False),
     *_rating_columns(),
     sa.Column("arrival", NUMBER, nullable=False, server_default="0"),  # arrival number of the match

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 
-from arena.match.referee import LATE_LIMIT
+from arena.match.referee import MAX_STALL_NS
 from arena.match.referee_events import DeadlinePassed, Moved, from_journal
 from arena.match.terms import Terms
 from arena.match.terms import from_json as terms_from_json
-from arena.protocol.codes import FORFEITS, Code, EndReason
+from arena.protocol.codes import FORFEIT_REASONS, Code, EndReason
 from arena.protocol.messages import (
     Accepted,
     End,
@@ -53,7 +53,7 @@ ALLOWED_REASONS: dict[str, frozenset[EndReason]] = {
     "brink": frozenset({EndReason.TIMEOUT, EndReason.DISCONNECT}),
     "twice": frozenset({EndReason.PROTOCOL_ERROR}),
     "illegal": frozenset({EndReason.ILLEGAL_MOVE}),
-    "leaver": FORFEITS - {EndReason.ILLEGAL_MOVE, EndReason.PROTOCOL_ERROR},
+    "leaver": FORFEIT_REASONS - {EndReason.ILLEGAL_MOVE, EndReason.PROTOCOL_ERROR},
     "flood": frozenset({EndReason.PROTOCOL_ERROR}),
     "slow": frozenset({EndReason.TIMEOUT, EndReason.DISCONNECT, EndReason.NO_SHOW}),
     "resigner": frozenset(),
@@ -234,7 +234,7 @@ class InvariantMonitor:
             return
         if reason is EndReason.SERVER_FAULT:
             frozen = self.arena.fault_counts["server freeze"] > 0
-            self.require_true(frozen and match.stall_ns > LATE_LIMIT, f"{name} ended {told}")
+            self.require_true(frozen and match.stall_ns > MAX_STALL_NS, f"{name} ended {told}")
             return
         players = {"maxie": record.players.maxie, "minnie": record.players.minnie}
         losers = [bot for seat, bot in players.items() if seat != record.result.winner]
@@ -242,7 +242,7 @@ class InvariantMonitor:
             asked = any((bot, record.match) in self._resigned for bot in losers)
             self.require_true(asked, f"{name} ended {told}")
             return
-        self.require_true(reason in FORFEITS, f"{name} is not over by the rules, but ended {told}")
+        self.require_true(reason in FORFEIT_REASONS, f"{name} is not over by the rules, but ended {told}")
         for bot in losers:
             habit = self.arena.find_habit(bot)
             self.require_true(reason in ALLOWED_REASONS.get(habit, ()), f"{name} was lost by {bot} {told}")

@@ -9,7 +9,7 @@ from datetime import datetime
 from math import exp, isclose, log, pi, sqrt
 from typing import TYPE_CHECKING
 
-from arena.protocol.codes import FORFEITS, EndReason
+from arena.protocol.codes import FORFEIT_REASONS, EndReason
 from arena.protocol.record import Record
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class SuspensionModel:
         result = record.result
         for seat, name in (("maxie", record.players.maxie), ("minnie", record.players.minnie)):
             early = result.reason is EndReason.RESIGNATION and len(record.moves) < 6
-            if result.winner == seat or not (early or result.reason in FORFEITS):
+            if result.winner == seat or not (early or result.reason in FORFEIT_REASONS):
                 self._forfeits[name] = []
                 self._suspended_until.pop(name, None)
                 continue
@@ -168,7 +168,7 @@ class TableModel:
                 continue
             score = 0.5 if result.winner is None else float(result.winner == seat)
             line.counts[{1.0: "wins", 0.5: "draws", 0.0: "losses"}[score]] += 1
-            line.counts["forfeits"] += score == 0 and result.reason in FORFEITS
+            line.counts["forfeits"] += score == 0 and result.reason in FORFEIT_REASONS
             rate_match(line, passed, score, *other)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from arena.lab.variants import HELD_OUT, load_variant
+from arena.lab.variants import HELD_OUT_MAPS, load_variant
 from arena.maps.map_file import parse_map_file
 from benchmarks.engine.strength import (
     ROOT,
@@ -21,7 +21,7 @@ skip_without("numba")
 
 
 def test_a_map_that_is_written_is_read_as_it_was() -> None:
-    for name in HELD_OUT:
+    for name in HELD_OUT_MAPS:
         map = load_variant(name)
         assert parse_map_file(map_to_toml(map), "variant", "variant.toml").map == replace(
             map, name="variant"

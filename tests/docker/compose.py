@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from arena.match.replay import verify_record
-from arena.protocol.codes import FORFEITS, EndReason
+from arena.protocol.codes import FORFEIT_REASONS, EndReason
 from arena.protocol.record import Record
 
 T = TypeVar("T")
@@ -82,7 +82,7 @@ def wait_for(what: str, holds: Callable[[], T | None], seconds: float = 400) -> 
 def assert_replays(record: Record) -> None:
     """Check that the record's moves lead to its result by the rules, and that nobody resigned or failed before."""
     verify_record(record)
-    assert record.result.reason not in FORFEITS | {EndReason.RESIGNATION, EndReason.SERVER_FAULT}
+    assert record.result.reason not in FORFEIT_REASONS | {EndReason.RESIGNATION, EndReason.SERVER_FAULT}
 
 
 def token_in(output: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from arena.protocol.codes import FORFEITS, Code, EndReason
+from arena.protocol.codes import FORFEIT_REASONS, Code, EndReason
 from arena.server.metrics import Metrics
 
 DOCKER = Path(__file__).parents[2] / "docker"
@@ -52,7 +52,7 @@ def test_every_query_sorts_by_a_label_of_its_metric(expression: str) -> None:
 
 def test_the_forfeits_are_those_that_the_server_counts_as_such() -> None:
     (kinds,) = {found for text in EXPRESSIONS for found in re.findall(r'reason=~"(.*?)"', text)}
-    assert set(kinds.split("|")) == {reason.value for reason in FORFEITS}
+    assert set(kinds.split("|")) == {reason.value for reason in FORFEIT_REASONS}
     named = {found for text in EXPRESSIONS for found in re.findall(r'reason="(.*?)"', text)}
     assert named == {EndReason.SERVER_FAULT.value}
 

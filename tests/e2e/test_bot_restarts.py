@@ -8,7 +8,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from arena.protocol.codes import FORFEITS
+from arena.protocol.codes import FORFEIT_REASONS
 from testkit.crash import KillableServer
 from testkit.forked import ForkedCommand
 from tests.bots.command_line import environment
@@ -110,7 +110,7 @@ async def test_a_new_process_goes_on_with_the_matches_of_the_old_one(
         assert await server.stop(signal.SIGTERM) == 0
         records = await finished_records(server)
         assert records
-        assert not {each.result.reason for each in records} & FORFEITS, ada.said.read_text()
+        assert not {each.result.reason for each in records} & FORFEIT_REASONS, ada.said.read_text()
         assert "; 1 match in play" in ada.said.read_text()
         assert not list(ada.folder.glob("*.session"))
     finally:

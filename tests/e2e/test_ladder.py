@@ -18,7 +18,7 @@ import pytest
 
 from arena.cores import usable_cores
 from arena.protocol import record as records
-from arena.protocol.codes import FORFEITS, EndReason
+from arena.protocol.codes import FORFEIT_REASONS, EndReason
 from arena.protocol.timecontrol import TimeOdds
 from arena.server.processes.supervisor import CANNOT_START
 from tests.bots import command_line
@@ -85,7 +85,7 @@ def test_a_ladder_with_no_more_than_a_game(mark: str, tmp_path: Path) -> None:
     # Where other tests have the cores, time may be lost, and a match that the server was late for is played again.
     played = [record for record in played if record.result.reason is not EndReason.SERVER_FAULT]
     assert len(played) == 20
-    assert not {record.result.reason for record in played} & (FORFEITS - {EndReason.TIMEOUT})
+    assert not {record.result.reason for record in played} & (FORFEIT_REASONS - {EndReason.TIMEOUT})
     # Below the table stands what its last columns mean, where a match was lost on time.
     lines = [line for line in result.stdout.splitlines() if line.startswith("|")]
     header, _, *rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]

@@ -12,15 +12,15 @@ from arena.bots.search.deepening import Report
 from arena.games.core import Player
 from arena.games.riskless import Riskless
 from arena.lab.measure import (
-    PLIES,
-    EqualResults,
-    MatchCourse,
+    OPENING_PLIES,
+    EqualStrengthResults,
+    MatchStatistics,
     MeasuredMap,
-    StrengthSignal,
+    UnequalStrengthResults,
     count_matches,
     estimate_share,
-    match_course,
     measure_maps,
+    measure_match,
 )
 from arena.lab.selfplay import PlayedMatch, gap_to_median, reply_chances
 from arena.maps.loader import load_map
@@ -45,14 +45,17 @@ def test_all_matches_are_counted_and_a_seed_gives_the_same_figures_again() -> No
     counts: list[int] = []
     found = measured(6, 3, counts)
     assert sum(counts) == count_matches(1, 6, strengths=2)
-    assert [equals.nodes for equals in found.equals] == [50, 200]
-    for equals in found.equals:
-        assert equals.matches == equals.endings.total() == equals.wins.total() == len(equals.courses) == 6
-        openings = [plies - course.moves for plies, course in zip(equals.plies, equals.courses, strict=True)]
-        assert openings == list(PLIES), (
+    assert [equals.nodes for equals in found.equal_results] == [50, 200]
+    for equals in found.equal_results:
+        assert equals.matches == equals.endings.total() == equals.wins.total() == len(equals.statistics) == 6
+        openings = [
+            plies - statistics.moves
+            for plies, statistics in zip(equals.plies, equals.statistics, strict=True)
+        ]
+        assert openings == list(OPENING_PLIES), (
             "both players have the first move after the random plies equally often"
         )
-    assert found.signal.pairs == 3
+    assert found.unequal_results.pairs == 3
     assert measured(6, 3, []) == found
 
 
@@ -61,8 +64,10 @@ def test_matches_begin_after_the_given_openings() -> None:
     [found] = measure_maps(
         [M1.map], "plain", openings=starts, matches=4, seed=1, processes=1, strengths=(50,)
     )
-    [equals] = found.equals
-    lengths = [plies - course.moves for plies, course in zip(equals.plies, equals.courses, strict=True)]
+    [equals] = found.equal_results
+    lengths = [
+        plies - statistics.moves for plies, statistics in zip(equals.plies, equals.statistics, strict=True)
+    ]
     assert lengths == [3, 5, 4, 6]
 
 
@@ -71,14 +76,14 @@ def test_a_subclass_of_riskless_is_measured_by_its_own_rules() -> None:
     [found] = measure_maps(
         [load_map("grid:3x2")], "features", game=game, matches=4, seed=3, processes=1, strengths=(20,)
     )
-    [equals] = found.equals
+    [equals] = found.equal_results
     assert equals.matches == 4
     assert set(equals.endings) <= {"armies", "capital", "repetition", "ply_limit"}
     assert equals.endings["capital"]
 
 
 def test_shares_are_counted_from_maxies_side() -> None:
-    equals = EqualResults(500, [10, 20, 30, 40])
+    equals = EqualStrengthResults(500, [10, 20, 30, 40])
     equals.wins.update([Player.MAXIE, Player.MAXIE, None, Player.MINNIE])
     assert (equals.drawn.value, equals.maxie.value, equals.length.value) == (0.25, 0.625, 25)
     assert equals.drawn.error > 0
@@ -94,7 +99,7 @@ def test_a_share_of_zero_has_an_error(of: int) -> None:
 
 
 def test_the_pairs_needed_just_leave_out_a_half() -> None:
-    signal = StrengthSignal(4_000, 500, [2.0, 1.0, 2.0, 1.5, 0.0, 1.0, 2.0, 1.5])
+    signal = UnequalStrengthResults(4_000, 500, [2.0, 1.0, 2.0, 1.5, 0.0, 1.0, 2.0, 1.5])
     scores = [points / 2 for points in signal.points]
     mean = sum(scores) / len(scores)
     variance = sum((score - mean) ** 2 for score in scores) / len(scores)
@@ -104,14 +109,14 @@ def test_the_pairs_needed_just_leave_out_a_half() -> None:
 
 @pytest.mark.parametrize("points", [[1.0, 1.0], [0.0, 2.0], [0.5, 1.0]])
 def test_an_engine_that_is_not_ahead_is_never_distinguished(points: list[float]) -> None:
-    assert StrengthSignal(4_000, 500, points).pairs_needed == math.inf
+    assert UnequalStrengthResults(4_000, 500, points).pairs_needed == math.inf
 
 
 M1 = Riskless(load_map("m1"))
 
 
-def course(values: list[int], winner: Player | None) -> MatchCourse:
-    """Return the course of a match in which these values were told, and each move was the first one."""
+def statistics(values: list[int], winner: Player | None) -> MatchStatistics:
+    """Return the statistics of a match in which these values were told, and each move was the first one."""
     position, positions, reports = M1.start(), [], []
     for value in values:
         played = M1.moves(position)[0]
@@ -120,7 +125,7 @@ def course(values: list[int], winner: Player | None) -> MatchCourse:
         position = M1.successor(position, played)
     searcher = Searcher(M1, weights_for(M1, "plain"), Settings(table_mb=1))
     try:
-        return match_course(
+        return measure_match(
             M1, PlayedMatch(winner, "armies", tuple(positions), tuple(reports)), searcher, 100
         )
     finally:
@@ -143,7 +148,7 @@ def course(values: list[int], winner: Player | None) -> MatchCourse:
 def test_the_course_of_a_match(
     values: list[int], winner: Player | None, changes: int, comeback: bool | None
 ) -> None:
-    found = course(values, winner)
+    found = statistics(values, winner)
     assert (found.moves, found.lead_changes, found.comeback) == (len(values), changes, comeback)
     assert (found.gap is None) == (not values)
 
@@ -171,5 +176,5 @@ def test_a_territory_that_is_taken_back_and_forth_is_a_poke_from_the_third_time_
         position = game.successor(position, move)
     searcher = Searcher(game, weights_for(game, "plain"), Settings(table_mb=1))
     played = PlayedMatch(None, "cut", tuple(positions), tuple(reports))
-    assert match_course(game, played, searcher, 100).recaptures == 2
+    assert measure_match(game, played, searcher, 100).recaptures == 2
     searcher.close()

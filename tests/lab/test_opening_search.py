@@ -13,7 +13,7 @@ from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.games.core import Player
 from arena.games.riskless import Armies, Riskless
-from arena.lab.opening_search import AcceptedOpening, Criteria, make_openings
+from arena.lab.opening_search import AcceptedOpening, OpeningCriteria, make_openings
 from arena.lab.selfplay import play_match
 from arena.maps.loader import load_map
 from arena.match.openings import position_after, random_opening
@@ -22,7 +22,9 @@ M1 = load_map("m1")
 GAME = Riskless(M1)
 DEPTH = 2
 STRENGTHS = (40, 120)
-CRITERIA = Criteria("plain", exact=True, nodes=4_000, window=0.3, gap=0.2, strengths=STRENGTHS, depth=DEPTH)
+CRITERIA = OpeningCriteria(
+    "plain", exact=True, nodes=4_000, window=0.3, gap=0.2, strengths=STRENGTHS, depth=DEPTH
+)
 """Enough nodes for every search of an opening to that depth."""
 
 
@@ -70,7 +72,7 @@ def even_in_matches(position: Armies) -> bool:
 
 
 def made(
-    tries: int = 60, plies: int = 4, seed: int = 1, criteria: Criteria = CRITERIA, **how: Any
+    tries: int = 60, plies: int = 4, seed: int = 1, criteria: OpeningCriteria = CRITERIA, **how: Any
 ) -> list[AcceptedOpening]:
     return list(make_openings(M1, plies, criteria, seed=seed, tries=tries, **how))
 
@@ -125,7 +127,7 @@ def test_the_search_stops_with_enough_openings_and_counts_all_judged() -> None:
 
 
 def test_a_map_that_is_decided_has_none() -> None:
-    criteria = Criteria("plain", exact=False, nodes=4_000, window=0.45, gap=0.01, strengths=STRENGTHS)
+    criteria = OpeningCriteria("plain", exact=False, nodes=4_000, window=0.45, gap=0.01, strengths=STRENGTHS)
     assert not list(make_openings(load_map("path4"), 4, criteria, seed=1, tries=100))
 
 

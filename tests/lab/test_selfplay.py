@@ -9,7 +9,7 @@ from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.games.core import Player
 from arena.games.riskless import Riskless
-from arena.lab.selfplay import CUT, play_match, play_pair, random_position, random_start
+from arena.lab.selfplay import MAX_PLIES_REASON, play_match, play_pair, random_position, random_start
 from arena.lab.variants import load_variant
 from arena.maps.loader import load_map
 from arena.protocol.adjudication import REPETITION
@@ -59,7 +59,7 @@ def test_a_match_can_be_cut_short() -> None:
     one = searcher()
     ladder = play_match(M1, M1.start(), dict.fromkeys(Player, one), 50, max_plies=4)
     one.close()
-    assert (len(ladder.positions), ladder.winner, ladder.reason) == (4, None, CUT)
+    assert (len(ladder.positions), ladder.winner, ladder.reason) == (4, None, MAX_PLIES_REASON)
 
 
 def test_a_match_that_goes_in_circles_is_a_draw_when_a_position_comes_up_for_the_third_time() -> None:

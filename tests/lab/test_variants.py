@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from arena.bots.compiled.availability import has_compiled_search
 from arena.games.graph import is_connected, is_simple, is_undirected
 from arena.games.riskless import Riskless
-from arena.lab.variants import HELD_OUT, TRAINING, load_variant, planar_map
+from arena.lab.variants import HELD_OUT_MAPS, TRAINING_MAPS, load_variant, planar_map
 from arena.maps.loader import MapError, load_map, map_names
 from tests.maps.test_generators import check_numbers
 from tests.properties import examples
@@ -46,13 +46,15 @@ def test_a_mistake_is_told(name: str, why: str) -> None:
 
 
 def test_no_map_is_both_learned_from_and_held_out() -> None:
-    learned, held = ({load_variant(name).neighbours for name in names} for names in (TRAINING, HELD_OUT))
+    learned, held = (
+        {load_variant(name).neighbours for name in names} for names in (TRAINING_MAPS, HELD_OUT_MAPS)
+    )
     assert not learned & held
-    assert all(has_compiled_search(Riskless(load_variant(name))) for name in (*TRAINING, *HELD_OUT))
-    shipped = set(map_names()) & set(HELD_OUT)
+    assert all(has_compiled_search(Riskless(load_variant(name))) for name in (*TRAINING_MAPS, *HELD_OUT_MAPS))
+    shipped = set(map_names()) & set(HELD_OUT_MAPS)
     assert len(shipped) >= len(map_names()) // 2
     for kind in ("ring", "grid", "planar"):
-        graphs = [load_variant(name).neighbours for name in HELD_OUT if name.startswith(kind)]
+        graphs = [load_variant(name).neighbours for name in HELD_OUT_MAPS if name.startswith(kind)]
         assert all(graphs.count(each) == 3 for each in graphs), "with three caps each"
 
 

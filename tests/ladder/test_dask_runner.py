@@ -22,7 +22,13 @@ import pytest
 from anyio.from_thread import start_blocking_portal
 
 from arena.ladder.bot_pool import BotRefused
-from arena.ladder.dask_runner import ClusterLost, ClusterRunner, check_record, open_cluster, start_next_pair
+from arena.ladder.dask_runner import (
+    ClusterRunner,
+    ClusterUnavailable,
+    check_record,
+    open_cluster,
+    start_next_pair,
+)
 from arena.ladder.event_openings import RandomOpenings
 from arena.ladder.event_terms import EventTerms
 from arena.ladder.ladder import Ladder
@@ -274,7 +280,7 @@ async def test_an_event_whose_scheduler_dies_ends_with_one_line_and_goes_on(tmp_
                 problem = None
                 try:
                     await run_ladder(stopped, watch, database=url, restart_policy=QUICK, cluster=made.address)
-                except ClusterLost as lost:
+                except ClusterUnavailable as lost:
                     problem = lost
     assert str(problem).startswith("the Dask scheduler has gone: ")
     assert 2 <= len(stopped.played) < 24
@@ -334,7 +340,7 @@ async def test_bots_that_fail_are_told_of_as_on_one_machine(shared: Cluster, tmp
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nowhere://x"])
 async def test_a_missing_cluster_is_reported_in_one_line(address: str) -> None:
-    with pytest.raises(ClusterLost, match=f"^no Dask scheduler answers at {address}: ") as lost:
+    with pytest.raises(ClusterUnavailable, match=f"^no Dask scheduler answers at {address}: ") as lost:
         async with open_cluster(address, 0.3):
             pytest.fail("there is none")
     assert len(str(lost.value).splitlines()) == 1
@@ -358,7 +364,7 @@ async def test_a_cluster_without_workers_is_waited_for_and_given_up(tmp_path: Pa
                     wait=0.1,
                 )
                 schedule = Schedule("1", make_format("round-robin", ["a", "b"], 2, 1, 1))
-                with pytest.raises(ClusterLost, match=r"^the cluster has had no worker for 0.1 s$"):
+                with pytest.raises(ClusterUnavailable, match=r"^the cluster has had no worker for 0.1 s$"):
                     await runner.run(schedule)
 
 

@@ -135,7 +135,7 @@ async def test_the_wait_for_bots_ends_soon_or_without_an_error(bots: int, second
 @virtual
 async def test_one_that_is_missing_after_the_wait_does_not_hold_up_the_others() -> None:
     bots = await gathered(Lobby("a", "b"), terms(3))
-    assert (bots.names, bots.missed) == (["a", "b"], "2 of 3 bots connected within 60 s")
+    assert (bots.names, bots.missing_bots_text) == (["a", "b"], "2 of 3 bots connected within 60 s")
 
 
 @virtual
@@ -143,7 +143,7 @@ async def test_in_a_resumed_event_returned_bots_play_and_the_others_are_away() -
     lobby = Lobby("a", "b", "stranger")
     bots = await gathered(lobby, terms(3, away=30), ["a", "b", "c"])
     assert bots.names == ["a", "b", "c"]
-    assert bots.missed == "these bots of the event did not connect within 60 s: c"
+    assert bots.missing_bots_text == "these bots of the event did not connect within 60 s: c"
     assert [bots.reserve(name) for name in bots.names] == ["a", "b", None]
     async with bots.track_presence():
         assert await elapsed(changed_until_lost(bots, "c")) == pytest.approx(30, abs=1.1)

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.ladder.plan import (
-    COMMAND,
-    NAME_LENGTH,
+    COMMAND_PREFIX,
+    MAX_NAME_LENGTH,
     BadLadder,
     BotPlan,
     check_event_name,
@@ -53,7 +53,7 @@ def test_names_differ_and_nobody_is_renamed_without_need(names: list[str]) -> No
     )
 
 
-@given(st.text(min_size=1, max_size=120).filter(lambda engine: not engine.startswith(COMMAND)))
+@given(st.text(min_size=1, max_size=120).filter(lambda engine: not engine.startswith(COMMAND_PREFIX)))
 def test_every_engine_gets_a_name_that_the_protocol_allows(engine: str) -> None:
     assert_allowed(engine_bot(engine).name)
 
@@ -66,9 +66,9 @@ def test_every_command_has_a_name_that_the_protocol_allows_or_is_refused(line: s
         words = []
     if not words:
         with pytest.raises(BadLadder):
-            engine_bot(f"{COMMAND}{line}")
+            engine_bot(f"{COMMAND_PREFIX}{line}")
         return
-    plan = engine_bot(f"{COMMAND}{line}")
+    plan = engine_bot(f"{COMMAND_PREFIX}{line}")
     assert_allowed(plan.name)
     assert list(plan.command) == words
 
@@ -79,7 +79,7 @@ def test_a_command_of_any_name_is_given_one_that_is_allowed(line: str) -> None:
 
 
 def assert_allowed(name: str) -> None:
-    assert 1 <= len(name) <= NAME_LENGTH
+    assert 1 <= len(name) <= MAX_NAME_LENGTH
     assert name.isprintable()
     assert name == name.strip()
     assert "#" not in name

@@ -9,7 +9,7 @@ import pytest
 
 from arena.ladder.ladder import Ladder
 from arena.ladder.plan import BotPlan, LadderPlan
-from arena.ladder.progress import MAX_DUE, ladder_progress
+from arena.ladder.progress import MAX_DUE_MATCHES, ladder_progress
 from arena.protocol.codes import EndReason
 from arena.protocol.record import FORMAT, Record, Result
 from arena.protocol.values import Players
@@ -58,7 +58,7 @@ def test_a_new_ladder_has_everything_before_it() -> None:
 
 def test_the_list_of_due_matches_is_bounded() -> None:
     bots = [BotPlan(f"bot {number}") for number in range(12)]
-    assert len(ladder_progress(ladder(*bots)).due) == MAX_DUE
+    assert len(ladder_progress(ladder(*bots)).due) == MAX_DUE_MATCHES
 
 
 @pytest.mark.parametrize("rounds", [1, None])

@@ -8,7 +8,7 @@ import pytest
 
 from arena.games.core import Reason
 from arena.protocol.codec import decode_server, encode
-from arena.protocol.codes import FORFEITS, Code, EndReason
+from arena.protocol.codes import FORFEIT_REASONS, Code, EndReason
 from arena.protocol.messages import End
 from arena.protocol.values import Clocks
 
@@ -33,8 +33,8 @@ def test_every_way_in_which_a_game_ends_is_a_reason_on_the_wire() -> None:
 
 def test_forfeits_are_no_ends_by_the_rules() -> None:
     rules = {reason.value for reason in Reason}
-    assert not {reason.value for reason in FORFEITS} & rules
-    assert {EndReason.RESIGNATION, EndReason.SERVER_FAULT} & FORFEITS == set()
+    assert not {reason.value for reason in FORFEIT_REASONS} & rules
+    assert {EndReason.RESIGNATION, EndReason.SERVER_FAULT} & FORFEIT_REASONS == set()
 
 
 @pytest.mark.parametrize("words", [Code, EndReason])

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.rating.bradley_terry import PRIOR, elo_ratings
-from arena.rating.elo import SCALE, Z95, PairTally, expected_score, score_to_elo
+from arena.rating.bradley_terry import PRIOR_DRAWS, elo_ratings
+from arena.rating.elo import ELO_SCALE, Z95, PairTally, expected_score, score_to_elo
 
 TALLIES = st.builds(PairTally, st.integers(0, 40), st.integers(0, 40), st.integers(0, 40))
 
@@ -33,7 +33,7 @@ def test_ratings_solve_the_likelihood_equations(tallies: list[PairTally]) -> Non
     assert sum(rating.elo for rating in rated.values()) == pytest.approx(0, abs=1e-6)
 
     def surplus(player: str, shift: float) -> float:
-        total = PRIOR * (0.5 - expected_score(rated[player].elo + shift))
+        total = PRIOR_DRAWS * (0.5 - expected_score(rated[player].elo + shift))
         for (a, b), tally in results.items():
             expected = tally.games * expected_score(rated[a].elo - rated[b].elo)
             total += (player == a) * (tally.wins + tally.draws / 2 - expected)
@@ -79,7 +79,7 @@ def test_two_players_with_many_games_are_the_plain_formula() -> None:
     assert rated["a"].elo - rated["b"].elo == pytest.approx(score_to_elo(score), abs=0.1)
     # Half of the difference's error: each rating is the difference's half away from the average.
     variance = score * (1 - score) - draws / games / 4
-    error = Z95 * SCALE * math.sqrt(variance / games) / (score * (1 - score)) / 2
+    error = Z95 * ELO_SCALE * math.sqrt(variance / games) / (score * (1 - score)) / 2
     assert rated["a"].error == pytest.approx(error, rel=1e-3)
 
 

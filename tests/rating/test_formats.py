@@ -9,10 +9,10 @@ from msgspec.structs import replace
 from arena.rating.formats import (
     MAX_TIE_BREAKS,
     Format,
-    Knockout,
+    KnockoutFormat,
     RosterChange,
     RoundRobinFormat,
-    Swiss,
+    SwissFormat,
     make_format,
     sort_by_format,
 )
@@ -59,7 +59,7 @@ def test_a_gauntlet_is_one_against_all() -> None:
 @settings(deadline=None)
 @given(st.integers(2, 12), st.integers(1, 6), st.randoms(use_true_random=False))
 def test_in_a_swiss_everybody_plays_once_a_round(bots: int, rounds: int, dice: Random) -> None:
-    format = Swiss(names(bots), rounds, 1)
+    format = SwissFormat(names(bots), rounds, 1)
     strength = {bot: dice.random() for bot in names(bots)}
     ladder = play(format, strength, dice)
     assert format.total_matches == 2 * len(ladder)
@@ -78,7 +78,7 @@ def test_in_a_swiss_everybody_plays_once_a_round(bots: int, rounds: int, dice: R
 
 def test_a_swiss_of_enough_rounds_finds_the_best_and_pairs_equals() -> None:
     strength = {bot: float(-i) for i, bot in enumerate(names(16))}
-    format = Swiss(names(16), 4, 1)
+    format = SwissFormat(names(16), 4, 1)
     ladder = play(format, strength, Random(3))
     meetings = Counter(frozenset((pair.first, pair.second)) for pair in ladder)
     assert set(meetings.values()) == {1}
@@ -96,7 +96,7 @@ def test_a_swiss_of_enough_rounds_finds_the_best_and_pairs_equals() -> None:
 @settings(deadline=None)
 @given(st.integers(2, 17), st.integers(1, 2), st.integers(1, 2), st.integers())
 def test_a_knockout_is_won_by_the_strongest(bots: int, rounds: int, starts: int, seed: int) -> None:
-    format = Knockout(names(bots), rounds, starts)
+    format = KnockoutFormat(names(bots), rounds, starts)
     dice = Random(seed)
     strength = {bot: dice.random() for bot in names(bots)}
     ladder = play(format, strength, dice)
@@ -111,12 +111,12 @@ def test_a_knockout_is_won_by_the_strongest(bots: int, rounds: int, starts: int,
 
 def test_the_best_two_seeds_meet_in_the_final_only() -> None:
     strength = {bot: float(-i) for i, bot in enumerate(names(8))}
-    ladder = play(Knockout(names(8), 1, 1), strength, Random(0))
+    ladder = play(KnockoutFormat(names(8), 1, 1), strength, Random(0))
     assert {ladder[-1].first, ladder[-1].second} == {"b0", "b1"}
 
 
 def test_a_drawn_encounter_gets_a_few_pairs_more_and_then_the_seed_decides() -> None:
-    format = Knockout(["a", "b"], 2, 1)
+    format = KnockoutFormat(["a", "b"], 2, 1)
     ladder = play(format, {"a": 0, "b": 0}, Random(0))
     assert len(ladder) == 2 + MAX_TIE_BREAKS
     assert sorted(pair.round for pair in ladder) == list(range(2 + MAX_TIE_BREAKS))
@@ -124,7 +124,7 @@ def test_a_drawn_encounter_gets_a_few_pairs_more_and_then_the_seed_decides() -> 
 
 
 def test_a_bot_with_a_bye_waits_for_nobody() -> None:
-    format = Knockout(names(3), 1, 1)
+    format = KnockoutFormat(names(3), 1, 1)
     [pair] = format.next_pairs(queue_empty=True)
     assert {pair.first, pair.second} == {"b1", "b2"}
     format.record_pair(pair, 0, 2)
@@ -150,7 +150,7 @@ def rows_of(bots: list[str], points: Counter[str]) -> list[StandingsRow]:
 def test_the_table_of_a_knockout_has_its_winner_first_and_nobody_before_who_came_further(
     bots: int, seed: int
 ) -> None:
-    format, dice = Knockout(names(bots), 1, 1), Random(seed)
+    format, dice = KnockoutFormat(names(bots), 1, 1), Random(seed)
     strength = {bot: dice.random() for bot in names(bots)}
     lost: dict[str, int] = {}
     for number, pair in enumerate(play(format, strength, dice)):
@@ -170,7 +170,7 @@ def test_the_table_of_a_knockout_has_its_winner_first_and_nobody_before_who_came
 def test_the_table_of_a_swiss_is_by_points_with_byes_and_then_by_buchholz(
     bots: int, rounds: int, starts: int, dice: Random
 ) -> None:
-    format = Swiss(names(bots), rounds, starts)
+    format = SwissFormat(names(bots), rounds, starts)
     ladder = play(format, {bot: dice.random() for bot in names(bots)}, dice)
     strength = {bot: format.rank_of(bot).buchholz for bot in names(bots)}
     points: Counter[str] = Counter()
@@ -183,7 +183,7 @@ def test_the_table_of_a_swiss_is_by_points_with_byes_and_then_by_buchholz(
 
 
 def test_a_bot_absent_twice_in_a_row_is_not_paired_until_it_joins_again() -> None:
-    format, paired = Swiss(names(6), 8, 1), list[set[str]]()
+    format, paired = SwissFormat(names(6), 8, 1), list[set[str]]()
     while pairs := format.next_pairs(queue_empty=True):
         paired.append({bot for pair in pairs for bot in (pair.first, pair.second)})
         for pair in pairs:
@@ -202,7 +202,7 @@ def test_a_bot_absent_twice_in_a_row_is_not_paired_until_it_joins_again() -> Non
 def test_the_pairings_of_200_bots_are_made_at_once() -> None:
     dice = Random(1)
     strength = {bot: dice.random() for bot in names(200)}
-    format = Swiss(names(200), 9, 1)
+    format = SwissFormat(names(200), 9, 1)
     ladder = play(format, strength, dice)
     meetings = Counter(frozenset((pair.first, pair.second)) for pair in ladder)
     assert set(meetings.values()) == {1}

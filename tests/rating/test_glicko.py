@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.rating.elo import expected_score
-from arena.rating.glicko import MAX_DEVIATION, SCALE, TAU, GameResult, Rating, update_rating
+from arena.rating.glicko import GLICKO_SCALE, MAX_DEVIATION, TAU, GameResult, Rating, update_rating
 
 ratings = st.builds(
     Rating,
@@ -24,10 +24,10 @@ PAPER: list[GameResult] = [(Rating(1400, 30), 1.0), (Rating(1550, 100), 0.0), (R
 def test_the_example_of_the_paper() -> None:
     after = update_rating(Rating(1500, 200, 0.06), PAPER)
     # The paper goes on from what it has printed: it turns μ' and φ', cut to four digits, into its last line.
-    mu, phi = round((after.rating - 1500) / SCALE, 4), round(after.deviation / SCALE, 4)
+    mu, phi = round((after.rating - 1500) / GLICKO_SCALE, 4), round(after.deviation / GLICKO_SCALE, 4)
     assert (mu, phi) == (-0.2069, 0.8722)
-    assert f"{1500 + SCALE * mu:.2f}" == "1464.06"
-    assert f"{SCALE * phi:.2f}" == "151.52"
+    assert f"{1500 + GLICKO_SCALE * mu:.2f}" == "1464.06"
+    assert f"{GLICKO_SCALE * phi:.2f}" == "151.52"
     assert after.rating == pytest.approx(1464.06, abs=0.01)
     assert f"{after.deviation:.2f}" == "151.52"
     assert math.floor(after.volatility * 1e5) / 1e5 == 0.05999  # which it prints without rounding up
@@ -35,11 +35,11 @@ def test_the_example_of_the_paper() -> None:
 
 def _f(player: Rating, played: list[GameResult], x: float) -> float:
     """Return the paper's f of step 5, written anew, term by term."""
-    mu, phi = (player.rating - 1500) / SCALE, player.deviation / SCALE
+    mu, phi = (player.rating - 1500) / GLICKO_SCALE, player.deviation / GLICKO_SCALE
     v_inverse = surplus = 0.0
     for other, score in played:
-        g = 1 / math.sqrt(1 + 3 * (other.deviation / SCALE) ** 2 / math.pi**2)
-        e = 1 / (1 + math.exp(-g * (mu - (other.rating - 1500) / SCALE)))
+        g = 1 / math.sqrt(1 + 3 * (other.deviation / GLICKO_SCALE) ** 2 / math.pi**2)
+        e = 1 / (1 + math.exp(-g * (mu - (other.rating - 1500) / GLICKO_SCALE)))
         v_inverse += g**2 * e * (1 - e)
         surplus += g * (score - e)
     v = 1 / v_inverse

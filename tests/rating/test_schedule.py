@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from arena.protocol.codes import EndReason
 from arena.protocol.record import FORMAT, Record, Result
 from arena.protocol.values import Players, Seat
-from arena.rating.formats import FORMATS, Knockout, RoundRobinFormat, make_format
+from arena.rating.formats import FORMATS, KnockoutFormat, RoundRobinFormat, make_format
 from arena.rating.pairing import Pairing
 from arena.rating.schedule import MAX_ATTEMPTS, Schedule, absent_bots, match_id, points_by_bot
 from tests.properties import examples
@@ -189,7 +189,7 @@ def test_results_of_a_twin_count_for_its_bot_in_a_resumed_event() -> None:
         schedule.record_result(head, played)
     again = make()
     assert len(again.resume(done)[0]) == len(done) == 6
-    assert isinstance(again.format, Knockout)
+    assert isinstance(again.format, KnockoutFormat)
     assert again.format.winner == "d"
 
 

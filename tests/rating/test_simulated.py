@@ -14,7 +14,7 @@ from itertools import combinations
 import pytest
 
 from arena.rating.bradley_terry import elo_ratings
-from arena.rating.elo import SCALE, PairTally, expected_score
+from arena.rating.elo import ELO_SCALE, PairTally, expected_score
 from arena.rating.sprt import LOGISTIC, NORMALIZED, Sprt, Verdict
 
 DRAWS = 0.4
@@ -48,7 +48,7 @@ def score_of(elo: float, model: str) -> float:
         score = (low + high) / 2
         draw = DRAWS * 4 * score * (1 - score)
         variance = score * (1 - score) - draw / 4
-        if (score - 0.5) / math.sqrt(variance) * 2 * SCALE < elo:
+        if (score - 0.5) / math.sqrt(variance) * 2 * ELO_SCALE < elo:
             low = score
         else:
             high = score

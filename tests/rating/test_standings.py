@@ -10,6 +10,7 @@ from arena.protocol.record import FORMAT, Record, Result
 from arena.protocol.values import Players, Seat
 from arena.rating.pairing import Pair, Pairing
 from arena.rating.pentanomial import elo_difference
+from arena.rating.rater import FinishedMatch
 from arena.rating.standings import (
     compute_ranks,
     losers,
@@ -18,7 +19,6 @@ from arena.rating.standings import (
     pair_scores,
     rate_by_pairs,
 )
-from arena.rating.steps import FinishedMatch
 
 
 def record(maxie: str, minnie: str, winner: Seat | None, reason: EndReason = EndReason.LINE) -> Record:

@@ -14,7 +14,7 @@ import pytest
 
 from arena.games.core import AnyGame
 from arena.match.referee_events import Moved
-from arena.protocol.codes import FORFEITS, EndReason
+from arena.protocol.codes import FORFEIT_REASONS, EndReason
 from arena.protocol.messages import End, Move, Ready, Start, Turn
 from arena.protocol.record import Record
 from arena.server.host import Host, open_host
@@ -123,7 +123,7 @@ async def test_no_match_is_void_and_no_clock_runs_while_the_store_is_away(
         kept = await load_records(host.engine, "test")
         assert {each.match: each for each in kept} == {each.match: each for each in records}
     for record in records:
-        assert record.result.reason not in FORFEITS | {EndReason.SERVER_FAULT}
+        assert record.result.reason not in FORFEIT_REASONS | {EndReason.SERVER_FAULT}
         assert len(record.moves) > PLY + 1
         # Whoever waited for the answer to its move, and whose turn came after the outage, has lost no time by it.
         assert record.moves[PLY + 1].ms < 1000 * lasted
@@ -155,7 +155,7 @@ async def test_matches_go_on_from_the_store_where_that_was_away_for_longer_than_
 
         tasks.start_soon(go_away)
         record = await host.play(asked)
-        assert record.result.reason not in FORFEITS | {EndReason.SERVER_FAULT}
+        assert record.result.reason not in FORFEIT_REASONS | {EndReason.SERVER_FAULT}
         assert len(record.moves) > PLY + 1
         assert await load_records(host.engine, "test") == [record]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from arena.ladder.reports.page import render_report as report
-from tests.ladder.reports.test_page import ladder
+from arena.ladder.reports.html_report import render_report as report
+from tests.ladder.reports.test_html_report import ladder
 
 
 @pytest.mark.parametrize("width", [320, 400, 1280])

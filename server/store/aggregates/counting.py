@@ -19,7 +19,7 @@ from msgspec.structs import asdict
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.protocol.values import Players
-from arena.rating.steps import FinishedMatch, Rater, RatingStep, categories
+from arena.rating.rater import FinishedMatch, Rater, RatingStep, categories
 from arena.server.store import database
 from arena.server.store.aggregates import event_tables, standings
 from arena.server.store.aggregates.event_tables import EventResult

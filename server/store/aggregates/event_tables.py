@@ -14,7 +14,7 @@ from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.protocol.values import Players
-from arena.rating.steps import FinishedMatch
+from arena.rating.rater import FinishedMatch
 from arena.server.store.aggregates.standings import make_adding_upsert
 from arena.server.store.database import open_query_connection
 from arena.server.store.finished_matches import result_from_row

@@ -25,7 +25,7 @@ from arena.match.terms import from_json
 from arena.protocol.codes import EndReason
 from arena.protocol.record import BadRecord, Record, Result, from_line
 from arena.rating.glicko import Rating
-from arena.rating.steps import Category, CurrentRating, RatedOutcome, Rater, RatingStep, categories
+from arena.rating.rater import Category, CurrentRating, RatedOutcome, Rater, RatingStep, categories
 from arena.server.store import database
 from arena.server.store.aggregates.standings import current_rating_from_row, load_bases, rating_key
 from arena.server.store.finished_matches import make_summary_columns
@@ -98,7 +98,7 @@ async def _compare_standings(connection: AsyncConnection, rater: Rater) -> None:
         if (
             recomputed is None
             or stored_rating is None
-            or not _are_equal_ratings(recomputed.after(), stored_rating.after())
+            or not _are_equal_ratings(recomputed.to_rating(), stored_rating.to_rating())
         ):
             category, bot = key
             where = " ".join(filter(None, category[:3]))
@@ -164,7 +164,7 @@ def _require_same_step(step: RatingStep, stored_step: RatingStep | None) -> None
 def _is_same_step(step: RatingStep, stored_step: RatingStep) -> bool:
     rest = dict.fromkeys(("rating", "deviation", "volatility"), 0.0)
     same = structs.replace(step, **rest) == structs.replace(stored_step, **rest)
-    return same and _are_equal_ratings(step.after(), stored_step.after())
+    return same and _are_equal_ratings(step.to_rating(), stored_step.to_rating())
 
 
 def _rating_text(step: RatingStep) -> str:

@@ -18,7 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from arena.rating.column_names import COLUMN_NAMES
 from arena.rating.glicko import Rating
-from arena.rating.steps import Category, CurrentRating, Key, RatedOutcome, RatingStep
+from arena.rating.rater import Category, CurrentRating, RatedOutcome, RatingKey, RatingStep
 from arena.server.store import database
 from arena.server.store.aggregates.seasons import load_seasons, running_season_number
 from arena.server.store.database import make_insert
@@ -196,12 +196,14 @@ async def load_cross_scores(engine: AsyncEngine, category: Category, bots: Itera
         return [CrossScore(*row) for row in (await connection.execute(query, category._asdict())).all()]
 
 
-def load_current_ratings(connection: sa.Connection, keys: Iterable[Key]) -> dict[Key, CurrentRating]:
+def load_current_ratings(
+    connection: sa.Connection, keys: Iterable[RatingKey]
+) -> dict[RatingKey, CurrentRating]:
     """Return the stored rating, with the end time of the last rated match, for each key that has one.
 
     keys: pairs of a category and the name of a bot
     """
-    ratings: dict[Key, CurrentRating] = {}
+    ratings: dict[RatingKey, CurrentRating] = {}
     names: dict[Category, list[str]] = {}
     for category, bot in sorted(keys):
         names.setdefault(category, []).append(bot)
@@ -213,7 +215,7 @@ def load_current_ratings(connection: sa.Connection, keys: Iterable[Key]) -> dict
     return ratings
 
 
-def rating_key(row: sa.Row[Any]) -> Key:
+def rating_key(row: sa.Row[Any]) -> RatingKey:
     """Return the key of a row of `standings`, `rating_bases` or `rating_steps`: its category and its bot."""
     return Category(row.game, row.map, row.time_control, row.season), row.bot
 
@@ -228,7 +230,7 @@ def add_steps(connection: sa.Connection, steps: Iterable[RatingStep]) -> None:
 
     steps: in order of the matches; the two steps of a match in a category are adjacent, Maxie's first
     """
-    lines: dict[Key, dict[str, Any]] = {}
+    lines: dict[RatingKey, dict[str, Any]] = {}
     pairs: dict[tuple[Category, str, str], dict[str, Any]] = {}
     both = iter(steps)
     for maxie, minnie in zip(both, both, strict=True):
@@ -258,7 +260,7 @@ def add_steps(connection: sa.Connection, steps: Iterable[RatingStep]) -> None:
         )
 
 
-def store_bases(connection: sa.Connection, bases: Mapping[Key, CurrentRating]) -> None:
+def store_bases(connection: sa.Connection, bases: Mapping[RatingKey, CurrentRating]) -> None:
     """Store the ratings that bots had after their last match that is removed from the store.
 
     `recompute.recompute_ratings` starts from these ratings. An older base of the same bot and category is replaced.
@@ -273,7 +275,7 @@ def store_bases(connection: sa.Connection, bases: Mapping[Key, CurrentRating]) -
         connection.execute(database.make_upsert(connection.dialect.name, rating_bases), rows)
 
 
-def load_bases(connection: sa.Connection) -> dict[Key, CurrentRating]:
+def load_bases(connection: sa.Connection) -> dict[RatingKey, CurrentRating]:
     """Return the rating of each bot in each category after its last match that was removed from the store.
 
     The dictionary is empty if no rated match was ever removed.

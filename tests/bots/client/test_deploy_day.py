@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from arena.bots.client.state.actions import Action, ChooseMove, PrepareBot, SendMessage
 from arena.bots.client.state.machine import Machine
-from arena.protocol.codes import FORFEITS
+from arena.protocol.codes import FORFEIT_REASONS
 from arena.protocol.messages import Hello
 from arena.protocol.timecontrol import TimeControl
 from arena.server.core.settings import PoolGame
@@ -108,6 +108,6 @@ def test_twenty_deploys_in_a_day_of_play_cost_no_match(game: str) -> None:
         for bot in bots:
             bot.step()
         arena.wait(STEP_S * 1000)
-    assert not {each.result.reason for each in arena.records} & FORFEITS
+    assert not {each.result.reason for each in arena.records} & FORFEIT_REASONS
     assert len(arena.records) > 100
     assert all(bot.caught > DEPLOYS // 2 for bot in bots), "most deploys come in the middle of a match"

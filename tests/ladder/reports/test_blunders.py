@@ -8,7 +8,7 @@ from rich.console import Console
 
 from arena.games.riskless import Riskless
 from arena.ladder.reports.blunders import Blunders, count_blunders
-from arena.ladder.reports.standings import BLUNDERS, extra_columns, print_standings
+from arena.ladder.reports.standings import BLUNDERS_LEGEND, extra_columns, print_standings
 from arena.maps.loader import load_map
 from arena.protocol.codes import EndReason
 from arena.protocol.record import FORMAT, Record, RecordedMove, Result
@@ -81,4 +81,4 @@ def test_the_table_has_a_column_where_there_is_something_to_tell() -> None:
         file = StringIO()
         print_standings(rows, Console(file=file, width=200), extra_columns([], blunders))
         text = file.getvalue()
-        assert ("blunders" in text) == (BLUNDERS in text) == ("1.50" in text) == shown
+        assert ("blunders" in text) == (BLUNDERS_LEGEND in text) == ("1.50" in text) == shown

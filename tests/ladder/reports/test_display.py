@@ -9,7 +9,7 @@ from arena.ladder.plan import LadderPlan, engine_bot
 from arena.ladder.reports.display import open_display
 from arena.protocol.codes import EndReason
 from arena.rating.standings import make_standings
-from tests.ladder.reports.test_lines import make_record
+from tests.ladder.reports.test_result_lines import make_record
 from tests.rating.pairs import round_robin
 from tests.server.matches import game_of
 

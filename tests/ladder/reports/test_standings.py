@@ -4,7 +4,7 @@ import io
 import pytest
 from rich.console import Console
 
-from arena.ladder.reports.standings import CPU, LEGEND, extra_columns, print_standings
+from arena.ladder.reports.standings import CPU_LEGEND, FORFEITS_LEGEND, extra_columns, print_standings
 from arena.match.replay import mean_cpu_ms
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, RecordedMove, Result
@@ -30,7 +30,7 @@ def test_without_a_terminal_the_table_is_markdown_and_nothing_is_cut() -> None:
     assert cells[0][8:] == ["± 95 %", "crash", "time", "illegal", "gone", "other"]
     assert cells[2] == ["1", "anna", "16", "12.5", "12", "1", "3", "+212", "131", "0", "0", "0", "0", "0"]
     assert cells[3][1] == ROWS[1].bot
-    assert lines[4] == LEGEND
+    assert lines[4] == FORFEITS_LEGEND
 
 
 @pytest.mark.parametrize("width", [40, 78, 80, 120])
@@ -46,7 +46,7 @@ def test_on_a_terminal_it_says_all_in_whatever_width(width: int, monkeypatch: py
 def test_the_legend_comes_only_where_it_says_something() -> None:
     file = io.StringIO()
     print_standings(ROWS[:1], Console(file=file))
-    assert LEGEND not in file.getvalue()
+    assert FORFEITS_LEGEND not in file.getvalue()
 
 
 def test_nobody_is_minus_nothing() -> None:
@@ -84,7 +84,7 @@ def test_cpu_time_is_the_mean_of_the_moves_for_which_it_was_measured() -> None:
     lines = file.getvalue().splitlines()
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[:4]]
     assert [cells[row][-1] for row in (0, 2, 3)] == ["CPU ms", "30.0", "-"]
-    assert lines[-1] == CPU
+    assert lines[-1] == CPU_LEGEND
     columns = {each.name: each.cells for each in extra_columns(records, [])}
     told = list(csv.DictReader(io.StringIO(to_csv(ROWS, columns))))
     assert [each["cpu_ms"] for each in told] == ["30.0", ""]

@@ -12,8 +12,8 @@ from arena.console import CommandError
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Result
 from arena.protocol.values import Players, Seat
+from arena.rating.rater import FinishedMatch
 from arena.rating.standings import StandingsRow, make_standings_from_counts
-from arena.rating.steps import FinishedMatch
 from arena.server.commands.marks import make_marks
 from arena.server.store.database import open_store
 from tests.server.command_line import run

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from arena.protocol.codes import FORFEITS, EndReason
+from arena.protocol.codes import FORFEIT_REASONS, EndReason
 from arena.server.core.suspensions import (
     EARLY_LOSS_PLIES,
     MAX_FAILURES,
@@ -50,7 +50,7 @@ def test_a_match_that_was_not_forfeited_wipes_the_slate(*, lost: bool, reason: E
     assert fail(suspensions, MAX_FAILURES - 1) == ""
 
 
-@pytest.mark.parametrize("reason", sorted(FORFEITS))
+@pytest.mark.parametrize("reason", sorted(FORFEIT_REASONS))
 def test_every_forfeit_counts(reason: EndReason) -> None:
     assert reason.value in fail(Suspensions(), MAX_FAILURES, reason=reason)
 

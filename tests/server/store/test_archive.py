@@ -7,7 +7,15 @@ from msgspec.structs import asdict, replace
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.protocol.codes import EndReason
-from arena.protocol.record import RECORD_BYTES, BadRecord, Record, RecordedMove, Result, from_line, to_line
+from arena.protocol.record import (
+    MAX_RECORD_BYTES,
+    BadRecord,
+    Record,
+    RecordedMove,
+    Result,
+    from_line,
+    to_line,
+)
 from arena.protocol.values import Players, Thinking
 from arena.server.store import archive, schema
 from arena.server.store.aggregates.counting import count_new_matches
@@ -178,4 +186,4 @@ def test_invalid_moves_in_the_lines_of_a_record_are_left_out() -> None:
 
 def test_a_line_longer_than_any_record_is_refused() -> None:
     with pytest.raises(BadRecord, match="a record: it must have at most"):
-        parse_line(line(record("long")) + b" " * RECORD_BYTES)
+        parse_line(line(record("long")) + b" " * MAX_RECORD_BYTES)

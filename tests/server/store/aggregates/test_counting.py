@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.protocol.record import Record
 from arena.rating.glicko import Rating
-from arena.rating.steps import Category, Rater, RatingStep, categories
+from arena.rating.rater import Category, Rater, RatingStep, categories
 from arena.server.store.aggregates import counting
 from arena.server.store.aggregates.counting import count_new_matches
 from arena.server.store.aggregates.recompute import step_from_row
@@ -154,7 +154,7 @@ async def test_each_of_many_bots_gets_its_own_rating(database: str) -> None:
         rows = {
             row.bot: Rating(row.rating, row.deviation, row.volatility) for row in await load_standings(engine)
         }
-    assert {bot: known.after() for (_, bot), known in found.items()} == rows
+    assert {bot: known.to_rating() for (_, bot), known in found.items()} == rows
 
 
 async def test_casual_and_unfinished_matches_do_not_count(database: str) -> None:

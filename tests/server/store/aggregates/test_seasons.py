@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from arena.rating.steps import Category
+from arena.rating.rater import Category
 from arena.server.store.aggregates.closing import CannotCloseSeason, close_season
 from arena.server.store.aggregates.counting import count_new_matches
 from arena.server.store.aggregates.recompute import recompute_ratings

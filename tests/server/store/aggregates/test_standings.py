@@ -4,7 +4,7 @@ import random
 from collections import Counter
 
 from arena.rating.glicko import Rating
-from arena.rating.steps import Category, CurrentRating
+from arena.rating.rater import Category, CurrentRating
 from arena.server.store.aggregates.counting import count_new_matches
 from arena.server.store.aggregates.standings import (
     BOTS_AT_ONCE,
@@ -74,7 +74,7 @@ async def test_the_last_ratings_of_more_bots_than_one_query_asks_for(database: s
         kept = await connection.run_sync(load_bases)
         assert await connection.run_sync(load_current_ratings, keys) == {}
     assert kept == table | {keys[0]: CurrentRating(1700.0, 50.0, 0.06, day(2))}
-    assert kept[keys[0]].after() == Rating(1700.0, 50.0, 0.06)
+    assert kept[keys[0]].to_rating() == Rating(1700.0, 50.0, 0.06)
 
 
 def test_equal_ratings_stand_by_name() -> None:

@@ -16,13 +16,13 @@ from arena.match.referee_events import Moved
 from arena.protocol.record import RecordedMove
 from arena.protocol.values import Data, Thinking
 
-MOVE_BYTES = 1024
+MAX_MOVE_BYTES = 1024
 """Maximum size of the analysis of one move, in bytes of JSON."""
-MATCH_BYTES = 256 * 1024
+MAX_MATCH_BYTES = 256 * 1024
 """Maximum size of all analysis of one player in a match, in bytes of JSON."""
 OVERHEAD_BYTES = 32
 """Bytes added to the size of each analysis, for its key and commas and for values that msgpack encodes longer than JSON."""
-CACHED_MOVES = 512
+MAX_CACHED_MOVES = 512
 """Maximum number of checked moves that are cached for each match."""
 
 _encoder = msgspec.json.Encoder()
@@ -38,7 +38,7 @@ class AnalysisTrimmer:
         self._game = game
         self._moves_by_key: dict[Any, Data] = {}
         """Checked moves in the game's own form, by the data that a player sent."""
-        self._byte_budgets = dict.fromkeys(Player, MATCH_BYTES)
+        self._byte_budgets = dict.fromkeys(Player, MAX_MATCH_BYTES)
         """Number of bytes of analysis that each player may still send."""
         self.cut_moves = 0
         """Number of moves removed from main lines so far."""
@@ -71,7 +71,7 @@ class AnalysisTrimmer:
             self.cut_moves += len(thinking.line) - len(line)
             thinking = replace(thinking, line=line or None)
         size = _json_bytes(thinking)
-        if size > min(MOVE_BYTES, self._byte_budgets[player]) and thinking.line is not None:
+        if size > min(MAX_MOVE_BYTES, self._byte_budgets[player]) and thinking.line is not None:
             self.cut_moves += len(thinking.line)
             thinking = replace(thinking, line=None)
             size = _json_bytes(thinking)
@@ -90,7 +90,7 @@ class AnalysisTrimmer:
                 move = cache.get(key)
                 if move is None:
                     move = self._game.move_to_data(self._game.move_from_data(data))
-                    if len(cache) < CACHED_MOVES:
+                    if len(cache) < MAX_CACHED_MOVES:
                         cache[key] = move
             except (BadData, TypeError):  # a TypeError means an unhashable key, with a list or a map inside
                 break

@@ -14,11 +14,11 @@ from arena.games.catalogue import GAMES
 from arena.games.core import AnyGame, BadData, Player
 from arena.games.tictactoe import TicTacToe
 from arena.maps.game_on_map import make_game_on_map
+from arena.match.analysis_limits import MAX_MATCH_BYTES, MAX_MOVE_BYTES, AnalysisTrimmer
 from arena.match.referee_events import Moved
-from arena.match.thinking import MATCH_BYTES, MOVE_BYTES, AnalysisTrimmer
 from arena.protocol.codec import encode
 from arena.protocol.messages import MAX_SERVER_FRAME, Played, View
-from arena.protocol.record import RECORD_BYTES, RecordedMove
+from arena.protocol.record import MAX_RECORD_BYTES, RecordedMove
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Clocks, Players, Thinking
 from tests.server.matches import record
@@ -67,12 +67,12 @@ def test_long_thinking_loses_its_line_first_and_each_player_has_a_limit_per_matc
     limit = AnalysisTrimmer(make_game_on_map("tictactoe"))
     long = Thinking(depth=3, value=1.5, nodes=10, line=[4] * 64)
     kept = 0
-    for _ in range(MATCH_BYTES // 100):
+    for _ in range(MAX_MATCH_BYTES // 100):
         thinking = limit.trim(Player.MAXIE, long)
         if thinking is not None:
             assert (thinking.depth, thinking.value, thinking.nodes) == (3, 1.5, 10)
             kept += len(msgspec.json.encode(thinking))
-    assert MATCH_BYTES / 2 < kept <= MATCH_BYTES
+    assert MAX_MATCH_BYTES / 2 < kept <= MAX_MATCH_BYTES
     assert limit.trim(Player.MAXIE, long) is None
     assert limit.trim(Player.MINNIE, long) == long, "the other player's is its own"
 
@@ -89,7 +89,7 @@ class Wordy(TicTacToe):
 
 def test_a_line_of_a_move_is_bounded_in_bytes() -> None:
     limit = AnalysisTrimmer(cast("AnyGame", Wordy()))
-    assert limit.trim(Player.MAXIE, Thinking(depth=1, line=["x" * MOVE_BYTES])) == Thinking(depth=1)
+    assert limit.trim(Player.MAXIE, Thinking(depth=1, line=["x" * MAX_MOVE_BYTES])) == Thinking(depth=1)
     assert limit.cut_moves == 1
 
 
@@ -135,4 +135,4 @@ def test_the_largest_view_is_a_frame_and_the_largest_record_is_within_its_bound(
     assert len(encode(view)) <= MAX_SERVER_FRAME
     moves = [RecordedMove([999, 998], 12345.678, each, 1234.567) for each in thoughts]
     line = msgspec.json.encode(msgspec.structs.replace(record("m" * 64), setup=setup, moves=moves))
-    assert len(line) <= RECORD_BYTES
+    assert len(line) <= MAX_RECORD_BYTES

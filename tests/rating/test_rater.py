@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from arena.protocol.codes import FORFEITS, EndReason
+from arena.protocol.codes import FORFEIT_REASONS, EndReason
 from arena.protocol.record import Record, Result
 from arena.protocol.values import Players, Seat
 from arena.rating.glicko import Rating, update_rating
-from arena.rating.steps import (
+from arena.rating.rater import (
     Category,
     FinishedMatch,
     RatedOutcome,
@@ -60,7 +60,7 @@ def test_a_match_that_somebody_wins_is_a_win_and_a_loss(reason: EndReason) -> No
     assert rated_outcome(Result("maxie", reason), "maxie") == (RatedOutcome.WIN, False)
     assert rated_outcome(Result("maxie", reason), "minnie") == (
         RatedOutcome.LOSS,
-        reason in FORFEITS - {EndReason.CRASH},
+        reason in FORFEIT_REASONS - {EndReason.CRASH},
     )
 
 
@@ -89,8 +89,8 @@ def test_a_fault_of_the_server_counts_for_nobody_and_neither_coming_is_forfeited
 
 def test_both_ratings_are_updated_from_their_values_before_the_match() -> None:
     maxie, minnie = Rater().rate_match(make_record(EndReason.LINE, "maxie"), day(1))
-    assert maxie.after() == update_rating(Rating(), [(Rating(), 1.0)], periods=0)
-    assert minnie.after() == update_rating(Rating(), [(Rating(), 0.0)], periods=0)
+    assert maxie.to_rating() == update_rating(Rating(), [(Rating(), 1.0)], periods=0)
+    assert minnie.to_rating() == update_rating(Rating(), [(Rating(), 0.0)], periods=0)
     assert maxie.rating - 1500 == pytest.approx(1500 - minnie.rating)
 
 
@@ -98,7 +98,7 @@ def test_games_are_rated_apart() -> None:
     rater = Rater()
     rater.rate_match(make_record(EndReason.LINE, "maxie"), day(1))
     riskless, _ = rater.rate_match(make_record(EndReason.ARMIES, "minnie", game="riskless"), day(2))
-    assert riskless.after() == update_rating(Rating(), [(Rating(), 0.0)], periods=0)
+    assert riskless.to_rating() == update_rating(Rating(), [(Rating(), 0.0)], periods=0)
 
 
 def test_days_without_a_match_make_less_certain() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from arena.ladder.ladder import Ladder
 from arena.maps.game_on_map import DECISIVE_MAPS, has_maps
 from arena.protocol.adjudication import REPETITION
-from arena.protocol.codes import FORFEITS
+from arena.protocol.codes import FORFEIT_REASONS
 from arena.protocol.record import Record
 from arena.rating.draws import Draws, count_draws, draws_by_map
 from arena.rating.standings import is_void, losers
@@ -17,7 +17,11 @@ def match_line(record: Record) -> str:
     maxie, minnie = record.players.maxie, record.players.minnie
     place = f" on {record.setup['map']}" if record.setup.get("map") else ""
     reason = REPETITION if record.result.by_repetition else record.result.reason.value.replace("_", " ")
-    detail = f": {record.result.detail}" if record.result.detail and record.result.reason in FORFEITS else ""
+    detail = (
+        f": {record.result.detail}"
+        if record.result.detail and record.result.reason in FORFEIT_REASONS
+        else ""
+    )
     if is_void(record):
         what = f"{maxie} against {minnie}{place} is void"
         detail = f": {record.result.detail}"
@@ -31,13 +35,13 @@ def match_line(record: Record) -> str:
     return f"{what} ({reason}{detail})"
 
 
-def draws_in_words(draws: Draws) -> str:
+def draws_text(draws: Draws) -> str:
     """Return text such as `drawn: 3 of 12 matches (25%), 2 of them by repetition`."""
     how = f", {draws.repetition} of them by repetition" if draws.repetition else ""
     return f"drawn: {draws.drawn} of {draws.matches} matches ({draws.share:.0%}){how}"
 
 
-def warning_of_draws(ladder: Ladder) -> str | None:
+def draws_warning(ladder: Ladder) -> str | None:
     """Return a one-line warning if over half of the matches were drawn; None otherwise, or if the event was stopped."""
     draws = count_draws(ladder.records)
     if ladder.stopped or not draws.are_too_many:

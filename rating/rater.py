@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from arena.protocol.codes import FORFEITS, EndReason
+from arena.protocol.codes import FORFEIT_REASONS, EndReason
 from arena.protocol.record import Record, Result
 from arena.protocol.values import Players, Seat
 from arena.rating.glicko import Rating, update_rating
@@ -35,7 +35,7 @@ class RatedOutcome(StrEnum):
     """The match does not count: the rating does not change."""
 
 
-SCORES = {RatedOutcome.WIN: 1.0, RatedOutcome.DRAW: 0.5, RatedOutcome.LOSS: 0.0}
+OUTCOME_SCORES = {RatedOutcome.WIN: 1.0, RatedOutcome.DRAW: 0.5, RatedOutcome.LOSS: 0.0}
 
 
 class RatingEffect(StrEnum):
@@ -58,7 +58,7 @@ def rating_effect(reason: EndReason) -> RatingEffect:
         return RatingEffect.MISSED
     if reason is EndReason.CRASH:
         return RatingEffect.CRASHED
-    return RatingEffect.FORFEITED if reason in FORFEITS else RatingEffect.PLAYED
+    return RatingEffect.FORFEITED if reason in FORFEIT_REASONS else RatingEffect.PLAYED
 
 
 def rated_outcome(result: Result, seat: Seat) -> tuple[RatedOutcome, bool]:
@@ -114,11 +114,11 @@ class RatingStep(Struct, frozen=True):
     def category(self) -> Category:
         return Category(self.game, self.map, self.time_control, self.season)
 
-    def after(self) -> Rating:
+    def to_rating(self) -> Rating:
         return Rating(self.rating, self.deviation, self.volatility)
 
 
-Key = tuple[Category, str]
+RatingKey = tuple[Category, str]
 """Category and name of a bot, the key of the bot's current rating there."""
 
 
@@ -130,7 +130,7 @@ class CurrentRating(Struct, frozen=True):
     volatility: float
     finished: str
 
-    def after(self) -> Rating:
+    def to_rating(self) -> Rating:
         return Rating(self.rating, self.deviation, self.volatility)
 
 
@@ -146,8 +146,8 @@ class FinishedMatch(Struct, frozen=True):
 class Rater:
     """Rater of matches, in the order of their arrival. It starts with the current ratings of the bots."""
 
-    def __init__(self, last: Mapping[Key, RatingStep | CurrentRating] | None = None) -> None:
-        self.last: dict[Key, RatingStep | CurrentRating] = dict(last or {})
+    def __init__(self, last: Mapping[RatingKey, RatingStep | CurrentRating] | None = None) -> None:
+        self.last: dict[RatingKey, RatingStep | CurrentRating] = dict(last or {})
 
     def rate_match(
         self, record: Record | FinishedMatch, end_time: str, category: Category | None = None
@@ -173,7 +173,7 @@ class Rater:
         last = self.last.get((category, bot))
         if last is None:
             return Rating(), 0.0
-        return last.after(), periods_between(last.finished, end_time)
+        return last.to_rating(), periods_between(last.finished, end_time)
 
     def _make_step(
         self,
@@ -191,7 +191,9 @@ class Rater:
             rating = rating.aged(passed)
         else:
             rating = update_rating(
-                rating, [(opponent_rating[0].aged(opponent_rating[1]), SCORES[outcome])], periods=passed
+                rating,
+                [(opponent_rating[0].aged(opponent_rating[1]), OUTCOME_SCORES[outcome])],
+                periods=passed,
             )
         bot = record.players.maxie if seat == "maxie" else record.players.minnie
         step = RatingStep(

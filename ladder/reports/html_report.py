@@ -11,9 +11,16 @@ from arena.games.core import GameError
 from arena.ladder.ladder import Ladder
 from arena.ladder.plan import own_time_controls
 from arena.ladder.reports.blunders import Blunders, count_blunders
-from arena.ladder.reports.lines import draws_in_words, match_line
 from arena.ladder.reports.plots import bot_colours, colour_swatch, plot_by_ply, ratings_plot
-from arena.ladder.reports.standings import FAULTS, HEADINGS, LEGEND, Column, extra_columns, format_columns
+from arena.ladder.reports.result_lines import draws_text, match_line
+from arena.ladder.reports.standings import (
+    FORFEIT_COLUMNS,
+    FORFEITS_LEGEND,
+    HEADINGS,
+    Column,
+    extra_columns,
+    format_columns,
+)
 from arena.maps.game_on_map import has_maps
 from arena.match.replay import list_movers
 from arena.protocol.record import Record, RecordedMove
@@ -24,10 +31,10 @@ from arena.rating.pairing import Pairing
 from arena.rating.standings import StandingsRow, is_void, losers, pair_scores
 from arena.server.processes.identity import PROGRAM
 
-MAX_MATCHES = 3
+MAX_SECTION_MATCHES = 3
 """Maximum number of matches, or of pairs, that each section of the report with matches shows."""
 
-PLIES = 200
+MAX_PLOT_PLIES = 200
 """Maximum number of plies in the plots of depth and time by ply."""
 
 STYLE = """
@@ -69,12 +76,12 @@ def render_report(ladder: Ladder, findings: Sequence[str] = ()) -> str:
         f"<h1>{escape(ladder.plan.event)}</h1>",
         f"<p>{len(records)} matches of {escape(ladder.plan.game)}, {escape(time_controls_text(ladder))}</p>",
         *(f"<p><strong>{escape(each)}</strong></p>" for each in findings),
-        f"<p>{escape(draws_in_words(count_draws(ladder.records)))}</p>",
+        f"<p>{escape(draws_text(count_draws(ladder.records)))}</p>",
         *_bracket_html(ladder),
         "<h2>Ratings</h2>",
         ratings_plot(rows, colour),
         _standings_table(rows, columns, colour),
-        *(f"<p>{escape(text)}</p>" for text in (LEGEND, *(column.legend for column in columns))),
+        *(f"<p>{escape(text)}</p>" for text in (FORFEITS_LEGEND, *(column.legend for column in columns))),
         _losses_on_solved_maps(count_blunders(bots, ladder.records), colour),
         _first_move_html(parts),
         "<h2>Results by opponent</h2><p>Each cell is the score of the row's bot, in per cent.</p>",
@@ -87,10 +94,10 @@ def render_report(ladder: Ladder, findings: Sequence[str] = ()) -> str:
         _move_plots(records, colour),
         *_deciding_pairs(ladder, bots),
         "<h2>The longest matches</h2>",
-        *map(_replay_html, sorted(records, key=lambda record: -len(record.moves))[:MAX_MATCHES]),
+        *map(_replay_html, sorted(records, key=lambda record: -len(record.moves))[:MAX_SECTION_MATCHES]),
         "<h2>The most surprising matches</h2>",
         *(
-            list(map(_replay_html, upsets(rows, records)[:MAX_MATCHES]))
+            list(map(_replay_html, upsets(rows, records)[:MAX_SECTION_MATCHES]))
             or ["<p>No lower rated bot won a match.</p>"]
         ),
         "<h2>Settings</h2>",
@@ -172,7 +179,7 @@ def _deciding_pairs(ladder: Ladder, bots: Sequence[str]) -> list[str]:
     whole = [(scores[0], records) for scores, records in scored if scores]
     uneven = sorted((each for each in whole if each[0] != 1), key=lambda each: -abs(each[0] - 1))
     sentence = f"{escape(first)} and {escape(second)} scored equally in {len(whole) - len(uneven)} of their {len(whole)} pairs"
-    matches = [record for _, records in uneven[:MAX_MATCHES] for record in records]
+    matches = [record for _, records in uneven[:MAX_SECTION_MATCHES] for record in records]
     more = f"; of the other {len(uneven)}, these were the clearest" if matches else ""
     return ["<h2>The matches that decided it</h2>", f"<p>{sentence}{more}.</p>", *map(_replay_html, matches)]
 
@@ -225,7 +232,7 @@ def _standings_table(
         (
             *(r.bot, r.games, f"{r.points:g}", r.wins, r.draws, r.losses),
             *((f"{r.elo:+z.0f}", f"{r.elo_error:.0f}") if r.games else ("-", "-")),
-            *(getattr(r, name) for name in FAULTS),
+            *(getattr(r, name) for name in FORFEIT_COLUMNS),
             *(value(r) for value in more.values()),
             *(column.cells.get(r.bot, "-") for column in columns),
         )
@@ -293,7 +300,9 @@ def _move_plots(records: Sequence[Record], colour: Mapping[str, str]) -> str:
     """Return plots of each bot's mean time and mean search depth per move, by ply."""
     moves: defaultdict[str, defaultdict[int, list[RecordedMove]]] = defaultdict(lambda: defaultdict(list))
     for record in records:
-        for ply, (player, move) in enumerate(zip(list_movers(record), record.moves[:PLIES], strict=False)):
+        for ply, (player, move) in enumerate(
+            zip(list_movers(record), record.moves[:MAX_PLOT_PLIES], strict=False)
+        ):
             if not move.opening:
                 moves[record.players.name_of(player)][ply].append(move)
     times = {

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from arena.ladder.ladder import Ladder
 from arena.ladder.plan import LadderPlan, engine_bot, unique_bots
-from arena.ladder.reports.page import render_report, upsets
+from arena.ladder.reports.html_report import render_report, upsets
 from arena.ladder.reports.plots import bot_colours
 from arena.protocol.codes import EndReason
 from arena.rating.standings import make_standings
