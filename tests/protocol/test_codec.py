@@ -333,6 +333,31 @@ def test_the_size_is_judged_before_the_content() -> None:
     assert refusal(b"\xc1" * (MAX_CLIENT_FRAME + 1)).code is Code.TOO_LARGE
 
 
+TURN = {"type": "turn", "match": "m", "ply": 0, "clocks": {"maxie_ms": 1, "minnie_ms": 1}, "increment_ms": 0}
+
+
+@pytest.mark.parametrize(
+    ("decode", "message", "filled", "limit"),
+    [
+        (decode_client, {"type": "move", "match": "m", "ply": 0}, "move", MAX_CLIENT_FRAME),
+        (decode_client, {"type": "ping"}, "unknown", MAX_CLIENT_FRAME),
+        (decode_server, TURN, "moves", MAX_SERVER_FRAME),
+        (decode_server, {"type": "pong"}, "unknown", MAX_SERVER_FRAME),
+    ],
+    ids=["client, fast path", "client", "server, fast path", "server"],
+)
+def test_a_frame_may_be_as_large_as_the_limit_and_no_larger(
+    decode: Callable[[bytes], Message], message: dict[str, object], filled: str, limit: int
+) -> None:
+    size = 2 * limit - len(pack(message | {filled: [1] * limit}))
+    frame = pack(message | {filled: [1] * size})
+    assert len(frame) == limit
+    assert decode(frame).__struct_config__.tag == message["type"]
+    with pytest.raises(DecodeError) as caught:
+        decode(pack(message | {filled: [1] * (size + 1)}))
+    assert caught.value.code is Code.TOO_LARGE
+
+
 @pytest.mark.slow
 def test_the_largest_map_fits_into_the_largest_frame() -> None:
     """A complete graph of the 1,000 territories that a map may have, with the longest names there are."""
