@@ -46,7 +46,7 @@ TURN_BYTES = 128
 """Number of bytes of a websocket that are parsed in one turn of the fair queue: about six short messages."""
 END_OF_REQUEST = b"\r\n\r\n"
 """Bytes at the end of a request's headers: the end of a line, and an empty line."""
-ANSWER_SECONDS = 180.0
+ANSWER_SECONDS = 310.0
 """Longest time to prepare the answer to a plain request, in seconds. Web pages have shorter limits of their own."""
 CLOSE_SECONDS = 2.0
 """Longest time for the closing handshake, in seconds. During it, the peer can still read the last messages."""

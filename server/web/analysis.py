@@ -11,6 +11,7 @@ of a match. The last form is for a match that is not in the store. The engine ru
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from http import HTTPStatus
@@ -41,8 +42,10 @@ MAX_LINES = 3
 """Maximum number of best moves in an analysis."""
 SECONDS = 35.0
 """Time limit of an analysis, in seconds. The first search on a machine also compiles the kernels."""
-REVIEW_SECONDS = 90.0
-"""Time limit of a review, in seconds. A match of a hundred moves takes about 5 s of one core."""
+CPU_SECONDS = 90
+"""Limit of the engine's CPU time, in seconds. The review of a match of a hundred moves takes about 5 s."""
+REVIEW_SECONDS = 240.0
+"""Time limit of a review, in seconds. It is longer than `CPU_SECONDS`, because on a busy machine an engine mostly waits."""
 MAX_BYTES = 4 * 1024 * 1024
 """Maximum number of bytes kept of the engine's output."""
 NO_POSITION = "the query must be position=TEXT, without other parameters"
@@ -207,10 +210,12 @@ def _timeout_answer() -> Response:
 async def _run_engine(*arguments: str, seconds: float) -> tuple[int | None, bytes]:
     """Run an `arena` command, and return its exit code and its output.
 
-    The exit code is None if the command takes longer than `seconds`. It is killed then, and also on cancellation.
+    The exit code is None if the command takes longer than `seconds`, or more CPU time than CPU_SECONDS. It is killed
+    then, and also on cancellation.
     """
+    limited = f'ulimit -S -t {CPU_SECONDS}; exec "$0" "$@"'
     command = supervisor.make_supervised_command(
-        sys.executable, "-P", "-m", "arena", *arguments, "--json", "-"
+        "sh", "-c", limited, sys.executable, "-P", "-m", "arena", *arguments, "--json", "-"
     )
     with anyio.CancelScope(shield=True):
         process = await anyio.open_process(command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
@@ -220,7 +225,8 @@ async def _run_engine(*arguments: str, seconds: float) -> tuple[int | None, byte
             if process.stdout is not None:
                 async for piece in process.stdout:
                     output += piece[: MAX_BYTES - len(output)]
-            return await process.wait(), output
+            code = await process.wait()
+            return (None if code == 128 + signal.SIGXCPU else code), output
         return None, b""
     finally:
         # Always wait for the process to end, because the next engine may start only then.

@@ -18,6 +18,7 @@ from arena.games.riskless import Riskless
 from arena.maps.game_on_map import make_game_on_map
 from arena.maps.loader import load_map
 from arena.protocol.record import to_line
+from arena.server.web import analysis
 from arena.server.web.analysis import analyse_position, review_match, review_moves
 from arena.server.web.routes import BadRequest
 from tests.bots.command_line import arena
@@ -29,6 +30,8 @@ RULES = Riskless(load_map("path4"))
 START = RULES.position_to_text(RULES.start())
 SEVERAL = RULES.position_from_text("+4 +2 . -5 maxie 4")
 """A position with three moves."""
+LONG_MATCH = to_line(random_record(make_game_on_map("riskless", "italy"), 3, 60)[0])
+"""Record whose review takes more than a second of CPU time."""
 PLENTY = 500.0
 """Time limit that a busy machine keeps, in seconds."""
 
@@ -83,6 +86,12 @@ async def test_an_engine_that_takes_too_long_is_gone_when_that_is_told(
     answer = await analyse_position("path4", analysis_url("+9 . . -3 maxie 0"), seconds=0.05)
     assert answer.status == HTTPStatus.SERVICE_UNAVAILABLE
     assert processes_of(mark) == []
+
+
+async def test_an_engine_that_uses_too_much_cpu_time_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(analysis, "CPU_SECONDS", 1)
+    answer = await review_match(LONG_MATCH, PLENTY)
+    assert (answer.status, answer.body) == (HTTPStatus.SERVICE_UNAVAILABLE, b"the engine took too long\n")
 
 
 async def test_an_engine_whose_question_is_given_up_is_gone_too(monkeypatch: pytest.MonkeyPatch) -> None:
