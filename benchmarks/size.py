@@ -65,7 +65,7 @@ class StoreLatencies:
     store: str
     count: int
     stats: StoreStats
-    piece: float
+    match_bytes: float
     """Average size of a match's compressed record and journal, in bytes."""
     milliseconds: dict[str, tuple[float, float, float]] = field(default_factory=dict)
     """Latencies in ms, by kind of request, as (p50 and p95 of all answers, slowest of the first AT_ONCE answers)."""
@@ -174,10 +174,10 @@ async def measure_store(store: str, database: str, count: int, seconds: float) -
         await replace_sample_records(engine, [match for match, _, _ in known[:TRUE_MATCHES]])
         async with engine.connect() as connection:
             length = sa.func.avg(sa.func.length(records.c.packed))
-            piece = float((await connection.execute(sa.select(length))).scalar_one())
+            match_bytes = float((await connection.execute(sa.select(length))).scalar_one())
         token = await tokens.create_token(engine, "host", "admin")
     with run_arena_server(1, *UNLIMITED, database=database) as running:
-        latencies = StoreLatencies(store, count, measured, piece)
+        latencies = StoreLatencies(store, count, measured, match_bytes)
         everything = make_questions(known)
         for name, question in everything.items():
             times = await measure_question(running.url, question, f"host:{token}", seconds)
@@ -219,7 +219,10 @@ def make_section(latencies: Sequence[StoreLatencies], note: str) -> str:
                         [name, *(_format_cell(each.milliseconds[name]) for each in latencies_of_store)]
                         for name in names
                     ),
-                    ["bytes per match, compressed", *(f"{each.piece:,.0f}" for each in latencies_of_store)],
+                    [
+                        "bytes per match, compressed",
+                        *(f"{each.match_bytes:,.0f}" for each in latencies_of_store),
+                    ],
                     [
                         "bytes per match with rows and indices",
                         *(f"{each.stats.bytes_a_match:,.0f}" for each in latencies_of_store),
@@ -233,7 +236,7 @@ def make_section(latencies: Sequence[StoreLatencies], note: str) -> str:
         ]
     largest = [each for each in latencies if each.count == sizes[-1]]
     slowest = max(each.milliseconds[name][1] for each in largest for name in names)
-    piece = max(each.piece for each in largest)
+    match_bytes = max(each.match_bytes for each in largest)
     whole = max(each.stats.bytes_a_match or 0 for each in largest)
     lines += [
         "",
@@ -246,7 +249,7 @@ def make_section(latencies: Sequence[StoreLatencies], note: str) -> str:
         format_claim(
             "size of a match of 100 plies, compressed",
             "under 4 KB",
-            f"{piece / 1000:.1f} KB; {whole / 1000:.1f} KB with its rows and all indices",
+            f"{match_bytes / 1000:.1f} KB; {whole / 1000:.1f} KB with its rows and all indices",
         ),
         "",
         note,

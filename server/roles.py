@@ -158,8 +158,8 @@ async def open_leader(
             )
         )
         tasks = await stack.enter_async_context(open_background_tasks())
-        shell, fence = host.core.shell, host.core.journal.lease.number
-        link = CoreLink(bus, settings.server.name, fence, shell, clock=clock)
+        shell, fencing_token = host.core.shell, host.core.journal.lease.number
+        link = CoreLink(bus, settings.server.name, fencing_token, shell, clock=clock)
         add_core_metric(host.core.metrics, link)
 
         async def serve_link() -> None:
@@ -171,7 +171,7 @@ async def open_leader(
                 tasks.cancel_scope.cancel()
 
         tasks.start_soon(serve_link)
-        log.warning("core %d leads, with %d matches", fence, host.resumed_matches)
+        log.warning("core %d leads, with %d matches", fencing_token, host.resumed_matches)
         async with host.open_house():
             yield host
     if deposed is not None:

@@ -119,8 +119,8 @@ class Cable:
         url = f"ws://{NEAR if self.has_line else SERVER}:{PORT}"
         self.start_in_namespace("b", "testkit.players", url, str(bots), str(think), "bot")
 
-    def send_command(self, *arguments: str) -> int:
-        """Send a command of `testkit.forwarder` to the line. Return the number of affected connections.
+    def send_order(self, *arguments: str) -> int:
+        """Send an order that `testkit.forwarder` describes, and return the number of affected connections.
 
         Raises ValueError if the cable has no line.
         """

@@ -24,8 +24,8 @@ import msgpack
 
 from testkit.bare import make_handshake_request, make_masked_frame
 
-BLOCK_BYTES = 50
-"""Number of frames, not bytes, that a flood sends in one write."""
+FRAMES_PER_WRITE = 50
+"""Number of frames that a flood sends in one write."""
 BROWSE_SECONDS = 1 / 40
 """Seconds between two requests for a listing, just long enough to stay within the server's rate limit."""
 DRIP_SECONDS = 0.1
@@ -118,16 +118,18 @@ async def attack_never_reading(connection: AttackerConnection, host: str) -> Non
 async def attack_messages(connection: AttackerConnection, host: str) -> None:
     """Send small messages about a match that does not exist, as fast as possible."""
     await connection.open_and_say_hello(host)
-    await send_repeatedly(connection, make_message_frame(type="ready", match="no such match") * BLOCK_BYTES)
+    await send_repeatedly(
+        connection, make_message_frame(type="ready", match="no such match") * FRAMES_PER_WRITE
+    )
 
 
 async def attack_frames(connection: AttackerConnection, host: str) -> None:
     """Send pings or empty fragments of an endless message as fast as possible, by turns."""
     await connection.open_and_say_hello(host)
     if next(numbers) % 2:
-        await send_repeatedly(connection, make_masked_frame(b"", 9) * BLOCK_BYTES)
+        await send_repeatedly(connection, make_masked_frame(b"", 9) * FRAMES_PER_WRITE)
     await connection.send(make_masked_frame(b"", 2, 0))
-    await send_repeatedly(connection, make_masked_frame(b"", 0, 0) * BLOCK_BYTES)
+    await send_repeatedly(connection, make_masked_frame(b"", 0, 0) * FRAMES_PER_WRITE)
 
 
 async def send_repeatedly(connection: AttackerConnection, block: bytes) -> None:

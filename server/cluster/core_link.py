@@ -45,14 +45,14 @@ class ShellPort(Protocol):
 
 
 class Superseded(Exception):
-    """Raised when this core no longer leads: another core has a higher fencing number, or the bus is unavailable."""
+    """Raised when this core no longer leads: another core has a higher fencing token, or the bus is unavailable."""
 
 
 class RemoteEdge:
     """`EdgePort` for an edge in another process. It sends the messages to the edge in frames over the bus."""
 
-    def __init__(self, bus: Bus, subject: str, number: int, fence: int) -> None:
-        """Prepare to send to edge `number`, on the bus subject `subject`, as the core with fencing number `fence`."""
+    def __init__(self, bus: Bus, subject: str, number: int, fencing_token: int) -> None:
+        """Prepare to send to edge `number`, on the bus subject `subject`, as the core with this fencing token."""
         self.number = number
         self.stream = 0
         self.last_frame_ns = 0
@@ -62,7 +62,7 @@ class RemoteEdge:
         self.incoming = IncomingStream[Upward](UPWARD_DECODER)
         self._bus = bus
         self._subject = subject
-        self._fence = fence
+        self._fencing_token = fencing_token
         self._sent_count = 0
         self._requested_stream = -1
 
@@ -74,19 +74,21 @@ class RemoteEdge:
 
     def deliver(self, messages: Sequence[Downward]) -> None:
         for more, body in split_list(messages):
-            self._publish(BusFrame(self.number, self._fence, self.stream, self._sent_count, more, body))
+            self._publish(
+                BusFrame(self.number, self._fencing_token, self.stream, self._sent_count, more, body)
+            )
             self._sent_count += 1
 
     def heartbeat(self) -> None:
         """Send a heartbeat, from which the edge learns how many frames it should have received."""
-        self._publish(BusFrame(self.number, self._fence, self.stream, self._sent_count))
+        self._publish(BusFrame(self.number, self._fencing_token, self.stream, self._sent_count))
         self._requested_stream = -1
 
     def request_stream(self, stream: int) -> None:
         """Ask the edge for a new stream in place of `stream`, at most once between two heartbeats."""
         if self._requested_stream != stream:
             self._requested_stream = stream
-            self._publish(BusFrame(self.number, self._fence, stream, REQUEST_STREAM))
+            self._publish(BusFrame(self.number, self._fencing_token, stream, REQUEST_STREAM))
 
     def _publish(self, frame: BusFrame) -> None:
         self._bus.publish(self._subject, encode_frame(frame))
@@ -99,11 +101,13 @@ class CoreLink:
     arrival in this process instead. Durations that an edge has measured are kept.
     """
 
-    def __init__(self, bus: Bus, shard: str, fence: int, shell: ShellPort, *, clock: TimeSource) -> None:
+    def __init__(
+        self, bus: Bus, shard: str, fencing_token: int, shell: ShellPort, *, clock: TimeSource
+    ) -> None:
         """Prepare the link of the core that leads a shard.
 
         shard: name of the shard
-        fence: fencing number of the core
+        fencing_token: fencing token of the core
         """
         self.edges: dict[int, RemoteEdge] = {}
         """Edges that have sent a frame and are not lost, by number."""
@@ -113,7 +117,7 @@ class CoreLink:
         self.subject = core_subject(shard)
         """Subject on which the core receives frames."""
         self._shard = shard
-        self._fence = fence
+        self._fencing_token = fencing_token
         self._shell = shell
         self._clock = clock
         self._now_ns = clock.now_ns
@@ -126,12 +130,12 @@ class CoreLink:
         try:
             frame = decode_frame(payload)
         except BadBusFrame as error:
-            log.warning("core %d: %s", self._fence, error)
+            log.warning("core %d: %s", self._fencing_token, error)
             return
-        if frame.fence > self._fence:
-            self.loss_reason = self.loss_reason or f"core {frame.fence} leads"
+        if frame.fencing_token > self._fencing_token:
+            self.loss_reason = self.loss_reason or f"core {frame.fencing_token} leads"
         elif not frame.edge:
-            if frame.fence == self._fence:
+            if frame.fencing_token == self._fencing_token:
                 self._last_core_frame_ns = self._now_ns()
         else:
             self._handle_frame(frame)
@@ -141,7 +145,9 @@ class CoreLink:
         edge.last_frame_ns = self._now_ns()
         new = frame.stream > edge.stream
         goes_on = frame.stream == edge.stream + 1 and frame.number == edge.incoming.number
-        if frame.fence != self._fence or (new and ((frame.number and not goes_on) or not frame.body)):
+        if frame.fencing_token != self._fencing_token or (
+            new and ((frame.number and not goes_on) or not frame.body)
+        ):
             edge.request_stream(frame.stream)
             return
         if new:
@@ -161,7 +167,7 @@ class CoreLink:
         edge = self.edges.get(number)
         if edge is None:
             subject = edge_subject(self._shard, number)
-            edge = self.edges[number] = RemoteEdge(self._bus, subject, number, self._fence)
+            edge = self.edges[number] = RemoteEdge(self._bus, subject, number, self._fencing_token)
         return edge
 
     def _submit(self, edge: RemoteEdge, messages: list[Upward]) -> None:
@@ -202,7 +208,7 @@ class CoreLink:
                 edge.last_frame_ns = max(edge.last_frame_ns, now - MAX_SILENCE_NS // 2)
         self._last_heartbeat_ns = now
         # The core receives its own heartbeat. If it does not, the bus is unavailable, and the edges are not lost.
-        self._bus.publish(self.subject, encode_frame(BusFrame(0, self._fence, 0, 0)))
+        self._bus.publish(self.subject, encode_frame(BusFrame(0, self._fencing_token, 0, 0)))
         if now - self._last_core_frame_ns > MAX_SILENCE_NS:
             self.loss_reason = self.loss_reason or "the bus is unavailable"
             return

@@ -69,8 +69,8 @@ class EdgeLink:
         """Subject on which the edge receives frames."""
         self.port: EdgePort | None = None
         """Edge of this link; None until it is set. It must answer `Resync` at once, by submitting `EdgeResynced`."""
-        self.fence = 0
-        """Fencing number of the core that leads; 0 before the first frame of a core."""
+        self.fencing_token = 0
+        """Fencing token of the core that leads; 0 before the first frame of a core."""
         self.is_synced = False
         """True while the core is heard and knows the clients of this edge."""
         self.resync_count = 0
@@ -118,7 +118,7 @@ class EdgeLink:
 
     def _begin_stream(self, client_list: EdgeResynced) -> None:
         """Begin a new stream: send the list of clients, then the messages that the core may have missed."""
-        if not self.fence:
+        if not self.fencing_token:
             return  # a core will ask again when there is one
         self._flush()
         now, resend_ns = self._now_ns(), self._resend_ns
@@ -143,7 +143,9 @@ class EdgeLink:
         if not pending or not self.is_synced:
             return
         for more, body in split_list(pending):
-            self._publish(BusFrame(self.number, self.fence, self._stream, self._sent_count, more, body))
+            self._publish(
+                BusFrame(self.number, self.fencing_token, self._stream, self._sent_count, more, body)
+            )
             self._sent_count += 1
 
     def _publish(self, frame: BusFrame) -> None:
@@ -166,12 +168,12 @@ class EdgeLink:
         except BadBusFrame as error:
             log.warning("edge %d: %s", self.number, error)
             return
-        if frame.fence < self.fence:
+        if frame.fencing_token < self.fencing_token:
             return  # from a core that lost its lease
-        if frame.fence > self.fence:
-            self._resync(f"core {frame.fence} leads", frame.fence, TAKEOVER_RESEND_NS)
+        if frame.fencing_token > self.fencing_token:
+            self._resync(f"core {frame.fencing_token} leads", frame.fencing_token, TAKEOVER_RESEND_NS)
         elif not self.is_synced:
-            self._resync(f"core {frame.fence} is back", frame.fence, RESEND_NS)
+            self._resync(f"core {frame.fencing_token} is back", frame.fencing_token, RESEND_NS)
         elif frame.stream == self._stream:  # otherwise it was sent before the core knew this stream
             self._handle_frame(frame)
             # Updated after `_handle_frame`, because a resync in it counts back from the previous frame.
@@ -179,26 +181,26 @@ class EdgeLink:
 
     def _handle_frame(self, frame: BusFrame) -> None:
         if frame.number == REQUEST_STREAM:
-            self._resync("the core asks who is connected", frame.fence, RESEND_NS)
+            self._resync("the core asks who is connected", frame.fencing_token, RESEND_NS)
             return
         try:
             messages = self._incoming.receive(frame)
         except BadBusFrame as error:
-            self._resync(str(error), frame.fence, None)
+            self._resync(str(error), frame.fencing_token, None)
             return
         if not messages:
             return
         if type(messages[0]) is Resync:
-            self._resync("the core has restarted", frame.fence, TAKEOVER_RESEND_NS)
+            self._resync("the core has restarted", frame.fencing_token, TAKEOVER_RESEND_NS)
             return
         self._deliver(messages)
 
-    def _resync(self, why: str, fence: int, resend_ns: int | None) -> None:
+    def _resync(self, why: str, fencing_token: int, resend_ns: int | None) -> None:
         log.info("edge %d: %s; sending its clients", self.number, why)
         if resend_ns is not None:
             self._unsent = []  # those that must be repeated are in _resend_buffer
             self.is_synced = False
-        self.fence = fence
+        self.fencing_token = fencing_token
         self._resend_ns = resend_ns
         self._deliver([Resync()])
 
@@ -229,5 +231,5 @@ class EdgeLink:
         if self.is_synced and now - self._last_frame_ns > MAX_SILENCE_NS:
             log.warning("edge %d: the core is silent; holding messages", self.number)
             self.is_synced = False
-        self._publish(BusFrame(self.number, self.fence, self._stream, self._sent_count))
+        self._publish(BusFrame(self.number, self.fencing_token, self._stream, self._sent_count))
         return HEARTBEAT_NS if self.is_synced else SEARCH_INTERVAL_NS

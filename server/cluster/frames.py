@@ -31,8 +31,8 @@ class BusFrame(Struct, frozen=True, array_like=True, gc=False):
 
     edge: int
     """Number of the edge; 0 in the heartbeats that a core sends to itself."""
-    fence: int
-    """Fencing number of the core; 0 while the edge knows none."""
+    fencing_token: int
+    """Fencing token of the core; 0 while the edge knows none."""
     stream: int
     """Number of the edge's stream, one higher with each resync."""
     number: int

@@ -1,7 +1,7 @@
 """Lease on the name of a server, so that only one process at a time writes the matches of that server.
 
-A process that acquires a name gets a fencing number, one higher than the previous holder's. The holder renews its
-lease while it runs, and releases it when it stops. Every transaction of the journal checks the number in the store
+A process that acquires a name gets a fencing token, one higher than the previous holder's. The holder renews its
+lease while it runs, and releases it when it stops. Every transaction of the journal checks the token in the store
 and locks it until the commit. A holder that was wrongly taken for dead can therefore write nothing more.
 
 Stored times come from the database: from the clock of PostgreSQL's machine, or with SQLite from this machine's clock.
@@ -36,13 +36,13 @@ class Lease(NamedTuple):
 
     name: str
     number: int
-    """Fencing number. Each acquisition of the name gets the next higher one."""
+    """Fencing token. Each acquisition of the name gets the next higher one."""
     seconds: float = LEASE_SECONDS
     """Time for which the lease is valid without renewal, in seconds."""
     since: float = 0.0
     """Time at which this process acquired the name, by the database's clock, in seconds since 1970.
 
-    The time differs for every holder, so it identifies this lease together with the number.
+    The time differs for every holder, so it identifies this lease together with the token.
     """
 
 
@@ -60,13 +60,13 @@ class LeaseHeld(StoreError):
         )
         self.name = name
         self.renewal = row.number, row.renewed
-        """Fencing number and time of the last renewal, in seconds since 1970. The pair changes with every renewal."""
+        """Fencing token and time of the last renewal, in seconds since 1970. The pair changes with every renewal."""
         self.left = min(max(row.until - row.at, 0.0), self.seconds)
         """Time until the lease expires, in seconds."""
 
 
 class LeaseLost(StoreError):
-    """Raised when another process has acquired the name. Writes under the old fencing number are refused."""
+    """Raised when another process has acquired the name. Writes under the old fencing token are refused."""
 
     def __init__(self, lease: Lease) -> None:
         super().__init__(
@@ -135,7 +135,7 @@ def try_acquire(
 ) -> Lease:
     """Acquire the lease on a name for `process`, in the caller's transaction.
 
-    expired: fencing number and renewal time of a lease that the caller has found to be expired, whatever the store says
+    expired: fencing token and renewal time of a lease that the caller has found to be expired, whatever the store says
     seconds: time for which the new lease is valid without renewal
 
     Raises LeaseHeld if another lease is valid and its holder is not known to have ended.
@@ -179,7 +179,7 @@ def try_acquire(
 
 
 def reacquire_lease(connection: sa.Connection, lease: Lease) -> Lease:
-    """Acquire a held name again under the next fencing number, so that all writes under the old number are refused.
+    """Acquire a held name again under the next fencing token, so that all writes under the old token are refused.
 
     If the outcome of the transaction is unknown, call the function again with the same lease. Raises LeaseLost if
     another process holds the name.

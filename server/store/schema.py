@@ -9,7 +9,7 @@ In the names of tables and columns, `event` has two meanings: the rows of `event
 `event` of any other table is the name of a tournament, a ladder, or the open pool.
 
 Servers of several names may share one PostgreSQL database. Ids of matches are globally unique. A server writes only
-under the fencing number of its lease (`server.store.lease`). All other code that reads before it writes uses
+under the fencing token of its lease (`server.store.lease`). All other code that reads before it writes uses
 `database.exclusive_transaction`.
 """
 
@@ -207,7 +207,7 @@ servers = sa.Table(  # leases: server.store.lease
     "servers",
     metadata,
     sa.Column("name", sa.String(64), primary_key=True),
-    sa.Column("number", sa.Integer, nullable=False),  # fencing number, which increases with every holder
+    sa.Column("number", sa.Integer, nullable=False),  # fencing token, which increases with every holder
     sa.Column(
         "host", sa.String(255), nullable=False
     ),  # this and the next three: the holder, as in server.processes.identity

@@ -139,7 +139,7 @@ class InvariantMonitor:
 
     def record_commit(self, process: SimulatedProcess, changes: JournalChanges, lease: Lease) -> None:
         """Record and check the changes that a server process has committed under `lease`."""
-        self._check_fence(process, lease.number - self.arena.journals[process].lease.number)
+        self._check_fencing_token(process, lease.number - self.arena.journals[process].lease.number)
         for row in changes.opened_matches:
             if row["match"] not in self.matches:
                 self.matches[row["match"]] = MatchAccount(terms_from_json(row["terms"]), self.arena.world.now)
@@ -148,26 +148,26 @@ class InvariantMonitor:
         for row in changes.closed_matches:
             self._check_close(row)
 
-    def record_write(self, process: SimulatedProcess, fence: int) -> None:
+    def record_write(self, process: SimulatedProcess, increase: int) -> None:
         """Check a transaction other than a commit of the journal, and the matches that it has counted in the tables.
 
-        fence: 1 if the transaction has taken the lease again, which raises its fencing number by 1; otherwise 0
+        increase: 1 if the transaction has taken the lease again, which raises its fencing token by 1; otherwise 0
         """
-        self._check_fence(process, fence)
+        self._check_fencing_token(process, increase)
         self._tables.compare_new_matches()
 
-    def _check_fence(self, process: SimulatedProcess, fence: int) -> None:
+    def _check_fencing_token(self, process: SimulatedProcess, increase: int) -> None:
         """Check that the writer holds the current lease.
 
-        fence: expected fencing number in the store, minus the number of the lease that the process's journal holds
+        increase: expected fencing token in the store, minus that of the lease that the process's journal holds
         """
         journal = self.arena.journals.get(process)
         if journal is None:
             return  # the name is being taken
-        number, held = self.arena.store.fencing_number(journal.lease.name), journal.lease.number + fence
+        token, held = self.arena.store.fencing_token(journal.lease.name), journal.lease.number + increase
         self.require_true(
-            number == held,
-            f"{process} wrote with fencing number {held}, although the store has number {number}",
+            token == held,
+            f"{process} wrote with fencing token {held}, although the store has token {token}",
         )
 
     def _check_append(self, name: str, seq: int, text: str) -> None:

@@ -48,7 +48,7 @@ class SimulatedStore:
         self.wrote: Callable[[SimulatedProcess, int], None] = lambda _process, _number: None
         """Function that is called with the process and a number after each transaction other than a commit.
 
-        The number is 1 if the transaction has taken the lease again, which raises the fencing number by 1; otherwise 0.
+        The number is 1 if the transaction has taken the lease again, which raises the fencing token by 1; otherwise 0.
         """
         self._name = f"file:/simulation-{SimulatedStore._count}?vfs=memdb"
         self._dice = world.random_generator("store")
@@ -117,8 +117,8 @@ class SimulatedStore:
         if self.away or process.stored_cut:
             raise sqlite3.OperationalError("unable to open database file")
 
-    def fencing_number(self, name: str) -> int:
-        """Return the current fencing number of the lease on a server's name; 0 if no server has taken it."""
+    def fencing_token(self, name: str) -> int:
+        """Return the current fencing token of the lease on a server's name; 0 if no server has taken it."""
         row = self.raw.execute("SELECT number FROM servers WHERE name = ?", (name,)).fetchone()
         return 0 if row is None else int(row[0])
 

@@ -134,7 +134,7 @@ def exchange() -> Iterator[SimulatedExchange]:
 
 def test_a_core_that_leads_no_more(exchange: SimulatedExchange) -> None:
     metrics = Metrics()
-    core, edge = NotingCore(exchange, fence=1), NotingEdge(exchange, 5)
+    core, edge = NotingCore(exchange, fencing_token=1), NotingEdge(exchange, 5)
     add_edge_metric(metrics, edge.link)
     exchange.world.run_for(SECOND)
     watch = Watch(metrics)
@@ -142,14 +142,14 @@ def test_a_core_that_leads_no_more(exchange: SimulatedExchange) -> None:
     core.process.kill()
     exchange.world.run_for(10 * SECOND)
     assert watch.fires("ArenaWithoutCore")
-    NotingCore(exchange, fence=2)
+    NotingCore(exchange, fencing_token=2)
     exchange.world.run_for(10 * SECOND)
     assert not watch.fires("ArenaWithoutCore")
 
 
 def test_an_edge_that_is_gone(exchange: SimulatedExchange) -> None:
     metrics = Metrics()
-    core, edges = NotingCore(exchange, fence=1), [NotingEdge(exchange, number) for number in (5, 6)]
+    core, edges = NotingCore(exchange, fencing_token=1), [NotingEdge(exchange, number) for number in (5, 6)]
     add_core_metric(metrics, core.link)
     exchange.world.run_for(SECOND)
     watch = Watch(metrics)

@@ -110,7 +110,7 @@ _OPENED = ("match", "event", "game", "maxie", "minnie", "terms", "started", "rat
 _SET = ", ".join(f"{name} = :{name}" for name in ("finished", *END_COLUMNS))
 
 REQUIRE_LEASE = "SELECT 1 FROM servers WHERE name = :server AND number = :number"
-"""Query that returns a row if the lease with this name and fencing number is held, and no row otherwise."""
+"""Query that returns a row if the lease with this name and fencing token is held, and no row otherwise."""
 OPEN_MATCH = (
     f"INSERT INTO matches ({', '.join(_OPENED)}, server)"  # noqa: S608  names of columns
     f" VALUES ({', '.join(f':{name}' for name in _OPENED)}, :server) ON CONFLICT DO NOTHING"

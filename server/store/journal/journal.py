@@ -88,7 +88,7 @@ class Journal:
         observe: Callable[[float], None],
     ) -> None:
         self.lease = lease
-        """Lease under which the journal writes. `load` may replace it with one that has a higher fencing number."""
+        """Lease under which the journal writes. `load` may replace it with one that has a higher fencing token."""
         self.lost = asyncio.Event()
         """Event that is set when another process has acquired the name. From then on, every write raises LeaseLost."""
         self.commits = 0

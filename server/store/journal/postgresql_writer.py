@@ -47,7 +47,7 @@ ON CONFLICT (number, seq) DO UPDATE SET event = excluded.event
 """
 """Statement that appends event rows to matches in progress. It appends no row if the lease is lost.
 
-Parameters: the lease's name and fencing number, then arrays of match ids, event numbers and events.
+Parameters: the lease's name and fencing token, then arrays of match ids, event numbers and events.
 """
 
 SAVE_RECORDS = """

@@ -51,7 +51,7 @@ _CLOSE = CLOSE_MATCH.format(
 def make_append_statement(rows: int) -> str:
     """Return the statement that appends `rows` event rows to matches in progress. It appends none if the lease is lost.
 
-    Parameters: the three values of each row (`EventRow`), then the lease's name twice and its fencing number. If the
+    Parameters: the three values of each row (`EventRow`), then the lease's name twice and its fencing token. If the
     rows were one parameter in JSON, SQLite would take twice as long.
     """
     return f"""

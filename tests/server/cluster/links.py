@@ -93,14 +93,14 @@ class NotingEdge:
 class NotingCore:
     """A core process: it lets everybody in, and keeps what it was given."""
 
-    def __init__(self, exchange: SimulatedExchange, fence: int) -> None:
-        self.process = SimulatedProcess(exchange.world, f"core {fence}")
+    def __init__(self, exchange: SimulatedExchange, fencing_token: int) -> None:
+        self.process = SimulatedProcess(exchange.world, f"core {fencing_token}")
         self.bus = SimulatedBus(exchange, self.process)
         self.given: list[Upward] = []
         self.gone: list[int] = []
         self.ports: dict[int, EdgePort] = {}
         self.clients: set[int] = set()
-        self.link = CoreLink(self.bus, "serve", fence, self, clock=self.process.clock)
+        self.link = CoreLink(self.bus, "serve", fencing_token, self, clock=self.process.clock)
         self.process.start(self._main())
 
     async def _main(self) -> None:

@@ -27,7 +27,7 @@ def exchange() -> Iterator[SimulatedExchange]:
 
 def synced_pair(exchange: SimulatedExchange, number: int = 5) -> tuple[NotingEdge, NotingCore, int]:
     """Return an edge in sync with a core, and a client there."""
-    core, edge = NotingCore(exchange, fence=1), NotingEdge(exchange, number)
+    core, edge = NotingCore(exchange, fencing_token=1), NotingEdge(exchange, number)
     exchange.world.run_for(SECOND)
     client = edge.request("anna")
     exchange.world.run_for(SECOND)
@@ -126,7 +126,10 @@ def test_after_any_losses_repeats_and_delays_both_sides_agree_who_is_connected(s
 
 def lose_repeat_and_delay(exchange: SimulatedExchange) -> None:
     dice = exchange.world.random_generator("test")
-    core, edges = NotingCore(exchange, fence=1), [NotingEdge(exchange, number) for number in (3, 4, 5)]
+    core, edges = (
+        NotingCore(exchange, fencing_token=1),
+        [NotingEdge(exchange, number) for number in (3, 4, 5)],
+    )
     exchange.world.run_for(SECOND)
     exchange.loss, exchange.repeats, exchange.strays = 0.1, 0.1, 0.1
     for step in range(300):
@@ -193,7 +196,7 @@ def test_while_the_core_is_dead_an_edge_holds_what_is_said_for_the_next_one(
     edge.leave(other)
     late = edge.request("carl")
     exchange.world.run_for(SECOND)
-    new = NotingCore(exchange, fence=2)
+    new = NotingCore(exchange, fencing_token=2)
     exchange.world.run_for(SECOND)
     assert edge.in_sync()
     assert next(type(each) for each in new.given) is EdgeResynced
@@ -205,7 +208,7 @@ def test_while_the_core_is_dead_an_edge_holds_what_is_said_for_the_next_one(
 def test_a_new_core_is_in_sync_within_a_beat(exchange: SimulatedExchange) -> None:
     edge, core, client = synced_pair(exchange)
     core.process.kill()
-    new = NotingCore(exchange, fence=2)
+    new = NotingCore(exchange, fencing_token=2)
     exchange.world.run_for(HEARTBEAT_NS + 10 * MS)
     assert edge.in_sync()
     assert client in new.clients
@@ -218,7 +221,7 @@ def test_a_frozen_core_that_believes_it_leads_is_not_heard_and_learns_it(exchang
     edge, core, client = synced_pair(exchange)
     core.process.freeze()
     exchange.world.run_for(2 * SECOND)
-    new = NotingCore(exchange, fence=2)
+    new = NotingCore(exchange, fencing_token=2)
     exchange.world.run_for(SECOND)
     assert client in new.clients
     core.process.thaw()
@@ -231,9 +234,9 @@ def test_a_frozen_core_that_believes_it_leads_is_not_heard_and_learns_it(exchang
     assert not core.gone, "a core that stood still asks nobody to go"
 
 
-def test_every_edge_follows_the_core_with_the_higher_fencing_number(exchange: SimulatedExchange) -> None:
+def test_every_edge_follows_the_core_with_the_higher_fencing_token(exchange: SimulatedExchange) -> None:
     edges = [NotingEdge(exchange, number) for number in (5, 6, 7)]
-    old, new = NotingCore(exchange, fence=3), NotingCore(exchange, fence=4)
+    old, new = NotingCore(exchange, fencing_token=3), NotingCore(exchange, fencing_token=4)
     exchange.world.run_for(SECOND)
     clients = {edge.request("anna") for edge in edges}
     exchange.world.run_for(SECOND)
@@ -296,7 +299,7 @@ def test_a_core_that_cannot_hear_the_bus_gives_up_and_takes_no_edge_for_gone(
     exchange.world.run_for(MAX_SILENCE_NS + 2 * HEARTBEAT_NS)
     assert core.link.loss_reason == "the bus is unavailable"
     assert not core.gone
-    new = NotingCore(exchange, fence=2)
+    new = NotingCore(exchange, fencing_token=2)
     exchange.world.run_for(SECOND)
     assert client in new.clients
     assert edge.in_sync()
@@ -323,7 +326,7 @@ def test_held_messages_are_bounded_in_number_and_time(exchange: SimulatedExchang
     for number in range(MAX_RESENT_MESSAGES + 10):
         edge.say(client, number)
     assert edge.link.dropped_count == 11
-    new = NotingCore(exchange, fence=2)
+    new = NotingCore(exchange, fencing_token=2)
     exchange.world.run_for(SECOND)
     assert new.heard() == list(range(10, MAX_RESENT_MESSAGES + 10))
 
@@ -336,7 +339,7 @@ def test_a_list_larger_than_a_message_may_be_crosses_in_pieces(exchange: Simulat
     assert len(edge.connected) == 12_001
     carried = exchange.carried
     core.process.kill()
-    new = NotingCore(exchange, fence=2)
+    new = NotingCore(exchange, fencing_token=2)
     exchange.world.run_for(HEARTBEAT_NS + 10 * MS)
     (here,) = new.of(EdgeResynced)
     assert len(here.clients) == 12_001
