@@ -464,13 +464,10 @@ class Events:
         if not away:
             self._due_times.pop(key, None)
             bots = [lobby.bots[name] for name in names]
-            weight = lobby.count_slots(*bots)
-            load = self._matches.load
-            if not all(bot.is_free for bot in bots) or (
-                weight and load and load + weight > lobby.settings.concurrency
-            ):
+            load = lobby.match_load(*bots)
+            if not (all(bot.is_free for bot in bots) and lobby.has_room(load, self._matches.load)):
                 return False
-            self._begin_match(event, pairing, weight)
+            self._begin_match(event, pairing, load)
             return True
         since = self._due_times.setdefault(key, lobby.now)
         until = {name: self._forfeit_time(event, name, since) for name in away}
@@ -499,10 +496,10 @@ class Events:
             due_time if bot is None or bot.client is not None else max(due_time, bot.disconnect_time)
         )
 
-    def _begin_match(self, event: Event, pairing: Pairing, weight: int = 0) -> None:
+    def _begin_match(self, event: Event, pairing: Pairing, load: int = 0) -> None:
         match = event.start_match(pairing)
         self._event_by_match[match] = event
-        self._matches.open_match(self._make_terms(event, pairing, match), event=True, weight=weight)
+        self._matches.open_match(self._make_terms(event, pairing, match), event=True, load=load)
 
     def _make_terms(self, event: Event, pairing: Pairing, match: str) -> Terms:
         plan, pair = event.plan, pairing.pair

@@ -119,7 +119,7 @@ class HouseEngines:
             # Only guests' matches have this time limit, so it shows that the opponent was a guest.
             self._queue.resume(terms.match, Requester(opponent, terms.total_ms == MAX_GUEST_TOTAL_MS))
 
-    def count_slots(self, terms: Terms) -> int:
+    def match_load(self, terms: Terms) -> int:
         """Return the part of `CoreSettings.concurrency` that a resumed match takes up.
 
         This is 1 or, with `by_threads`, the number of its search threads; 0 if no house engine plays in it.

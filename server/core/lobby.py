@@ -143,7 +143,7 @@ class Lobby:
         for bot in self.list_connected_bots():
             self.mark_changed(bot)
 
-    def count_slots(self, *bots: LobbyBot) -> int:
+    def match_load(self, *bots: LobbyBot) -> int:
         """Return the part of `CoreSettings.concurrency` that a match of these bots takes up.
 
         This is 1 or, with `by_threads`, the number of its search threads; 0 if no bot runs on the server's own machine.
@@ -153,6 +153,13 @@ class Lobby:
         if not self.settings.by_threads:
             return min(1, len(local))
         return max(((bot.engine.threads if bot.engine else None) or 1 for bot in local), default=0)
+
+    def has_room(self, match_load: int, load: int) -> bool:
+        """Return True if a match of load `match_load` may begin while the matches in progress have the load `load`.
+
+        A match alone may exceed `CoreSettings.concurrency`, or one with more threads could never begin.
+        """
+        return match_load == 0 or load == 0 or load + match_load <= self.settings.concurrency
 
     # arrival
 

@@ -98,11 +98,11 @@ class Matches:
 
     # start
 
-    def open_match(self, terms: Terms, *, event: bool = False, weight: int = 0) -> None:
+    def open_match(self, terms: Terms, *, event: bool = False, load: int = 0) -> None:
         """Begin a match. A match that cannot be set up is void.
 
-        event   True if an event requested the match
-        weight  part of `CoreSettings.concurrency` that an event match takes up; computed for any other match
+        event  True if an event requested the match
+        load   part of `CoreSettings.concurrency` that an event match takes up; computed for any other match
         """
         lobby = self._lobby
         bots = self._find_bots(terms)
@@ -111,9 +111,9 @@ class Matches:
         start_time = lobby.wall_time()
         lobby.effects.append(OpenMatch(terms, start_time))
         if not event:
-            weight = lobby.count_slots(*bots.values())
+            load = lobby.match_load(*bots.values())
         try:
-            room = Room(terms, bots, start_time, lobby, weight=weight, event=event)
+            room = Room(terms, bots, start_time, lobby, load=load, event=event)
         except Exception as error:  # noqa: BLE001  a user's own game may raise anything
             self._close_as_void(terms, bots.values(), start_time, error)
             return
@@ -133,7 +133,7 @@ class Matches:
 
     def _add_room(self, room: Room) -> None:
         self.rooms[room.terms.match] = room
-        self.load += room.weight
+        self.load += room.load
         for player, bot in room.bots.items():
             bot.take_seat(room.terms.match, player)
             self._lobby.mark_changed(bot)
@@ -219,7 +219,7 @@ class Matches:
         lobby.effects.extend((CloseMatch(record, room.terms.rated), MatchFinished(record)))
         del self.rooms[match]
         lobby.deadlines.cancel(room.key)
-        self.load -= room.weight
+        self.load -= room.load
         self._house.end_match(match)
         for bot in room.bots.values():
             bot.leave_seat(match, lobby.now)
@@ -268,8 +268,8 @@ class Matches:
         event = terms.event != OPEN_EVENT and (pool is None or terms.event != pool.event)
         bots = self._find_bots(terms)
         try:
-            weight = self._house.count_slots(terms)
-            room = Room(terms, bots, unfinished.started, self._lobby, weight=weight, event=event)
+            load = self._house.match_load(terms)
+            room = Room(terms, bots, unfinished.started, self._lobby, load=load, event=event)
             room.replay(unfinished)
         except Exception as error:  # noqa: BLE001  a user's own game may raise anything
             self._close_as_void(terms, bots.values(), unfinished.started, error)

@@ -173,7 +173,7 @@ class Matchmaker:
             return []
         matches, blocked = self._choose_matches(pool, self.waiting_names, load)
         if blocked:
-            # Bots on other machines need no slot on this one and do not wait for one.
+            # Bots on other machines need no room on this one and do not wait for it.
             remote = [name for name, bot in self._waiting_bots.items() if not bot.local]
             matches += self._choose_matches(pool, remote, load)[0]
         if matches:
@@ -181,7 +181,7 @@ class Matchmaker:
         return matches
 
     def _choose_matches(self, pool: Pool, names: Sequence[str], load: int) -> tuple[list[Terms], bool]:
-        """Return the terms of the next matches of `names`, and True if one waits for a slot on this machine."""
+        """Return the terms of the next matches of `names`, and True if one waits for room on this machine."""
         lobby = self._lobby
         games = {name: self._playable_games(pool, self._waiting_bots[name]) for name in names}
         pairs = choose_pairs(
@@ -196,16 +196,13 @@ class Matchmaker:
         matches: list[Terms] = []
         blocked = False
         for pair in pairs:
-            weight = lobby.count_slots(*(self._waiting_bots[name] for name in pair))
+            match_load = lobby.match_load(*(self._waiting_bots[name] for name in pair))
             # A match that waits blocks later ones on this machine: otherwise it might never get room for its threads.
-            blocked = blocked or (weight > 0 and not self._has_free_slots(weight, load))
-            if not (weight and blocked):
-                load += weight
+            blocked = blocked or not lobby.has_room(match_load, load)
+            if not (match_load and blocked):
+                load += match_load
                 matches.append(self._make_terms(pool, pair, games))
         return matches, blocked
-
-    def _has_free_slots(self, weight: int, load: int) -> bool:
-        return load == 0 or load + weight <= self._lobby.settings.concurrency
 
     def _find_rating(self, game: AnyGame, name: str) -> float:
         return self._waiting_bots[name].rating_in(game.name)

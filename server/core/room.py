@@ -48,18 +48,18 @@ class Room:
         start_time: str,
         lobby: Lobby,
         *,
-        weight: int,
+        load: int,
         event: bool,
     ) -> None:
         """Set up a match that has not begun. Raises games.core.GameError, and any error of a user's own game.
 
-        weight  part of `CoreSettings.concurrency` that the match takes up
-        event   True if an event requested the match; False for matches of the pool and of challenges
+        load   part of `CoreSettings.concurrency` that the match takes up
+        event  True if an event requested the match; False for matches of the pool and of challenges
         """
         self.terms = terms
         self.bots = bots
         self.started = start_time
-        self.weight = weight
+        self.load = load
         self.event = event
         self.referee = Referee(terms)
         self.public_view = PublicView(terms, self.referee, lobby.settings.thinking)
