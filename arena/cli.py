@@ -43,9 +43,9 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "season": ("arena.server.commands.season", "Close seasons of ratings, and show closed ones."),
         "invite": ("arena.server.commands.invite", "Create links with which people register bots."),
         "token": ("arena.server.commands.token", "Create, list, rotate and revoke tokens."),
-        "owner": ("arena.server.commands.people", "List, hide and ban the owners of bots."),
+        "owner": ("arena.server.commands.owners", "List, hide and ban the owners of bots."),
         "rename": (
-            "arena.server.commands.people",
+            "arena.server.commands.owners",
             "Rename a bot with its token, ratings, records and logs.",
         ),
         "kick": (
@@ -58,7 +58,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         ),
         "notice": ("arena.server.commands.directives", "Send a notice to all bots and to the page."),
         "forget": (
-            "arena.server.commands.people",
+            "arena.server.commands.owners",
             "Delete a name's token, sessions and logs, and rename its records.",
         ),
     },

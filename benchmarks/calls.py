@@ -45,7 +45,7 @@ from benchmarks.kit.results import print_faults
 from benchmarks.kit.script import MAP, make_script
 
 # Work at fixed intervals must not be counted as part of a request.
-loop_lag.INTERVAL_NS = 10**12
+loop_lag.MEASURE_INTERVAL_NS = 10**12
 OURS = str(Path(arena.__file__).parent)
 TIMES = 40
 """Number of requests of each kind. The figure for a function is the median of its calls in these requests."""

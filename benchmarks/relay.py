@@ -22,7 +22,7 @@ from arena.server.edge.interpreter import tune_interpreter
 from arena.server.edge.limits import PRIVATE_LIMITS
 from arena.server.edge.session import ADMITTED, BINARY, SeatState, Session
 from arena.server.metrics import Metrics
-from arena.server.ports import Upward
+from arena.server.ports import MessageToCore
 
 TURN, ANSWER = 0x81, 0x82
 """First byte of the payload of a turn and of an answer, by which bots tell these two messages apart."""
@@ -34,7 +34,7 @@ LIMITS = replace(PRIVATE_LIMITS, hello_seconds=60.0)
 class NullCore:
     """Core that ignores all messages of its edge."""
 
-    def submit(self, message: Upward) -> None:
+    def submit(self, message: MessageToCore) -> None:
         """Drop a message: a relay has no clients."""
 
 

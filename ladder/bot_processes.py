@@ -90,11 +90,11 @@ class BotProcesses:
                     raise BotRefused(f"bot {bot}: {process.refusal}")
 
     async def wait_connected(self) -> None:
-        """Wait until every process has connected or failed, but no longer than the restart policy's `settle`.
+        """Wait until every process has connected or failed, but no longer than the restart policy's `settle_seconds`.
 
         Raises BotRefused if a bot cannot be started.
         """
-        with anyio.move_on_after(self._restart_policy.settle):
+        with anyio.move_on_after(self._restart_policy.settle_seconds):
             self.check()
             while any(process.state is BotState.STARTING for process in self._all_processes()):
                 await self._event.wait()

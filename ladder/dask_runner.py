@@ -179,7 +179,7 @@ class ClusterRunner:
             for match, pairing in pairings
         }
         limit = MAX_WORKERS_PER_PAIR * (
-            self._restart_policy.settle
+            self._restart_policy.settle_seconds
             + sum(map(max_match_seconds, each_terms.values()))
             + terms.slack_seconds
         )

@@ -98,7 +98,7 @@ class EventRunner:
         host, stored_ladder = self._host, self._stored_ladder
         self._on_open(host.url)
         before = list(stored_ladder.plan.get("bots", ()))
-        awaited = ", ".join(before) if before else f"{external.bots} bots or more"
+        awaited = ", ".join(before) if before else f"{external.min_bots} bots or more"
         self._observer.show_notice(f"waiting for {awaited} at {host.url}")
         host.set_event(stored_ladder.event, None)
         try:

@@ -33,15 +33,15 @@ class ExternalBotSettings:
 
     host: str
     port: int
-    bots: int
+    min_bots: int
     """Number of bots for which the ladder waits; it also accepts more."""
-    wait: float = 60
+    wait_seconds: float = 60
     """Maximum number of seconds to wait for the bots."""
-    settle: float = 5
-    """Number of seconds without a new bot after which the ladder begins, once `bots` are connected."""
-    away: float = 30
+    settle_seconds: float = 5
+    """Number of seconds without a new bot after which the ladder begins, once `min_bots` are connected."""
+    max_away_seconds: float = 30
     """Number of seconds without a connection after which a bot is lost."""
-    silent_matches: int = 2
+    max_silent_matches: int = 2
     """Number of consecutive matches without any move after which a bot is lost."""
 
 
@@ -130,7 +130,7 @@ class ExternalBots:
         """Release the bot after a match. The arguments are as in `ladder.bot_pool.BotPool`."""
         self.release(name)
         if answered is not None:
-            self._bots[bot].record_match(self._settings.silent_matches, answered=answered)
+            self._bots[bot].record_match(self._settings.max_silent_matches, answered=answered)
         self._notify_changed()
 
     def announced_threads(self, bot: str) -> int:
@@ -167,7 +167,7 @@ class ExternalBots:
             connected = _connected_bots(self._host, self._game)
             now = self._clock.now()
             for name, bot in self._bots.items():
-                bot.record_presence(now, self._settings.away, is_connected=name in connected)
+                bot.record_presence(now, self._settings.max_away_seconds, is_connected=name in connected)
             self._notify_changed()
             # There is no event when a bot leaves; its match, if it has one, ends by its own deadlines.
             with anyio.move_on_after(1):
@@ -187,14 +187,14 @@ async def gather_bots(
     disconnected. Raises TooFewBots if fewer than two connected.
     """
     connected: set[str] = set()
-    with anyio.move_on_after(settings.wait):
-        while not (connected >= set(names) if names else len(connected) >= settings.bots):
+    with anyio.move_on_after(settings.wait_seconds):
+        while not (connected >= set(names) if names else len(connected) >= settings.min_bots):
             connected = await _wait_for_other_bots(host, game, connected)
-    with anyio.move_on_after(settings.wait):
+    with anyio.move_on_after(settings.wait_seconds):
         while (
             not names
-            and len(connected) >= settings.bots
-            and (more := await _new_bots(host, game, connected, settings.settle))
+            and len(connected) >= settings.min_bots
+            and (more := await _new_bots(host, game, connected, settings.settle_seconds))
         ):
             connected |= more
     connected |= _connected_bots(host, game)
@@ -202,9 +202,9 @@ async def gather_bots(
     if names:
         connected &= set(names)
         if away := set(names) - connected:
-            missed = f"these bots of the event did not connect within {settings.wait:g} s: {', '.join(sorted(away))}"
-    elif len(connected) < settings.bots:
-        missed = f"{len(connected)} of {settings.bots} bots connected within {settings.wait:g} s"
+            missed = f"these bots of the event did not connect within {settings.wait_seconds:g} s: {', '.join(sorted(away))}"
+    elif len(connected) < settings.min_bots:
+        missed = f"{len(connected)} of {settings.min_bots} bots connected within {settings.wait_seconds:g} s"
     if len(connected) < MIN_BOTS:
         if names:
             raise TooFewBots(
@@ -213,7 +213,7 @@ async def gather_bots(
         raise TooFewBots(f"{missed}: {', '.join(sorted(connected)) or 'none'}")
     bots = {name: ExternalBot() for name in names or connected}
     for name, bot in bots.items():
-        bot.record_presence(clock.now(), settings.away, is_connected=name in connected)
+        bot.record_presence(clock.now(), settings.max_away_seconds, is_connected=name in connected)
     return ExternalBots(host, game, settings, bots, _clock=clock, missing_bots_text=missed)
 
 

@@ -151,7 +151,7 @@ async def _claim_or_notify_bots(
         except CannotResume:
             if external is not None:
                 observer.show_notice(
-                    f"the event cannot be resumed: waiting at {host.url} to tell {external.bots} bots so"
+                    f"the event cannot be resumed: waiting at {host.url} to tell {external.min_bots} bots so"
                 )
                 await wait_without_playing(host, ladder.plan.game, external)
             raise

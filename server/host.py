@@ -111,14 +111,14 @@ def make_core_settings(
         grace_ms=round(1000 * matches.grace_seconds),
         message_bytes=limits.message_bytes,
         matches_per_bot=limits.matches_per_bot,
-        watched=limits.watched,
-        open_challenges=limits.open_challenges,
+        max_watched_matches=limits.watched,
+        max_open_challenges=limits.open_challenges,
         challenge_ms=round(1000 * limits.challenge_seconds),
         answer_ms=round(1000 * matches.answer_seconds),
-        territories=limits.territories,
+        max_territories=limits.territories,
         pool=pool,
         concurrency=settings.pool.concurrency or len(usable_cores()),
-        by_threads=not settings.pool.concurrency,
+        counts_threads=not settings.pool.concurrency,
         adjudication=matches.adjudication,
         thinking=matches.thinking,
         house=tuple(house.engines),
@@ -232,7 +232,7 @@ class CoreHost:
         await self._shell_ended.wait()
 
     def reconfigure(self, pool: Pool | None) -> None:
-        """Apply `self.settings` after a change of values in it. `settings.RELOADED` lists the keys that may change.
+        """Apply `self.settings` after a change of values in it. `settings.RELOADABLE_KEYS` lists the keys that may change.
 
         Edges need no call, because they read their limits at each use.
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from arena.clock import TimeSource
 
-INTERVAL_NS = 20_000_000
+MEASURE_INTERVAL_NS = 20_000_000
 """Time between two measurements, in ns."""
 STALL_NS = 50_000_000
 """Lag of the event loop above which the process counts as stalled, in ns."""
@@ -50,8 +50,8 @@ class LoopLag:
     def start(self) -> None:
         """Start measuring, unless the lag is already measured."""
         if self._timer is None:
-            self.due = self._clock.now_ns() + INTERVAL_NS
-            self._timer = self._clock.call_later(INTERVAL_NS / 1e9, self._measure)
+            self.due = self._clock.now_ns() + MEASURE_INTERVAL_NS
+            self._timer = self._clock.call_later(MEASURE_INTERVAL_NS / 1e9, self._measure)
 
     def stop(self) -> None:
         """Stop measuring."""

@@ -32,16 +32,16 @@ class Resync(Struct, frozen=True, tag="resync"):
     """Request of the core to an edge to list its connected clients. The edge answers with `EdgeResynced`."""
 
 
-Upward = AdmissionRequest | MessageReceived | ClientDisconnected | TurnSent | EdgeResynced
+MessageToCore = AdmissionRequest | MessageReceived | ClientDisconnected | TurnSent | EdgeResynced
 """Messages from an edge to the core."""
-Downward = SendToClient | CloseClient | Publish | Resync
+MessageToEdge = SendToClient | CloseClient | Publish | Resync
 """Messages from the core to an edge."""
 
 
 class CorePort(Protocol):
     """Interface through which an edge reaches the core."""
 
-    def submit(self, message: Upward) -> None:
+    def submit(self, message: MessageToCore) -> None:
         """Accept a message without waiting. Messages are handled in the order of the calls."""
         ...
 
@@ -49,6 +49,6 @@ class CorePort(Protocol):
 class EdgePort(Protocol):
     """Interface through which the core reaches an edge."""
 
-    def deliver(self, messages: Sequence[Downward]) -> None:
+    def deliver(self, messages: Sequence[MessageToEdge]) -> None:
         """Deliver messages to the edge and its clients, in order, without waiting."""
         ...

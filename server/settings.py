@@ -235,14 +235,14 @@ class ArenaSettings(Struct, kw_only=True, forbid_unknown_fields=True):
         setattr(getattr(self, section), name, value)
 
 
-TYPES: Mapping[str, Any] = {
+SETTING_TYPES: Mapping[str, Any] = {
     f"{section.name}.{each.name}": each.type
     for section in fields(ArenaSettings)
     for each in fields(section.type)
 }
 """Annotated type of each setting, with its range and description, by the setting's key, such as `server.port`."""
 
-RELOADED = frozenset(
+RELOADABLE_KEYS = frozenset(
     {
         "server.drain_seconds",
         "matches.adjudicate",

@@ -185,7 +185,7 @@ def test_bad_input_is_told_in_one_line(
         (tmp_path / name).write_text(text)
     monkeypatch.chdir(tmp_path)
     # Beside a load a bot may need longer to say what is wrong than matches wait for bots, and then a line more is told.
-    patient = partial(RestartPolicy, start=START_SECONDS, settle=START_SECONDS)
+    patient = partial(RestartPolicy, start_seconds=START_SECONDS, settle_seconds=START_SECONDS)
     monkeypatch.setattr(bot_processes, "RestartPolicy", patient)
     monkeypatch.setattr(hosting, "HousePlan", partial(HousePlan, restart_policy=patient()))
     words = [word.replace("PORT", str(taken_port)).replace("CLOSED", str(closed_port)) for word in words]

@@ -1,4 +1,4 @@
-"""Checks of a bot. Each plays scripted matches (scenes) with it, and raises ProtocolFault if it violates PROTOCOL.md.
+"""Checks of a bot. Each plays scripted matches with it, and raises ProtocolFault if it violates PROTOCOL.md.
 
 The first line of a check's docstring is its requirement, which users see.
 """
@@ -19,9 +19,9 @@ from arena.maps.game_on_map import has_maps, make_game_on_map
 from arena.protocol.codes import Code
 from arena.protocol.messages import Error
 from arena.protocol.timecontrol import TimeControl
-from arena.server.check.peer import BotConnection, ProtocolFault
-from arena.server.check.scene import ScriptedMatch
-from arena.server.check.stage import ScriptedServer
+from arena.server.check.bot_connection import BotConnection, ProtocolFault
+from arena.server.check.scripted_match import ScriptedMatch
+from arena.server.check.scripted_server import ScriptedServer
 
 QUICK_CONTROL = TimeControl(100, per_move=True)
 """Time control of the checks that do not test time."""
@@ -30,9 +30,9 @@ SLOW_CONTROL = TimeControl(2000, per_move=True)
 GENEROUS_MARGIN_MS = 5000
 """Network margin in ms of the checks that do not test time. Only a bot that hangs exceeds it."""
 SMALL_MAP, LONG_MAP = "path4", "ring:30"
-"""Map of ordinary scenes, and map of the long match, on which a random match takes hundreds of plies."""
-SCENE_MOVES = 8
-"""Maximum number of moves that the bot plays in an ordinary scene."""
+"""Map of ordinary matches, and map of the long match, on which a random match takes hundreds of plies."""
+MATCH_MOVES = 8
+"""Maximum number of moves that the bot plays in an ordinary match."""
 LONG_MATCH_PLIES = 300
 """Number of random plies before the bot's first turn in a long match."""
 AWAY_SECONDS = 0.5
@@ -54,7 +54,7 @@ RUSH_SECONDS, MAX_RECONNECTS = 1.0, 8
 class CheckContext:
     """Bot under test, with the limits that all checks share."""
 
-    stage: ScriptedServer
+    server: ScriptedServer
     tiny_time_control: TimeControl
     margin_ms: int
     """Network margin in ms, which `check_tiny_clock` adds to `tiny_time_control`."""
@@ -62,7 +62,7 @@ class CheckContext:
     @property
     def supported_games(self) -> list[str]:
         """Names of the known games that the bot plays, according to its hello; all games before the first hello."""
-        hello = self.stage.hello
+        hello = self.server.hello
         return [name for name in CATALOGUE.names() if hello is None or not hello.games or name in hello.games]
 
     def make_game(self, name: str = "", map_: str = SMALL_MAP) -> AnyGame:
@@ -73,10 +73,10 @@ class CheckContext:
         name = name or self.supported_games[0]
         if not has_maps(name):
             return make_game_on_map(name)
-        maps = self.stage.hello.maps if self.stage.hello else []
+        maps = self.server.hello.maps if self.server.hello else []
         return make_game_on_map(name, maps[0] if maps and map_ not in maps else map_)
 
-    def make_scene(
+    def make_match(
         self, peer: BotConnection, game: AnyGame | None = None, seat: Player = Player.MAXIE
     ) -> ScriptedMatch:
         """Return a scripted match that does not test time. `game`: None for the bot's first game."""
@@ -89,7 +89,7 @@ Check = Callable[[CheckContext], Awaitable[None]]
 
 async def check_handshake(context: CheckContext) -> None:
     """The bot must connect with the subprotocol, send hello first, and wait for the welcome."""
-    await context.stage.connect_bot()
+    await context.server.connect_bot()
     if not context.supported_games:
         raise ProtocolFault(
             f"hello.games must be empty, or name at least one of {', '.join(CATALOGUE.names())}"
@@ -98,105 +98,105 @@ async def check_handshake(context: CheckContext) -> None:
 
 async def check_play(game: str, seat: Player, context: CheckContext) -> None:
     """The bot must play a match in the given seat."""
-    scene = context.make_scene(await context.stage.connect_bot(), context.make_game(game), seat)
-    await scene.begin()
-    await scene.play_up_to(SCENE_MOVES)
-    await scene.expect_silence(SETTLE_SECONDS)
+    match = context.make_match(await context.server.connect_bot(), context.make_game(game), seat)
+    await match.begin()
+    await match.play_up_to(MATCH_MOVES)
+    await match.expect_silence(SETTLE_SECONDS)
 
 
 async def check_repeated(context: CheckContext) -> None:
     """The bot must answer repeated starts, turns and receipts in the same way, or not at all."""
-    scene = context.make_scene(await context.stage.connect_bot())
-    await scene.begin()
-    await scene.peer.send(scene.start_message)
-    await scene.send_turn()
-    await scene.send_turn()
-    await scene.receive_move()
-    await scene.expect_silence(SETTLE_SECONDS)
-    await scene.play_exchange()
-    await scene.send_end()
-    await scene.send_end()
+    match = context.make_match(await context.server.connect_bot())
+    await match.begin()
+    await match.peer.send(match.start_message)
+    await match.send_turn()
+    await match.send_turn()
+    await match.receive_move()
+    await match.expect_silence(SETTLE_SECONDS)
+    await match.play_exchange()
+    await match.send_end()
+    await match.send_end()
     await check_play(context.supported_games[0], Player.MAXIE, context)
 
 
 async def check_out_of_date(context: CheckContext) -> None:
     """The bot must not answer a turn already played, or the end of an unknown match."""
-    scene = context.make_scene(await context.stage.connect_bot())
-    await scene.begin()
-    await scene.play_exchange()
-    await scene.play_exchange()
-    await scene.peer.send(scene.turn_message(0))
-    other = context.make_scene(scene.peer)
+    match = context.make_match(await context.server.connect_bot())
+    await match.begin()
+    await match.play_exchange()
+    await match.play_exchange()
+    await match.peer.send(match.turn_message(0))
+    other = context.make_match(match.peer)
     await other.send_end()
-    await scene.expect_silence(SETTLE_SECONDS)
-    await scene.play_exchange()
-    await scene.send_end()
+    await match.expect_silence(SETTLE_SECONDS)
+    await match.play_exchange()
+    await match.send_end()
 
 
 async def check_unknown_types(context: CheckContext) -> None:
     """The bot must ignore messages of unknown types."""
-    scene = context.make_scene(await context.stage.connect_bot())
-    weather = {"type": "x-weather", "match": scene.match, "sky": ["blue", None, {"sun": 1.5}]}
-    await scene.peer.send_data(weather)
-    await scene.begin()
-    await scene.peer.send_data(weather)
-    await scene.send_turn()
-    await scene.peer.send_data(weather)
-    await scene.receive_move()
-    await scene.send_end()
+    match = context.make_match(await context.server.connect_bot())
+    weather = {"type": "x-weather", "match": match.match, "sky": ["blue", None, {"sun": 1.5}]}
+    await match.peer.send_data(weather)
+    await match.begin()
+    await match.peer.send_data(weather)
+    await match.send_turn()
+    await match.peer.send_data(weather)
+    await match.receive_move()
+    await match.send_end()
     await check_play(context.supported_games[0], Player.MAXIE, context)
 
 
 async def check_unknown_fields(context: CheckContext) -> None:
     """The bot must ignore unknown fields in all messages."""
-    scene = context.make_scene(await context.stage.connect_bot())
-    await scene.begin(x_colour="green")
-    await scene.play_exchange(x_colour=["green"], x_size={"wide": True})
-    await scene.send_end(x_colour=None)
+    match = context.make_match(await context.server.connect_bot())
+    await match.begin(x_colour="green")
+    await match.play_exchange(x_colour=["green"], x_size={"wide": True})
+    await match.send_end(x_colour=None)
     await check_play(context.supported_games[0], Player.MAXIE, context)
 
 
 async def check_unknown_errors(context: CheckContext) -> None:
     """The bot must continue after an error that is not fatal, whatever its code."""
-    scene = context.make_scene(await context.stage.connect_bot())
-    await scene.begin()
-    await scene.peer.send(Error(Code.RATE_LIMITED, "too many messages (sent by a check)"))
-    await scene.peer.send_data(
+    match = context.make_match(await context.server.connect_bot())
+    await match.begin()
+    await match.peer.send(Error(Code.RATE_LIMITED, "too many messages (sent by a check)"))
+    await match.peer.send_data(
         {"type": "error", "code": "x_later", "detail": "of a later server", "fatal": False}
     )
-    await scene.play_exchange()
-    await scene.send_end()
+    await match.play_exchange()
+    await match.send_end()
 
 
 async def check_catch_up(context: CheckContext) -> None:
     """The bot must be able to join a running match from the moves in its first turn."""
-    scene = context.make_scene(await context.stage.connect_bot())
-    await scene.begin()
+    match = context.make_match(await context.server.connect_bot())
+    await match.begin()
     for _ in range(4):
-        scene.play_random_move()
-    await scene.play_up_to(SCENE_MOVES)
+        match.play_random_move()
+    await match.play_up_to(MATCH_MOVES)
 
 
 async def check_long_match(context: CheckContext) -> None:
     """The bot must be able to join a match after hundreds of plies."""
-    scene = context.make_scene(await context.stage.connect_bot(), context.make_game("riskless", LONG_MAP))
-    await scene.begin()
-    while len(scene.moves) < LONG_MATCH_PLIES and not scene.is_over:
-        scene.play_random_move()
+    match = context.make_match(await context.server.connect_bot(), context.make_game("riskless", LONG_MAP))
+    await match.begin()
+    while len(match.moves) < LONG_MATCH_PLIES and not match.is_over:
+        match.play_random_move()
     # A random match may end earlier. Then use only its first plies, up to a turn of the bot.
-    moves_so_far = scene.moves if not scene.is_over else scene.moves[: (len(scene.moves) - 20) // 2 * 2]
-    scene.restart_after(moves_so_far)
-    await scene.play_up_to(SCENE_MOVES)
+    moves_so_far = match.moves if not match.is_over else match.moves[: (len(match.moves) - 20) // 2 * 2]
+    match.restart_after(moves_so_far)
+    await match.play_up_to(MATCH_MOVES)
 
 
 async def check_ended_in_thought(context: CheckContext) -> None:
     """The bot must drop a match that ends while the bot thinks, and play the next match."""
-    peer = await context.stage.connect_bot()
-    scene = context.make_scene(peer)
-    await scene.begin()
-    await scene.send_turn()
-    await scene.send_end()
-    following = context.make_scene(peer)
+    peer = await context.server.connect_bot()
+    match = context.make_match(peer)
+    await match.begin()
+    await match.send_turn()
+    await match.send_end()
+    following = context.make_match(peer)
     await peer.send(following.start_message)
     while True:
         message, _ = await peer.receive("ready")
@@ -207,47 +207,47 @@ async def check_ended_in_thought(context: CheckContext) -> None:
 
 async def check_two_at_once(context: CheckContext) -> None:
     """The bot must play as many matches in parallel as its hello allows."""
-    peer = await context.stage.connect_bot()
-    scenes = [context.make_scene(peer, seat=seat) for seat in Player]
-    for scene in scenes:
-        await scene.begin()
+    peer = await context.server.connect_bot()
+    matches = [context.make_match(peer, seat=seat) for seat in Player]
+    for match in matches:
+        await match.begin()
     for _ in range(3):
-        for scene in scenes:
-            await scene.play_exchange()
-    for scene in scenes:
-        await scene.send_end()
+        for match in matches:
+            await match.play_exchange()
+    for match in matches:
+        await match.send_end()
 
 
 async def check_dropped(context: CheckContext) -> None:
     """If the connection is lost while the bot thinks, it must reconnect with its session, be ready, and answer."""
-    scene = context.make_scene(await context.stage.connect_bot())
-    await scene.begin()
-    await scene.play_exchange()
-    scene.play_random_move()
-    await scene.send_turn()
-    scene.peer.reset()
-    await _resume_match(context, scene)
+    match = context.make_match(await context.server.connect_bot())
+    await match.begin()
+    await match.play_exchange()
+    match.play_random_move()
+    await match.send_turn()
+    match.peer.reset()
+    await _resume_match(context, match)
 
 
 async def check_restarted(context: CheckContext) -> None:
     """The bot must reconnect to a server that was killed and restarted on the same port."""
-    scene = context.make_scene(await context.stage.connect_bot())
-    await scene.begin()
-    await scene.play_exchange()
-    await context.stage.crash()
+    match = context.make_match(await context.server.connect_bot())
+    await match.begin()
+    await match.play_exchange()
+    await context.server.crash()
     await MONOTONIC.sleep(AWAY_SECONDS)
-    await context.stage.listen()
-    scene.play_random_move()
-    await _resume_match(context, scene)
+    await context.server.listen()
+    match.play_random_move()
+    await _resume_match(context, match)
 
 
-async def _resume_match(context: CheckContext, scene: ScriptedMatch) -> None:
-    scene.continue_on_connection(await context.stage.await_reconnection())
-    await scene.peer.send(scene.start_message)
-    await scene.wait_until_ready()
-    await scene.send_turn()
-    await scene.receive_move()
-    await scene.send_end()
+async def _resume_match(context: CheckContext, match: ScriptedMatch) -> None:
+    match.continue_on_connection(await context.server.await_reconnection())
+    await match.peer.send(match.start_message)
+    await match.wait_until_ready()
+    await match.send_turn()
+    await match.receive_move()
+    await match.send_end()
 
 
 async def check_tiny_clock(context: CheckContext) -> None:
@@ -255,11 +255,11 @@ async def check_tiny_clock(context: CheckContext) -> None:
     game = (
         context.make_game("riskless", "m1") if "riskless" in context.supported_games else context.make_game()
     )
-    scene = ScriptedMatch(
-        await context.stage.connect_bot(), game, Player.MAXIE, context.tiny_time_control, context.margin_ms
+    match = ScriptedMatch(
+        await context.server.connect_bot(), game, Player.MAXIE, context.tiny_time_control, context.margin_ms
     )
-    await scene.begin()
-    await scene.play_up_to(SCENE_MOVES)
+    await match.begin()
+    await match.play_up_to(MATCH_MOVES)
 
 
 async def check_alive(context: CheckContext) -> None:
@@ -267,35 +267,35 @@ async def check_alive(context: CheckContext) -> None:
     game = (
         context.make_game("riskless", "m1") if "riskless" in context.supported_games else context.make_game()
     )
-    scene = ScriptedMatch(
-        await context.stage.connect_bot(), game, Player.MAXIE, SLOW_CONTROL, GENEROUS_MARGIN_MS
+    match = ScriptedMatch(
+        await context.server.connect_bot(), game, Player.MAXIE, SLOW_CONTROL, GENEROUS_MARGIN_MS
     )
-    await scene.begin()
-    await scene.send_turn()
+    await match.begin()
+    await match.send_turn()
     # Wait before the ping, because a bot may read it together with the turn.
     await MONOTONIC.sleep(SETTLE_SECONDS)
     began = MONOTONIC.now()
-    pong = await scene.peer.connection.ping()
-    await scene.receive_move()
+    pong = await match.peer.connection.ping()
+    await match.receive_move()
     answered = MONOTONIC.now() - began
-    with anyio.move_on_after(context.stage.patience) as waiting:
+    with anyio.move_on_after(context.server.patience) as waiting:
         latency = await pong
     if waiting.cancelled_caught:
-        raise ProtocolFault(f"the bot must answer a ping within {context.stage.patience:g} s")
+        raise ProtocolFault(f"the bot must answer a ping within {context.server.patience:g} s")
     # A bot that moves immediately may send its move before the pong.
     if answered > PONG_SECONDS and latency > 0.9 * answered:
         raise ProtocolFault(
             f"the bot must answer pings while it thinks: a pong took {1000 * answered:.0f} ms"
         )
-    await scene.send_end()
+    await match.send_end()
 
 
 async def check_shut_down(context: CheckContext) -> None:
     """At the server's goodbye, the bot must close its connection, retry with backoff, and rejoin the new server."""
-    peer = await context.stage.connect_bot()
+    peer = await context.server.connect_bot()
     await peer.send(Error(Code.SHUTTING_DOWN, Code.SHUTTING_DOWN.meaning, fatal=True))
-    context.stage.reject_connections()
-    arrivals = context.stage.arrivals
+    context.server.reject_connections()
+    arrivals = context.server.arrivals
     closing = asyncio.ensure_future(peer.connection.close(1001, "shutting_down"))
     with anyio.move_on_after(CLOSE_SECONDS) as scope:
         await asyncio.shield(closing)
@@ -304,13 +304,13 @@ async def check_shut_down(context: CheckContext) -> None:
         await closing
         raise ProtocolFault(f"the bot must complete the close handshake within {CLOSE_SECONDS:g} s")
     await MONOTONIC.sleep(RUSH_SECONDS)
-    if context.stage.arrivals - arrivals > MAX_RECONNECTS:
+    if context.server.arrivals - arrivals > MAX_RECONNECTS:
         raise ProtocolFault(
-            f"the bot must retry with backoff, but connected {context.stage.arrivals - arrivals} times"
+            f"the bot must retry with backoff, but connected {context.server.arrivals - arrivals} times"
             f" in {RUSH_SECONDS:g} s"
         )
-    context.stage.accept_connections()
-    await context.stage.await_reconnection()
+    context.server.accept_connections()
+    await context.server.await_reconnection()
 
 
 def list_checks(context: CheckContext) -> Iterator[tuple[str, str, Check | None]]:
@@ -345,7 +345,7 @@ def list_checks(context: CheckContext) -> Iterator[tuple[str, str, Check | None]
         check_long_match if "riskless" in context.supported_games else None,
     )
     yield _check_name(check_ended_in_thought), _requirement(check_ended_in_thought), check_ended_in_thought
-    several = context.stage.hello is not None and context.stage.hello.matches > 1
+    several = context.server.hello is not None and context.server.hello.matches > 1
     yield "two at once", _requirement(check_two_at_once), check_two_at_once if several else None
     for check in (check_tiny_clock, check_alive, check_shut_down, check_dropped, check_restarted):
         yield _check_name(check), _requirement(check), check

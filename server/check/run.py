@@ -9,9 +9,9 @@ import anyio
 from msgspec import Struct
 
 from arena.protocol.timecontrol import TimeControl
+from arena.server.check.bot_connection import ProtocolFault
 from arena.server.check.checks import CheckContext, list_checks
-from arena.server.check.peer import ProtocolFault
-from arena.server.check.stage import ScriptedServer, open_scripted_server
+from arena.server.check.scripted_server import ScriptedServer, open_scripted_server
 
 Verdict = Literal["passed", "failed", "skipped"]
 
@@ -75,14 +75,14 @@ async def check_bot(
     """
     findings: list[CheckResult] = []
     rejected = ""
-    async with open_scripted_server(command, patience, host, port) as stage:
-        on_listening(stage.url)
-        context = CheckContext(stage, tiny_time_control, margin_ms)
+    async with open_scripted_server(command, patience, host, port) as server:
+        on_listening(server.url)
+        context = CheckContext(server, tiny_time_control, margin_ms)
         usable = True
         for name, question, check in list_checks(context):
             if only and name not in only and name != "handshake":
                 continue
-            stage.frames.clear()
+            server.frames.clear()
             if not usable:
                 finding = CheckResult(name, "skipped", question, UNREACHED_TEXT)
             elif check is None:
@@ -94,13 +94,13 @@ async def check_bot(
                     await check(context)
                     finding = CheckResult(name, "passed", question)
                 except ProtocolFault as fault:
-                    finding = await _make_failure(name, question, str(fault), stage)
-                    code = None if stage.subject is None else stage.subject.exit_code
+                    finding = await _make_failure(name, question, str(fault), server)
+                    code = None if server.subject is None else server.subject.exit_code
                     if name == "handshake" and code == BAD_USAGE and len(finding.printed) == 1:
                         rejected = finding.printed[0]
                         break
                     # The next check starts with a new process and connection of the bot.
-                    await stage.stop_bot()
+                    await server.stop_bot()
                     usable = name != "handshake"
             findings.append(finding)
             on_result(finding)
@@ -113,12 +113,12 @@ async def check_bot(
     return findings
 
 
-async def _make_failure(name: str, question: str, why: str, stage: ScriptedServer) -> CheckResult:
+async def _make_failure(name: str, question: str, why: str, server: ScriptedServer) -> CheckResult:
     printed: list[str] = []
-    if stage.subject is not None:
+    if server.subject is not None:
         with anyio.move_on_after(EXIT_SECONDS):
-            await stage.subject.wait()
-        if stage.subject.exit_code is not None:
-            await stage.subject.read_rest()
-        printed = list(stage.subject.output_tail)
-    return CheckResult(name, "failed", question, why, stage.frames.list_recent(), printed)
+            await server.subject.wait()
+        if server.subject.exit_code is not None:
+            await server.subject.read_rest()
+        printed = list(server.subject.output_tail)
+    return CheckResult(name, "failed", question, why, server.frames.list_recent(), printed)

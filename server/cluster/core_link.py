@@ -12,7 +12,7 @@ from arena.server.cluster.frames import (
     HEARTBEAT_NS,
     MAX_SILENCE_NS,
     REQUEST_STREAM,
-    UPWARD_DECODER,
+    TO_CORE_DECODER,
     BadBusFrame,
     BusFrame,
     IncomingStream,
@@ -23,7 +23,7 @@ from arena.server.cluster.frames import (
     split_list,
 )
 from arena.server.core.inputs import EdgeResynced, MessageReceived, TurnSent
-from arena.server.ports import Downward, EdgePort, Upward
+from arena.server.ports import EdgePort, MessageToCore, MessageToEdge
 
 log = logging.getLogger("arena.link")
 
@@ -31,7 +31,7 @@ log = logging.getLogger("arena.link")
 class ShellPort(Protocol):
     """Interface of the shell, which runs the core and performs its effects."""
 
-    def submit(self, message: Upward) -> None:
+    def submit(self, message: MessageToCore) -> None:
         """Accept a message from an edge. Messages are handled in the order of the calls."""
         ...
 
@@ -59,7 +59,7 @@ class RemoteEdge:
         """Time of the last frame from the edge, in monotonic ns."""
         self.is_synced = False
         """True once the shell knows the edge's clients."""
-        self.incoming = IncomingStream[Upward](UPWARD_DECODER)
+        self.incoming = IncomingStream[MessageToCore](TO_CORE_DECODER)
         self._bus = bus
         self._subject = subject
         self._fencing_token = fencing_token
@@ -69,10 +69,10 @@ class RemoteEdge:
     def begin_stream(self, stream: int, number: int) -> None:
         """Begin a new stream. `number`: number of the first frame that is expected from the edge in it."""
         self.stream = stream
-        self.incoming = IncomingStream[Upward](UPWARD_DECODER, number)
+        self.incoming = IncomingStream[MessageToCore](TO_CORE_DECODER, number)
         self._sent_count = 0
 
-    def deliver(self, messages: Sequence[Downward]) -> None:
+    def deliver(self, messages: Sequence[MessageToEdge]) -> None:
         for more, body in split_list(messages):
             self._publish(
                 BusFrame(self.number, self._fencing_token, self.stream, self._sent_count, more, body)
@@ -170,7 +170,7 @@ class CoreLink:
             edge = self.edges[number] = RemoteEdge(self._bus, subject, number, self._fencing_token)
         return edge
 
-    def _submit(self, edge: RemoteEdge, messages: list[Upward]) -> None:
+    def _submit(self, edge: RemoteEdge, messages: list[MessageToCore]) -> None:
         shell, now = self._shell, self._now_ns()
         for each in messages:
             if isinstance(each, MessageReceived):

@@ -10,10 +10,10 @@ from arena.clock import TimeSource
 from arena.protocol.messages import Move
 from arena.server.cluster.bus import Bus
 from arena.server.cluster.frames import (
-    DOWNWARD_DECODER,
     HEARTBEAT_NS,
     MAX_SILENCE_NS,
     REQUEST_STREAM,
+    TO_EDGE_DECODER,
     BadBusFrame,
     BusFrame,
     IncomingStream,
@@ -24,7 +24,7 @@ from arena.server.cluster.frames import (
     split_list,
 )
 from arena.server.core.inputs import EdgeResynced, MessageReceived
-from arena.server.ports import Downward, EdgePort, Resync, Upward
+from arena.server.ports import EdgePort, MessageToCore, MessageToEdge, Resync
 
 log = logging.getLogger("arena.link")
 
@@ -86,8 +86,8 @@ class EdgeLink:
         self._resend_ns: int | None = None
         """RESEND_NS or TAKEOVER_RESEND_NS for the next stream; None to send no message again."""
         self._sent_count = 0
-        self._incoming = IncomingStream[Downward](DOWNWARD_DECODER)
-        self._unsent: list[Upward] = []
+        self._incoming = IncomingStream[MessageToEdge](TO_EDGE_DECODER)
+        self._unsent: list[MessageToCore] = []
         self._resend_buffer: deque[tuple[int, MessageReceived]] = deque()
         """Messages that may be sent again, each after its time of arrival in monotonic ns."""
         self._last_frame_ns = self._last_heartbeat_ns = clock.now_ns()
@@ -98,7 +98,7 @@ class EdgeLink:
 
     # from the edge
 
-    def submit(self, message: Upward) -> None:
+    def submit(self, message: MessageToCore) -> None:
         """Send a message to the core. `EdgeResynced` begins a new stream.
 
         While no core is heard, hold a client's message to send it later, unless it is a move. Drop moves and all other
@@ -131,7 +131,7 @@ class EdgeLink:
             self._sent_count = 0
         # Otherwise the numbers continue, so that the core notices if it missed frames of the last stream.
         self._stream += 1
-        self._incoming = IncomingStream[Downward](DOWNWARD_DECODER)
+        self._incoming = IncomingStream[MessageToEdge](TO_EDGE_DECODER)
         self._last_frame_ns = now
         self.is_synced = True
         self.resync_count += 1
@@ -204,7 +204,7 @@ class EdgeLink:
         self._resend_ns = resend_ns
         self._deliver([Resync()])
 
-    def _deliver(self, messages: Sequence[Downward]) -> None:
+    def _deliver(self, messages: Sequence[MessageToEdge]) -> None:
         if self.port is not None:
             self.port.deliver(messages)
 

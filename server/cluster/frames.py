@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from arena.protocol.moves import MovesSoFar
 from arena.server.cluster.bus import MAX_PAYLOAD
-from arena.server.ports import Downward, Upward
+from arena.server.ports import MessageToCore, MessageToEdge
 
 HEARTBEAT_NS = 300_000_000
 """Interval between the heartbeats of an edge or a core, in ns."""
@@ -68,9 +68,9 @@ def _subject_part(shard: str) -> str:
 
 _encoder = msgspec.msgpack.Encoder(enc_hook=MovesSoFar.to_raw)
 _frame = msgspec.msgpack.Decoder(BusFrame)
-UPWARD_DECODER: msgspec.msgpack.Decoder[list[Upward]] = msgspec.msgpack.Decoder(list[Upward])
-DOWNWARD_DECODER: msgspec.msgpack.Decoder[list[Downward]] = msgspec.msgpack.Decoder(list[Downward])
-"""Decoder of messages from a core to an edge. UPWARD_DECODER is for the other direction."""
+TO_CORE_DECODER: msgspec.msgpack.Decoder[list[MessageToCore]] = msgspec.msgpack.Decoder(list[MessageToCore])
+TO_EDGE_DECODER: msgspec.msgpack.Decoder[list[MessageToEdge]] = msgspec.msgpack.Decoder(list[MessageToEdge])
+"""Decoder of messages from a core to an edge. TO_CORE_DECODER is for the other direction."""
 
 
 def encode_frame(frame: BusFrame) -> bytes:
@@ -86,7 +86,7 @@ def decode_frame(payload: bytes) -> BusFrame:
         raise BadBusFrame(f"not a frame: {error}") from None
 
 
-def split_list(messages: Sequence[Upward] | Sequence[Downward]) -> Iterator[tuple[bool, bytes]]:
+def split_list(messages: Sequence[MessageToCore] | Sequence[MessageToEdge]) -> Iterator[tuple[bool, bytes]]:
     """Encode a list of messages, divided into frames. Yield the fields `more` and `body` of each frame."""
     body = _encoder.encode(messages)
     if len(body) <= MAX_BODY_BYTES:
@@ -100,7 +100,7 @@ class IncomingStream(Generic[M]):
     """Receiver of the frames of one sender in a stream. It puts the lists of messages together from their pieces."""
 
     def __init__(self, decoder: msgspec.msgpack.Decoder[list[M]], number: int = 0) -> None:
-        """Expect frames from `number` on, with messages for `decoder`: UPWARD_DECODER or DOWNWARD_DECODER."""
+        """Expect frames from `number` on, with messages for `decoder`: TO_CORE_DECODER or TO_EDGE_DECODER."""
         self.number = number
         """Expected number of the next frame."""
         self._decoder = decoder

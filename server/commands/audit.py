@@ -9,7 +9,7 @@ import typer
 
 from arena.console import DatabaseOption, JsonOption, Justify, err, print_table, write_json
 from arena.rating.audit import Audit, Finding
-from arena.server.commands.store_options import DATABASE, run_on_store
+from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
 from arena.server.store.address_uses import find_shared_days
 from arena.server.store.archive import ArchivedMatch, export_lines
 from arena.server.store.database import Engine
@@ -38,7 +38,7 @@ def audit(
             "--event", metavar="NAME", help="Event whose matches are audited; default: all matches."
         ),
     ] = None,
-    db: DatabaseOption = DATABASE,
+    db: DatabaseOption = DEFAULT_DATABASE_URL,
     json: JsonOption = None,
 ) -> None:
     """Show suspicious results, resignations, play and addresses.

@@ -10,7 +10,7 @@ import typer
 from arena.console import CommandError, DatabaseOption, UsageError, err, print_table
 from arena.games.name_hints import did_you_mean
 from arena.protocol.timecontrol import parse_duration
-from arena.server.commands.store_options import DATABASE, run_on_store
+from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
 from arena.server.store.database import Engine
 from arena.server.store.directives import (
     KICK_SECONDS,
@@ -25,7 +25,7 @@ from arena.server.store.events import is_connected
 from arena.server.store.people import load_known_names
 from arena.server.store.tokens import is_valid_name
 
-INVALID_ADDRESS = re.compile(r"\d+(\.\d+){3}(/.*)?|[0-9a-fA-F]*:[0-9a-fA-F]*:[0-9a-fA-F:.]*(/.*)?")
+INVALID_ADDRESS_PATTERN = re.compile(r"\d+(\.\d+){3}(/.*)?|[0-9a-fA-F]*:[0-9a-fA-F]*:[0-9a-fA-F:.]*(/.*)?")
 """Pattern of a mistyped address: a name that looks like an IP address or a network.
 
 A ban of it is rejected, because as a name it would ban nobody.
@@ -48,7 +48,7 @@ def register(app: typer.Typer) -> None:
 def kick(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of a connected client.")],
     reason: ReasonOption = "the host has closed the connection",
-    db: DatabaseOption = DATABASE,
+    db: DatabaseOption = DEFAULT_DATABASE_URL,
 ) -> None:
     """Disconnect a bot now. It may reconnect after ten seconds.
 
@@ -85,7 +85,7 @@ def ban(
     reason: ReasonOption = "the host has banned it",
     seconds: DurationOption = "ever",
     lift: LiftOption = False,
-    db: DatabaseOption = DATABASE,
+    db: DatabaseOption = DEFAULT_DATABASE_URL,
 ) -> None:
     """Disconnect a name or address now, and refuse it from then on.
 
@@ -107,7 +107,7 @@ def ban(
     if lift:
         lift_existing_directive(db, kind, subject)
         return
-    if kind == "name" and INVALID_ADDRESS.fullmatch(subject):
+    if kind == "name" and INVALID_ADDRESS_PATTERN.fullmatch(subject):
         raise UsageError(f"{subject!r:.80} is not an address or a network: write 192.0.2.7 or 192.0.2.0/24")
     length, text = parse_duration_option(seconds), check_directive_text(reason)
     run_on_store(db, lambda engine: issue_directive(engine, kind, subject, text, length))
@@ -120,7 +120,7 @@ def notice(
     ] = "",
     seconds: DurationOption = "1h",
     lift: Annotated[bool, typer.Option("--lift", help="End the notice now.", show_default=False)] = False,
-    db: DatabaseOption = DATABASE,
+    db: DatabaseOption = DEFAULT_DATABASE_URL,
 ) -> None:
     """Send a notice to all bots and to the page.
 

@@ -29,7 +29,7 @@ from arena.rating.standings import compute_ranks
 from arena.server.commands.directives import parse_duration_option
 from arena.server.commands.pool import make_pool
 from arena.server.commands.settings_file import BadSetting
-from arena.server.commands.store_options import DATABASE, run_on_store
+from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
 from arena.server.core.calendar import (
     INTERVAL_DAYS,
     BadStartTime,
@@ -128,7 +128,7 @@ def new(
         bool, typer.Option("--hold-pool", help="Keep entered bots out of the pool once entries are closed.")
     ] = False,
     server: ServerOption = "",
-    db: DatabaseOption = DATABASE,
+    db: DatabaseOption = DEFAULT_DATABASE_URL,
 ) -> None:
     """Announce an event. Bots enter with `arena bot --enter NAME`. Those connected at the start play.
 
@@ -182,7 +182,7 @@ def new(
     _print_answer(run_on_store(db, announce_event, create=True), f"it {_announced_times(plan)}")
 
 
-def list_(db: DatabaseOption = DATABASE, json: JsonOption = None) -> None:
+def list_(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) -> None:
     """List all events, the latest last.
 
     Example: arena event list
@@ -199,7 +199,7 @@ def list_(db: DatabaseOption = DATABASE, json: JsonOption = None) -> None:
     print_table(dict.fromkeys(("event", "state", "begins", "format", "entries"), "left"), rows)
 
 
-def show(name: NameArgument, db: DatabaseOption = DATABASE, json: JsonOption = None) -> None:
+def show(name: NameArgument, db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) -> None:
     """Show an event with its entries and table. For a series, show the latest event that has begun.
 
     Example: arena event show weekly
@@ -220,7 +220,7 @@ def show(name: NameArgument, db: DatabaseOption = DATABASE, json: JsonOption = N
         return
     plan = state.plan
     err.print(
-        f"{plan.event}: {state.phase}, {plan.format}, {_start_text(state)}, {len(event.done)} matches played"
+        f"{plan.event}: {state.phase}, {plan.format}, {_start_text(state)}, {len(event.results)} matches played"
     )
     if not rows:
         print_table({"entries": "left"}, [[bot] for bot in state.bots])
@@ -242,7 +242,7 @@ def show(name: NameArgument, db: DatabaseOption = DATABASE, json: JsonOption = N
     print_table({**columns, "bot": "left", "reached": "left"}, cells)
 
 
-def pause(name: NameArgument, server: ServerOption = "", db: DatabaseOption = DATABASE) -> None:
+def pause(name: NameArgument, server: ServerOption = "", db: DatabaseOption = DEFAULT_DATABASE_URL) -> None:
     """Start no more matches of an event until it is resumed. Matches in progress continue.
 
     Example: arena event pause weekly
@@ -250,7 +250,7 @@ def pause(name: NameArgument, server: ServerOption = "", db: DatabaseOption = DA
     _send_request(db, server, ControlEvent(name, "pause"))
 
 
-def resume(name: NameArgument, server: ServerOption = "", db: DatabaseOption = DATABASE) -> None:
+def resume(name: NameArgument, server: ServerOption = "", db: DatabaseOption = DEFAULT_DATABASE_URL) -> None:
     """Resume a paused event.
 
     Example: arena event resume weekly
@@ -265,7 +265,7 @@ def cancel(
         typer.Option("--series", help="End the series: cancel its next event, and stop repeating it."),
     ] = False,
     server: ServerOption = "",
-    db: DatabaseOption = DATABASE,
+    db: DatabaseOption = DEFAULT_DATABASE_URL,
 ) -> None:
     """Cancel an event. The next event of a series still takes place, unless --series is given.
 
@@ -275,7 +275,7 @@ def cancel(
 
 
 def enter(
-    name: NameArgument, bot: BotArgument, server: ServerOption = "", db: DatabaseOption = DATABASE
+    name: NameArgument, bot: BotArgument, server: ServerOption = "", db: DatabaseOption = DEFAULT_DATABASE_URL
 ) -> None:
     """Enter a bot in an event. The server's own bots can be entered too.
 
@@ -285,7 +285,7 @@ def enter(
 
 
 def withdraw(
-    name: NameArgument, bot: BotArgument, server: ServerOption = "", db: DatabaseOption = DATABASE
+    name: NameArgument, bot: BotArgument, server: ServerOption = "", db: DatabaseOption = DEFAULT_DATABASE_URL
 ) -> None:
     """Withdraw a bot from an event. The bot loses its remaining matches.
 

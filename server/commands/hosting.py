@@ -38,8 +38,8 @@ from arena.server.host import Host, open_host
 from arena.server.processes.tasks import open_background_tasks
 from arena.server.roles import check_connections, open_edge, open_leader
 from arena.server.settings import (
-    RELOADED,
-    TYPES,
+    RELOADABLE_KEYS,
+    SETTING_TYPES,
     ArenaSettings,
     HouseSettings,
     ProcessRole,
@@ -75,7 +75,7 @@ class HostPlan:
         return self.loaded.settings
 
 
-ORIGIN = re.compile(r"https?://[a-z0-9.:\[\]_-]+")
+ORIGIN_PATTERN = re.compile(r"https?://[a-z0-9.:\[\]_-]+")
 """Pattern of an origin as browsers send it: without a path or a final slash."""
 
 
@@ -199,8 +199,8 @@ class ReloadableHost:
 
     def _apply(self, plan: HostPlan) -> None:
         """Apply the changed settings that need no restart, and log which were applied and which need a restart."""
-        changed = [key for key in TYPES if plan.settings.get(key) != self.settings.get(key)]
-        applied = [key for key in changed if key in RELOADED and not self._switches_tls(key, plan)]
+        changed = [key for key in SETTING_TYPES if plan.settings.get(key) != self.settings.get(key)]
+        applied = [key for key in changed if key in RELOADABLE_KEYS and not self._switches_tls(key, plan)]
         for key in applied:
             self.settings.set(key, plan.settings.get(key))
         self._pool = plan.pool
@@ -330,7 +330,7 @@ def _check_proxies(settings: ArenaSettings) -> None:
 def _check_origins(settings: ArenaSettings) -> None:
     """Raise BadSetting if `server.origins` has a text that is neither an origin nor `*`."""
     for each in settings.server.origins:
-        if each != "*" and not ORIGIN.fullmatch(each):
+        if each != "*" and not ORIGIN_PATTERN.fullmatch(each):
             raise BadSetting("server.origins", f"{each!r:.70} is not an origin: write https://HOST, or *")
 
 

@@ -12,11 +12,11 @@ import typer
 
 from arena.console import DatabaseOption, UsageError, err, write_text
 from arena.protocol.timecontrol import parse_duration
-from arena.server.commands.store_options import DATABASE, run_on_store
+from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
 from arena.server.store.invitations import create_invitations
 
 MAX_OWNERS_PER_CALL = 10_000
-HEADERS = frozenset({"name", "owner"})
+HEADER_WORDS = frozenset({"name", "owner"})
 """Headers, in lower case. A first row of a roster that begins with one of them is skipped."""
 
 
@@ -50,7 +50,7 @@ def invite_command(
     csv: Annotated[
         Path, typer.Option("--csv", metavar="FILE", help="File for the links, as CSV; - for standard output.")
     ] = Path("-"),
-    db: DatabaseOption = DATABASE,
+    db: DatabaseOption = DEFAULT_DATABASE_URL,
 ) -> None:
     """Create links with which people register bots.
 
@@ -80,7 +80,7 @@ def _read_roster(roster: Path) -> list[str]:
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"--roster: cannot read {roster}: {error}") from None
     names = [row[0].strip() for row in csv.reader(StringIO(text)) if row and row[0].strip()]
-    return names[1:] if names and names[0].casefold() in HEADERS else names
+    return names[1:] if names and names[0].casefold() in HEADER_WORDS else names
 
 
 def _links_csv(codes: dict[str, str], url: str) -> str:

@@ -26,7 +26,7 @@ from arena.console import (
 )
 from arena.fetch import fetch
 from arena.match.timeline import TimelineEntry
-from arena.server.commands.store_options import DATABASE, run_on_store
+from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
 from arena.server.web.credentials import make_basic_header
 from arena.server.web.match_log import LogNotFound, MatchLog, load_log
 
@@ -98,7 +98,7 @@ def log(
         if url:
             answer = _fetch(url, match, name, token.strip())
         else:
-            answer = run_on_store(db or DATABASE, lambda engine: load_log(engine, match))
+            answer = run_on_store(db or DEFAULT_DATABASE_URL, lambda engine: load_log(engine, match))
         if bot:
             answer = answer.filter_by_bot(bot)
     except LogNotFound as none:

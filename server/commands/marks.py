@@ -14,7 +14,7 @@ from msgspec import Struct
 from arena.console import CommandError, DatabaseOption, JsonOption, print_table, write_json, write_text
 from arena.rating.elo import Z95
 from arena.rating.standings import StandingsRow, compute_ranks
-from arena.server.commands.store_options import DATABASE, run_on_store
+from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
 from arena.server.store.aggregates.counting import count_new_matches
 from arena.server.store.database import Engine
 from arena.server.store.events import find_event
@@ -56,7 +56,7 @@ def marks(
         ),
     ] = None,
     json: JsonOption = None,
-    db: DatabaseOption = DATABASE,
+    db: DatabaseOption = DEFAULT_DATABASE_URL,
 ) -> None:
     """Show an event as ranks, points and Elo against an anchor.
 

@@ -20,8 +20,8 @@ from arena.server.settings import PoolSettings
 
 T = TypeVar("T")
 
-SHIPPED, NONE = "shipped", "none"
-MAX_PLIES = 100
+SHIPPED_OPENINGS, NO_OPENINGS = "shipped", "none"
+MAX_OPENING_PLIES = 100
 MAX_RANDOM_OPENINGS = 1_000
 """Number of random openings drawn for each game and map."""
 FALLBACK_PLIES = (2, 3, 4, 6, 8)
@@ -89,16 +89,17 @@ def _read_openings(game: AnyGame, map: str, openings: str) -> Sequence[Opening]:
 
 
 def _choose_openings(game: AnyGame, map: str, openings: str) -> Sequence[Opening]:
-    if openings == NONE:
+    if openings == NO_OPENINGS:
         return ((),)
-    if openings == SHIPPED:
+    if openings == SHIPPED_OPENINGS:
         path = shipped_openings_file(map) if map else None
         return _fallback_openings(game) if path is None else _without_prefixes(read_openings(path, [game])[0])
     if not openings.isdecimal():
         return _without_prefixes(read_openings(Path(openings), [game])[0])
-    if not 1 <= int(openings) <= MAX_PLIES:
+    if not 1 <= int(openings) <= MAX_OPENING_PLIES:
         raise BadSetting(
-            "pool.openings", f"expected {SHIPPED}, {NONE}, 1 to {MAX_PLIES} random plies, or a file"
+            "pool.openings",
+            f"expected {SHIPPED_OPENINGS}, {NO_OPENINGS}, 1 to {MAX_OPENING_PLIES} random plies, or a file",
         )
     return _random_openings(game, int(openings))
 

@@ -19,7 +19,7 @@ from arena.console import (
     register_game,
     write_json,
 )
-from arena.server.commands.store_options import DATABASE, run_on_store
+from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
 from arena.server.store.aggregates.counting import count_new_matches
 from arena.server.store.aggregates.recompute import RecomputedRatings, RecomputeMismatch, recompute_ratings
 from arena.server.store.aggregates.standings import StandingRow, activity_cutoff, load_standings
@@ -78,7 +78,7 @@ def ratings(
     all_: Annotated[
         bool, typer.Option("--all", help="Include bots without a rated match in the last 30 days.")
     ] = False,
-    db: DatabaseOption = DATABASE,
+    db: DatabaseOption = DEFAULT_DATABASE_URL,
     json: JsonOption = None,
 ) -> None:
     """Show the Glicko-2 ratings of all bots.

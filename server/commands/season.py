@@ -18,7 +18,7 @@ from arena.console import (
     write_json,
 )
 from arena.server.commands.ratings import GameOption, print_ratings
-from arena.server.commands.store_options import DATABASE, run_on_store
+from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
 from arena.server.store.aggregates.closing import close_season
 from arena.server.store.aggregates.counting import count_new_matches
 from arena.server.store.aggregates.seasons import read_seasons
@@ -37,7 +37,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(season, name="season")
 
 
-def close(name: NameArgument, game: GameOption = None, db: DatabaseOption = DATABASE) -> None:
+def close(name: NameArgument, game: GameOption = None, db: DatabaseOption = DEFAULT_DATABASE_URL) -> None:
     """Freeze all ratings and tables under a name, and start a new season.
 
     Every finished match counts in the closed season. Tokens, owners, matches and events stay. A running server
@@ -61,7 +61,7 @@ def close(name: NameArgument, game: GameOption = None, db: DatabaseOption = DATA
     err.print(f"season {name} of {', '.join(games)} is closed, and a new one has begun")
 
 
-def list_(db: DatabaseOption = DATABASE, json: JsonOption = None) -> None:
+def list_(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) -> None:
     """List the closed seasons, the latest first.
 
     Example: arena season list
@@ -75,7 +75,10 @@ def list_(db: DatabaseOption = DATABASE, json: JsonOption = None) -> None:
 
 
 def show(
-    name: NameArgument, game: GameOption = None, db: DatabaseOption = DATABASE, json: JsonOption = None
+    name: NameArgument,
+    game: GameOption = None,
+    db: DatabaseOption = DEFAULT_DATABASE_URL,
+    json: JsonOption = None,
 ) -> None:
     """Show the final ratings of a closed season.
 

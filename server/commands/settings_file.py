@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import fields
 
 from arena.games.name_hints import most_similar, suggest_name
-from arena.server.settings import RELOADED, TYPES, ArenaSettings
+from arena.server.settings import RELOADABLE_KEYS, SETTING_TYPES, ArenaSettings
 
 FILE_HEADER = """\
 # Settings of `arena serve arena.toml`: all keys, with their defaults. A file needs only those that differ.
@@ -82,10 +82,10 @@ def load_settings(file: Path | None, options: Sequence[CommandLineSetting]) -> L
     try:
         for key, value in _read_entries(tables):
             if key not in overridden:
-                loaded.settings.set(key, _convert_value(key, value, TYPES[key]))
+                loaded.settings.set(key, _convert_value(key, value, SETTING_TYPES[key]))
         for each in options:
             _check_known(each.key)
-            loaded.settings.set(each.key, _parse_option(each.key, each.text, TYPES[each.key]))
+            loaded.settings.set(each.key, _parse_option(each.key, each.text, SETTING_TYPES[each.key]))
     except BadSetting as bad:
         raise loaded.locate_error(bad) from None
     return loaded
@@ -108,7 +108,7 @@ def example_file() -> str:
         lines += ["", f"# {type(table).__doc__}", f"[{section.name}]"]
         for each in fields(table):
             _, meta = get_args(each.type)
-            reload = " (reload)" if f"{section.name}.{each.name}" in RELOADED else ""
+            reload = " (reload)" if f"{section.name}.{each.name}" in RELOADABLE_KEYS else ""
             lines += [
                 f"# {meta.description}{reload}",
                 f"{each.name} = {_toml_text(getattr(table, each.name))}",
@@ -143,12 +143,12 @@ def _read_entries(tables: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 def _check_known(key: str) -> None:
     """Raise BadSetting for an unknown key."""
-    if key not in TYPES:
+    if key not in SETTING_TYPES:
         section, _, name = key.partition(".")
         raise BadSetting(
             key,
             _unknown_key_text(
-                name, [each.partition(".")[2] for each in TYPES if each.startswith(f"{section}.")]
+                name, [each.partition(".")[2] for each in SETTING_TYPES if each.startswith(f"{section}.")]
             ),
         )
 
@@ -158,7 +158,7 @@ def _unknown_key_text(name: str, known_keys: Sequence[str]) -> str:
 
     known_keys: keys of the same section, which are searched before those of all sections
     """
-    elsewhere = {key.partition(".")[2]: key for key in TYPES}
+    elsewhere = {key.partition(".")[2]: key for key in SETTING_TYPES}
     near = None if most_similar(name, known_keys) else most_similar(name, elsewhere)
     if near:
         return f'unknown key; did you mean "{elsewhere[near]}"?'

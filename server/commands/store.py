@@ -15,15 +15,15 @@ import msgspec
 import typer
 
 from arena.console import CommandError, DatabaseOption, OwnGamesOption, UsageError, err, register_games
-from arena.server.commands.store_options import DATABASE, require_file, run_on_store
+from arena.server.commands.store_options import DEFAULT_DATABASE_URL, require_file, run_on_store
 from arena.server.store.archive import export_lines, import_lines, read_lines
 from arena.server.store.backup import StoreCounts, backup, restore
 from arena.server.store.database import Engine, StoreError
 from arena.server.store.people import load_names_of_owner, load_stored_data
 
-GZIP = b"\x1f\x8b"
+GZIP_MAGIC = b"\x1f\x8b"
 """First bytes of a gzip file."""
-SQLITE = b"SQLite format 3\0"
+SQLITE_MAGIC = b"SQLite format 3\0"
 """First bytes of an SQLite database."""
 MAX_BAD_LINES = 20
 """Maximum number of bad lines that `arena import` lists."""
@@ -39,7 +39,7 @@ def register(app: typer.Typer) -> None:
 
 def backup_command(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="File to write; it must not exist.")],
-    db: DatabaseOption = DATABASE,
+    db: DatabaseOption = DEFAULT_DATABASE_URL,
 ) -> None:
     """Copy the database to a file while servers use it.
 
@@ -50,7 +50,7 @@ def backup_command(
 
     Example: arena backup --db postgresql://arena@db/arena arena-2026-11-20.db
     """
-    url = db or DATABASE
+    url = db or DEFAULT_DATABASE_URL
     require_file(url)
     try:
         contents = anyio.run(backup, url, file)
@@ -63,7 +63,7 @@ def backup_command(
 
 def restore_command(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Backup file, written by `arena backup`.")],
-    db: DatabaseOption = DATABASE,
+    db: DatabaseOption = DEFAULT_DATABASE_URL,
 ) -> None:
     """Restore a backup into an empty database.
 
@@ -90,7 +90,7 @@ def export_command(
         str | None,
         typer.Option("--owner", metavar="NAME", help="Export all that is stored about this owner's bots."),
     ] = None,
-    db: DatabaseOption = DATABASE,
+    db: DatabaseOption = DEFAULT_DATABASE_URL,
 ) -> None:
     """Write finished matches as records, one JSON object per line.
 
@@ -151,7 +151,7 @@ def import_command(
         typer.Option("--trust", help="Count rated matches in the ratings; only for your own files."),
     ] = False,
     game: OwnGamesOption = None,
-    db: DatabaseOption = DATABASE,
+    db: DatabaseOption = DEFAULT_DATABASE_URL,
 ) -> None:
     """Check records by the rules, and add them to a database.
 
@@ -186,13 +186,13 @@ def import_command(
 def _open_records(file: Path) -> BufferedIOBase:
     """Open a file of records, which may be compressed with gzip. Raises UsageError if it is an SQLite database."""
     with file.open("rb") as file_object:
-        start = file_object.read(len(SQLITE))
-    if start == SQLITE:
+        start = file_object.read(len(SQLITE_MAGIC))
+    if start == SQLITE_MAGIC:
         raise UsageError(
             f"{file} is a database, not a file of records: write records with `arena export --db sqlite:///{file}`, "
             "or restore a backup with `arena restore`"
         )
-    return gzip.open(file) if start.startswith(GZIP) else file.open("rb")
+    return gzip.open(file) if start.startswith(GZIP_MAGIC) else file.open("rb")
 
 
 def _counts_text(contents: StoreCounts) -> str:

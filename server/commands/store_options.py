@@ -10,7 +10,7 @@ import anyio
 from arena.console import CommandError
 from arena.server.store.database import Engine, OperationRefused, StoreError, open_store, parse_sqlite_path
 
-DATABASE = "sqlite:///arena.db"
+DEFAULT_DATABASE_URL = "sqlite:///arena.db"
 """Default database URL, also of `arena serve`."""
 
 T = TypeVar("T")
@@ -21,10 +21,10 @@ def run_on_store(db: str | None, operation: Callable[[Engine], Awaitable[T]], *,
 
     Raises CommandError if the store cannot be used or the operation is refused.
 
-    db      URL of the database; None or empty for `DATABASE`
+    db      URL of the database; None or empty for `DEFAULT_DATABASE_URL`
     create  True to create a missing SQLite file; False to reject it, because its name may be mistyped
     """
-    url = db or DATABASE
+    url = db or DEFAULT_DATABASE_URL
     if not create:
         require_file(url)
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from arena.console import DatabaseOption, JsonOption, UsageError, err, print_table, write_json
-from arena.server.commands.store_options import DATABASE, run_on_store
+from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
 from arena.server.store.aggregates.counting import count_new_matches
 from arena.server.store.database import Engine
 from arena.server.store.pruning import BadRetention, Retention, prune
@@ -24,7 +24,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(store, name="store")
 
 
-def stats_command(db: DatabaseOption = DATABASE, json: JsonOption = None) -> None:
+def stats_command(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) -> None:
     """Show the number and dates of matches in a store, and the bytes used by each table.
 
     Example: arena store stats --db sqlite:///arena.db --json -
@@ -65,7 +65,7 @@ def prune_command(
             help="Folder for archive files of removed matches; default: delete the matches.",
         ),
     ] = None,
-    db: DatabaseOption = DATABASE,
+    db: DatabaseOption = DEFAULT_DATABASE_URL,
 ) -> None:
     """Remove the oldest finished matches, or move them to files that `arena import` can read.
 
@@ -94,7 +94,7 @@ def _parse_retention(keep: str, archive: Path | None) -> Retention:
         raise UsageError(f"--keep: {error}") from None
 
 
-def vacuum_command(db: DatabaseOption = DATABASE) -> None:
+def vacuum_command(db: DatabaseOption = DEFAULT_DATABASE_URL) -> None:
     """Pack all finished matches, and give the space of removed ones back to the disk.
 
     No server may use the store meanwhile. SQLite needs free space for a second copy of the store while it works.

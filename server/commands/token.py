@@ -8,7 +8,7 @@ import typer
 
 from arena.console import DatabaseOption, JsonOption, err, print_table, write_json
 from arena.protocol.values import Role
-from arena.server.commands.store_options import DATABASE, run_on_store
+from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
 from arena.server.store import tokens
 
 NameArgument = Annotated[
@@ -37,7 +37,7 @@ def create(
     owner: Annotated[
         str, typer.Option("--owner", metavar="OWNER", help="Owner of the bot; default: the bot's own name.")
     ] = "",
-    db: DatabaseOption = DATABASE,
+    db: DatabaseOption = DEFAULT_DATABASE_URL,
 ) -> None:
     """Create a token for a name, and show it. Only its hash is stored, so it is never shown again.
 
@@ -50,7 +50,7 @@ def create(
     _print_token(name, token)
 
 
-def list_(db: DatabaseOption = DATABASE, json: JsonOption = None) -> None:
+def list_(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) -> None:
     """List names with their roles and owners, and the times their tokens were created, rotated and revoked.
 
     Example: arena token list --json -
@@ -64,7 +64,7 @@ def list_(db: DatabaseOption = DATABASE, json: JsonOption = None) -> None:
     print_table(dict.fromkeys(columns, "left"), rows)
 
 
-def rotate(name: NameArgument, db: DatabaseOption = DATABASE) -> None:
+def rotate(name: NameArgument, db: DatabaseOption = DEFAULT_DATABASE_URL) -> None:
     """Create a new token for a name, and show it. The old token becomes invalid.
 
     Example: arena token rotate my-bot
@@ -72,7 +72,7 @@ def rotate(name: NameArgument, db: DatabaseOption = DATABASE) -> None:
     _print_token(name, run_on_store(db, lambda engine: tokens.rotate_token(engine, name)))
 
 
-def revoke(name: NameArgument, db: DatabaseOption = DATABASE) -> None:
+def revoke(name: NameArgument, db: DatabaseOption = DEFAULT_DATABASE_URL) -> None:
     """Revoke the token of a name. Running servers disconnect the name within a second.
 
     Example: arena token revoke my-bot

@@ -17,7 +17,7 @@ from arena.server.core.inputs import ClientAdmitted
 
 MAX_RECENT_MATCHES = 32
 """Maximum number of recently finished matches remembered for each bot, to resend their results."""
-RECENT_NS = 15_000_000_000
+RECENT_RESULT_NS = 15_000_000_000
 """Age up to which the result of a finished match is resent to its bots after a failure, in ns.
 
 If a server process fails, bots may not have received the results of the last seconds.
@@ -205,7 +205,7 @@ class LobbyBot:
 
     def list_recent_results(self, now: int) -> list[str]:
         """Return the ids of recently finished matches whose results the bot may not have received."""
-        return [match for at, match in self.recent_matches if now - at <= RECENT_NS]
+        return [match for at, match in self.recent_matches if now - at <= RECENT_RESULT_NS]
 
     def open_answer_period(self, now: int) -> None:
         """Start an answer period, unless the last one started less than `MIN_ANSWER_INTERVAL_NS` ago."""

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from arena.server.core.event_state import EventPlan, Recurrence
 
-DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 INTERVAL_DAYS = {"day": 1, "week": 7}
 """Number of days in each interval at which an event may repeat."""
 
@@ -40,7 +40,7 @@ def next_start_time(at: str, zone: str, after: int) -> int:
     """
     parts = _START_TIME.fullmatch(at.strip())
     day = (parts["day"] or "")[:3].lower() if parts else ""
-    if parts is None or (day and day not in DAYS):
+    if parts is None or (day and day not in WEEKDAYS):
         raise BadStartTime(f"{at!r:.40} is not a time: write Fri 20:00, 20:00 or 2026-11-27 20:00")
     place = find_zone(zone)
     try:
@@ -55,7 +55,7 @@ def next_start_time(at: str, zone: str, after: int) -> int:
     today = datetime.fromtimestamp(after, place).date()
     for days in range(9):
         each = today + timedelta(days=days)
-        if (not day or each.weekday() == DAYS.index(day)) and _to_unix(each, hour, place) > after:
+        if (not day or each.weekday() == WEEKDAYS.index(day)) and _to_unix(each, hour, place) > after:
             return _to_unix(each, hour, place)
     raise BadStartTime(
         f"{at!r:.40} does not exist in {zone} in the next week, because daylight saving time skips it: choose another time"

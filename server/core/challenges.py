@@ -142,8 +142,8 @@ class ChallengeHandler:
         lobby, settings = self._lobby, self._lobby.settings
         if lobby.draining:
             raise RequestRefused(Code.SHUTTING_DOWN, DRAINING_REASON)
-        self._open_challenges.check_new(bot.name, challenge, settings.open_challenges)
-        game = make_challenge_game(challenge, settings.territories)
+        self._open_challenges.check_new(bot.name, challenge, settings.max_open_challenges)
+        game = make_challenge_game(challenge, settings.max_territories)
         if bot.guest:
             self._house.check_guest(bot, challenge)
         target = lobby.bots.get(challenge.opponent)

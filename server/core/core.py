@@ -421,7 +421,7 @@ class Core:
         if watch.match not in client.watched_matches:
             for match in [match for match in client.watched_matches if match not in self._matches.rooms]:
                 del client.watched_matches[match]
-            most = self._lobby.settings.watched
+            most = self._lobby.settings.max_watched_matches
             if len(client.watched_matches) >= most:
                 raise RequestRefused(
                     Code.RATE_LIMITED, f"you already watch {most} matches, the maximum; unwatch one first"
@@ -454,7 +454,7 @@ class Core:
     def _handle_crash(self, crash: BotCrashed) -> None:
         bot = self._lobby.bots.get(crash.name)
         if bot is not None and bot.name not in self._house:
-            self._matches.apply_to_bot(bot, lambda player: Resigned(player, "crash", crash.how))
+            self._matches.apply_to_bot(bot, lambda player: Resigned(player, "crash", crash.description))
 
     def _handle_house_failure(self, failure: HouseEngineFailed) -> None:
         if self._house.remove(failure.name):

@@ -205,9 +205,9 @@ class LogLine(Struct, frozen=True, tag="report"):
 class IncrementMetric(Struct, frozen=True, tag="count"):
     """Increment of one of the server's metrics."""
 
-    what: Literal["lines_cut"]
+    metric: Literal["lines_cut"]
     """Name of the metric. `lines_cut`: number of moves cut from the main lines in the bots' analyses."""
-    by: int
+    amount: int
 
 
 Effect = (

@@ -244,7 +244,7 @@ class Event:
     def _replay_results(self, stored_event: StoredEvent) -> None:
         matches = {
             match: FinishedMatch(match, "", Players(maxie, minnie), Result(winner, EndReason.parse(reason)))  # type: ignore[arg-type]
-            for match, maxie, minnie, winner, reason in stored_event.done
+            for match, maxie, minnie, winner, reason in stored_event.results
         }
         self._match_count = len(matches)
         for ended in matches.values():

@@ -107,7 +107,7 @@ class StoredEvent(Struct, frozen=True):
     """Event loaded from the store, with its results."""
 
     state: EventState
-    done: list[tuple[str, str, str, str | None, str]]
+    results: list[tuple[str, str, str, str | None, str]]
     """Finished matches in order.
 
     Each has its id, the names of the bots that played Maxie and Minnie, the winner's seat (None if nobody won), and the

@@ -47,7 +47,7 @@ from arena.server.core.inputs import (
 )
 from arena.server.core.lobby import Lobby, RequestRefused
 from arena.server.core.matches import Matches
-from arena.server.core.matchmaker import UNRATED
+from arena.server.core.matchmaker import DEFAULT_RATING
 from arena.server.core.settings import HOUSE_PREFIX
 
 NO_SHOW_NS = 45_000_000_000
@@ -186,7 +186,9 @@ class Events:
         match command.to:
             case "enter":
                 self._require_house_engine(command.bot)
-                rating = self._find_rating(event, command.bot, command.ratings.get(event.plan.game, UNRATED))
+                rating = self._find_rating(
+                    event, command.bot, command.ratings.get(event.plan.game, DEFAULT_RATING)
+                )
                 event.enter(command.bot, rating, by_host=True)
                 confirmation = f"{command.bot} is in {event.name}"
             case "withdraw":
@@ -288,7 +290,7 @@ class Events:
             return f"{name} is connected"
         raise EventRefused(f"{name} is not connected")
 
-    def _find_rating(self, event: Event, name: str, fallback: float = UNRATED) -> float:
+    def _find_rating(self, event: Event, name: str, fallback: float = DEFAULT_RATING) -> float:
         """Return the rating of a bot; `fallback` if the lobby does not know the bot."""
         bot = self._lobby.bots.get(name)
         return fallback if bot is None else bot.rating_in(event.plan.game)
@@ -481,7 +483,7 @@ class Events:
         terms = self._make_terms(event, pairing, event.start_match(pairing))
         self._event_by_match[terms.match] = event
         detail = f"{' and '.join(expired)} did not connect in time"
-        self._matches.forfeit(terms, Result(winner, EndReason.NO_SHOW, detail))  # type: ignore[arg-type]
+        self._matches.record_forfeit(terms, Result(winner, EndReason.NO_SHOW, detail))  # type: ignore[arg-type]
         return True
 
     def _forfeit_time(self, event: Event, name: str, due_time: int) -> int:

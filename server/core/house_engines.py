@@ -122,11 +122,11 @@ class HouseEngines:
     def match_load(self, terms: Terms) -> int:
         """Return the part of `CoreSettings.concurrency` that a resumed match takes up.
 
-        This is 1 or, with `by_threads`, the number of its search threads; 0 if no house engine plays in it.
+        This is 1 or, with `counts_threads`, the number of its search threads; 0 if no house engine plays in it.
         """
         if terms.players.maxie not in self and terms.players.minnie not in self:
             return 0
-        return terms.threads_needed if self._lobby.settings.by_threads else 1
+        return terms.threads_needed if self._lobby.settings.counts_threads else 1
 
     def requeue(self, name: str) -> None:
         """Return a disconnected engine's unanswered challenges to the queue."""

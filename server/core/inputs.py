@@ -108,7 +108,7 @@ class BotCrashed(Struct, frozen=True, tag="crashed"):
     """
 
     name: str
-    how: str
+    description: str
     """Description of the crash, for the records of the bot's matches."""
 
 

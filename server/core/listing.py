@@ -13,7 +13,7 @@ from arena.server.core.open_challenges import OpenChallenges
 from arena.server.core.room import Room
 from arena.server.core.suspensions import Suspensions
 
-LISTING_NS = 250_000_000
+LISTING_INTERVAL_NS = 250_000_000
 """Shortest time between two listings for the same client, in ns."""
 MAX_LISTED_CHALLENGES = 1000
 """Maximum number of challenges in a listing, which must fit into a frame even if strangers open many challenges."""
@@ -65,11 +65,11 @@ class Listings:
         last = self._browsers.get(client.id)
         if last is None:
             self._followers.add(client.id)
-        if last is None or self._lobby.now >= last + LISTING_NS:
+        if last is None or self._lobby.now >= last + LISTING_INTERVAL_NS:
             self._send_listing(client.id)
         else:
             self._waiting_clients[client.id] = None
-            self._lobby.deadlines.schedule(LISTING_DEADLINE, last + LISTING_NS)
+            self._lobby.deadlines.schedule(LISTING_DEADLINE, last + LISTING_INTERVAL_NS)
 
     def stop_browsing(self, client: LobbyClient) -> None:
         """Stop sending listings to a client."""
@@ -80,14 +80,14 @@ class Listings:
     def schedule_publication(self) -> None:
         """Schedule the publication of a new listing if something has changed and a client browses."""
         if self._next_time is None and self._followers.edges and self._published != self._lobby.changes:
-            self._next_time = self._lobby.now + LISTING_NS
+            self._next_time = self._lobby.now + LISTING_INTERVAL_NS
             self._lobby.deadlines.schedule(LISTING_DEADLINE, self._next_time)
 
     def publish(self) -> None:
         """Publish the listing if it has changed, and answer waiting clients. If some are not due yet, schedule another call."""
         lobby, budget = self._lobby, REPLIES_PER_INPUT
         for client in list(self._waiting_clients):
-            at = self._browsers[client] + LISTING_NS
+            at = self._browsers[client] + LISTING_INTERVAL_NS
             if lobby.now < at:
                 lobby.deadlines.schedule(LISTING_DEADLINE, at)
             elif budget:
@@ -111,12 +111,12 @@ class Listings:
         self._lobby.effects.append(SendToClient(client, self._latest_listing()))
 
     def _latest_listing(self) -> Listing:
-        """Return the latest listing, and build it first if it has changed or is older than `LISTING_NS`."""
+        """Return the latest listing, and build it first if it has changed or is older than `LISTING_INTERVAL_NS`."""
         lobby = self._lobby
         if (
             self._cached is None
             or self._cached[0] != lobby.changes
-            or lobby.now >= self._cached[1] + LISTING_NS
+            or lobby.now >= self._cached[1] + LISTING_INTERVAL_NS
         ):
             self._cached = lobby.changes, lobby.now, self.build_listing(lobby.now)
         return self._cached[2]

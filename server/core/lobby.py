@@ -146,11 +146,11 @@ class Lobby:
     def match_load(self, *bots: LobbyBot) -> int:
         """Return the part of `CoreSettings.concurrency` that a match of these bots takes up.
 
-        This is 1 or, with `by_threads`, the number of its search threads; 0 if no bot runs on the server's own machine.
+        This is 1 or, with `counts_threads`, the number of its search threads; 0 if no bot runs on the server's own machine.
         Only one of the bots thinks at a time, so their threads are not added up.
         """
         local = [bot for bot in bots if bot.local]
-        if not self.settings.by_threads:
+        if not self.settings.counts_threads:
             return min(1, len(local))
         return max(((bot.engine.threads if bot.engine else None) or 1 for bot in local), default=0)
 

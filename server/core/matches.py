@@ -25,7 +25,7 @@ from arena.server.core.settings import OPEN_EVENT
 from arena.server.core.standing import send_standing
 from arena.server.core.suspensions import Suspensions
 
-MAX_DELAYS = 1024
+MAX_RECENT_STALLS = 1024
 """Maximum number of recent stalls of the server to remember."""
 
 
@@ -52,7 +52,7 @@ class Matches:
         self._event_match_over: Callable[[Record], None] = lambda _record: None
         self._pending_terms: list[Terms] = []
         """Terms of the requested event matches that wait for a busy bot."""
-        self._delays: deque[tuple[int, int]] = deque(maxlen=MAX_DELAYS)
+        self._delays: deque[tuple[int, int]] = deque(maxlen=MAX_RECENT_STALLS)
         """Recent stalls of the server itself: end time and length of each, in ns."""
 
     # matches of events
@@ -151,7 +151,7 @@ class Matches:
         for bot in bots:
             self._lobby.forget_if_expired(bot)
 
-    def forfeit(self, terms: Terms, result: Result) -> None:
+    def record_forfeit(self, terms: Terms, result: Result) -> None:
         """Record an event match as forfeited, because a bot did not appear. The match is not rated."""
         start_time = self._lobby.wall_time()
         terms = msgspec.structs.replace(terms, rated=False)

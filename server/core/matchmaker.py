@@ -26,7 +26,7 @@ from arena.server.core.turn_order import TurnOrder
 
 RATING_STEP = 200.0
 """Rating difference that speaks against a pair of bots as much as one earlier match of the two."""
-UNRATED = 1500.0
+DEFAULT_RATING = 1500.0
 """Assumed rating of a bot without a rating."""
 MAX_COMPARED = 50
 """Maximum number of waiting bots compared with each other. Comparing thousands would delay every match."""
@@ -42,7 +42,7 @@ def choose_pairs(
     turn_order: TurnOrder[str],
     *,
     owner: Callable[[str], str] = lambda _name: "",
-    rating: Callable[[str], float] = lambda _name: UNRATED,
+    rating: Callable[[str], float] = lambda _name: DEFAULT_RATING,
     may_meet: Callable[[str, str], bool] = lambda _a, _b: True,
     max_pairs: int = 1,
 ) -> list[tuple[str, str]]:

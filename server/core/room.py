@@ -62,7 +62,7 @@ class Room:
         self.load = load
         self.event = event
         self.referee = Referee(terms)
-        self.public_view = PublicView(terms, self.referee, lobby.settings.thinking)
+        self.public_view = PublicView(terms, self.referee, lobby.settings.analysis_visibility)
         self.followers = FollowerCounts()
         self.key: DeadlineKey = ("match", terms.match)
         self._lobby = lobby

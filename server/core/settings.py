@@ -80,28 +80,28 @@ class CoreSettings(Struct, frozen=True, kw_only=True):
     """Size limit of a client's message, as sent in `welcome`."""
     matches_per_bot: int = 32
     """Maximum number of matches that one bot plays in parallel."""
-    watched: int = 64
+    max_watched_matches: int = 64
     """Maximum number of matches that one client may watch in parallel."""
-    open_challenges: int = 8
+    max_open_challenges: int = 8
     """Maximum number of open challenges by one bot."""
     challenge_ms: int = 60_000
     """Lifetime of an open challenge, in ms."""
     answer_ms: int = 2_000
     """Time for a challenged bot to answer before the matchmaker may pair it, in ms."""
-    territories: int = 200
+    max_territories: int = 200
     """Maximum number of territories of a map generated for a challenge."""
     pool: Pool | None = None
     """Matches that the matchmaker arranges; None if bots play only by challenge."""
     concurrency: int = 1
     """Maximum load of the server's own machine: number of parallel matches of bots that run there.
 
-    With `by_threads`, it is the number of search threads that these matches need.
+    With `counts_threads`, it is the number of search threads that these matches need.
     """
-    by_threads: bool = False
+    counts_threads: bool = False
     """True if `concurrency` counts search threads instead of matches."""
     adjudication: Adjudication | None = None
     """Rules for ending matches early; None if none apply. Matches requested from outside the core have their own."""
-    thinking: AnalysisVisibility = "reply"
+    analysis_visibility: AnalysisVisibility = "reply"
     """Time at which spectators get the analysis of a move."""
     house: tuple[HouseEngine, ...] = ()
     """Engines that the server itself runs."""

@@ -15,7 +15,7 @@ MIN_SUSPENSION_SECONDS = 30
 """Length of the first suspension, in seconds. Each further suspension in a row lasts twice as long."""
 MAX_SUSPENSION_SECONDS = 1800
 """Length of the longest suspension, in seconds."""
-MAX_NAMES = 10_000
+MAX_TRACKED_NAMES = 10_000
 """Maximum number of remembered names. The name whose last failure is oldest is forgotten first."""
 
 
@@ -45,7 +45,7 @@ class Suspensions:
             return ""
         failing = self._failures.setdefault(name, _FailureRecord())
         self._failures.move_to_end(name)
-        if len(self._failures) > MAX_NAMES:
+        if len(self._failures) > MAX_TRACKED_NAMES:
             self._failures.popitem(last=False)
         failing.failures += 1
         if failing.failures < MAX_FAILURES:

@@ -36,7 +36,7 @@ from arena.server.edge.work import WorkBudget
 from arena.server.failed_logins import PAUSE_SECONDS
 from arena.server.loop_lag import LoopLag
 from arena.server.metrics import Metrics
-from arena.server.ports import CorePort, Downward
+from arena.server.ports import CorePort, MessageToEdge
 from arena.server.processes.tasks import open_background_tasks
 
 log = logging.getLogger("arena.connection")
@@ -239,7 +239,7 @@ class Edge:
 
     # from the core
 
-    def deliver(self, messages: Sequence[Downward]) -> None:
+    def deliver(self, messages: Sequence[MessageToEdge]) -> None:
         """Deliver messages from the core to clients of this edge, in order. Drop those for clients that have left."""
         clients = self._clients
         for message in messages:

@@ -18,7 +18,7 @@ import anyio
 
 from arena.clock import MONOTONIC, TimeSource
 from arena.server.processes import supervisor
-from arena.server.processes.child import STOP_SECONDS, Child
+from arena.server.processes.child import STOP_SECONDS, ChildProcess
 
 MAX_SHOWN_FAILURES = 3
 """Number of a bot's resignations and crashes for which its output is shown. Later ones show only the result."""
@@ -26,24 +26,24 @@ MAX_SHOWN_FAILURES = 3
 
 @dataclass(frozen=True)
 class RestartPolicy:
-    """Limits that decide when a bot's process is restarted, killed or given up. All times are in seconds."""
+    """Limits that decide when a bot's process is restarted, killed or given up."""
 
-    start: float = 60
+    start_seconds: float = 60
     """Time within which the started process must connect to the server, in seconds. After that, it counts as hung."""
-    settle: float = 20
+    settle_seconds: float = 20
     """Maximum time for which the first matches wait for all bots to connect, in seconds.
 
     Then they begin without the rest.
     """
-    restarts: int = 3
+    max_restarts: int = 3
     """Maximum number of restarts in a row in which the bot makes no move. If the bot fails once more, it is lost."""
-    silent_matches: int = 2
+    max_silent_matches: int = 2
     """Number of consecutive matches lost on time without a move, after which the bot counts as hung."""
-    backoff: float = 0.25
+    backoff_seconds: float = 0.25
     """Pause before the first restart in a row, in seconds. The pause doubles with each further restart."""
-    backoff_limit: float = 5
+    max_backoff_seconds: float = 5
     """Maximum pause before a restart, in seconds."""
-    stop: float = STOP_SECONDS
+    stop_seconds: float = STOP_SECONDS
     """Time from the request to stop until the bot is killed, in seconds."""
 
 
@@ -164,7 +164,7 @@ class BotProcess:
     def record_silent_match(self) -> None:
         """Record that the bot lost its last match on time without a move. After too many in a row, restart it."""
         self._silent_matches += 1
-        if self._silent_matches >= self._policy.silent_matches and self.state is BotState.UP:
+        if self._silent_matches >= self._policy.max_silent_matches and self.state is BotState.UP:
             self._give_up_on(f"it did not answer in {self._silent_matches} matches in a row")
 
     def _give_up_on(self, why: str) -> None:
@@ -197,19 +197,19 @@ class BotProcess:
             self._has_ended = True
             await self._host.report_bot_exit(self.name, f"its process ended ({_describe_exit(code)})")
             self._failures += 1
-            is_lost = self._failures > self._policy.restarts
+            is_lost = self._failures > self._policy.max_restarts
             self._on_failure(self._make_exit_report(code, lost=is_lost))
             if is_lost:
                 break
             self._set_state(BotState.STARTING)
-            wait = self._policy.backoff * 2 ** (self._failures - 1)
-            await self._clock.sleep(min(wait, self._policy.backoff_limit))
+            wait = self._policy.backoff_seconds * 2 ** (self._failures - 1)
+            await self._clock.sleep(min(wait, self._policy.max_backoff_seconds))
         self._set_state(BotState.LOST)
 
     async def _run_once(self) -> int:
         """Run the process once, from start to end, and return its exit code. If it hangs, kill it."""
         token = self._host.issue_token(self.name)
-        child = await Child.start(
+        child = await ChildProcess.start(
             self._program.command, self._program.url, self.name, token, self._program.folder
         )
         self.process, self._output_tail = child.pid, child.output_tail
@@ -226,17 +226,17 @@ class BotProcess:
             return code
         finally:
             self.process = None
-            await child.stop(self._policy.stop)
+            await child.stop(self._policy.stop_seconds)
 
-    async def _await_connection(self, child: Child) -> None:
-        if await self._host.wait_until_connected(self.name, self._policy.start):
+    async def _await_connection(self, child: ChildProcess) -> None:
+        if await self._host.wait_until_connected(self.name, self._policy.start_seconds):
             self._was_connected = True
             if child.exit_code is None:
                 self._set_state(BotState.UP)
         else:
-            self._give_up_on(f"it did not connect within {self._policy.start:g} s")
+            self._give_up_on(f"it did not connect within {self._policy.start_seconds:g} s")
 
-    async def _kill_on_request(self, child: Child) -> None:
+    async def _kill_on_request(self, child: ChildProcess) -> None:
         await self._kill_requested.wait()
         await child.kill()
 

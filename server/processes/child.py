@@ -29,7 +29,7 @@ The limit is needed because another process may have inherited the output pipe a
 """
 
 
-class Child:
+class ChildProcess:
     """One run of a bot's command. The caller must run `read_output` in a task, or the bot blocks on a full pipe."""
 
     def __init__(self, process: anyio.abc.Process) -> None:

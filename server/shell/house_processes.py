@@ -41,7 +41,7 @@ DEFAULT_ENGINES = "greedy,alphabeta:depth=6"
 """Default engines: an easy one for beginners, and a stronger one. Both answer quickly and use little CPU time."""
 NO_ENGINES = "none"
 """Value of the engine list for a server without house engines."""
-RESTART_POLICY = RestartPolicy(restarts=100, backoff_limit=60)
+RESTART_POLICY = RestartPolicy(max_restarts=100, max_backoff_seconds=60)
 """Restart limits of house engines.
 
 A server runs for months, so an engine is given up only after hours without a move.

@@ -55,7 +55,7 @@ from arena.server.core.inputs import (
 from arena.server.core.settings import CoreSettings
 from arena.server.loop_lag import LoopLag
 from arena.server.metrics import Metrics
-from arena.server.ports import AdmissionRequest, Downward, EdgePort, Resync, Upward
+from arena.server.ports import AdmissionRequest, EdgePort, MessageToCore, MessageToEdge, Resync
 from arena.server.processes.tasks import open_background_tasks
 from arena.server.shell.authenticator import Authenticator
 from arena.server.store.journal.changes import Durable
@@ -143,7 +143,7 @@ class Shell:
         self._event = event
         self._core = Core(settings, seed(), clock.now_ns())
         self._edges: dict[int, EdgePort] = {}
-        self._inputs: list[Upward | Input] = []
+        self._inputs: list[MessageToCore | Input] = []
         self._wake = asyncio.Event()
         """Event that is set when a round is due."""
         self._wakes_later = False
@@ -175,7 +175,7 @@ class Shell:
 
     # inputs
 
-    def submit(self, message: Upward | Input) -> None:
+    def submit(self, message: MessageToCore | Input) -> None:
         """Accept a message or an input, to handle in the next round, after all earlier ones.
 
         While there is no core, types in `DROPPED_WITHOUT_CORE` are dropped.
@@ -420,7 +420,7 @@ class Shell:
 
     def _release(self, effects: Sequence[Effect | ExternalEffects]) -> None:
         """Pass each effect to the edges or to the handlers of its type. Effects for clients are grouped by edge."""
-        outboxes: dict[int, list[Downward]] = {}
+        outboxes: dict[int, list[MessageToEdge]] = {}
         for effect in effects:
             kind = type(effect)
             if kind is SendToClient or kind is CloseClient:
@@ -478,7 +478,7 @@ class Shell:
             waiter[1].set_exception(MatchNotStarted(refusal.why))
 
     def _count_metric(self, count: IncrementMetric) -> None:
-        self._metrics.lines_cut.inc(count.by)
+        self._metrics.lines_cut.inc(count.amount)
 
 
 def _complete_commit(external: ExternalEffects) -> None:

@@ -35,7 +35,7 @@ from arena.server.core.core import Core
 from arena.server.core.effects import CloseMatch, Effect, OpenMatch, SaveSession, SendToClient
 from arena.server.core.inputs import Input, MessageReceived, TurnSent
 from arena.server.edge.edge import Edge
-from arena.server.ports import CorePort, Downward, Upward
+from arena.server.ports import CorePort, MessageToCore, MessageToEdge
 from arena.server.store.journal.changes import JournalChanges
 from arena.server.store.lease import Lease
 from arena.server.store.packing import unpack_record
@@ -502,7 +502,7 @@ class WatchedEdge(Edge):
         """Time for which the clock of a turn had run when the core sent the turn, in ns, by (client id, match)."""
         monitor.arena.edges.setdefault(process, []).append(self)
 
-    def deliver(self, messages: Sequence[Downward]) -> None:
+    def deliver(self, messages: Sequence[MessageToEdge]) -> None:
         for each in messages:
             if type(each) is SendToClient and type(each.message) is Turn:
                 self.ran[each.client, each.message.match] = each.ran
@@ -520,7 +520,7 @@ class CoreTap:
         self._process = process
         self._core = core
 
-    def submit(self, message: Upward) -> None:
+    def submit(self, message: MessageToCore) -> None:
         """Show a message to the monitor, and pass it to the core."""
         if type(message) is MessageReceived and type(message.message) is Move:
             self._monitor.record_answer(self._process, message)

@@ -29,7 +29,7 @@ from arena.server.cluster.core_link import Superseded
 from arena.server.core.settings import Pool, PoolGame
 from arena.server.edge import pings
 from arena.server.edge.limits import HostLimits
-from arena.server.loop_lag import INTERVAL_NS, LoopLag
+from arena.server.loop_lag import MEASURE_INTERVAL_NS, LoopLag
 from arena.server.processes.identity import ProcessIdentity as Identity
 from arena.server.settings import (
     ArenaSettings,
@@ -183,7 +183,7 @@ class StallLag(LoopLag):
 
         The next measurement counts as due half an interval later.
         """
-        self.due = at + INTERVAL_NS // 2
+        self.due = at + MEASURE_INTERVAL_NS // 2
 
     def end_stall(self) -> None:
         """Measure the lag that the freeze has caused, now that the process runs again."""

@@ -51,7 +51,7 @@ async def test_a_bot_can_have_several_processes(host: Host) -> None:
 async def test_nothing_is_left_behind(host: Host, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     mark = f"arena-test-{mode}-{time.monotonic_ns()}"
     monkeypatch.setenv("ARENA_TEST_MARK", mark)
-    restart_policy = RestartPolicy(settle=0.5 if mode == "never" else 200, stop=0.2)
+    restart_policy = RestartPolicy(settle_seconds=0.5 if mode == "never" else 200, stop_seconds=0.2)
     with pytest.raises(ExceptionGroup, match="unhandled"):
         async with open_bot_processes(
             host,
@@ -105,7 +105,9 @@ async def test_a_bot_that_crashes_is_named_and_started_again_until_it_is_lost(ho
 
 async def test_a_bot_that_never_comes_is_named_and_lost(host: Host) -> None:
     lines: list[str] = []
-    restart_policy = RestartPolicy(start=0.3, settle=0.1, restarts=1, backoff=0.01, stop=0.2)
+    restart_policy = RestartPolicy(
+        start_seconds=0.3, settle_seconds=0.1, max_restarts=1, backoff_seconds=0.01, stop_seconds=0.2
+    )
     async with open_bot_processes(
         host, [bot("a", "never")], folder=ROOT, restart_policy=restart_policy, on_notice=lines.append
     ) as fleet:
@@ -148,7 +150,7 @@ async def test_a_bot_that_stays_silent_is_killed_and_started_again(host: Host) -
 
 
 async def test_an_answer_resets_the_count_of_silent_matches(host: Host) -> None:
-    restart_policy = RestartPolicy(silent_matches=2)
+    restart_policy = RestartPolicy(max_silent_matches=2)
     async with open_bot_processes(
         host, [bot("a")], folder=ROOT, restart_policy=restart_policy, on_notice=pytest.fail
     ) as fleet:

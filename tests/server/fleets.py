@@ -11,7 +11,14 @@ from arena.server.processes.bot_process import RestartPolicy
 
 ROOT = Path(__file__).parents[2]
 
-QUICK = RestartPolicy(start=200, settle=200, restarts=1, silent_matches=1, backoff=0.01, stop=0.3)
+QUICK = RestartPolicy(
+    start_seconds=200,
+    settle_seconds=200,
+    max_restarts=1,
+    max_silent_matches=1,
+    backoff_seconds=0.01,
+    stop_seconds=0.3,
+)
 
 
 def bot(name: str, mode: str = "play", file: Path | None = None) -> BotPlan:

@@ -358,5 +358,5 @@ async def test_limits_rules_and_visibility_of_analysis_are_followed_while_the_se
         assert host.core.maintenance.retention == Retention(days=90)
         followed = host.core.shell.core._lobby.settings
         assert followed.adjudication == settings.matches.adjudication
-        assert followed.thinking == "end"
-        assert (followed.concurrency, followed.by_threads) == (7, False)
+        assert followed.analysis_visibility == "end"
+        assert (followed.concurrency, followed.counts_threads) == (7, False)

@@ -80,7 +80,7 @@ def keeps_silent(case: tuple[str, str, str]) -> bool:
 
 BY_SILENCE = sorted(CAUGHT, key=keeps_silent)
 TIMED = {
-    "impatient": ("arena.server.check.peer.EARLY_MESSAGE_SECONDS", 5.0),
+    "impatient": ("arena.server.check.bot_connection.EARLY_MESSAGE_SECONDS", 5.0),
     "rusher": ("arena.server.check.checks.RUSH_SECONDS", 10.0),
 }
 """Times that a program needs on a busy machine to show its fault."""

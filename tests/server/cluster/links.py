@@ -17,7 +17,7 @@ from arena.server.core.inputs import (
     EdgeResynced,
     MessageReceived,
 )
-from arena.server.ports import AdmissionRequest, Downward, EdgePort, Resync, Upward
+from arena.server.ports import AdmissionRequest, EdgePort, MessageToCore, MessageToEdge, Resync
 from testkit.simulation.bus import SimulatedBus, SimulatedExchange
 from testkit.simulation.network import SimulatedNetwork
 from testkit.simulation.world import SimulatedProcess, World
@@ -44,14 +44,14 @@ class NotingEdge:
         self.bus = SimulatedBus(exchange, self.process)
         self.connected: dict[int, Hello] = {}
         self.pending: dict[int, Hello] = {}
-        self.told: list[Downward] = []
+        self.told: list[MessageToEdge] = []
         self.link = EdgeLink(
             self.bus, "serve", number, clock=self.process.clock, call_soon=self.process.schedule
         )
         self.link.port = self
         self.process.start(self.link.run())
 
-    def deliver(self, messages: Sequence[Downward]) -> None:
+    def deliver(self, messages: Sequence[MessageToEdge]) -> None:
         for each in messages:
             if isinstance(each, Resync):
                 clients = [
@@ -96,7 +96,7 @@ class NotingCore:
     def __init__(self, exchange: SimulatedExchange, fencing_token: int) -> None:
         self.process = SimulatedProcess(exchange.world, f"core {fencing_token}")
         self.bus = SimulatedBus(exchange, self.process)
-        self.given: list[Upward] = []
+        self.given: list[MessageToCore] = []
         self.gone: list[int] = []
         self.ports: dict[int, EdgePort] = {}
         self.clients: set[int] = set()
@@ -115,7 +115,7 @@ class NotingCore:
         self.gone.append(edge)
         self.clients = {each for each in self.clients if each >> EDGE_BITS != edge}
 
-    def submit(self, message: Upward) -> None:
+    def submit(self, message: MessageToCore) -> None:
         self.given.append(message)
         match message:
             case AdmissionRequest(client):

@@ -15,7 +15,7 @@ from arena.server.shell import address_recorder
 from arena.server.store import schema, tokens
 from arena.server.store.database import open_store
 from tests.server.command_line import run
-from tests.server.commands.test_people import play
+from tests.server.commands.test_owners import play
 from tests.server.peer import dial
 from tests.server.played import MAXIE_WINS, RESIGNS, day, events, keep
 from tests.server.store.test_people import everything

@@ -17,7 +17,7 @@ from arena.server.commands.settings_file import (
     load_settings,
     parse_set_options,
 )
-from arena.server.settings import RELOADED, TYPES, ArenaSettings, LogFormat
+from arena.server.settings import RELOADABLE_KEYS, SETTING_TYPES, ArenaSettings, LogFormat
 from tests.bots.command_line import arena
 
 ROOT = Path(__file__).parents[3]
@@ -43,14 +43,14 @@ def test_the_example_has_every_key_and_loads_as_the_defaults(tmp_path: Path) -> 
     file.write_text(example_file())
     assert load_settings(file, ()).settings == ArenaSettings()
     tables = tomllib.loads(example_file())
-    assert {f"{section}.{key}" for section, table in tables.items() for key in table} == set(TYPES)
+    assert {f"{section}.{key}" for section, table in tables.items() for key in table} == set(SETTING_TYPES)
     described = re.findall(r"^# .+\n(?=\w+ = )", example_file(), re.MULTILINE)
-    assert len(described) == len(TYPES)
-    assert sum(line.endswith("(reload)\n") for line in described) == len(RELOADED)
+    assert len(described) == len(SETTING_TYPES)
+    assert sum(line.endswith("(reload)\n") for line in described) == len(RELOADABLE_KEYS)
 
 
 def test_the_reloadable_settings_are_existing_keys() -> None:
-    assert set(TYPES) >= RELOADED
+    assert set(SETTING_TYPES) >= RELOADABLE_KEYS
 
 
 def test_a_file_stands_over_the_defaults_and_options_over_the_file(tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ class Script:
             grace_ms=1_000,
             transit_ns=20 * MS,
             matches_per_bot=2,
-            watched=2,
+            max_watched_matches=2,
             open_challenges=2,
             **given,
         )

@@ -187,7 +187,7 @@ def test_no_more_matches_of_its_own_bots_are_begun_at_once_than_the_host_wants()
 
 
 def test_bots_that_run_elsewhere_all_play_at_once_and_owners_have_like_shares() -> None:
-    arena = Arena(pool=PATIENT, concurrency=2, by_threads=True)
+    arena = Arena(pool=PATIENT, concurrency=2, counts_threads=True)
     for number in range(40):
         owner = f"student {number}"
         address = "192.0.2.1" if number else "198.51.100.1"  # all but one are behind one address
@@ -232,7 +232,7 @@ def test_a_bot_that_runs_elsewhere_does_not_wait_for_one_that_waits_for_a_place_
 
 
 def test_a_match_counts_as_many_as_the_threads_of_the_bots_that_run_here() -> None:
-    arena = Arena(pool=PATIENT, concurrency=4, by_threads=True)
+    arena = Arena(pool=PATIENT, concurrency=4, counts_threads=True)
 
     def enter(name: str, threads: int, *, local: bool) -> Peer:
         return arena.enter(Hello(name, engine=EngineInfo("x", {}, threads)), local=local, owner=name)

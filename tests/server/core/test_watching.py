@@ -34,7 +34,7 @@ from arena.protocol.messages import (
 from arena.protocol.values import Thinking
 from arena.server.core.effects import LISTING, Publish, SendToClient
 from arena.server.core.inputs import Tick
-from arena.server.core.listing import LISTING_NS, REPLIES_PER_INPUT
+from arena.server.core.listing import LISTING_INTERVAL_NS, REPLIES_PER_INPUT
 from arena.server.core.public_view import first_hidden_ply
 from arena.server.core.settings import AnalysisVisibility, HouseEngine
 from tests.server.core.arena import LINE, MS, Arena, Peer, answer
@@ -101,7 +101,7 @@ def test_a_match_that_is_over_cannot_be_watched() -> None:
 
 
 def test_so_many_matches_are_watched_at_once_and_those_that_are_over_do_not_count() -> None:
-    arena = Arena(watched=1)
+    arena = Arena(max_watched_matches=1)
     anna, bert, eve = (
         arena.enter(Hello("anna", matches=3)),
         arena.enter(Hello("bert", matches=3)),
@@ -238,7 +238,7 @@ def test_repeated_requests_for_listings_are_answered_at_once_and_then_four_times
     for _ in range(100):
         eve.say(Browse())
         arena.wait(10)
-    assert len(eve.all(Listing)) == 1_000 * MS // LISTING_NS + 1
+    assert len(eve.all(Listing)) == 1_000 * MS // LISTING_INTERVAL_NS + 1
 
 
 def test_a_crowd_that_asks_all_the_time_is_told_a_few_at_a_time_and_four_times_a_second_each() -> None:
@@ -256,9 +256,9 @@ def test_a_crowd_that_asks_all_the_time_is_told_a_few_at_a_time_and_four_times_a
     listings = [
         each for each in arena.effects if isinstance(each, SendToClient) and isinstance(each.message, Listing)
     ]
-    assert len(arena.of(Publish)) <= 2_000 * MS // LISTING_NS
+    assert len(arena.of(Publish)) <= 2_000 * MS // LISTING_INTERVAL_NS
     for eve in crowd:
-        assert 2 < len(eve.all(Listing)) <= 2 * 2_000 * MS // LISTING_NS + 1
+        assert 2 < len(eve.all(Listing)) <= 2 * 2_000 * MS // LISTING_INTERVAL_NS + 1
     assert len(listings) > 80
 
 
@@ -269,7 +269,7 @@ def test_listings_that_fall_due_together_are_sent_apart() -> None:
         for eve in crowd:
             eve.say(Browse())
     before = len(arena.effects)
-    arena.now += LISTING_NS
+    arena.now += LISTING_INTERVAL_NS
     sent = []
     while arena.core.next_deadline is not None:
         arena.now = max(arena.now, arena.core.next_deadline)

@@ -33,7 +33,7 @@ from arena.server.edge.limits import HostLimits
 from arena.server.edge.request import Request
 from arena.server.edge.responses import Response, text_response
 from arena.server.metrics import Metrics
-from arena.server.ports import AdmissionRequest, Downward, Upward
+from arena.server.ports import AdmissionRequest, MessageToCore, MessageToEdge
 from testkit.virtual_time import CLOCK
 
 M = TypeVar("M")
@@ -47,20 +47,20 @@ class ScriptedCore:
     """A core port that keeps what it is given. It welcomes every client, unless told otherwise."""
 
     def __init__(self) -> None:
-        self.given: list[Upward] = []
+        self.given: list[MessageToCore] = []
         self.edge: Edge | None = None
         self.welcomes = True
 
-    def submit(self, message: Upward) -> None:
+    def submit(self, message: MessageToCore) -> None:
         self.given.append(message)
         if isinstance(message, AdmissionRequest) and self.welcomes:
             self.soon(SendToClient(message.client, welcome(message.hello)))
 
-    def soon(self, *messages: Downward) -> None:
+    def soon(self, *messages: MessageToEdge) -> None:
         """Deliver in a later turn of the loop, as a shell does after its commit."""
         asyncio.get_running_loop().call_soon(self.deliver, *messages)
 
-    def deliver(self, *messages: Downward) -> None:
+    def deliver(self, *messages: MessageToEdge) -> None:
         assert self.edge is not None
         self.edge.deliver(messages)
 

@@ -15,7 +15,7 @@ from arena.server.processes.bot_process import BotProcess, BotProgram, BotState,
 from testkit.virtual_time import CLOCK
 from tests.virtual import virtual
 
-PATIENCE = RestartPolicy(start=60, restarts=7, backoff=0.25, backoff_limit=5)
+PATIENCE = RestartPolicy(start_seconds=60, max_restarts=7, backoff_seconds=0.25, max_backoff_seconds=5)
 
 
 class Program:
@@ -77,7 +77,7 @@ class Door:
 
 @pytest.fixture(autouse=True)
 def _programs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bot_process, "Child", Program)
+    monkeypatch.setattr(bot_process, "ChildProcess", Program)
     Program.runs = []
 
 

@@ -24,7 +24,7 @@ from arena.server.core.inputs import (
 )
 from arena.server.core.settings import CoreSettings
 from arena.server.metrics import Metrics
-from arena.server.ports import AdmissionRequest, Downward, Resync
+from arena.server.ports import AdmissionRequest, MessageToEdge, Resync
 from arena.server.shell.authenticator import Authenticator
 from arena.server.shell.shell import Shell
 from arena.server.store.journal.changes import Durable
@@ -125,9 +125,9 @@ class ListEdge:
         self.shell = shell
         self.clients: dict[int, FakeClient] = {}
         self.resyncs = 0
-        self.deliveries: list[list[Downward]] = []
+        self.deliveries: list[list[MessageToEdge]] = []
 
-    def deliver(self, messages: Sequence[Downward]) -> None:
+    def deliver(self, messages: Sequence[MessageToEdge]) -> None:
         self.deliveries.append(list(messages))
         for each in messages:
             if isinstance(each, Resync):

@@ -33,7 +33,7 @@ from tests.server.peer import Peer, dial
 
 RANDOM = parse_engines("random")
 ASKED = Challenge("house-random", game="tictactoe", time_control=TimeControl.parse("600+1"), rated=False)
-QUICK = RestartPolicy(backoff=0.05, stop=1, restarts=2)
+QUICK = RestartPolicy(backoff_seconds=0.05, stop_seconds=1, max_restarts=2)
 
 
 @asynccontextmanager
@@ -195,7 +195,7 @@ async def test_an_engine_that_is_not_there_is_told_and_listed_no_more() -> None:
 async def test_with_a_check_an_engine_that_is_not_there_is_an_error() -> None:
     notices: list[str] = []
     # Beside a load, the process of an engine may need longer to say what is wrong than a ladder waits for its bots.
-    policy = replace(QUICK, start=500, settle=0)
+    policy = replace(QUICK, start_seconds=500, settle_seconds=0)
     plan = HousePlan(
         parse_engines("random,nonsense"), check=True, report_failure=notices.append, restart_policy=policy
     )
@@ -211,7 +211,7 @@ async def test_with_a_check_an_engine_that_hangs_as_it_starts_is_waited_for_only
         RANDOM,
         check=True,
         report_failure=notices.append,
-        restart_policy=replace(QUICK, start=0, backoff=500),
+        restart_policy=replace(QUICK, start_seconds=0, backoff_seconds=500),
     )
     async with open_host(house=plan) as host, host.open_house():
         assert house_of(host) == ["house-random"], "it is started again"
@@ -255,7 +255,7 @@ async def test_with_other_rules_than_the_servers_it_is_refused_and_told_in_a_lin
         RANDOM,
         check=True,
         report_failure=notices.append,
-        restart_policy=RestartPolicy(restarts=0),
+        restart_policy=RestartPolicy(max_restarts=0),
         games=[f"{file}:Nim"],
     )
     async with open_host(house=plan) as host, host.open_house():

@@ -16,7 +16,7 @@ from arena.server.commands.directives import (
     lift_existing_directive,
     parse_duration_option,
 )
-from arena.server.commands.store_options import DATABASE, run_on_store
+from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
 from arena.server.store import people, renaming
 from arena.server.store.database import Engine
 from arena.server.store.directives import issue_directive
@@ -37,7 +37,7 @@ def register(app: typer.Typer) -> None:
     app.command("forget")(forget_command)
 
 
-def list_(db: DatabaseOption = DATABASE, json: JsonOption = None) -> None:
+def list_(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) -> None:
     """List owners with their bots, invitations and bans.
 
     Example: arena owner list
@@ -59,7 +59,7 @@ def list_(db: DatabaseOption = DATABASE, json: JsonOption = None) -> None:
     print_table(dict.fromkeys(("owner", "bots", "retired", "invited", "banned"), "left"), rows)
 
 
-def hide(owner: OwnerArgument, db: DatabaseOption = DATABASE) -> None:
+def hide(owner: OwnerArgument, db: DatabaseOption = DEFAULT_DATABASE_URL) -> None:
     """Replace the names of all bots of an owner with meaningless ones.
 
     Tables, records and previews show the new names, and the bots use them from then on. `arena rename` restores a name.
@@ -80,7 +80,7 @@ def ban(
     reason: ReasonOption = "the host has banned it",
     seconds: DurationOption = "ever",
     lift: LiftOption = False,
-    db: DatabaseOption = DATABASE,
+    db: DatabaseOption = DEFAULT_DATABASE_URL,
 ) -> None:
     """Disconnect all bots of an owner now, and let neither them nor new bots of the owner connect.
 
@@ -104,7 +104,7 @@ def ban(
 def rename(
     name: Annotated[str, typer.Argument(metavar="OLD", help="Name of a bot, connected or not.")],
     new_name: Annotated[str, typer.Argument(metavar="NEW", help="New name, not in use.")],
-    db: DatabaseOption = DATABASE,
+    db: DatabaseOption = DEFAULT_DATABASE_URL,
 ) -> None:
     """Rename a bot with its token, ratings, records and logs.
 
@@ -119,7 +119,7 @@ def rename(
 
 def forget_command(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of a bot, connected or not.")],
-    db: DatabaseOption = DATABASE,
+    db: DatabaseOption = DEFAULT_DATABASE_URL,
 ) -> None:
     """Delete a name's token, sessions and logs, and rename its records.
 

@@ -14,7 +14,7 @@ from arena.protocol.codes import EndReason
 from arena.protocol.messages import Accepted, ClientMessage, End, Move, Ready, Resign, Start, Turn
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Clocks, Data, Players
-from arena.server.check.peer import BotConnection, ProtocolFault, message_type_name
+from arena.server.check.bot_connection import BotConnection, ProtocolFault, message_type_name
 
 
 class ScriptedMatch:

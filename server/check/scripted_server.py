@@ -17,8 +17,8 @@ from websockets.http11 import Request, Response
 from websockets.typing import Subprotocol
 
 from arena.protocol.messages import MAX_CLIENT_FRAME, SUBPROTOCOL, Hello
-from arena.server.check.peer import BotConnection, FrameLog, ProtocolFault
-from arena.server.processes.child import Child
+from arena.server.check.bot_connection import BotConnection, FrameLog, ProtocolFault
+from arena.server.processes.child import ChildProcess
 
 START_SECONDS = 60.0
 """Minimum time limit in seconds for a newly started bot to connect. A busy machine loads programs slowly."""
@@ -41,7 +41,7 @@ class ScriptedServer:
         """Session secret in the last welcome; empty before the first."""
         self.arrivals = 0
         """Number of connections that the bot has opened, including those that were dropped at once."""
-        self.subject: Child | None = None
+        self.subject: ChildProcess | None = None
         """Process of the bot; None if it was not started here."""
         self.url = ""
         """Websocket URL of the server; empty until it listens."""
@@ -104,7 +104,7 @@ class ScriptedServer:
         seconds = self.patience
         if self.subject is None and self._command is not None:
             seconds = max(seconds, START_SECONDS)
-            self.subject = await Child.start(self._command, self.url, "checked", "check-token")
+            self.subject = await ChildProcess.start(self._command, self.url, "checked", "check-token")
             self._tasks.start_soon(self.subject.read_output)
         connection = await self._next_connection(seconds)
         self._peer = BotConnection(connection, self.frames, self.patience)
@@ -196,10 +196,10 @@ async def open_scripted_server(
     Raises OSError if the port cannot be used.
     """
     async with anyio.create_task_group() as tasks:
-        stage = ScriptedServer(command, patience, tasks, host, port)
-        await stage.listen()
+        server = ScriptedServer(command, patience, tasks, host, port)
+        await server.listen()
         try:
-            yield stage
+            yield server
         finally:
-            await stage.close()
+            await server.close()
             tasks.cancel_scope.cancel()
