@@ -120,7 +120,7 @@ def make_core_settings(
         concurrency=settings.pool.concurrency or len(usable_cores()),
         counts_threads=not settings.pool.concurrency,
         adjudication=matches.adjudication,
-        thinking=matches.thinking,
+        analysis_visibility=matches.thinking,
         house=tuple(house.engines),
         # Within this time a silent edge is either lost, and its bots' turns restart; or it lists its clients, and turns
         # are sent again.

@@ -2,9 +2,9 @@
 
 Each arrow points from a module to what it uses:
 
-    commands/check -> run -> checks -> scene -> peer -> the bot under test, over a real websocket
+    commands/check -> run -> checks -> scripted_match -> bot_connection -> the bot under test, over a real websocket
                               |
-                            stage -> processes.child: the bot's process
+                            scripted_server -> processes.child: the bot's process
 
 The scripted server needs neither referee nor lobby: each check sends messages that a server might send, and examines
 the bot's answers.
