@@ -207,6 +207,10 @@ class LobbyBot:
         """Return the ids of recently finished matches whose results the bot may not have received."""
         return [match for at, match in self.recent_matches if now - at <= RECENT_RESULT_NS]
 
+    def end_was_sent_after(self, match: str, at: int) -> bool:
+        """Return True if the bot was sent the `end` of this match, which is recent, later than at time `at` (ns)."""
+        return any(match == each and at < end for end, each in self.recent_matches)
+
     def open_answer_period(self, now: int) -> None:
         """Start an answer period, unless the last one started less than `MIN_ANSWER_INTERVAL_NS` ago."""
         if self.answer_period_start is None or now >= self.answer_period_start + MIN_ANSWER_INTERVAL_NS:

@@ -382,6 +382,8 @@ class Core:
             # It has missed the end of its match, or names a match that it never played.
             if message.match in self._matches.rooms:
                 raise unknown_match_refusal(message.match)
+            if bot.end_was_sent_after(message.match, at):
+                return  # the `end` was in transit when the bot sent this message
             self._lobby.effects.append(SendMissedResult(client.id, bot.name, message.match))
             return
         bot.keep_session_after_disconnect()

@@ -279,6 +279,21 @@ def test_messages_about_matches_that_are_not_ones_own_are_refused() -> None:
     ]
 
 
+def test_messages_that_arrived_before_the_end_was_sent_are_answered_by_it() -> None:
+    arena = Arena()
+    anna, bert = arena.enter("anna"), arena.enter("bert")
+    match = arena.begin(anna, bert)
+    arrived = arena.now
+    arena.now += MS
+    anna.say(Resign(match))
+    for message in (Resign(match), Ready(match)):
+        arena.give(MessageReceived(bert.client, message, arrived))
+    assert not arena.of(SendMissedResult)
+    assert len(bert.all(End)) == 1
+    bert.say(Resign(match))
+    assert arena.of(SendMissedResult) == [SendMissedResult(bert.client, "bert", match)]
+
+
 def test_a_repeated_move_is_acknowledged_again_and_changes_nothing() -> None:
     arena = Arena()
     anna, bert = arena.enter("anna"), arena.enter("bert")
