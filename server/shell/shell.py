@@ -419,8 +419,12 @@ class Shell:
         self._wake.set()
 
     def _release(self, effects: Sequence[Effect | ExternalEffects]) -> None:
-        """Pass each effect to the edges or to the handlers of its type. Effects for clients are grouped by edge."""
+        """Pass each effect to the edges or to the handlers of its type. Effects for clients are grouped by edge.
+
+        Clients come first: they wait, and the handlers of a finished match take longer than a message.
+        """
         outboxes: dict[int, list[MessageToEdge]] = {}
+        others: list[Effect | ExternalEffects] = []
         for effect in effects:
             kind = type(effect)
             if kind is SendToClient or kind is CloseClient:
@@ -433,12 +437,14 @@ class Shell:
                 for edge in effect.edges:  # type: ignore[union-attr]
                     outboxes.setdefault(edge, []).append(effect)  # type: ignore[arg-type]
             else:
-                for handler in self._handlers.get(kind, ()):
-                    handler(effect)
+                others.append(effect)
         for edge, messages in outboxes.items():
             port = self._edges.get(edge)
             if port is not None:
                 port.deliver(messages)
+        for effect in others:
+            for handler in self._handlers.get(type(effect), ()):
+                handler(effect)
         if self._changed is not None:
             self._changed.set()
             self._changed = None

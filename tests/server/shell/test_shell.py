@@ -12,7 +12,14 @@ import pytest
 from arena.protocol.codes import EndReason
 from arena.protocol.messages import Accepted, End, Ping, Pong, Start, Turn, Welcome
 from arena.protocol.record import Record
-from arena.server.core.effects import AppendEvent, CloseMatch, DeleteSession, OpenMatch, SaveSession
+from arena.server.core.effects import (
+    AppendEvent,
+    CloseMatch,
+    DeleteSession,
+    MatchFinished,
+    OpenMatch,
+    SaveSession,
+)
 from arena.server.core.inputs import ClientDisconnected, MatchRequested
 from arena.server.failed_logins import FailedLogins
 from arena.server.shell.authenticator import Authenticator
@@ -47,6 +54,16 @@ async def test_a_match_is_played_and_kept() -> None:
         assert record.result.reason is EndReason.LINE
         assert [each.record for each in store.of(CloseMatch)] == [record]
         assert len(a.all(End)) == len(b.all(End)) == 1
+
+
+@virtual
+async def test_players_are_told_before_the_server_handles_the_end_of_their_match() -> None:
+    async with running(ListStore()) as edge:
+        a, b = edge.connect("a"), edge.connect("b")
+        told: list[int] = []
+        edge.shell.add_effect_handler(MatchFinished, lambda _: told.append(len(a.all(End) + b.all(End))))
+        await edge.shell.play_match(spec("a", "b"))
+        assert told == [2]
 
 
 @virtual
