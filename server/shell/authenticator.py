@@ -52,6 +52,11 @@ GATHER_SECONDS = 0.05
 
 A query takes at least 1 ms of CPU time, whether for one client or for many.
 """
+GATHER_PARTS = 5
+"""Maximum number of parts in which the clients of a query are admitted, spread over the pause after it.
+
+A move would have to wait for all clients that are admitted in its round.
+"""
 
 
 class Authenticator:
@@ -213,16 +218,18 @@ class Authenticator:
                     shell.submit(OwnerResolved(name, account.owner))
                 for game, rating in account.ratings.items():
                     shell.submit(RatingChanged(game, name, rating))
-            for request in crowd:
-                if (
-                    self._requests.get(request.client) is request
-                ):  # an edge may have repeated the hello meanwhile
-                    returned = request.client in self._returned
-                    self._forget_request(request.client)
-                    if accounts is not None or not returned:
-                        self._admit_or_refuse(shell, request, accounts, returned=returned)
-            if names:
-                await self._clock.sleep(GATHER_SECONDS)
+            parts = min(GATHER_PARTS, len(crowd)) if names and crowd else 1
+            size = -(-len(crowd) // parts)
+            for part in range(parts):
+                for request in crowd[part * size : (part + 1) * size]:
+                    # an edge may have repeated the hello meanwhile
+                    if self._requests.get(request.client) is request:
+                        returned = request.client in self._returned
+                        self._forget_request(request.client)
+                        if accounts is not None or not returned:
+                            self._admit_or_refuse(shell, request, accounts, returned=returned)
+                if names:
+                    await self._clock.sleep(GATHER_SECONDS / parts)
 
     def _admit_or_refuse(
         self,

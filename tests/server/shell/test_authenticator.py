@@ -21,7 +21,7 @@ from arena.server.core.lobby import RequestRefused
 from arena.server.failed_logins import FailedLogins
 from arena.server.ports import AdmissionRequest
 from arena.server.shell import authenticator
-from arena.server.shell.authenticator import GATHER_SECONDS, Authenticator
+from arena.server.shell.authenticator import GATHER_PARTS, GATHER_SECONDS, Authenticator
 from arena.server.store import tokens
 from arena.server.store.journal.restart_state import StoredAccount
 from tests.virtual import virtual
@@ -230,10 +230,28 @@ async def test_a_crowd_is_read_in_one_query_and_clients_that_left_are_not_admitt
             at.enqueue(AdmissionRequest(number, Hello(f"bot {number}"), HERE))
         at.cancel(ClientDisconnected(50))
         accounts.gate.set()
-        await anyio.sleep(1.1 * GATHER_SECONDS)
+        await anyio.sleep(2.1 * GATHER_SECONDS)
         tasks.cancel_scope.cancel()
     assert [len(names) for names in accounts.asked] == [1, 97]
     assert [each.client for each in shell.inputs] == [each for each in range(1, 100) if each != 50]
+
+
+@virtual
+async def test_a_crowd_is_admitted_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    accounts, shell = open_accounts(monkeypatch)
+    at = door(anyone=True)
+    admitted = []
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(at.run, shell)  # type: ignore[arg-type]
+        for number in range(4 * GATHER_PARTS - 1):
+            at.enqueue(AdmissionRequest(number, Hello(f"bot {number}"), HERE))
+        accounts.gate.set()
+        await anyio.wait_all_tasks_blocked()
+        for _ in range(GATHER_PARTS):
+            admitted.append(len(shell.inputs))
+            await anyio.sleep(GATHER_SECONDS / GATHER_PARTS)
+        tasks.cancel_scope.cancel()
+    assert admitted == [4 * part for part in range(1, GATHER_PARTS)] + [4 * GATHER_PARTS - 1]
 
 
 @virtual
@@ -340,7 +358,7 @@ async def test_many_connections_at_once_get_no_more_guesses_than_one(monkeypatch
         for number in range(40):
             at.enqueue(AdmissionRequest(number, Hello("anna", f"guess {number}"), HERE))
         tasks.start_soon(at.run, shell)  # type: ignore[arg-type]
-        await anyio.wait_all_tasks_blocked()
+        await anyio.sleep(GATHER_SECONDS)
         tasks.cancel_scope.cancel()
     codes = [each.code for each in shell.sent]
     assert codes == [Code.BAD_TOKEN] * 3 + [Code.RATE_LIMITED] * 37
@@ -358,7 +376,7 @@ async def test_while_the_store_is_away_nobody_comes_in_and_a_crowd_costs_one_lin
         for number in range(40):
             at.enqueue(AdmissionRequest(number, Hello(f"bot {number}"), HERE))
         tasks.start_soon(at.run, shell)  # type: ignore[arg-type]
-        await anyio.wait_all_tasks_blocked()
+        await anyio.sleep(GATHER_SECONDS)
         tasks.cancel_scope.cancel()
     assert shell.inputs == []
     assert {(type(each), each.code) for each in shell.sent} == {(CloseClient, Code.SERVER_FULL)}
