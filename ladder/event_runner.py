@@ -102,14 +102,16 @@ class EventRunner:
         self._observer.show_notice(f"waiting for {awaited} at {host.url}")
         host.set_event(stored_ladder.event, None)
         try:
-            bots = await gather_bots(host, self._ladder.plan.game, external, before)
+            bots = await gather_bots(
+                host, self._ladder.plan.game, external, before, self._observer.show_notice
+            )
         except TooFewBots:
             host.announce_restart()  # connected bots keep trying, and reconnect when the command runs again
             raise
         self._ladder.set_bots(bots.names)
         host.set_event(stored_ladder.event, bots.names)
         if bots.missing_bots_text:
-            self._observer.show_notice(f"{bots.missing_bots_text}: the others begin")
+            self._observer.show_notice(f"{bots.missing_bots_text}; the connected bots begin")
         if stored_ladder.plan and not before:
             await set_bots(host.engine, stored_ladder.event, bots.names)
         schedule = self._resume()

@@ -6,7 +6,7 @@ restart them. So a bot is lost if it stays disconnected, or loses several matche
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
@@ -19,6 +19,8 @@ OTHER_EVENT_HINT = "with Docker Compose, EVENT=NAME docker compose up begins ano
 """Advice for users of Docker Compose whose event cannot be resumed."""
 
 
+NOTICE_SECONDS = 30
+"""Number of seconds without a new bot after which a ladder that still waits tells which bots are missing."""
 MIN_BOTS = 2
 """Minimum number of bots with which a ladder begins after the waiting time."""
 
@@ -179,17 +181,26 @@ async def gather_bots(
     game: str,
     settings: ExternalBotSettings,
     names: Sequence[str] = (),
+    on_notice: Callable[[str], None] = lambda _text: None,
     clock: TimeSource = MONOTONIC,
 ) -> ExternalBots:
     """Wait for bots that play `game`, and return them. Given `names`, wait only for these bots.
 
     If some bots are missing after the waiting time, go on without them; missing bots of `names` are returned as
     disconnected. Raises TooFewBots if fewer than two connected.
+
+    on_notice: function that is called during the wait with a text that says which bots are missing
     """
     connected: set[str] = set()
+    began = clock.now()
     with anyio.move_on_after(settings.wait_seconds):
-        while not (connected >= set(names) if names else len(connected) >= settings.min_bots):
-            connected = await _wait_for_other_bots(host, game, connected)
+        while _describe_missing(connected, settings, names, 0):
+            with anyio.move_on_after(NOTICE_SECONDS) as unchanged:
+                connected = await _wait_for_other_bots(host, game, connected)
+            waited = round(clock.now() - began)
+            if unchanged.cancelled_caught and waited < settings.wait_seconds:
+                missing = _describe_missing(connected, settings, names, waited)
+                on_notice(f"{missing}; waiting up to {settings.wait_seconds:g} s")
     with anyio.move_on_after(settings.wait_seconds):
         while (
             not names
@@ -198,23 +209,32 @@ async def gather_bots(
         ):
             connected |= more
     connected |= _connected_bots(host, game)
-    missed = ""
     if names:
         connected &= set(names)
-        if away := set(names) - connected:
-            missed = f"these bots of the event did not connect within {settings.wait_seconds:g} s: {', '.join(sorted(away))}"
-    elif len(connected) < settings.min_bots:
-        missed = f"{len(connected)} of {settings.min_bots} bots connected within {settings.wait_seconds:g} s"
+    missing = _describe_missing(connected, settings, names, settings.wait_seconds)
     if len(connected) < MIN_BOTS:
-        if names:
-            raise TooFewBots(
-                f"{missed}; connect them, or name another event with --event; {OTHER_EVENT_HINT}"
-            )
-        raise TooFewBots(f"{missed}: {', '.join(sorted(connected)) or 'none'}")
+        way_on = f"; connect them, or name another event with --event; {OTHER_EVENT_HINT}" if names else ""
+        raise TooFewBots(f"{missing}{way_on}")
     bots = {name: ExternalBot() for name in names or connected}
     for name, bot in bots.items():
         bot.record_presence(clock.now(), settings.max_away_seconds, is_connected=name in connected)
-    return ExternalBots(host, game, settings, bots, _clock=clock, missing_bots_text=missed)
+    return ExternalBots(host, game, settings, bots, _clock=clock, missing_bots_text=missing)
+
+
+def _describe_missing(
+    connected: set[str], settings: ExternalBotSettings, names: Sequence[str], seconds: float
+) -> str:
+    """Return a text that says which bots did not connect within `seconds`; empty if none is missing.
+
+    Bots that are not of `names` name themselves, so the text can only name those that are connected.
+    """
+    if connected >= set(names) if names else len(connected) >= settings.min_bots:
+        return ""
+    if names:
+        missing = ", ".join(sorted(set(names) - connected))
+        return f"these bots of the event did not connect within {seconds:g} s: {missing}"
+    there = ", ".join(sorted(connected)) or "none"
+    return f"{len(connected)} of {settings.min_bots} bots connected within {seconds:g} s: {there}"
 
 
 async def wait_without_playing(host: Host, game: str, settings: ExternalBotSettings) -> None:

@@ -54,7 +54,7 @@ class Lobby:
 
 
 async def gathered(lobby: Lobby, dial_in: ExternalBotSettings, names: Sequence[str] = ()) -> ExternalBots:
-    return await gather_bots(lobby, "tictactoe", dial_in, names, CLOCK)  # type: ignore[arg-type]
+    return await gather_bots(lobby, "tictactoe", dial_in, names, clock=CLOCK)  # type: ignore[arg-type]
 
 
 async def elapsed(waiting: Awaitable[object]) -> float:
@@ -135,7 +135,33 @@ async def test_the_wait_for_bots_ends_soon_or_without_an_error(bots: int, second
 @virtual
 async def test_one_that_is_missing_after_the_wait_does_not_hold_up_the_others() -> None:
     bots = await gathered(Lobby("a", "b"), terms(3))
-    assert (bots.names, bots.missing_bots_text) == (["a", "b"], "2 of 3 bots connected within 60 s")
+    assert (bots.names, bots.missing_bots_text) == (["a", "b"], "2 of 3 bots connected within 60 s: a, b")
+
+
+@virtual
+async def test_while_bots_are_missing_the_ladder_tells_which_are_there() -> None:
+    lobby, told = Lobby("b"), list[tuple[float, str]]()
+    began = CLOCK.now()
+    for second, name in ((40, "a"), (110, "c")):
+        asyncio.get_running_loop().call_later(second, lobby.comes, name)
+
+    def tell(text: str) -> None:
+        told.append((round(CLOCK.now() - began), text))
+
+    await gather_bots(lobby, "tictactoe", terms(3, wait=200), (), tell, CLOCK)  # type: ignore[arg-type]
+    assert told == [
+        (30, "1 of 3 bots connected within 30 s: b; waiting up to 200 s"),
+        (70, "2 of 3 bots connected within 70 s: a, b; waiting up to 200 s"),
+        (100, "2 of 3 bots connected within 100 s: a, b; waiting up to 200 s"),
+    ]
+
+
+@virtual
+async def test_while_bots_of_the_event_are_missing_they_are_named() -> None:
+    told = list[str]()
+    lobby = Lobby("a", "b", "stranger")
+    await gather_bots(lobby, "tictactoe", terms(4, wait=60), ["a", "b", "c"], told.append, CLOCK)  # type: ignore[arg-type]
+    assert told == ["these bots of the event did not connect within 30 s: c; waiting up to 60 s"]
 
 
 @virtual
