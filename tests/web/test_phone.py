@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import FloatRect, Locator, Page, expect
 
+from arena.maps.setup import make_game_on_map
 from testkit.browser import SHIFTS, BrowserArena, run_arena
+from tests.web.test_director import HURRIED
 
 WIDER = "document.documentElement.scrollWidth - innerWidth"
 
@@ -65,8 +67,11 @@ def test_a_bot_has_its_numbers_its_opponents_and_its_match_in_progress(
     expect(page.get_by_role("region", name="Against").get_by_role("link")).to_have_attribute(
         "href", "/versus/greedy/random"
     )
-    now = page.locator("section", has=page.get_by_role("heading", name="Now"))
-    expect(now.get_by_role("link").first).to_have_attribute("href", re.compile("^/match/"))
+    assert len({box_of(each)["y"] for each in numbers.locator("dd").all()}) == 1
+    now = page.locator("section", has=page.get_by_role("heading", name="Now")).get_by_role("link").first
+    expect(now).to_have_attribute("href", re.compile("^/match/"))
+    v, shape = box_of(now.locator(".versus")), box_of(now.locator(".shape").last)
+    assert v["x"] + v["width"] < shape["x"]
     assert page.evaluate(WIDER) == 0
 
 
@@ -80,6 +85,16 @@ def test_the_end_of_a_match_offers_its_next_steps_in_one_row(played: BrowserAren
     rows = {box_of(each)["y"] for each in result.locator(".button, summary").all() if each.is_visible()}
     assert len(rows) == 1
     assert page.evaluate(WIDER) == 0
+
+
+def test_the_title_of_a_match_that_is_behind_is_whole(timed: Page) -> None:
+    timed.set_viewport_size({"width": 360, "height": 640})
+    timed.evaluate(HURRIED, make_game_on_map("riskless", "italy").setup())
+    timed.clock.run_for(100)
+    expect(timed.locator(".status")).to_have_text("Live, 99 moves behind")
+    for part in timed.locator(".title > :is(h1, .status, button):visible").all():
+        assert part.evaluate("(part) => part.scrollWidth - part.clientWidth") == 0
+    assert box_of(timed.get_by_role("button", name="Jump to live"))["height"] < 40
 
 
 def test_the_form_to_play_does_not_move_when_the_house_bots_are_listed(tmp_path: Path, page: Page) -> None:

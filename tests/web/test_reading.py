@@ -54,7 +54,7 @@ VIEWS = {
     "table": "table.cross",
     "event/serve": "table.cross",
     "bot/greedy": ".card",
-    "versus/greedy/random": "meter",
+    "versus/greedy/random": ".record-bar",
     "search?map=path4": ".card",
     "maps": ".maps svg",
     "maps/path4": "table",

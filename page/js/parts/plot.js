@@ -2,7 +2,7 @@
 // its turning points.
 
 import { h, say, set, svg } from "../dom.js";
-import { SEATS, SEAT_NAMES } from "../text.js";
+import { SEATS, SEAT_NAMES, plural } from "../text.js";
 import { word } from "./rules.js";
 import { swings } from "./swings.js";
 import { winChances, scaleOf, valueText } from "./values.js";
@@ -99,7 +99,7 @@ export class Plot {
     const said = match.moves[ply - 1]?.thinking?.value;
     const turn = this.turns.find((each) => each.ply === ply);
     const text = [
-      typeof said === "number" ? `Ply ${ply}: ${SEAT_NAMES[match.seatOf(ply - 1)]}’s value ${[valueText(said), winChances(said, match.setup)].filter(Boolean).join(", ")}` : `Ply ${ply}`,
+      typeof said === "number" ? `Ply ${ply}: ${SEAT_NAMES[match.seatOf(ply - 1)]}’s value: ${[valueText(said), winChances(said, match.setup)].filter(Boolean).join(", ")}` : `Ply ${ply}`,
       match.game.score ? `${difference(match.game.score(match.positions[ply]))}` : "",
       turn ? turn.words : this.scale.words,
     ].filter(Boolean).join("; ");
@@ -111,5 +111,5 @@ export class Plot {
 function difference({ maxie, minnie }) {
   const n = maxie.armies - minnie.armies;
   if (!n) return "equal armies";
-  return `${n > 0 ? "Maxie" : "Minnie"} has ${Math.abs(n)} more armies`;
+  return `${n > 0 ? "Maxie" : "Minnie"} has ${plural(Math.abs(n), "more army", "more armies")}`;
 }

@@ -1,7 +1,7 @@
 // Standings and cross-tables.
 
 import { addressOf } from "../router.js";
-import { h } from "../dom.js";
+import { h, svg } from "../dom.js";
 import { botTitle, whole } from "../text.js";
 import { ratingBar, ratingScale } from "./ratingbar.js";
 
@@ -70,6 +70,14 @@ export function cross(bots, crosses) {
     h("caption", null, "Points of each row against each column"),
     h("thead", null, h("tr", null, h("td"), bots.map((_, n) => h("th", { scope: "col", title: bots[n] }, n + 1)))),
     h("tbody", null, bots.map((bot, n) => h("tr", null, h("th", { scope: "row" }, `${n + 1}. ${botTitle(bot)}`), bots.map((other) => cell(bot, other)))))));
+}
+
+// Wins, draws and losses as one bar.
+export function recordBar({ won, drawn, lost }) {
+  const share = (n) => (100 * n) / (won + drawn + lost || 1);
+  return svg("svg", { class: "record-bar", viewBox: "0 0 100 4", preserveAspectRatio: "none", "aria-hidden": "true" },
+    svg("rect", { width: 100, height: 4 }), svg("rect", { class: "won", width: share(won), height: 4 }),
+    svg("rect", { class: "lost", x: 100 - share(lost), width: share(lost), height: 4 }));
 }
 
 // Part of a view that scrolls by itself if it is wider than the screen.

@@ -41,5 +41,6 @@ export function scaleOf({ setup }) {
 
 export function valueText(n) {
   if (Math.abs(n) >= WON) return n > 0 ? "Maxie wins" : "Minnie wins";
-  return `${n > 0 ? "+" : ""}${Number.isInteger(n) ? n : n.toFixed(1)}`;
+  const size = Math.abs(n);
+  return `${n > 0 ? "+" : n < 0 ? "−" : ""}${Number.isInteger(size) ? size : size.toFixed(1)}`;
 }

@@ -6,7 +6,7 @@ import { fetchJson } from "../api.js";
 import { h, svg } from "../dom.js";
 import { against, matchLink, pastItem } from "../parts/matchlist.js";
 import { keyed } from "../parts/keyed.js";
-import { rated, scrolling } from "../parts/tables.js";
+import { rated, recordBar, scrolling } from "../parts/tables.js";
 import { onListing } from "../spectator.js";
 import { GAME_NAMES, SIDES, botTitle, gameTitle, other, plural, reason, when } from "../text.js";
 
@@ -34,7 +34,7 @@ export class BotView {
         h("section", null, h("h2", null, "Latest matches"), h("ul", { class: "cards" }, found.matches.slice(0, LISTED).map(pastItem))));
       this.unlist = onListing(({ matches }) => this.list(matches.filter(({ players }) => [players.maxie, players.minnie].includes(name))));
     } catch (error) {
-      this.place.replaceChildren(h("p", { class: "fault", role: "alert" }, error.message));
+      this.place.replaceChildren(error.status === 404 ? h("p", { class: "quiet" }, "No match has finished yet.") : h("p", { class: "fault", role: "alert" }, error.message));
     }
   }
 
@@ -66,14 +66,6 @@ function standing(each, history) {
     history.length > 1 ? curve(history) : null);
 }
 
-// Wins, draws and losses as one bar.
-function recordBar({ won, drawn, lost }) {
-  const share = (n) => (100 * n) / (won + drawn + lost || 1);
-  return svg("svg", { class: "record-bar", viewBox: "0 0 100 4", preserveAspectRatio: "none", "aria-hidden": "true" },
-    svg("rect", { width: 100, height: 4 }), svg("rect", { class: "won", width: share(won), height: 4 }),
-    svg("rect", { class: "lost", x: 100 - share(lost), width: share(lost), height: 4 }));
-}
-
 // The rating over time, in a band of two deviations.
 function curve(history) {
   const [width, height] = [600, 140];
@@ -90,7 +82,7 @@ function curve(history) {
       "aria-label": `Rating over ${history.length} matches, from ${history[0].rating.toFixed(0)} to ${last.rating.toFixed(0)}` },
     svg("path", { class: "band", d: `M${[...upper, ...lower].join("L")}Z` }),
     svg("path", { class: "line", "data-owner": "maxie", d: `M${history.map((each, n) => at(n, each.rating)).join("L")}` })),
-    h("figcaption", { class: "quiet dates" }, h("span", null, when(history[0].finished)), h("span", null, `${low.toFixed(0)} to ${high.toFixed(0)}, ${plural(history.length, "match", "matches")}`), h("span", null, when(last.finished))));
+    h("figcaption", { class: "quiet dates" }, h("span", null, when(history[0].finished)), h("span", null, `${low.toFixed(0)}–${high.toFixed(0)} in ${plural(history.length, "match", "matches")}`), h("span", null, when(last.finished))));
 }
 
 // Results by opponent, by map and side, and by the reason of a loss.

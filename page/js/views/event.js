@@ -127,7 +127,7 @@ export class EventView {
     this.table.replaceChildren(h("h2", null, "Standings"),
       ...(rows.length
         ? [h("p", { class: "quiet" }, `From ${plural(table.counted, "match", "matches")}; Elo relative to the average, with its 95 % error.`),
-          standing(rows, "Elo"), cross(rows.map((row) => row.bot), table.crosses)].filter(Boolean)
+          h("div", { class: "standings" }, standing(rows, "Elo"), cross(rows.map((row) => row.bot), table.crosses))]
         : [h("p", { class: "quiet" }, "No match has finished yet.")]));
     if (rows.length) this.table.append(files(this.event));
     this.bracket.replaceChildren(...(table?.bracket?.length ? bracket(table.bracket, rows.find(({ reached }) => reached === "champion"), matches) : []));

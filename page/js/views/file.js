@@ -20,7 +20,7 @@ export class FileView {
     main.replaceChildren(...[
       h("div", { class: "heading" }, h("h1", null, file ? file.name : "Record file"),
         h("label", { class: "button plain" }, file ? "Open another file" : "Choose a file", this.input)),
-      file ? null : h("p", { class: "quiet" }, "Matches as arena ladder, arena match or a download write them. You can also drop the file on this page. It stays in your browser."),
+      file ? null : h("p", { class: "quiet" }, "A .jsonl file from arena ladder, arena match or a download. You can also drop it anywhere on this page. It stays in your browser."),
       this.fault, this.place].filter(Boolean));
     if (file?.fault) say(this.fault, file.fault);
     else if (file) this.offer(plyOf(ply));

@@ -75,5 +75,5 @@ function categoryFilter(categories, season, show) {
 function ratings(game, { standings, crosses }) {
   const rows = standings.filter((each) => each.game === game).map(rated);
   const unsure = rows.some((row) => row.provisional) ? " A rating with a question mark is provisional." : "";
-  return [h("p", { class: "quiet" }, `Glicko-2 ratings from rated matches, ± 95 % error.${unsure}`), standing(rows, "Rating"), cross(rows.map((row) => row.bot), crosses[game] ?? [])].filter(Boolean);
+  return [h("p", { class: "quiet" }, `Glicko-2 ratings from rated matches, ± 95 % error.${unsure}`), h("div", { class: "standings" }, standing(rows, "Rating"), cross(rows.map((row) => row.bot), crosses[game] ?? []))];
 }

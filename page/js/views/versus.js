@@ -4,6 +4,7 @@ import { navigate, addressOf } from "../router.js";
 import { fetchJson } from "../api.js";
 import { h } from "../dom.js";
 import { PagedList } from "../parts/paged.js";
+import { recordBar } from "../parts/tables.js";
 import { GAME_NAMES, botTitle, plural } from "../text.js";
 
 export class VersusView {
@@ -48,9 +49,10 @@ export class VersusView {
   }
 }
 
-function score(bot, { game, won, drawn, lost }) {
+function score(bot, each) {
+  const { game, won, drawn, lost } = each;
   const all = won + drawn + lost;
   return h("section", null, h("h2", null, GAME_NAMES[game] ?? game),
     h("p", null, h("strong", null, `${won + drawn / 2} of ${all}`), ` for ${botTitle(bot)}: ${won} won, ${drawn} drawn, ${lost} lost in ${plural(all, "rated match", "rated matches")}`),
-    h("meter", { min: 0, max: all, value: won + drawn / 2, "aria-label": `Points of ${botTitle(bot)}` }));
+    recordBar(each));
 }
