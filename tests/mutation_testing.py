@@ -29,7 +29,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import NamedTemporaryFile, TemporaryDirectory
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -56,7 +56,7 @@ WORDS = ["-x", "-q", "-p", "no:cacheprovider", "--hypothesis-seed=0"]
 TASK, RESULTS, REPORT, OUTPUT = (
     ROOT / f"mutation-{name}" for name in ("task", "results", "report", "output")
 )
-"""Files of the copy: places and sources; what became of the faults; tests that reached places, and their times; output."""
+"""In the copy: files with places and sources, and with what became of the faults; a folder of reports; the output."""
 
 
 @dataclass(frozen=True)
@@ -191,9 +191,12 @@ reached: set[tuple[int, str]] = set()
 
 
 def write(test: str, value: float) -> None:
-    """Write to the report: a test with the number of a place that it reached, or with seconds that it took."""
-    with REPORT.open("a", encoding="utf-8") as file:
-        file.write(json.dumps([test, value]) + "\n")
+    """Report a test with the number of a place that it reached, or with seconds that it took.
+
+    Each report is a file of its own, because a test may limit the size of files.
+    """
+    with NamedTemporaryFile("w", dir=REPORT, delete=False) as file:
+        json.dump([test, value], file)
 
 
 def reach(number: int) -> None:
@@ -260,8 +263,8 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
         pytest.exit("the tests fail without a fault", returncode=1)
     seconds: defaultdict[str, float] = defaultdict(float)
     tests: defaultdict[int, set[str]] = defaultdict(set)
-    for line in REPORT.read_text(encoding="utf-8").splitlines():
-        match json.loads(line):
+    for path in REPORT.iterdir():
+        match json.loads(path.read_bytes()):
             case [str(test), float(took)]:
                 seconds[test] += took
             case [str(test), int(number)]:
@@ -312,6 +315,7 @@ def plant(folder: str, drawn: Sequence[Place], words: Sequence[str]) -> list[str
             (copy / file).write_bytes(insert_probes(source, numbered))
         task = {"sources": sources, "places": [asdict(place) for place in drawn]}
         (copy / TASK.name).write_text(json.dumps(task), encoding="utf-8")
+        (copy / REPORT.name).mkdir()
         output = copy / OUTPUT.name
         with output.open("wb") as written:
             code = subprocess.run(
