@@ -23,9 +23,9 @@ from testkit.simulation.store import SimulatedStore
 from testkit.simulation.world import SECOND, InvariantViolated, SimulatedProcess, World
 
 LOOK_NS = 10 * SECOND
-"""Virtual nanoseconds between two checks that the servers hold no more objects in memory than they need."""
+"""Virtual nanoseconds between two checks of the servers: for example, that they hold no more objects than they need."""
 COLLECT_LOOKS = 30
-"""Number of memory checks between two garbage collections.
+"""Number of checks of the servers between two garbage collections.
 
 Automatic collection is off during a run, because its times would differ between runs of the same seed.
 """
@@ -141,6 +141,10 @@ class SimulatedArena:
         """Return the habit of a bot, which is its name without the trailing `-NUMBER`."""
         return name.rpartition("-")[0]
 
+    def find_owner(self, name: str) -> str:
+        """Return the owner of a bot: the bot itself, because it has an IP address of its own and no token."""
+        return name
+
     def list_clients(self, process: SimulatedProcess) -> set[int]:
         """Return the ids of the clients that are connected to the edges of this process."""
         return {client for edge in self.edges.get(process, ()) for client in edge._clients}
@@ -181,13 +185,13 @@ class SimulatedArena:
         left = [bot.name for bot in self.bots if not bot.left]
         self.monitor.require_true(not left, f"bots that did not leave the arena: {left}")
         self._run_until(world.now + 60 * SECOND)
-        self.monitor.check_memory()
+        self.monitor.check_servers()
         self.monitor.check_end_state()
 
     def _run_until(self, until: int, *, until_left: bool = False) -> None:
         while self.world.now < until and not (until_left and all(bot.left for bot in self.bots)):
             self.world.run(min(until, self.world.now + LOOK_NS))
-            self.monitor.check_memory()
+            self.monitor.check_servers()
             self._looks += 1
             if self._looks % COLLECT_LOOKS == 0:
                 gc.collect()

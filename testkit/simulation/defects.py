@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import replace
 from typing import Any
 from unittest import mock
 
@@ -22,6 +23,8 @@ from arena.server.core.inputs import Tick, TurnSent
 from arena.server.core.suspensions import Suspensions
 from arena.server.edge.edge import Edge
 from arena.server.edge.session import Session
+from arena.server.ports import AdmissionRequest
+from arena.server.shell.authenticator import Authenticator
 from arena.server.store import lease
 from arena.server.store.aggregates import counting
 from arena.server.store.journal import sqlite_writer
@@ -165,6 +168,18 @@ def release_before_commit() -> AbstractContextManager[Any]:
     return patch(Journal, "commit", release_first)
 
 
+def admit_without_owner() -> AbstractContextManager[Any]:
+    """Defect: a core that has restored a bot admits it again before it knows the owner, so all such bots have the same owner."""
+    enqueue = Authenticator.enqueue
+
+    def replacement(
+        authenticator: Authenticator, request: AdmissionRequest, bot: LobbyBot | None = None
+    ) -> Any:
+        return enqueue(authenticator, request, bot and replace(bot, owner=bot.owner or "unknown"))
+
+    return patch(Authenticator, "enqueue", replacement)
+
+
 DEFECTS = {
     "second-writer": skip_lease_check,
     "lease-renewed-by-name": renew_lease_by_name,
@@ -175,6 +190,7 @@ DEFECTS = {
     "answer-forgotten": omit_resent_answers,
     "rated-twice": count_ratings_twice,
     "suspended-paired": pair_suspended_bots,
+    "owner-unknown": admit_without_owner,
     "topic-kept": keep_topics,
     "quota-not-counted": ignore_quotas,
     "standstill-charged": charge_stalls_to_players,

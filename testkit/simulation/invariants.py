@@ -40,7 +40,7 @@ from arena.server.store.journal.changes import JournalChanges
 from arena.server.store.lease import Lease
 from arena.server.store.packing import unpack_record
 from testkit.simulation.bots import HONEST_HABITS
-from testkit.simulation.models import SuspensionModel, TableModel
+from testkit.simulation.models import PairingModel, SuspensionModel, TableModel
 from testkit.simulation.world import MS, SECOND, InvariantViolated, OrderedSet, SimulatedProcess
 
 if TYPE_CHECKING:
@@ -291,7 +291,7 @@ class InvariantMonitor:
             self._in_time.setdefault(key, (process, answer.client, self.arena.world.now))
 
     def check_effects(self, core: WatchedCore, now: int, effects: Sequence[Effect]) -> None:
-        """Check that the effects of one input open no match for a suspended bot. Record suspensions and pardons.
+        """Check that the effects of one input open no match for a suspended bot. Record matches, suspensions and pardons.
 
         now: time by the core's clock, in ns
         """
@@ -301,10 +301,26 @@ class InvariantMonitor:
                 for name in (effect.terms.players.maxie, effect.terms.players.minnie):
                     why = suspensions.suspension_reason(name, now)
                     self.require_true(not why, f"{name} got a match while it was suspended: {why}")
+                    core.pairing.record_match(name)
             elif type(effect) is CloseMatch:
                 suspensions.record_result(effect.record, now)
             elif type(effect) is SaveSession:
                 suspensions.pardon(effect.name)
+
+    def check_pairing(self, core: WatchedCore, now: int) -> None:
+        """Check that no two bots of a core stay free that may play each other. `now`: time by the core's clock, in ns."""
+        if core.next_deadline is not None and core.next_deadline <= now:
+            return  # a core that was frozen, or waited for the store, has yet to pair its bots
+        free = {
+            bot.name: self.arena.find_owner(bot.name)
+            for bot in core._lobby.bots.values()
+            if bot.is_free
+            and bot.preferences.pool
+            and not core._lobby.draining
+            and not core.suspensions.suspension_reason(bot.name, now)
+        }
+        unpaired = core.pairing.find_unpaired(free, now)
+        self.require_true(not unpaired, f"free bots were not paired: {', '.join(unpaired)}")
 
     # bots
 
@@ -398,8 +414,8 @@ class InvariantMonitor:
 
     # checks at intervals and at the end
 
-    def check_memory(self) -> None:
-        """Check that the servers hold no more objects than the connections, bots and matches explain."""
+    def check_servers(self) -> None:
+        """Check that no two bots stay free, and that connections, bots and matches explain all objects of the servers."""
         for server in self.arena.servers:
             process = server.process
             if not process.alive:
@@ -409,6 +425,7 @@ class InvariantMonitor:
             core = self.arena.cores.get(process)
             if core is not None:
                 self._check_core_memory(process, core)
+                self.check_pairing(core, process.now_ns())
 
     def _check_edge_memory(self, process: SimulatedProcess, edge: Edge) -> None:
         most = len(self.arena.bots) + 2 * len(process.ends)
@@ -475,12 +492,14 @@ class WatchedCore(Core):
     def __init__(self, monitor: InvariantMonitor, process: SimulatedProcess, *arguments: Any) -> None:
         super().__init__(*arguments)
         self.suspensions = SuspensionModel()
+        self.pairing = PairingModel()
         self._monitor = monitor
         monitor.arena.cores[process] = self
 
     def handle(self, input: Input, now: int) -> list[Effect]:
         effects = super().handle(input, now)
         self._monitor.check_effects(self, now, effects)
+        self._monitor.check_pairing(self, now)
         return effects
 
 

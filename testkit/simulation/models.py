@@ -1,9 +1,10 @@
-"""Reference implementations of suspensions, ratings and rating tables: slow, but simple enough to be obviously right."""
+"""Reference implementations of suspensions, pairing, ratings and rating tables: slow, but simple enough to be obviously right."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from math import exp, isclose, log, pi, sqrt
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 FIRST_NS = 30_000_000_000
 MAX_NS = 1_800_000_000_000
+UNPAIRED_NS = 1_000_000_000
+"""Time, in ns, in which one of two free bots must get a match. The matchmaker needs 20 ms."""
 SEATS = ("maxie", "minnie")
 COUNTS = ("wins", "draws", "losses", "forfeits")
 COLUMNS = (*COUNTS, "rating", "deviation", "volatility")
@@ -60,6 +63,29 @@ class SuspensionModel:
     def suspension_reason(self, name: str, now: int) -> str:
         """Return the end reasons of the forfeits for which a bot is suspended; empty if it is not suspended."""
         return ", ".join(self._forfeits[name]) if now < self._suspended_until.get(name, 0) else ""
+
+
+class PairingModel:
+    """Pairing of the free bots of one core: two of them may play each other unless they have the same owner.
+
+    All play the same game, and the pool of a simulated arena needs no pause between two matches of the same bots.
+    """
+
+    def __init__(self) -> None:
+        self._free_since: dict[str, int] = {}
+
+    def record_match(self, name: str) -> None:
+        """Record that a bot got a match. If it is still free, its wait for another one begins anew."""
+        self._free_since.pop(name, None)
+
+    def find_unpaired(self, owners: Mapping[str, str], now: int) -> list[str]:
+        """Return the bots that have waited for a match for longer than UNPAIRED_NS, if any two of them may play each other.
+
+        owners: owner of each bot that is free at time `now`, in ns
+        """
+        self._free_since = {name: self._free_since.get(name, now) for name in owners}
+        unpaired = [name for name, since in self._free_since.items() if now - since > UNPAIRED_NS]
+        return unpaired if len({owners[name] for name in unpaired}) > 1 else []
 
 
 @dataclass

@@ -100,6 +100,9 @@ class Semester(SimulatedArena):
         self.bots = [*self.students]
         self.owner_of = {each.name: each.owner for each in self.students}
 
+    def find_owner(self, name: str) -> str:
+        return self.owner_of[name]
+
     def open(self) -> None:
         """Create the store, start the server, and let the owners register their bots by invitation."""
         with self.store.make_writing_engine(self.store.engine).begin() as connection:
@@ -145,7 +148,7 @@ class Semester(SimulatedArena):
         server.down = True
         server.stop()
         self.until(lambda: not server.process.alive, 60)
-        self.monitor.check_memory()
+        self.monitor.check_servers()
         gc.collect()
 
     def announce(self, event: str, format: str, rounds: int, **changes: Any) -> None:

@@ -6,8 +6,10 @@ import asyncio
 
 import pytest
 
+from arena.server.core.matchmaker import Matchmaker
 from testkit.simulation.arena import SimulatedArena, SimulationPlan, simulate
 from testkit.simulation.defects import DEFECTS, plant_defect
+from testkit.simulation.models import UNPAIRED_NS, PairingModel
 from testkit.simulation.network import PUBLIC, SimulatedNetwork
 from testkit.simulation.servers import replace_machine
 from testkit.simulation.world import SECOND, SimulatedProcess, World
@@ -32,6 +34,28 @@ def test_an_idle_host_has_little_to_do() -> None:
     outcome = simulate(SimulationPlan(1, 15, bots=0, cluster=False, only=()))
     assert not outcome.failure
     assert outcome.steps / outcome.seconds < 25
+
+
+def test_two_free_bots_are_unpaired_once_both_have_waited_for_too_long() -> None:
+    pairing = PairingModel()
+    free = {"ada-1": "ada", "ada-2": "ada", "bob-1": "bob"}
+    late = UNPAIRED_NS + 1
+    assert pairing.find_unpaired(free, 0) == []
+    assert pairing.find_unpaired(free, UNPAIRED_NS) == []
+    assert pairing.find_unpaired(free, late) == list(free)
+    assert pairing.find_unpaired({"ada-1": "ada", "ada-2": "ada"}, late) == [], "they have the same owner"
+    assert pairing.find_unpaired(free, late) == [], "bob-1 was not free meanwhile"
+    assert pairing.find_unpaired(free, 2 * late) == list(free)
+    pairing.record_match("bob-1")
+    assert pairing.find_unpaired(free, 2 * late) == [], "bob-1 has just got a match"
+
+
+def test_bots_that_the_matchmaker_never_pairs_are_found_even_if_nothing_happens_any_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Matchmaker, "pair_waiting_bots", lambda _matchmaker, _load: [])
+    outcome = simulate(SimulationPlan(1, 20, bots=2, only=()))
+    assert outcome.failure == "free bots were not paired: late-1, client-0"
 
 
 class NotingProtocol(asyncio.Protocol):
