@@ -11,7 +11,13 @@ from arena.protocol.record import Record, Result, to_line
 from arena.server.store import finished_matches, schema
 from arena.server.store.archive import import_lines
 from arena.server.store.database import open_store
-from arena.server.store.finished_matches import MatchList, MatchSummary, load_record, make_summary_columns
+from arena.server.store.finished_matches import (
+    MatchList,
+    MatchSummary,
+    find_record,
+    load_record,
+    make_summary_columns,
+)
 from arena.server.store.match_search import SearchFilter, search_matches
 from tests.properties import seeds
 from tests.server.matches import record
@@ -131,3 +137,17 @@ async def test_every_list_is_read_from_an_index_in_its_order(tmp_path: object) -
                 by_place = [line for line in reads if "INTEGER PRIMARY KEY" not in line]
                 assert by_place
                 assert all("INDEX ix_matches_" in line for line in by_place), reads
+
+
+async def test_a_record_is_found_by_the_beginning_of_its_id_if_no_other_id_begins_so(database: str) -> None:
+    async with open_store(database) as engine:
+        one, two = [
+            to_line(await keep(engine, day(1), events(MAXIE_WINS), match=match))
+            for match in ("0123a" + "0" * 27, "0123b" + "0" * 27)
+        ]
+        assert await find_record(engine, "0123a" + "0" * 27) == (one, True)
+        assert await find_record(engine, "0123a") == (one, False)
+        assert await find_record(engine, "0123b") == (two, False)
+        assert await find_record(engine, "0123") == (None, False), "two ids begin so"
+        assert await find_record(engine, "0124") == (None, False)
+        assert await find_record(engine, "012") == (None, True), "too short"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
@@ -193,7 +194,7 @@ ALL: list[Durable] = [opens("another"), SaveSession("anna", b"1"), happens(2), e
 
 @pytest.mark.parametrize("effects", [ONE_EVENT, ALL], ids=["events alone", "everything"])
 async def test_a_holder_declared_dead_cannot_write_and_learns_it(
-    database: str, effects: list[Durable]
+    database: str, effects: list[Durable], caplog: pytest.LogCaptureFixture
 ) -> None:
     async with open_store(database) as engine, overtaken(engine) as journal:
         with pytest.raises(LeaseLost) as lost:
@@ -209,6 +210,7 @@ async def test_a_holder_declared_dead_cannot_write_and_learns_it(
             assert [(row.match, row.finished) for row in rows] == [(MATCH, None)]
             assert not (await connection.execute(sa.select(schema.records))).all()
         assert (await load_restart_state(engine, "", None)).sessions == {}
+    assert "not released" not in caplog.text, "there is nothing to release"
 
 
 async def test_other_work_of_the_journal_is_refused_too(database: str) -> None:
@@ -316,3 +318,10 @@ async def test_a_holder_that_stands_still_in_a_transaction_keeps_its_name_no_lon
             with pytest.raises(sa.exc.DBAPIError):
                 await still.run_sync(lease.require_lease, old)
             await still.invalidate()
+
+
+async def test_the_time_of_the_database_is_in_seconds_since_1970(database: str) -> None:
+    async with open_store(database) as engine, engine.connect() as connection:
+        before = time.time()
+        told = (await connection.execute(sa.select(lease.database_time(engine.dialect.name)))).scalar_one()
+        assert before - 1 < told < time.time() + 1

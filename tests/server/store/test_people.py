@@ -29,14 +29,17 @@ from arena.server.store.database import open_store, transaction_writer
 from arena.server.store.directives import issue_directive
 from arena.server.store.invitations import create_invitations, find_invited_owner
 from arena.server.store.journal.journal import open_journal
+from arena.server.store.names import HIDDEN_PREFIX
 from arena.server.store.packing import unpack_match, unpack_record
 from arena.server.store.people import (
     NameInUse,
     forget_name,
+    is_name_stored,
     load_names_of_owner,
     load_stored_data,
     rename_bot,
 )
+from arena.server.store.renaming import make_hidden_names
 from arena.server.store.schema import metadata
 from arena.server.store.tokens import TokenError
 from tests.server.journals import ends, opens
@@ -268,3 +271,26 @@ async def test_an_owner_is_given_all_that_is_kept_of_its_names_and_no_secret(dat
         own = [from_line(line) async for line in export_lines(engine, bots=names)]
         assert len(own) == 6
         assert all(ADA in (each.players.maxie, each.players.minnie) for each in own)
+
+
+async def test_a_name_is_stored_if_it_has_played_even_if_nothing_else_is_kept_of_it(database: str) -> None:
+    async with open_store(database) as engine:
+        await keep(engine, day(1), events(MAXIE_WINS), maxie="anna", minnie="bert")
+        assert [await is_name_stored(engine, name) for name in ("anna", "bert", "carl")] == [
+            True,
+            True,
+            False,
+        ]
+
+
+async def test_all_bots_of_an_owner_are_hidden_but_those_that_are_hidden_already(database: str) -> None:
+    async with open_store(database) as engine:
+        for name in ("wolf", "lynx", "bear"):
+            await tokens.create_token(engine, name, "bot", "byron")
+        await tokens.revoke_token(engine, "lynx")
+        hidden = people.make_hidden_name()
+        await rename_bot(engine, "bear", hidden)
+        changes = {each.name: each.other for each in await make_hidden_names(engine, "byron")}
+        assert {"lynx", "wolf"} <= changes.keys(), "a bot whose token was revoked is hidden too"
+        assert hidden not in changes
+        assert all(other.startswith(HIDDEN_PREFIX) for other in changes.values())

@@ -139,3 +139,15 @@ async def test_a_lost_rating_is_named(database: str) -> None:
             await connection.execute(sa.delete(schema.rating_steps).where(which))
         with pytest.raises(RecomputeMismatch, match="the store says nothing"):
             await recompute_ratings(engine)
+
+
+async def test_a_changed_row_of_the_table_is_named(database: str) -> None:
+    async with open_store(database) as engine:
+        await fill(engine)
+        which = (schema.standings.c.bot == "anna") & (schema.standings.c.time_control == "")
+        async with engine.begin() as connection:
+            await connection.execute(sa.update(schema.standings).where(which).values(rating=1234))
+        with pytest.raises(
+            RecomputeMismatch, match=r"^anna has .* in tictactoe, but the table says 1234\.0000 ± "
+        ):
+            await recompute_ratings(engine)

@@ -3,12 +3,15 @@ from __future__ import annotations
 import random
 from collections import Counter
 
+import pytest
+
 from arena.rating.glicko import Rating
-from arena.rating.rater import Category, CurrentRating
+from arena.rating.rater import Category, CurrentRating, Rater
 from arena.server.store.aggregates.counting import count_new_matches
 from arena.server.store.aggregates.standings import (
     BOTS_AT_ONCE,
     StandingRow,
+    add_steps,
     list_games_with_ratings,
     load_bases,
     load_bot_standings,
@@ -19,6 +22,7 @@ from arena.server.store.aggregates.standings import (
     store_bases,
 )
 from arena.server.store.database import exclusive_transaction, open_store
+from tests.server.matches import record
 from tests.server.played import FAILS, MAXIE_WINS, MINNIE_WINS, NO_SHOW, NOBODY_WINS, day, events, keep
 
 KINDS = {
@@ -82,3 +86,10 @@ def test_equal_ratings_stand_by_name() -> None:
         StandingRow("riskless", bot, 1500.0, 60.0, 0.06, 1, 0, 1, 0, 0, 0, day(1)) for bot in ("bert", "anna")
     ]
     assert [row.bot for row in sort_standings(rows)] == ["anna", "bert"]
+
+
+async def test_a_match_is_added_with_the_steps_of_both_bots_or_not_at_all(database: str) -> None:
+    async with open_store(database) as engine, exclusive_transaction(engine) as connection:
+        maxie, _ = Rater().rate_match(record(), day(1))
+        with pytest.raises(ValueError, match="shorter"):
+            await connection.run_sync(add_steps, [maxie])

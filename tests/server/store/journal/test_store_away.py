@@ -224,3 +224,14 @@ def no_space() -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+async def test_a_journal_that_ends_while_the_store_fails_says_that_its_lease_is_not_released(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine, playing(engine) as journal:
+        with no_space(), pytest.raises(StoreUnavailable):
+            await journal.commit([happens(2)])
+        why = journal.outage_reason()
+        assert why
+    assert f"the lease is not released, and expires by itself: {why}" in caplog.messages
