@@ -130,7 +130,7 @@ def _open_server(
         grace_seconds=(GRACE_MS if external is None else EXTERNAL_GRACE_MS) / 1000,
         adjudication=ladder.plan.adjudication,
     )
-    return open_host(settings, lasting=False, progress=progress)
+    return open_host(settings, will_restart=False, progress=progress)
 
 
 @asynccontextmanager

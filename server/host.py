@@ -256,9 +256,7 @@ def _free_disk_share(folder: Path) -> float:
 class Host:
     """Running server: a core, and an edge with its connections. Made by `open_host`."""
 
-    def __init__(
-        self, core: CoreHost, edge: Edge, url: str, inside_url: str, *, keeps_database: bool
-    ) -> None:
+    def __init__(self, core: CoreHost, edge: Edge, url: str, inside_url: str, *, will_restart: bool) -> None:
         self.url = url
         """URL at which bots connect."""
         self.loopback_url = inside_url
@@ -267,7 +265,7 @@ class Host:
         self.engine = core.engine
         self.edge = edge
         self.core = core
-        self.keeps_database = keeps_database
+        self.will_restart = will_restart
         """True if the server will restart after it stops. Clients are then told so; otherwise, that the event is over."""
         self._shell = core.shell
 
@@ -360,7 +358,7 @@ class Host:
 
     def announce_restart(self) -> None:
         """Announce a restart: when the server stops, bots are told to wait for it, not that the event is over."""
-        self.keeps_database = True
+        self.will_restart = True
 
     async def halt(self) -> None:
         """Handle all inputs that have arrived, and none that arrive later, so that no match changes any more."""
@@ -462,7 +460,7 @@ async def open_host(
     house: HousePlan = NO_HOUSE,
     tls: SSLContext | None = None,
     resumed_event: str | None = None,
-    lasting: bool = True,
+    will_restart: bool = True,
     on_record: Callable[[Record], Awaitable[None]] | None = None,
     progress: FindProgress = report_no_event,
     clock: TimeSource = MONOTONIC,
@@ -474,7 +472,7 @@ async def open_host(
     house          engines that the server runs itself, in `Host.open_house`; they connect to `Host.loopback_url`
     tls            certificate; None for connections without TLS
     resumed_event  event whose unfinished matches continue after a restart; None if no matches continue
-    lasting        True if the server will restart after it stops. If False, connected clients are told on exit that the
+    will_restart   True if the server will restart after it stops. If False, connected clients are told on exit that the
                    event is over, unless the block is cancelled: then the event may be continued later
     on_record      function that is called with the record of each finished match
     progress       returns the progress of an event that is played here, for the web pages
@@ -513,12 +511,12 @@ async def open_host(
             progress=progress,
             lag=core.lag,
             is_storing=core.journal.is_committing,
-            foreign_version=core.journal.foreign_version,
+            data_version=core.journal.data_version,
             clock=clock,
         )
         core.shell.attach(LOCAL_EDGE_NUMBER, edge)
         addresses = await listen(edge, settings.server, tls, house=bool(house.engines))
-        host = Host(core, edge, *addresses, keeps_database=lasting)
+        host = Host(core, edge, *addresses, will_restart=will_restart)
         log.info("listening on %s", host.url)
         try:
             yield host
@@ -527,7 +525,7 @@ async def open_host(
             raise
         finally:
             with anyio.CancelScope(shield=True):
-                await edge.close(Code.SHUTTING_DOWN if host.keeps_database else Code.EVENT_OVER)
+                await edge.close(Code.SHUTTING_DOWN if host.will_restart else Code.EVENT_OVER)
 
 
 async def make_edge(
@@ -545,7 +543,7 @@ async def make_edge(
     progress: FindProgress = report_no_event,
     lag: LoopLag | None = None,
     is_storing: Callable[[], bool] = lambda: False,
-    foreign_version: Callable[[], Awaitable[int]] | None = None,
+    data_version: Callable[[], Awaitable[int]] | None = None,
     clock: TimeSource = MONOTONIC,
 ) -> Edge:
     """Make an edge with its web pages; `stack` closes both. The edge does not listen yet.
@@ -560,7 +558,7 @@ async def make_edge(
     progress         returns the progress of an event that is played here, for the pages
     lag              meter of the event loop's lag, to share with a core; None for a new one
     is_storing       returns True while this process stores moves
-    foreign_version  returns `Journal.foreign_version`, if there is a journal in this process
+    data_version  returns `Journal.data_version`, if there is a journal in this process
     """
     edge = await stack.enter_async_context(
         Edge(
@@ -599,13 +597,13 @@ async def make_edge(
         clock=clock,
     )
     stack.callback(pages.close)
-    edge.start_soon(_watch_directives, edge, pages, store, foreign_version)
+    edge.start_soon(_watch_directives, edge, pages, store, data_version)
     edge.start_soon(pages.run)
     return edge
 
 
 async def _watch_directives(
-    edge: Edge, pages: Pages, store: Engine, foreign_version: Callable[[], Awaitable[int]] | None
+    edge: Edge, pages: Pages, store: Engine, data_version: Callable[[], Awaitable[int]] | None
 ) -> None:
     """Apply the directives in the store (bans and notices) to an edge and its pages, until cancelled.
 
@@ -614,7 +612,7 @@ async def _watch_directives(
     """
     last_change: int | None = None
     while True:
-        version = await foreign_version() if foreign_version is not None else None
+        version = await data_version() if data_version is not None else None
         if version is not None and version == last_change:
             await edge.clock.sleep(POLL_SECONDS)
             continue
@@ -665,7 +663,7 @@ async def open_store(stack: AsyncExitStack, settings: ArenaSettings) -> Engine:
     store, place = settings.store, settings.server
     if not store.url:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="arena-", ignore_cleanup_errors=True))
-        engine = make_engine(f"sqlite:///{Path(folder) / 'arena.db'}", lasting=False)
+        engine = make_engine(f"sqlite:///{Path(folder) / 'arena.db'}", durable=False)
     else:
         engine = make_engine(store.url, cluster=place.role is ProcessRole.CORE)
     stack.push_async_callback(close_engine, engine)

@@ -61,7 +61,7 @@ async def create_filled_store(database: str, count: int) -> None:
 
     database: URL of an empty database
     """
-    engine = make_engine(database, lasting=False)
+    engine = make_engine(database, durable=False)
     try:
         await prepare_store(engine)
         await fill_store(engine, count)

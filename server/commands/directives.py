@@ -14,7 +14,7 @@ from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_sto
 from arena.server.store.database import Engine
 from arena.server.store.directives import (
     KICK_SECONDS,
-    MAX_TEXT,
+    MAX_TEXT_LENGTH,
     DirectiveKind,
     issue_directive,
     lift_directive,
@@ -22,7 +22,7 @@ from arena.server.store.directives import (
     parse_subject,
 )
 from arena.server.store.events import is_connected
-from arena.server.store.people import load_known_names
+from arena.server.store.personal_data import load_known_names
 from arena.server.store.tokens import is_valid_name
 
 INVALID_ADDRESS_PATTERN = re.compile(r"\d+(\.\d+){3}(/.*)?|[0-9a-fA-F]*:[0-9a-fA-F]*:[0-9a-fA-F:.]*(/.*)?")
@@ -178,6 +178,6 @@ def parse_duration_option(text: str) -> float:
 
 def check_directive_text(text: str) -> str:
     """Return `text`, the reason of a ban or the text of a notice. Raises UsageError if it is too long or unprintable."""
-    if len(text) > MAX_TEXT or not text.isprintable():
-        raise UsageError(f"the text must have at most {MAX_TEXT} characters, all printable")
+    if len(text) > MAX_TEXT_LENGTH or not text.isprintable():
+        raise UsageError(f"the text must have at most {MAX_TEXT_LENGTH} characters, all printable")
     return text

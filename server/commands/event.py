@@ -52,7 +52,7 @@ from arena.server.store.events import (
     make_entry_request,
     send_request,
 )
-from arena.server.store.people import load_known_names
+from arena.server.store.personal_data import load_known_names
 from arena.server.store.queries import EventTable, load_event_table
 from arena.server.store.tokens import is_valid_name
 

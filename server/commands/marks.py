@@ -15,7 +15,7 @@ from arena.console import CommandError, DatabaseOption, JsonOption, print_table,
 from arena.rating.elo import Z95
 from arena.rating.standings import StandingsRow, compute_ranks
 from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
-from arena.server.store.aggregates.counting import count_new_matches
+from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.database import Engine
 from arena.server.store.events import find_event
 from arena.server.store.queries import load_event_table

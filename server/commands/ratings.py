@@ -20,9 +20,9 @@ from arena.console import (
     write_json,
 )
 from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
-from arena.server.store.aggregates.counting import count_new_matches
+from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.aggregates.recompute import RecomputedRatings, RecomputeMismatch, recompute_ratings
-from arena.server.store.aggregates.standings import StandingRow, activity_cutoff, load_standings
+from arena.server.store.aggregates.standings import RatingRow, activity_cutoff, load_standings
 from arena.server.store.database import Engine
 
 COLUMNS: dict[str, Justify] = {
@@ -94,7 +94,7 @@ def ratings(
     if map_ and not tc:
         raise UsageError("--map: give --tc too, because a rating on a map is for one time control")
 
-    async def load_ratings(engine: Engine) -> tuple[list[StandingRow], RecomputedRatings | None]:
+    async def load_ratings(engine: Engine) -> tuple[list[RatingRow], RecomputedRatings | None]:
         await count_new_matches(engine)
         try:
             totals = await recompute_ratings(engine) if recompute_all else None
@@ -113,7 +113,7 @@ def ratings(
         err.print(f"recomputed from {totals.matches} matches of the journal, with the same result{imported}")
 
 
-def print_ratings(standings: list[StandingRow], json: Path | None) -> None:
+def print_ratings(standings: list[RatingRow], json: Path | None) -> None:
     """Print ratings as a table, or write them as JSON to the file `json` if it is given."""
     if json is not None:
         write_json(
@@ -123,7 +123,7 @@ def print_ratings(standings: list[StandingRow], json: Path | None) -> None:
         print_table(COLUMNS, _table_rows(standings))
 
 
-def _table_rows(standings: list[StandingRow]) -> list[list[str]]:
+def _table_rows(standings: list[RatingRow]) -> list[list[str]]:
     places: dict[str, int] = {}
     rows = []
     for each in standings:

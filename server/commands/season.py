@@ -19,12 +19,12 @@ from arena.console import (
 )
 from arena.server.commands.ratings import GameOption, print_ratings
 from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
-from arena.server.store.aggregates.closing import close_season
-from arena.server.store.aggregates.counting import count_new_matches
+from arena.server.store.aggregates.match_counting import count_new_matches
+from arena.server.store.aggregates.season_closing import close_season
 from arena.server.store.aggregates.seasons import read_seasons
-from arena.server.store.aggregates.standings import StandingRow, load_standings
+from arena.server.store.aggregates.standings import RatingRow, load_standings
 from arena.server.store.database import Engine, transaction_writer
-from arena.server.store.tokens import MAX_NAME, is_valid_name
+from arena.server.store.tokens import MAX_NAME_LENGTH, is_valid_name
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name of the season.")]
 
@@ -48,7 +48,9 @@ def close(name: NameArgument, game: GameOption = None, db: DatabaseOption = DEFA
     Example: arena season close spring-2026 --game riskless
     """
     if not is_valid_name(name):
-        raise UsageError(f"{name!r:.80} is not a valid name: write 1 to {MAX_NAME} printable characters")
+        raise UsageError(
+            f"{name!r:.80} is not a valid name: write 1 to {MAX_NAME_LENGTH} printable characters"
+        )
     which = None if game is None else register_game(game)
 
     async def close_running_season(engine: Engine) -> list[str]:
@@ -86,7 +88,7 @@ def show(
     """
     which = None if game is None else register_game(game)
 
-    async def load_final_ratings(engine: Engine) -> list[StandingRow]:
+    async def load_final_ratings(engine: Engine) -> list[RatingRow]:
         if name not in await read_seasons(engine):
             raise CommandError(f"no season is called {name!r:.80}: `arena season list` shows all")
         return await load_standings(engine, which, season=name)

@@ -19,7 +19,7 @@ from arena.server.commands.store_options import DEFAULT_DATABASE_URL, require_fi
 from arena.server.store.archive import export_lines, import_lines, read_lines
 from arena.server.store.backup import StoreCounts, backup, restore
 from arena.server.store.database import Engine, StoreError
-from arena.server.store.people import load_names_of_owner, load_stored_data
+from arena.server.store.personal_data import load_names_of_owner, load_stored_data
 
 GZIP_MAGIC = b"\x1f\x8b"
 """First bytes of a gzip file."""

@@ -9,7 +9,7 @@ import typer
 
 from arena.console import DatabaseOption, JsonOption, UsageError, err, print_table, write_json
 from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
-from arena.server.store.aggregates.counting import count_new_matches
+from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.database import Engine
 from arena.server.store.pruning import BadRetention, Retention, prune
 from arena.server.store.stats import load_stats, vacuum

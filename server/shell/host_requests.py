@@ -57,7 +57,7 @@ class HostRequestHandler:
             if change.server != self._server:
                 return await require_answer(self._engine, change)
             return await self._ask_core(change.request)
-        return await self._journal.write_foreign(change.apply)
+        return await self._journal.write_without_lease(change.apply)
 
     async def _ask_core(self, request: ControlEvent) -> RequestAnswer:
         """Pass a request to the core, and return the core's answer once it is durable.
@@ -83,7 +83,7 @@ class HostRequestHandler:
         core, handled = self._shell.core, set[int]()
         last_change: int | None = None
         while True:
-            version = await self._journal.foreign_version()
+            version = await self._journal.data_version()
             if version == last_change and self._shell.core is core:
                 await self._clock.sleep(POLL_SECONDS)
                 continue

@@ -16,7 +16,7 @@ from arena.rating.rater import RatingStep
 from arena.server.core.effects import MatchFinished
 from arena.server.core.inputs import RatingChanged, SeasonClosed
 from arena.server.store import database
-from arena.server.store.aggregates.counting import count_new_matches
+from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.aggregates.seasons import read_seasons
 from arena.server.store.database import Engine, StoreError
 from arena.server.store.journal.journal import Journal
@@ -56,7 +56,7 @@ class RatingUpdater:
         loaded = False
         while True:
             changed, self._is_due = self._is_due, False
-            version = await self._journal.foreign_version()
+            version = await self._journal.data_version()
             try:
                 async with database.convert_database_errors(self._engine):
                     if version != last_change:

@@ -22,9 +22,9 @@ from arena.server.store.database import WriteFunction, open_query_connection, tr
 from arena.server.store.packing import MatchData, pack_match, unpack_record
 from arena.server.store.schema import events, matches, records
 
-BATCH = 48
+MATCHES_PER_QUERY = 48
 """Number of matches that are read with one query and packed together. A query for a few would take as long."""
-CHUNK = 8
+MATCHES_PER_TRANSACTION = 8
 """Number of matches that are written in one transaction. On SQLite, the journal waits 1 to 2 ms for each."""
 
 
@@ -47,11 +47,11 @@ async def pack_finished_matches(engine: AsyncEngine, write: WriteFunction | None
     write: function that runs an operation in a transaction, such as `Journal.write`; None to use `transaction_writer`
     """
     total = 0
-    while batch := await _load_next_batch(engine, BATCH):
+    while batch := await _load_next_batch(engine, MATCHES_PER_QUERY):
         pieces = await anyio.to_thread.run_sync(_pack_batch, batch)
-        for first in range(0, len(pieces), CHUNK):
+        for first in range(0, len(pieces), MATCHES_PER_TRANSACTION):
             total += await (write or transaction_writer(engine))(
-                partial(_store_packed, packed_matches=pieces[first : first + CHUNK])
+                partial(_store_packed, packed_matches=pieces[first : first + MATCHES_PER_TRANSACTION])
             )
         await checkpoint()
     return total
@@ -59,7 +59,7 @@ async def pack_finished_matches(engine: AsyncEngine, write: WriteFunction | None
 
 async def _load_next_batch(engine: AsyncEngine, limit: int) -> list[_UnpackedMatch]:
     async with open_query_connection(engine) as connection:
-        rows = (await connection.execute(_NOT_PACKED, {"most": limit})).all()
+        rows = (await connection.execute(_SELECT_UNPACKED, {"most": limit})).all()
         if not rows:
             return []
         numbers = {"these": [row.number for row in rows]}
@@ -94,16 +94,16 @@ def _store_packed(connection: sa.Connection, packed_matches: list[dict[str, Any]
     A match whose record has changed since it was read is skipped, and does not count. A match that another server has
     packed meanwhile counts.
     """
-    connection.execute(_KEEP, packed_matches)
+    connection.execute(_UPDATE_PACKED, packed_matches)
     numbers = {"these": [piece["which"] for piece in packed_matches]}
-    packed = {"these": connection.execute(_PACKED, numbers).scalars().all()}
-    connection.execute(_FORGET_TERMS, packed)
-    connection.execute(_FORGET_EVENTS, packed)
+    packed = {"these": connection.execute(_SELECT_PACKED, numbers).scalars().all()}
+    connection.execute(_CLEAR_TERMS, packed)
+    connection.execute(_DELETE_EVENTS, packed)
     return len(packed["these"])
 
 
 # The condition must equal the condition of the partial index literally, so that packed matches are not scanned.
-_NOT_PACKED = (
+_SELECT_UNPACKED = (
     sa.select(records.c.number, records.c.packed, matches.c.terms)
     .join(matches, matches.c.number == records.c.number)
     .where(sa.text("NOT records.whole"))
@@ -111,7 +111,7 @@ _NOT_PACKED = (
     .limit(sa.bindparam("most", type_=sa.Integer))
 )
 _NUMBERS: sa.BindParameter[Sequence[int]] = sa.bindparam("these", expanding=True)
-_KEEP = (
+_UPDATE_PACKED = (
     sa.update(records)
     .where(
         records.c.number == sa.bindparam("which"),
@@ -120,9 +120,9 @@ _KEEP = (
     )
     .values(packed=sa.bindparam("piece", type_=sa.LargeBinary), whole=True)
 )
-_PACKED = sa.select(records.c.number).where(records.c.number.in_(_NUMBERS), sa.text("records.whole"))
-_FORGET_TERMS = sa.update(matches).where(matches.c.number.in_(_NUMBERS)).values(terms="")
-_FORGET_EVENTS = sa.delete(events).where(events.c.number.in_(_NUMBERS))
+_SELECT_PACKED = sa.select(records.c.number).where(records.c.number.in_(_NUMBERS), sa.text("records.whole"))
+_CLEAR_TERMS = sa.update(matches).where(matches.c.number.in_(_NUMBERS)).values(terms="")
+_DELETE_EVENTS = sa.delete(events).where(events.c.number.in_(_NUMBERS))
 _decode_events = msgspec.json.Decoder(dict[int, str]).decode
 
 

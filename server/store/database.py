@@ -26,7 +26,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from arena.clock import MONOTONIC, seconds_left
 from arena.server.store import migrations
 from arena.server.store import sqlite as sqlite_driver
-from arena.server.store.failures import describe_cause
+from arena.server.store.database_errors import describe_cause
 
 T = TypeVar("T")
 
@@ -86,10 +86,10 @@ def format_timestamp(time: datetime) -> str:
     return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
 
 
-def make_engine(url: str, *, lasting: bool = True, cluster: bool = False) -> AsyncEngine:
+def make_engine(url: str, *, durable: bool = True, cluster: bool = False) -> AsyncEngine:
     """Return an engine for `sqlite:///FILE` or `postgresql://…`. No connection is opened yet.
 
-    lasting: False for a temporary SQLite file, which need not survive a power failure and so is faster
+    durable: False for a temporary SQLite file, which need not survive a power failure and so is faster
     cluster: True if standby servers wait to take over, so that each PostgreSQL query needs a short timeout
 
     Raises StoreError for any other URL or an unsupported option in it, for an SQLite file in a folder that does not
@@ -105,7 +105,7 @@ def make_engine(url: str, *, lasting: bool = True, cluster: bool = False) -> Asy
         ) from None
     kind = parsed.get_backend_name()
     if kind == "sqlite":
-        return _make_sqlite_engine(parsed, lasting=lasting)
+        return _make_sqlite_engine(parsed, durable=durable)
     if kind == "postgresql":
         return (
             _make_postgresql_engine(parsed, CLUSTER_TIMEOUTS) if cluster else _make_postgresql_engine(parsed)
@@ -124,7 +124,7 @@ def parse_sqlite_path(url: str) -> Path | None:
     return Path(parsed.database)
 
 
-def _make_sqlite_engine(url: sa.URL, *, lasting: bool) -> AsyncEngine:
+def _make_sqlite_engine(url: sa.URL, *, durable: bool) -> AsyncEngine:
     if not url.database or url.database == ":memory:":
         raise StoreError(
             "the store must be a file, which several connections share: write sqlite:///arena.db"
@@ -132,7 +132,7 @@ def _make_sqlite_engine(url: sa.URL, *, lasting: bool) -> AsyncEngine:
     folder = Path(url.database).parent
     if not folder.is_dir():
         raise StoreError(f"cannot create {url.database}: folder {folder} does not exist")
-    options = {"lasting": lasting}
+    options = {"durable": durable}
     engine = create_async_engine(url.set(drivername="sqlite+aiosqlite"), execution_options=options)
     sqlite_driver.set_pragmas(engine.sync_engine)
     file = Path(url.database)
@@ -160,7 +160,7 @@ def make_blocking_engine(engine: AsyncEngine) -> sa.Engine:
 
     @sa.event.listens_for(twin, "begin")
     def _begin(connection: sa.Connection) -> None:
-        connection.exec_driver_sql(sqlite_driver.BEGIN)
+        connection.exec_driver_sql(sqlite_driver.BEGIN_STATEMENT)
 
     return twin
 
@@ -168,7 +168,7 @@ def make_blocking_engine(engine: AsyncEngine) -> sa.Engine:
 def make_unlimited_engine(engine: AsyncEngine) -> AsyncEngine:
     """Return an engine for the database of `engine`, without a time limit for commands. The caller closes it."""
     if engine.dialect.name == "sqlite":
-        return _make_sqlite_engine(engine.url, lasting=engine.get_execution_options()["lasting"])
+        return _make_sqlite_engine(engine.url, durable=engine.get_execution_options()["durable"])
     return _make_postgresql_engine(engine.url, Timeouts(command=None))
 
 
@@ -264,7 +264,7 @@ def describe_database_error(error: Exception) -> str | None:
     cause = getattr(error, "orig", None) or error
     if sqlite_driver.is_busy(cause):
         return (
-            f"another process has kept the file locked for {sqlite_driver.LOCKED_SECONDS} s, in the middle of a change;"
+            f"another process has kept the file locked for {sqlite_driver.BUSY_TIMEOUT_SECONDS} s, in the middle of a change;"
             " if that process hangs, end it: `fuser FILE` shows the processes that have the file open"
         )
     return describe_cause(cause)
@@ -394,7 +394,7 @@ def lock_exclusively(connection: sa.Connection) -> None:
     if connection.dialect.name == "postgresql":
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(WRITER_LOCK_KEY)))
     elif not getattr(connection.connection.driver_connection, "in_transaction", False):
-        connection.exec_driver_sql(sqlite_driver.BEGIN)
+        connection.exec_driver_sql(sqlite_driver.BEGIN_STATEMENT)
 
 
 @asynccontextmanager
@@ -430,7 +430,7 @@ async def _query_deadline(connection: AsyncConnection, end: float) -> AsyncItera
         yield
         return
     deadline: sqlite_driver.QueryDeadline = (await connection.get_raw_connection()).info[
-        sqlite_driver.DEADLINE
+        sqlite_driver.DEADLINE_KEY
     ]
     with deadline.limit_queries(end):
         yield

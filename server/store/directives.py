@@ -26,7 +26,7 @@ DirectiveKind = Literal["name", "owner", "address", "notice"]
 
 KICK_SECONDS = 10.0
 """Time for which a kicked name is refused, in seconds. It is long enough for all servers to read the directive."""
-MAX_TEXT = 500
+MAX_TEXT_LENGTH = 500
 """Maximum length of a notice, or of the reason for a ban or a kick, in characters."""
 REVOKED_SECONDS = 60.0
 """Time for which `load_directives_and_banned_names` returns a name whose token was revoked, in seconds.
@@ -67,7 +67,7 @@ class EndedDirective(Struct, frozen=True, tag="ended directive"):
 
     def apply(self, connection: sa.Connection) -> bool:
         """End the directive in the caller's transaction. Return True, even if there is no such directive."""
-        connection.execute(_DELETE, {"of_kind": self.kind, "of": self.subject})
+        connection.execute(_DELETE_DIRECTIVE, {"of_kind": self.kind, "of": self.subject})
         return True
 
 
@@ -109,7 +109,7 @@ async def issue_directive(
 async def lift_directive(engine: Engine, kind: DirectiveKind, subject: str = "") -> bool:
     """End the directive of this kind and subject. Return False if there is none."""
     async with engine.begin() as connection:
-        return bool((await connection.execute(_DELETE, {"of_kind": kind, "of": subject})).rowcount)
+        return bool((await connection.execute(_DELETE_DIRECTIVE, {"of_kind": kind, "of": subject})).rowcount)
 
 
 async def load_directives(engine: Engine) -> list[Directive]:
@@ -150,7 +150,7 @@ async def owner_ban_reason(engine: Engine, owner: str) -> str:
     )
 
 
-_DELETE = sa.delete(directives).where(
+_DELETE_DIRECTIVE = sa.delete(directives).where(
     directives.c.kind == sa.bindparam("of_kind"), directives.c.subject == sa.bindparam("of")
 )
 _ACTIVE_DIRECTIVES = (

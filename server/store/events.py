@@ -27,7 +27,7 @@ from arena.server.store.aggregates.standings import load_bot_standings
 from arena.server.store.lease import load_held_names
 from arena.server.store.schema import ladders, matches, requests
 
-EVENT = "event"
+EVENT_KIND = "event"
 """Value of the column `ladders.kind` for events that a server plays."""
 
 
@@ -77,7 +77,9 @@ def parse_state(plan: str) -> EventState:
 
 async def load_events(connection: AsyncConnection, server: str) -> list[StoredEvent]:
     """Return the unfinished events of a server, with their results, the earliest event first."""
-    is_open_event = (ladders.c.kind == EVENT) & (ladders.c.server == server) & ladders.c.finished.is_(None)
+    is_open_event = (
+        (ladders.c.kind == EVENT_KIND) & (ladders.c.server == server) & ladders.c.finished.is_(None)
+    )
     rows = (
         await connection.execute(sa.select(ladders).where(is_open_event).order_by(ladders.c.started))
     ).all()
@@ -109,7 +111,7 @@ async def find_event(engine: AsyncEngine, name: str) -> StoredEvent | None:
 
 async def list_events(engine: AsyncEngine) -> list[EventState]:
     """Return every event of every server on the store, also those that are over, the earliest first."""
-    query = sa.select(ladders.c.plan).where(ladders.c.kind == EVENT).order_by(ladders.c.started)
+    query = sa.select(ladders.c.plan).where(ladders.c.kind == EVENT_KIND).order_by(ladders.c.started)
     async with database.open_query_connection(engine) as connection:
         return [parse_state(text) for text in (await connection.execute(query)).scalars()]
 
@@ -155,7 +157,7 @@ _entries = msgspec.json.Decoder(_PlanWithEntries).decode
 async def load_unfinished_entries(engine: AsyncEngine) -> list[Entries]:
     """Return the entries of each unfinished event of every server on the store, the earliest event first."""
     table = ladders.c
-    query = sa.select(table.server, table.plan).where(table.kind == EVENT, table.finished.is_(None))
+    query = sa.select(table.server, table.plan).where(table.kind == EVENT_KIND, table.finished.is_(None))
     async with database.open_query_connection(engine) as connection:
         rows = (await connection.execute(query.order_by(table.started))).all()
     return [replace(_entries(row.plan).state, server=row.server) for row in rows]
@@ -173,7 +175,7 @@ async def list_events_since(engine: AsyncEngine, time: str) -> list[EventState]:
     At most MAX_EVENTS are returned, those with the latest starts.
     """
     table = ladders.c
-    lately = (table.kind == EVENT) & (table.finished.is_(None) | (table.started >= time))
+    lately = (table.kind == EVENT_KIND) & (table.finished.is_(None) | (table.started >= time))
     query = sa.select(table.plan).where(lately).order_by(table.started.desc()).limit(MAX_EVENTS)
     async with database.open_query_connection(engine) as connection:
         return [parse_state(text) for text in (await connection.execute(query)).scalars()][::-1]
@@ -266,7 +268,7 @@ async def _wait_for_answer(engine: AsyncEngine, number: int) -> RequestAnswer | 
         await MONOTONIC.sleep(pause)
         pause = min(2 * pause, 1.0)
         async with database.open_query_connection(engine) as connection:
-            row = (await connection.execute(_REPLY, {"of": number})).one_or_none()
+            row = (await connection.execute(_SELECT_ANSWER, {"of": number})).one_or_none()
         if row is not None and row.answer is not None:
             return RequestAnswer(row.answer, bool(row.done))
     return None
@@ -314,7 +316,7 @@ MakeChange = Callable[[PreparedChange], Awaitable[bool | RequestAnswer]]
 
 Given a request, it sends the request to its server, and returns the answer, or raises TimeoutError if none comes.
 """
-_REPLY = sa.select(requests.c.answer, requests.c.done).where(requests.c.number == sa.bindparam("of"))
+_SELECT_ANSWER = sa.select(requests.c.answer, requests.c.done).where(requests.c.number == sa.bindparam("of"))
 _DELETE_REQUEST = sa.delete(requests).where(requests.c.number == sa.bindparam("of"))
 
 

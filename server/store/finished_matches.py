@@ -39,7 +39,7 @@ RESULT_COLUMNS = ("map", "time_control", "plies", "winner", "reason", "detail")
 END_COLUMNS = (*RESULT_COLUMNS, "opening")
 """All columns of `matches` that are computed from the record at the end of a match by `make_summary_columns`."""
 
-PagePosition = tuple[str, str]
+PageCursor = tuple[str, str]
 """Position in a list of matches, newest first: the end time and the id of the last match before the position."""
 
 
@@ -62,7 +62,7 @@ class MatchList(Struct, frozen=True):
 
     matches: list[MatchSummary]
     next: str | None
-    """Position at which the list continues: a `PagePosition` as the text `TIME|MATCH`; None at the end of the list."""
+    """Position at which the list continues: a `PageCursor` as the text `TIME|MATCH`; None at the end of the list."""
 
 
 def make_summary_columns(record: Record) -> dict[str, Any]:

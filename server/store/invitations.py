@@ -19,7 +19,7 @@ from arena.server.store import database, names
 from arena.server.store.database import Engine
 from arena.server.store.schema import invitations, tokens
 from arena.server.store.tokens import (
-    MAX_NAME,
+    MAX_NAME_LENGTH,
     Token,
     TokenError,
     generate_token,
@@ -44,7 +44,7 @@ class OwnerAccount(Struct, frozen=True):
     """End time of the open invitation, in the format of `database.current_timestamp`; empty if none is open."""
 
 
-class NewName(Struct, frozen=True, tag="name"):
+class NameRegistration(Struct, frozen=True, tag="name"):
     """Prepared change that registers a name, with a token, for an owner with an open invitation."""
 
     token: Token
@@ -57,7 +57,7 @@ class NewName(Struct, frozen=True, tag="name"):
         Return False, and change nothing, if any name in the store was added or removed since the check.
         """
         database.lock_exclusively(connection)
-        if _digest(connection.execute(_NAMES).scalars()) != self.names_at_check:
+        if _digest(connection.execute(_SELECT_NAMES).scalars()) != self.names_at_check:
             return False
         connection.execute(sa.insert(tokens), asdict(self.token))
         return True
@@ -87,7 +87,7 @@ async def create_invitations(engine: Engine, owners: list[str], bots: int, secon
 
 async def find_invited_owner(engine: Engine, code: str) -> str | None:
     """Return the owner to whom the host gave this code; None if the code is unknown or has expired."""
-    query = sa.select(invitations.c.owner).where(invitations.c.hash == hash_token(code), _OPEN)
+    query = sa.select(invitations.c.owner).where(invitations.c.hash == hash_token(code), _IS_OPEN)
     async with database.open_query_connection(engine) as connection:
         return (await connection.execute(query, {"now": database.current_timestamp()})).scalar_one_or_none()
 
@@ -98,17 +98,19 @@ async def load_owner(engine: Engine, owner: str) -> OwnerAccount:
         return await _load_owner(connection, owner)
 
 
-async def prepare_registration(engine: Engine, owner: str, name: str) -> tuple[NewName, str]:
+async def prepare_registration(engine: Engine, owner: str, name: str) -> tuple[NameRegistration, str]:
     """Check the name that an owner wants for a bot. Return the change that registers the name, and the bot's token.
 
     Nothing is stored until the change is applied. Raises TokenError if the name is invalid, reserved or taken, or looks
     like another one, and if the owner's invitation is over or used up.
     """
     if not is_valid_name(name):
-        raise TokenError(f"{name!r:.80} is not a valid name: write 1 to {MAX_NAME} printable characters")
+        raise TokenError(
+            f"{name!r:.80} is not a valid name: write 1 to {MAX_NAME_LENGTH} printable characters"
+        )
     async with database.open_query_connection(engine) as connection:
         # The names are read before the account: if the owner registers another one in between, `apply` returns False.
-        known_names = set((await connection.execute(_NAMES)).scalars())
+        known_names = set((await connection.execute(_SELECT_NAMES)).scalars())
         account = await _load_owner(connection, owner)
     if not account.until:
         raise TokenError("this invitation is no longer open: ask the host for a new one")
@@ -120,7 +122,7 @@ async def prepare_registration(engine: Engine, owner: str, name: str) -> tuple[N
     if name in known_names:
         raise TokenError(f"{name!r:.80} is taken: choose another name")
     token = generate_token()
-    return NewName(
+    return NameRegistration(
         Token(name, "bot", owner, database.current_timestamp(), None, None, hash_token(token)),
         _digest(known_names),
     ), token
@@ -130,7 +132,7 @@ async def _load_owner(connection: AsyncConnection, owner: str) -> OwnerAccount:
     of_owner = sa.select(tokens).where(tokens.c.owner == owner, tokens.c.role == "bot")
     token_rows = await connection.execute(of_owner.order_by(tokens.c.created, tokens.c.name))
     bots = [token_from_row(row) for row in token_rows]
-    rows = await connection.execute(_INVITED, {"owner": owner, "now": database.current_timestamp()})
+    rows = await connection.execute(_SELECT_INVITATION, {"owner": owner, "now": database.current_timestamp()})
     most, until = rows.one()
     revoked = sum(each.revoked is not None for each in bots)
     places = max(0, (most or 0) - (len(bots) - revoked)) if revoked < MAX_REVOKED else 0
@@ -142,8 +144,8 @@ def _digest(names: Iterable[str]) -> bytes:
     return sha256("\n".join(sorted(names)).encode()).digest()
 
 
-_NAMES = sa.select(tokens.c.name)
-_OPEN = invitations.c.expires >= sa.bindparam("now")
-_INVITED = sa.select(sa.func.max(invitations.c.bots), sa.func.max(invitations.c.expires)).where(
-    invitations.c.owner == sa.bindparam("owner"), _OPEN
+_SELECT_NAMES = sa.select(tokens.c.name)
+_IS_OPEN = invitations.c.expires >= sa.bindparam("now")
+_SELECT_INVITATION = sa.select(sa.func.max(invitations.c.bots), sa.func.max(invitations.c.expires)).where(
+    invitations.c.owner == sa.bindparam("owner"), _IS_OPEN
 )

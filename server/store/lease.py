@@ -209,7 +209,7 @@ def release_lease(connection: sa.Connection, lease: Lease) -> None:
 
 def require_lease(connection: sa.Connection, lease: Lease) -> None:
     """Raise LeaseLost unless the lease is held, and keep others from acquiring it until the end of the transaction."""
-    if connection.execute(_REQUIRED, {"held": lease.name, "under": lease.number}).first() is None:
+    if connection.execute(_SELECT_HELD_LEASE, {"held": lease.name, "under": lease.number}).first() is None:
         raise LeaseLost(lease)
 
 
@@ -240,7 +240,7 @@ def database_time(dialect: str) -> sa.ColumnElement[float]:
 
 
 # The query is built once, because it runs in every transaction.
-_REQUIRED = (
+_SELECT_HELD_LEASE = (
     sa.select(servers.c.number)
     .where(servers.c.name == sa.bindparam("held"), servers.c.number == sa.bindparam("under"))
     .with_for_update(read=True)

@@ -12,7 +12,7 @@ from arena.server.store import database
 from arena.server.store.compaction import pack_finished_matches
 from arena.server.store.database import StoreError
 from arena.server.store.journal.journal import Journal
-from arena.server.store.people import remove_expired
+from arena.server.store.personal_data import remove_expired
 from arena.server.store.pruning import ArchiveFailed, Retention, prune
 
 log = logging.getLogger("arena.store")
@@ -51,7 +51,7 @@ class Maintenance:
         prune_at = self._clock.now()
         last_counts: tuple[int, int] | None = None
         while True:
-            version = self._journal.commits, await self._journal.foreign_version()
+            version = self._journal.commits, await self._journal.data_version()
             try:
                 async with database.convert_database_errors(self._engine):
                     if version != last_counts:

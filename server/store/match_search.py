@@ -22,17 +22,17 @@ from arena.server.store.finished_matches import (
     FINISHED,
     RESULT_COLUMNS,
     MatchList,
-    PagePosition,
+    PageCursor,
     list_distinct_games,
     summary_from_row,
 )
 from arena.server.store.schema import crosses, matches
 
-_LISTED = [
+_SUMMARY_COLUMNS = [
     matches.c[name]
     for name in ("number", "match", "event", "game", "maxie", "minnie", "finished", *RESULT_COLUMNS)
 ]
-_PLACE = sa.tuple_(matches.c.finished, matches.c.number)
+_PAGE_KEY = sa.tuple_(matches.c.finished, matches.c.number)
 _NEWEST_FIRST = (matches.c.finished.desc(), matches.c.number.desc())
 
 MAX_EXAMINED = 250
@@ -72,7 +72,7 @@ async def search_matches(
     engine: AsyncEngine,
     filter: SearchFilter,
     limit: int,
-    before: PagePosition | None = None,
+    before: PageCursor | None = None,
     max_examined: int = MAX_EXAMINED,
 ) -> MatchList:
     """Return up to `limit` matches that fit `filter`, the newest first.
@@ -108,8 +108,8 @@ async def search_matches(
         rows = (await connection.execute(query, parameters)).all()
     page = [summary_from_row(row) for row in rows[:limit]]
     if len(rows) > limit:
-        return MatchList(page, _page_position(rows[limit - 1]))
-    return MatchList(page, None if edge is None else _page_position(edge))
+        return MatchList(page, _page_cursor(rows[limit - 1]))
+    return MatchList(page, None if edge is None else _page_cursor(edge))
 
 
 async def find_opening_key(engine: AsyncEngine, match: str) -> str | None:
@@ -135,7 +135,7 @@ async def load_scores(engine: AsyncEngine, bot: str, opponent: str) -> list[Scor
         return [Score(row.game, *map(int, row[1:])) for row in rows]
 
 
-def _page_position(row: Any) -> str:
+def _page_cursor(row: Any) -> str:
     return f"{row.finished}|{row.match}"
 
 
@@ -158,14 +158,14 @@ def _select_column_terms(filter: SearchFilter) -> dict[str, str]:
     return fields
 
 
-Shape = tuple[tuple[str, ...], str]
+SearchShape = tuple[tuple[str, ...], str]
 """Shape of a search: the names of the terms that are given, and the value of `result` if it is not an end reason.
 
 Otherwise the second value is empty. Searches of the same shape use the same SQL statements, with other parameters.
 """
 
 
-def _find_shape(filter: SearchFilter) -> Shape:
+def _find_shape(filter: SearchFilter) -> SearchShape:
     names = tuple(name for name in filter.__struct_fields__ if getattr(filter, name))
     return names, "" if "result" in _select_column_terms(filter) else filter.result
 
@@ -190,7 +190,7 @@ class _Statements(Struct, frozen=True):
 
 
 @lru_cache(maxsize=256)
-def _build_statements(shape: Shape, games: int, *, before: bool) -> _Statements:
+def _build_statements(shape: SearchShape, games: int, *, before: bool) -> _Statements:
     """Return the statements for searches of a shape. They are cached, because building takes longer than running them.
 
     games: number of games to search in the index by bot and game; 0 if another index is used
@@ -209,7 +209,7 @@ def _build_statements(shape: Shape, games: int, *, before: bool) -> _Statements:
     # The condition on (time, number) is sufficient. The added condition on the time alone lets PostgreSQL estimate that
     # few rows fit, so that it uses the index.
     until = [
-        sa.tuple_(finished, sa.bindparam("edge_number", type_=matches.c.number.type)) <= _PLACE,
+        sa.tuple_(finished, sa.bindparam("edge_number", type_=matches.c.number.type)) <= _PAGE_KEY,
         matches.c.finished >= finished,
     ]
     if before:
@@ -232,7 +232,7 @@ def _newest_matches_query(lists: Sequence[Conditions]) -> sa.Select[Any]:
     """
     most = sa.bindparam("most", type_=sa.Integer)
     if len(lists) == 1:
-        return sa.select(*_LISTED).where(*lists[0], FINISHED).order_by(*_NEWEST_FIRST).limit(most)
+        return sa.select(*_SUMMARY_COLUMNS).where(*lists[0], FINISHED).order_by(*_NEWEST_FIRST).limit(most)
     rows = (
         sa.select(matches.c.finished, matches.c.number)
         .where(*each, FINISHED)
@@ -243,7 +243,7 @@ def _newest_matches_query(lists: Sequence[Conditions]) -> sa.Select[Any]:
     places = sa.union(*(sa.select(each.subquery()) for each in rows)).subquery()
     order = places.c.finished.desc(), places.c.number.desc()
     numbers = sa.select(places.c.number).order_by(*order).limit(most).subquery()
-    query = sa.select(*_LISTED).join(numbers, numbers.c.number == matches.c.number)
+    query = sa.select(*_SUMMARY_COLUMNS).join(numbers, numbers.c.number == matches.c.number)
     return query.order_by(*_NEWEST_FIRST)
 
 
@@ -257,7 +257,7 @@ def _is_before() -> sa.ColumnElement[bool]:
     number = sa.select(other.c.number).where(other.c.match == last).scalar_subquery()
     # If the given match was removed meanwhile, its time is still known, and all matches of this time are skipped.
     finished = sa.bindparam("finished_before", type_=matches.c.finished.type)
-    return sa.tuple_(finished, sa.func.coalesce(number, 0)) > _PLACE
+    return sa.tuple_(finished, sa.func.coalesce(number, 0)) > _PAGE_KEY
 
 
 def _boundary_query(lists: Sequence[Conditions]) -> sa.Select[Any]:

@@ -159,7 +159,7 @@ _decode_number = msgspec.json.Decoder(int).decode
 _encode_rows = msgspec.json.Encoder().encode_lines
 
 _MOVED, _TURN_LEFT = msgspec.Raw(b'"moved"'), msgspec.Raw(b'"turn_left"')
-_NONE, _ABSENT = msgspec.Raw(b"null"), msgspec.Raw()
+_NULL, _ABSENT = msgspec.Raw(b"null"), msgspec.Raw()
 
 
 def _shorten_rows(rows: Sequence[str], moves: Sequence[_RecordedMove]) -> str:
@@ -205,7 +205,7 @@ def _remove_recorded_data(event: _Event, moves: Sequence[_RecordedMove]) -> int:
             del event["move"]
             thinking = event.pop("thinking", _ABSENT)
             if thinking != move.thinking:
-                event["thinking"] = _NONE if thinking == _ABSENT else thinking
+                event["thinking"] = _NULL if thinking == _ABSENT else thinking
             return move.turn_duration_ns
     elif kind == _TURN_LEFT and "lag" in event:
         move = _move_of_event(event, moves)
@@ -222,7 +222,7 @@ def _restore_recorded_data(event: _Event, moves: Sequence[_RecordedMove]) -> int
         if move is not None:
             thinking = event.pop("thinking", move.thinking)
             event["move"] = move.move
-            if thinking not in (_NONE, _ABSENT):
+            if thinking not in (_NULL, _ABSENT):
                 event["thinking"] = thinking
             return move.turn_duration_ns
     elif kind == _TURN_LEFT and "lag" in event:

@@ -24,7 +24,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.rating.rater import CurrentRating, RatingKey
 from arena.server.store import database
-from arena.server.store.aggregates.standings import rating_key, store_bases
+from arena.server.store.aggregates.standings import rating_key, store_base_ratings
 from arena.server.store.archive import MAX_CLOCK_SKEW, format_archived_line
 from arena.server.store.database import WriteFunction, open_query_connection, transaction_writer
 from arena.server.store.schema import events, ladders, matches, rating_steps, records
@@ -34,7 +34,7 @@ CHUNK = 20
 MATCHES_PER_FILE = 1000
 """Maximum number of matches in one archive file."""
 
-_KEEP = re.compile(r"([0-9]{1,12})(d?)")
+_RETENTION_PATTERN = re.compile(r"([0-9]{1,12})(d?)")
 
 
 class BadRetention(ValueError):
@@ -65,7 +65,7 @@ class Retention:
 
         archive: folder for archive files; None to delete the removed matches
         """
-        parts = _KEEP.fullmatch(text)
+        parts = _RETENTION_PATTERN.fullmatch(text)
         if parts is None or (parts[2] and not 1 <= int(parts[1]) <= 36500):
             raise BadRetention(
                 f"{text!r:.40} is not a retention: write a number of matches, e.g. 1000000, or of days, e.g. 90d"
@@ -198,7 +198,7 @@ def _remove_matches(connection: sa.Connection, rows: Sequence[Any]) -> None:
     bases: dict[RatingKey, CurrentRating] = {}
     for step in connection.execute(steps):
         bases[rating_key(step)] = CurrentRating(step.rating, step.deviation, step.volatility, step.finished)
-    store_bases(connection, bases)
+    store_base_ratings(connection, bases)
     connection.execute(sa.delete(rating_steps).where(mine))
     for table in (events, records, matches):
         connection.execute(sa.delete(table).where(table.c.number.in_(numbers)))

@@ -29,7 +29,7 @@ from arena.server.store.aggregates.event_tables import (
     load_event_scores,
 )
 from arena.server.store.aggregates.seasons import Season, read_seasons
-from arena.server.store.aggregates.standings import CategorySummary, CrossScore, StandingRow
+from arena.server.store.aggregates.standings import CategorySummary, CrossScore, RatingRow
 from arena.server.store.database import open_query_connection
 from arena.server.store.finished_matches import MatchSummary
 from arena.server.store.ladders import StoredPlan, find_plan, load_results
@@ -50,14 +50,14 @@ MAX_CATEGORIES = 100
 """Maximum number of categories in `RatingTables`: those with the most matches."""
 MAX_SEASONS = 100
 """Maximum number of closed seasons in `RatingTables`: the latest ones."""
-MAX_POINTS = 200
+MAX_RATING_POINTS = 200
 """Maximum number of points in the rating history of a bot, for all games together: the latest ones."""
 
 
 class RatingTables(Struct, frozen=True):
     """Ratings of all games in one season, from all matches, or only from those on one map with one time control."""
 
-    standings: list[StandingRow]
+    standings: list[RatingRow]
     """Rows of the rating tables of all games, sorted by game and descending rating."""
     crosses: dict[str, list[CrossScore]]
     """Scores of the best bots of each game against each other, by game."""
@@ -96,7 +96,7 @@ class BotSummary(Struct, frozen=True):
     """Ratings, rating history and latest matches of a bot."""
 
     bot: str
-    standings: list[StandingRow]
+    standings: list[RatingRow]
     """Row of the bot in the table of each game in which it is rated in the current season."""
     history: dict[str, list[RatingPoint]]
     """Latest ratings by game, the oldest first."""
@@ -104,7 +104,7 @@ class BotSummary(Struct, frozen=True):
     """Latest finished matches, the newest first."""
 
 
-async def load_bot_standings(engine: AsyncEngine, bot: str) -> list[StandingRow]:
+async def load_bot_standings(engine: AsyncEngine, bot: str) -> list[RatingRow]:
     """Return a bot's row in the table of each game in which the bot is rated, in the current season."""
     async with open_query_connection(engine) as connection:
         return await standings.load_bot_standings(connection, bot)
@@ -113,14 +113,14 @@ async def load_bot_standings(engine: AsyncEngine, bot: str) -> list[StandingRow]
 async def load_rating_tables(
     engine: AsyncEngine, map: str = "", time_control: str = "", season: str = ""
 ) -> RatingTables:
-    """Return the ratings of all games. Matches that are not counted yet (`aggregates.counting`) are missing.
+    """Return the ratings of all games. Matches that are not counted yet (`aggregates.match_counting`) are missing.
 
     map, time_control: only ratings from matches on this map with this time control; both empty for all matches
     season: name of a closed season; empty for the current one, whose tables leave out inactive bots
     """
     closed = await read_seasons(engine)
     since = None if season else standings.activity_cutoff()
-    standing_rows: list[StandingRow] = []
+    standing_rows: list[RatingRow] = []
     crosses: dict[str, list[CrossScore]] = {}
     for game in await standings.list_games_with_ratings(engine):
         rows = await standings.load_standings(
@@ -237,7 +237,7 @@ def _make_schedule(ladder: StoredPlan, records: Mapping[str, FinishedMatch]) -> 
 
 
 async def _load_history(connection: AsyncConnection, bot: str) -> dict[str, list[RatingPoint]]:
-    """Return up to MAX_POINTS of a bot's latest ratings, by game, the oldest first."""
+    """Return up to MAX_RATING_POINTS of a bot's latest ratings, by game, the oldest first."""
     history: dict[str, list[RatingPoint]] = {}
     for step in reversed((await connection.execute(_HISTORY, {"of": bot})).all()):
         history.setdefault(step.game, []).append(RatingPoint(step.finished, step.rating, step.deviation))
@@ -248,7 +248,7 @@ _HISTORY = (
     sa.select(*(rating_steps.c[name] for name in ("game", "finished", "rating", "deviation")))
     .where(rating_steps.c.bot == sa.bindparam("of"), rating_steps.c.time_control == "")
     .order_by(rating_steps.c.arrival.desc())
-    .limit(MAX_POINTS)
+    .limit(MAX_RATING_POINTS)
 )
 
 

@@ -13,11 +13,11 @@ from msgspec import Struct
 
 from arena.clock import MONOTONIC
 from arena.server.core.inputs import RenameEntry
-from arena.server.store import events, people
+from arena.server.store import events, personal_data
 from arena.server.store.database import Engine
 from arena.server.store.directives import KICK_SECONDS, issue_directive, lift_directive, load_directives
 from arena.server.store.names import HIDDEN_PREFIX
-from arena.server.store.people import NameInEvent, NameInUse
+from arena.server.store.personal_data import NameInEvent, NameInUse
 from arena.server.store.tokens import TokenError
 
 NOTICE_SECONDS = 2.0
@@ -43,12 +43,14 @@ async def make_hidden_names(engine: Engine, owner: str) -> list[NameChange]:
     Bots that are hidden already are left out. Retired bots, whose tokens were revoked, are included. Raises TokenError
     if the owner has no bot.
     """
-    line = next((each for each in await people.list_owners(engine) if each.owner == owner), None)
+    line = next((each for each in await personal_data.list_owners(engine) if each.owner == owner), None)
     names = [] if line is None else [*line.bots, *line.retired]
     if not names:
         raise TokenError(f"{owner!r:.80} has no bots: `arena owner list` shows all owners")
     return [
-        NameChange(name, people.make_hidden_name()) for name in names if not name.startswith(HIDDEN_PREFIX)
+        NameChange(name, personal_data.make_hidden_name())
+        for name in names
+        if not name.startswith(HIDDEN_PREFIX)
     ]
 
 
@@ -60,10 +62,14 @@ async def rename_bot(engine: Engine, change: NameChange) -> int:
     available.
     """
     name, other = change.name, change.other
-    await people.check_rename(engine, name, other)
+    await personal_data.check_rename(engine, name, other)
     banned = await _is_banned(engine, name)
     count = await _run_when_idle(
-        engine, name, "the host renames it", lambda: people.rename_bot(engine, name, other), banned=banned
+        engine,
+        name,
+        "the host renames it",
+        lambda: personal_data.rename_in_store(engine, name, other),
+        banned=banned,
     )
     await _rename_entries(engine, name, other)
     if not banned:
@@ -81,10 +87,10 @@ async def forget_bot(engine: Engine, name: str) -> tuple[str, int]:
     Return the new name and the number of the bot's matches. This takes as long as `rename_bot`. Raises NameInUse if a
     match of the bot does not end in time, or if the bot is in an event that has begun.
     """
-    await people.require_no_running_event(engine, name)
+    await personal_data.require_no_running_event(engine, name)
     banned = await _is_banned(engine, name)
     deleted = await _run_when_idle(
-        engine, name, "the host deletes it", lambda: people.forget_name(engine, name), banned=banned
+        engine, name, "the host deletes it", lambda: personal_data.forget_name(engine, name), banned=banned
     )
     await _rename_entries(engine, name, "")
     return deleted
@@ -92,7 +98,7 @@ async def forget_bot(engine: Engine, name: str) -> tuple[str, int]:
 
 async def _rename_entries(engine: Engine, name: str, new_name: str) -> None:
     """Ask the servers to rename a bot in events that have not begun, or with an empty `new_name`, to remove it."""
-    for server in await people.list_servers_with_entry(engine, name):
+    for server in await personal_data.list_servers_with_entry(engine, name):
         await events.send_request(engine, server, RenameEntry(name, new_name))
 
 

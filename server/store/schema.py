@@ -3,7 +3,7 @@
 A match is one row of `matches`, with all columns that lists of matches show. While the match is in progress, its events
 (moves, clocks and so on) are rows of `events`. At its end, its record is added to `records`, and some seconds later
 `server.store.compaction` compresses its events and terms into the same row. Ratings and results of many matches are in
-separate tables, which `server.store.aggregates.counting` updates with each finished match.
+separate tables, which `server.store.aggregates.match_counting` updates with each finished match.
 
 In the names of tables and columns, `event` has two meanings: the rows of `events` are events of a match, and a column
 `event` of any other table is the name of a tournament, a ladder, or the open pool.
@@ -73,7 +73,7 @@ matches = sa.Table(
     ),  # in the format of `database.current_timestamp`; null until the end
     sa.Column(
         "counted", sa.Boolean, nullable=False, server_default=sa.false()
-    ),  # true once server.store.aggregates.counting has counted it
+    ),  # true once server.store.aggregates.match_counting has counted it
     sa.Column(
         "server", sa.String(64), nullable=False, server_default=""
     ),  # name of the server that plays it and resumes it
@@ -238,7 +238,7 @@ addresses = sa.Table(  # days on which a bot played from an address: server.stor
     sa.Column("hash", sa.String(64), primary_key=True),  # HMAC-SHA256, in hexadecimal
 )
 
-rating_steps = sa.Table(  # two rows per rated match and category: server.store.aggregates.counting
+rating_steps = sa.Table(  # two rows per rated match and category: server.store.aggregates.match_counting
     "rating_steps",
     metadata,
     sa.Column("match", MATCH_ID, sa.ForeignKey("matches.match"), primary_key=True),

@@ -21,16 +21,16 @@ STEPS_PER_CHECK = 20_000
 
 They take less than 1 ms.
 """
-DEADLINE = "deadline"
+DEADLINE_KEY = "deadline"
 """Key under which the `info` dictionary of a pooled connection holds its `QueryDeadline`."""
 
-LOCKED_SECONDS = 5
+BUSY_TIMEOUT_SECONDS = 5
 """Maximum wait for an SQLite file that another process is changing, in seconds."""
-BUSY_WAIT = f"PRAGMA busy_timeout={LOCKED_SECONDS * 1000}"
-"""Statement that makes a connection wait up to LOCKED_SECONDS for a lock of another connection."""
+BUSY_WAIT = f"PRAGMA busy_timeout={BUSY_TIMEOUT_SECONDS * 1000}"
+"""Statement that makes a connection wait up to BUSY_TIMEOUT_SECONDS for a lock of another connection."""
 NO_BUSY_WAIT = "PRAGMA busy_timeout=0"
 """Statement that makes a connection fail immediately if another connection holds a lock that it needs."""
-BEGIN = "BEGIN IMMEDIATE"
+BEGIN_STATEMENT = "BEGIN IMMEDIATE"
 """Statement that begins a transaction and locks the file for writing immediately, not at its first write."""
 RETRY_SECONDS = 0.01
 """Pause between attempts to switch an SQLite file to a write-ahead log (WAL), in seconds."""
@@ -50,14 +50,14 @@ def make_private(file: Path) -> None:
 def set_pragmas(engine: sa.Engine) -> None:
     """Configure all future connections of an SQLite engine.
 
-    The engine must have the execution option `lasting`: False if its store is temporary, so that commits need not wait
+    The engine must have the execution option `durable`: False if its store is temporary, so that commits need not wait
     for the disk.
     """
-    sync = "FULL" if engine.get_execution_options()["lasting"] else "OFF"
+    sync = "FULL" if engine.get_execution_options()["durable"] else "OFF"
 
     @sa.event.listens_for(engine, "connect")
     def _configure_connection(connection: DBAPIConnection, record: ConnectionPoolEntry) -> None:
-        record.info[DEADLINE] = deadline = QueryDeadline()
+        record.info[DEADLINE_KEY] = deadline = QueryDeadline()
         if isinstance(connection, AdaptedConnection):
             # SQLite calls this handler repeatedly, and ends the query when it returns True.
             connection.run_async(
@@ -81,9 +81,9 @@ def _change_to_wal(connection: DBAPIConnection, cursor: DBAPICursor) -> None:
     """Switch the file to a write-ahead log permanently.
 
     If several connections switch an empty file at once, SQLite refuses all but one of them immediately, whatever the
-    busy timeout, because each holds a lock that another needs. So refused attempts are repeated for LOCKED_SECONDS.
+    busy timeout, because each holds a lock that another needs. So refused attempts are repeated for BUSY_TIMEOUT_SECONDS.
     """
-    end = MONOTONIC.now() + LOCKED_SECONDS
+    end = MONOTONIC.now() + BUSY_TIMEOUT_SECONDS
     while True:
         try:
             cursor.execute("PRAGMA journal_mode=WAL")

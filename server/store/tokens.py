@@ -20,7 +20,7 @@ from arena.protocol.values import Role
 from arena.server.store import database, names
 from arena.server.store.schema import matches, sessions, tokens
 
-MAX_NAME = 64
+MAX_NAME_LENGTH = 64
 """Maximum length of a name, in characters."""
 
 
@@ -62,12 +62,12 @@ class TokenChange(Struct, frozen=True, tag="token"):
         old, new = self.before, self.after
         values: dict[str, str | None] = {"of": old.name, "whose": old.owner, "old": old.hash}
         values |= {"new": new.hash, "at": new.rotated, "end": new.revoked}
-        return bool(connection.execute(_CHANGE, values).rowcount)
+        return bool(connection.execute(_UPDATE_TOKEN, values).rowcount)
 
 
 def is_valid_name(name: str) -> bool:
     """Return True if a bot may have this name: 1 to 64 printable characters, with no space at either end."""
-    return 0 < len(name) <= MAX_NAME and name.isprintable() and name == name.strip()
+    return 0 < len(name) <= MAX_NAME_LENGTH and name.isprintable() and name == name.strip()
 
 
 def generate_token() -> str:
@@ -91,7 +91,9 @@ async def create_token(engine: AsyncEngine, name: str, role: Role, owner: str = 
     """
     for each in (name, owner or name):
         if not is_valid_name(each):
-            raise TokenError(f"{each!r:.80} is not a valid name: write 1 to {MAX_NAME} printable characters")
+            raise TokenError(
+                f"{each!r:.80} is not a valid name: write 1 to {MAX_NAME_LENGTH} printable characters"
+            )
     try:
         async with engine.begin() as connection:
             return await _insert_token(connection, name, role, owner or name)
@@ -146,7 +148,7 @@ async def _change_token(engine: AsyncEngine, name: str, **values: str) -> None:
 async def find_token(engine: AsyncEngine, name: str) -> Token | None:
     """Return the token of a name, even if it was revoked; None if the name has none."""
     async with database.open_query_connection(engine) as connection:
-        row = (await connection.execute(_FIND, {"of": name})).one_or_none()
+        row = (await connection.execute(_SELECT_TOKEN, {"of": name})).one_or_none()
     return token_from_row(row) if row is not None else None
 
 
@@ -171,8 +173,8 @@ async def list_tokens(engine: AsyncEngine) -> list[Token]:
     return sorted(map(token_from_row, rows), key=lambda token: token.name)
 
 
-_FIND = sa.select(tokens).where(tokens.c.name == sa.bindparam("of"))
-_CHANGE = (
+_SELECT_TOKEN = sa.select(tokens).where(tokens.c.name == sa.bindparam("of"))
+_UPDATE_TOKEN = (
     sa.update(tokens)
     .where(
         tokens.c.name == sa.bindparam("of"),

@@ -15,7 +15,7 @@ from arena.protocol.messages import ListedBot
 from arena.server.edge import responses
 from arena.server.edge.page_client import ConnectedClient
 from arena.server.edge.responses import Response
-from arena.server.store import people, renaming, tokens
+from arena.server.store import personal_data, renaming, tokens
 from arena.server.store.aggregates.standings import count_forfeits
 from arena.server.store.database import Engine, OperationRefused
 from arena.server.store.directives import (
@@ -28,7 +28,7 @@ from arena.server.store.directives import (
     make_directive,
     parse_subject,
 )
-from arena.server.store.people import make_hidden_name
+from arena.server.store.personal_data import make_hidden_name
 from arena.server.store.renaming import NameChange
 from arena.server.store.tokens import is_valid_name
 from arena.server.web.credentials import is_valid_secret, parse_basic
@@ -133,7 +133,7 @@ class HostPage:
                 responses.json_response(await self._load_state(current, changes)), NameChanges(changes)
             )
         if form["do"] == "ban" and form.get("owner"):
-            await people.check_owner(self._engine, form["owner"])
+            await personal_data.check_owner(self._engine, form["owner"])
         change = _directive_change(form)
         of = change.directive if isinstance(change, NewDirective) else change
         current = [each for each in current if (each.kind, each.subject) != (of.kind, of.subject)]
@@ -152,7 +152,7 @@ class HostPage:
         else:
             changes = [NameChange(form["name"], form.get("to") or make_hidden_name())]
         for each in changes:
-            await people.check_rename(self._engine, each.name, each.other)
+            await personal_data.check_rename(self._engine, each.name, each.other)
         return changes
 
     async def _load_state(self, current: list[Directive], started_renames: list[NameChange]) -> HostState:
@@ -173,7 +173,7 @@ class HostPage:
         bots = [each for each in entries if not each.house][:MAX_BOTS]
         names = [each.name for each in bots]
         forfeits = await count_forfeits(self._engine, names)
-        owners = await people.load_owners(self._engine, names)
+        owners = await personal_data.load_owners(self._engine, names)
         connected = []
         for each in bots:
             place = by_name.get(each.name)

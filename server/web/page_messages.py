@@ -20,7 +20,7 @@ from arena.server.edge.page_client import ConnectedClient
 from arena.server.edge.responses import Response
 from arena.server.store.directives import EndedDirective, NewDirective
 from arena.server.store.events import NewRequest
-from arena.server.store.invitations import NewName
+from arena.server.store.invitations import NameRegistration
 from arena.server.store.tokens import TokenChange
 from arena.server.web.live import EventProgress
 from arena.server.web.renames import NameChanges, Rename
@@ -42,7 +42,7 @@ class PageSetup(Struct, frozen=True, tag="setup"):
     templates: Templates
 
 
-Change = TokenChange | NewName | NewDirective | EndedDirective | NewRequest | NameChanges
+Change = TokenChange | NameRegistration | NewDirective | EndedDirective | NewRequest | NameChanges
 """Change that the page process checks and prepares, and that the process that serves matches makes."""
 
 

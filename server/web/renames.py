@@ -19,7 +19,7 @@ from msgspec import Struct
 from arena.server.processes.supervisor import make_supervised_command
 from arena.server.store import renaming
 from arena.server.store.database import StoreError, open_store
-from arena.server.store.people import NameInUse
+from arena.server.store.personal_data import NameInUse
 from arena.server.store.renaming import NameChange
 from arena.server.store.tokens import TokenError
 

@@ -24,9 +24,8 @@ from arena.server.edge import responses
 from arena.server.edge.responses import Response
 from arena.server.store.aggregates.event_tables import count_finished_matches
 from arena.server.store.aggregates.seasons import read_seasons
-from arena.server.store.continuations import MAX_PLY, find_continuations
 from arena.server.store.database import Engine
-from arena.server.store.finished_matches import PagePosition, find_record, load_record
+from arena.server.store.finished_matches import PageCursor, find_record, load_record
 from arena.server.store.ladders import StoredPlan, find_plan
 from arena.server.store.match_search import (
     DRAWN,
@@ -37,6 +36,7 @@ from arena.server.store.match_search import (
     load_scores,
     search_matches,
 )
+from arena.server.store.opening_explorer import MAX_PLY, find_continuations
 from arena.server.store.queries import (
     EventTable,
     load_bot_summary,
@@ -132,7 +132,7 @@ class StorePages:
 
     async def _list_records(self, parameters: Mapping[str, str]) -> Response:
         """Return the finished matches of a bot, a game or an event, the newest first."""
-        limit, before = _parse_limit(parameters), _parse_position(parameters)
+        limit, before = _parse_limit(parameters), _parse_cursor(parameters)
         game, event = parameters.get("game", ""), parameters.get("event", "")
         if game and not CATALOGUE.is_known(game):
             raise BadRequest(f"no game is called {game!r:.40}")
@@ -145,7 +145,7 @@ class StorePages:
         """Return the finished matches that fit all given search terms, the newest first."""
         limit, before, result = (
             _parse_limit(parameters),
-            _parse_position(parameters),
+            _parse_cursor(parameters),
             parameters.get("result", ""),
         )
         if parameters.get("opponent") and not parameters.get("bot"):
@@ -295,7 +295,7 @@ def _parse_limit(parameters: Mapping[str, str]) -> int:
     return int(limit)
 
 
-def _parse_position(parameters: Mapping[str, str]) -> PagePosition | None:
+def _parse_cursor(parameters: Mapping[str, str]) -> PageCursor | None:
     if not parameters.get("before"):
         return None
     time, _, match = parameters["before"].partition("|")

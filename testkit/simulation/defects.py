@@ -26,7 +26,7 @@ from arena.server.edge.session import Session
 from arena.server.ports import AdmissionRequest
 from arena.server.shell.authenticator import Authenticator
 from arena.server.store import lease
-from arena.server.store.aggregates import counting
+from arena.server.store.aggregates import match_counting
 from arena.server.store.journal import sqlite_writer
 from arena.server.store.journal.journal import Journal
 from arena.server.store.schema import servers
@@ -118,7 +118,7 @@ def omit_resent_answers() -> AbstractContextManager[Any]:
 
 def count_ratings_twice() -> AbstractContextManager[Any]:
     """Defect: the first of several matches that are counted together stays uncounted, so it is rated twice."""
-    count = counting.count_batch
+    count = match_counting.count_batch
 
     def replacement(connection: sa.Connection, *given: Any, **named: Any) -> Any:
         counted = count(connection, *given, **named)
@@ -128,7 +128,7 @@ def count_ratings_twice() -> AbstractContextManager[Any]:
             connection.exec_driver_sql("UPDATE matches SET counted = 0 WHERE match = ?", (first,))
         return counted
 
-    return patch(counting, "count_batch", replacement)
+    return patch(match_counting, "count_batch", replacement)
 
 
 def pair_suspended_bots() -> AbstractContextManager[Any]:

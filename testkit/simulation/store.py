@@ -76,12 +76,12 @@ class SimulatedStore:
             "sqlite+aiosqlite://",
             async_creator=connect,
             poolclass=sa.NullPool,
-            execution_options={"lasting": True},
+            execution_options={"durable": True},
         )
 
         @sa.event.listens_for(engine.sync_engine, "connect")
         def _register_connection(_connection: Any, record: Any) -> None:
-            record.info[sqlite.DEADLINE] = sqlite.QueryDeadline()
+            record.info[sqlite.DEADLINE_KEY] = sqlite.QueryDeadline()
 
         return engine
 
@@ -91,7 +91,7 @@ class SimulatedStore:
 
         @sa.event.listens_for(twin, "begin")
         def _begin(connection: sa.Connection) -> None:
-            connection.exec_driver_sql(sqlite.BEGIN)
+            connection.exec_driver_sql(sqlite.BEGIN_STATEMENT)
 
         return twin
 

@@ -25,7 +25,7 @@ from arena.server.core.inputs import AnnounceEvent
 from arena.server.host import Host, open_host
 from arena.server.settings import private_host_settings
 from arena.server.store import tokens
-from arena.server.store.aggregates.closing import close_season
+from arena.server.store.aggregates.season_closing import close_season
 from arena.server.store.database import transaction_writer
 from arena.server.store.events import send_request
 from arena.server.store.invitations import create_invitations

@@ -28,7 +28,7 @@ from arena.server.core.event_state import EventPlan
 from arena.server.core.inputs import AnnounceEvent, ControlEvent
 from arena.server.core.settings import PoolGame
 from arena.server.store import migrations
-from arena.server.store.aggregates.closing import close_season
+from arena.server.store.aggregates.season_closing import close_season
 from arena.server.store.invitations import create_invitations, find_invited_owner
 from testkit.simulation import invariants
 from testkit.simulation.arena import SimulatedArena, SimulationPlan

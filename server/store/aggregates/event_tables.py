@@ -1,6 +1,6 @@
 """Stored results of each event (a tournament, a ladder, or the open pool): its matches, its bots, and their scores.
 
-`server.store.aggregates.counting` updates the tables, so reading one takes equally long for any number of matches.
+`server.store.aggregates.match_counting` updates the tables, so reading one takes equally long for any number of matches.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from arena.protocol.record import BadRecord, Record, Result, from_line
 from arena.rating.glicko import Rating
 from arena.rating.rater import Category, CurrentRating, RatedOutcome, Rater, RatingStep, categories
 from arena.server.store import database
-from arena.server.store.aggregates.standings import current_rating_from_row, load_bases, rating_key
+from arena.server.store.aggregates.standings import current_rating_from_row, load_base_ratings, rating_key
 from arena.server.store.finished_matches import make_summary_columns
 from arena.server.store.journal.reader import load_events_by_match
 from arena.server.store.packing import UnpackError, unpack_match, unpack_record
@@ -64,7 +64,7 @@ async def recompute_ratings(engine: AsyncEngine, *, batch_size: int = CHUNK) -> 
     """
     totals = RecomputedRatings()
     async with database.open_snapshot(engine) as connection:
-        rater = Rater(await connection.run_sync(load_bases))
+        rater = Rater(await connection.run_sync(load_base_ratings))
         after = 0
         while rows := await _load_counted_matches(connection, batch_size, after=after):
             names = [row.match for row in rows]
@@ -175,7 +175,7 @@ def _result_text(result: Result) -> str:
     return f"{result.winner or 'nobody'} wins by {result.reason.value}"
 
 
-_RATED = sa.text("matches.rated AND matches.counted AND matches.finished IS NOT NULL")
+_IS_RATED = sa.text("matches.rated AND matches.counted AND matches.finished IS NOT NULL")
 
 
 async def _load_counted_matches(
@@ -188,7 +188,7 @@ async def _load_counted_matches(
     query = (
         sa.select(matches, records.c.packed, records.c.whole)
         .join(records, records.c.number == matches.c.number)
-        .where(_RATED, matches.c.arrival > after)
+        .where(_IS_RATED, matches.c.arrival > after)
         .order_by(matches.c.arrival)
         .limit(limit)
     )

@@ -59,7 +59,7 @@ class Seasons:
 
 def load_seasons(connection: sa.Connection) -> Seasons:
     """Return all closed seasons, read in the caller's transaction."""
-    return Seasons([Season(*row) for row in connection.execute(_CLOSED)])
+    return Seasons([Season(*row) for row in connection.execute(_SELECT_CLOSED)])
 
 
 async def read_seasons(engine: AsyncEngine) -> Seasons:
@@ -74,6 +74,6 @@ def running_season_number(game: sa.ColumnElement[str]) -> sa.ScalarSelect[int]:
     return latest.where(seasons.c.game == game).scalar_subquery()
 
 
-_CLOSED = sa.select(seasons.c.game, seasons.c.name, seasons.c.closed).order_by(
+_SELECT_CLOSED = sa.select(seasons.c.game, seasons.c.name, seasons.c.closed).order_by(
     seasons.c.game, seasons.c.number
 )

@@ -2,7 +2,7 @@
 
 A category is a season of a game, with all its matches, or only those on one map with one time control.
 
-`server.store.aggregates.counting` updates the tables, so reading one takes equally long for any number of matches.
+`server.store.aggregates.match_counting` updates the tables, so reading one takes equally long for any number of matches.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from arena.server.store.schema import rating_bases
 from arena.server.store.schema import seasons as seasons_table
 from arena.server.store.schema import standings as standings_table
 
-BOTS_AT_ONCE = 100
+MAX_BOTS_PER_QUERY = 100
 """Maximum number of bots whose ratings one query reads."""
 
 
-class StandingRow(Struct, frozen=True, rename=COLUMN_NAMES):
+class RatingRow(Struct, frozen=True, rename=COLUMN_NAMES):
     """Rating and results of a bot in a category, as one row of the category's table."""
 
     game: str
@@ -69,16 +69,16 @@ class CrossScore(Struct, frozen=True, rename=COLUMN_NAMES):
     losses: int
 
 
-INACTIVE = timedelta(days=30)
+INACTIVE_AFTER = timedelta(days=30)
 """Time without a rated match after which a bot is left out of the shown tables, until its next rated match."""
 
 
 def activity_cutoff() -> str:
-    """Return the time that is INACTIVE ago. Shown tables leave out a bot whose last rated match ended earlier.
+    """Return the time that is INACTIVE_AFTER ago. Shown tables leave out a bot whose last rated match ended earlier.
 
     The time is in the format of `database.current_timestamp`.
     """
-    return database.format_timestamp(datetime.now(UTC) - INACTIVE)
+    return database.format_timestamp(datetime.now(UTC) - INACTIVE_AFTER)
 
 
 class CategorySummary(Struct, frozen=True):
@@ -101,7 +101,7 @@ async def load_standings(
     *,
     limit: int | None = None,
     since: str | None = None,
-) -> list[StandingRow]:
+) -> list[RatingRow]:
     """Return the rows of all rated bots, sorted by game and descending rating.
 
     game: name of a game; None for all games
@@ -112,7 +112,7 @@ async def load_standings(
 
     Finished matches that are not counted yet are missing. Call `counting.count_new_matches` first to include them.
     """
-    query = sa.select(*(standings_table.c[name] for name in StandingRow.__struct_fields__))
+    query = sa.select(*(standings_table.c[name] for name in RatingRow.__struct_fields__))
     query = query.where(*_column_conditions(standings_table, "map", "time_control", "season", "game"))
     if since is not None:
         query = query.where(standings_table.c.last >= since)
@@ -124,17 +124,17 @@ async def load_standings(
         for each in await list_distinct_games(connection, standings_table.c.game) if game is None else [game]:
             category = Category(each, map, time_control, closed.season_number(each, season))
             rows += (await connection.execute(query, category._asdict())).all()
-    return sort_standings(StandingRow(*tuple(row)) for row in rows)
+    return sort_standings(RatingRow(*tuple(row)) for row in rows)
 
 
-async def load_bot_standings(connection: AsyncConnection, bot: str) -> list[StandingRow]:
+async def load_bot_standings(connection: AsyncConnection, bot: str) -> list[RatingRow]:
     """Return a bot's row in the table of each game in which it is rated, in the current season."""
     return sort_standings(
-        StandingRow(*row) for row in (await connection.execute(_STANDINGS_OF, {"of": bot})).all()
+        RatingRow(*row) for row in (await connection.execute(_SELECT_BOT_STANDINGS, {"of": bot})).all()
     )
 
 
-def sort_standings(rows: Iterable[StandingRow]) -> list[StandingRow]:
+def sort_standings(rows: Iterable[RatingRow]) -> list[RatingRow]:
     """Return the rows sorted by game, then by descending rating, then by name."""
     return sorted(rows, key=lambda each: (each.game, -each.rating, each.bot))
 
@@ -208,9 +208,9 @@ def load_current_ratings(
     for category, bot in sorted(keys):
         names.setdefault(category, []).append(bot)
     for category, bots in names.items():
-        for start in range(0, len(bots), BOTS_AT_ONCE):
-            some = {**category._asdict(), "these": bots[start : start + BOTS_AT_ONCE]}
-            for row in connection.execute(_LAST, some):
+        for start in range(0, len(bots), MAX_BOTS_PER_QUERY):
+            some = {**category._asdict(), "these": bots[start : start + MAX_BOTS_PER_QUERY]}
+            for row in connection.execute(_SELECT_CURRENT, some):
                 ratings[category, row.bot] = current_rating_from_row(row)
     return ratings
 
@@ -235,8 +235,8 @@ def add_steps(connection: sa.Connection, steps: Iterable[RatingStep]) -> None:
     both = iter(steps)
     for maxie, minnie in zip(both, both, strict=True):
         for step, opponent_step in ((maxie, minnie), (minnie, maxie)):
-            scored = {name: int(step.outcome is outcome) for name, outcome in _SCORES.items()}
-            line = lines.setdefault((step.category, step.bot), dict.fromkeys(_COUNTS, 0))
+            scored = {name: int(step.outcome is outcome) for name, outcome in _SCORE_OUTCOMES.items()}
+            line = lines.setdefault((step.category, step.bot), dict.fromkeys(_COUNT_COLUMNS, 0))
             for name, count in scored.items():
                 line[name] += count
             line["matches"] += step.outcome is not RatedOutcome.NONE
@@ -246,21 +246,24 @@ def add_steps(connection: sa.Connection, steps: Iterable[RatingStep]) -> None:
             row = step.category._asdict() | {"bot": step.bot}
             line |= {**row, **after, "last": step.finished}
             key = (step.category, step.bot, opponent_step.bot)
-            pair = pairs.setdefault(key, {**row, "opponent": opponent_step.bot} | dict.fromkeys(_SCORES, 0))
+            pair = pairs.setdefault(
+                key, {**row, "opponent": opponent_step.bot} | dict.fromkeys(_SCORE_OUTCOMES, 0)
+            )
             for name, count in scored.items():
                 pair[name] += count
     if lines:
         kind = connection.dialect.name
         # A fixed order prevents deadlocks between transactions.
         connection.execute(
-            make_adding_upsert(kind, standings_table, _COUNTS), [lines[key] for key in sorted(lines)]
+            make_adding_upsert(kind, standings_table, _COUNT_COLUMNS), [lines[key] for key in sorted(lines)]
         )
         connection.execute(
-            make_adding_upsert(kind, crosses_table, tuple(_SCORES)), [pairs[key] for key in sorted(pairs)]
+            make_adding_upsert(kind, crosses_table, tuple(_SCORE_OUTCOMES)),
+            [pairs[key] for key in sorted(pairs)],
         )
 
 
-def store_bases(connection: sa.Connection, bases: Mapping[RatingKey, CurrentRating]) -> None:
+def store_base_ratings(connection: sa.Connection, bases: Mapping[RatingKey, CurrentRating]) -> None:
     """Store the ratings that bots had after their last match that is removed from the store.
 
     `recompute.recompute_ratings` starts from these ratings. An older base of the same bot and category is replaced.
@@ -275,7 +278,7 @@ def store_bases(connection: sa.Connection, bases: Mapping[RatingKey, CurrentRati
         connection.execute(database.make_upsert(connection.dialect.name, rating_bases), rows)
 
 
-def load_bases(connection: sa.Connection) -> dict[RatingKey, CurrentRating]:
+def load_base_ratings(connection: sa.Connection) -> dict[RatingKey, CurrentRating]:
     """Return the rating of each bot in each category after its last match that was removed from the store.
 
     The dictionary is empty if no rated match was ever removed.
@@ -302,12 +305,12 @@ def _season_number(season: str) -> sa.ScalarSelect[int]:
 
 
 _WHOLE_GAME = standings_table.c.time_control == ""
-_STANDINGS_OF = sa.select(*(standings_table.c[name] for name in StandingRow.__struct_fields__)).where(
+_SELECT_BOT_STANDINGS = sa.select(*(standings_table.c[name] for name in RatingRow.__struct_fields__)).where(
     standings_table.c.bot == sa.bindparam("of"), _WHOLE_GAME, standings_table.c.season == _season_number("")
 )
-_SCORES = {"wins": RatedOutcome.WIN, "draws": RatedOutcome.DRAW, "losses": RatedOutcome.LOSS}
-_COUNTS = ("matches", *_SCORES, "forfeits", "crashes")
-_LAST = sa.select(standings_table).where(
+_SCORE_OUTCOMES = {"wins": RatedOutcome.WIN, "draws": RatedOutcome.DRAW, "losses": RatedOutcome.LOSS}
+_COUNT_COLUMNS = ("matches", *_SCORE_OUTCOMES, "forfeits", "crashes")
+_SELECT_CURRENT = sa.select(standings_table).where(
     *_column_conditions(standings_table, *Category._fields),
     standings_table.c.bot.in_(sa.bindparam("these", expanding=True)),
 )

@@ -106,17 +106,17 @@ def _row_of_closed_match(effect: CloseMatch) -> dict[str, Any]:
     }
 
 
-_OPENED = ("match", "event", "game", "maxie", "minnie", "terms", "started", "rated")
-_SET = ", ".join(f"{name} = :{name}" for name in ("finished", *END_COLUMNS))
+_OPENED_COLUMNS = ("match", "event", "game", "maxie", "minnie", "terms", "started", "rated")
+_CLOSE_ASSIGNMENTS = ", ".join(f"{name} = :{name}" for name in ("finished", *END_COLUMNS))
 
 REQUIRE_LEASE = "SELECT 1 FROM servers WHERE name = :server AND number = :number"
 """Query that returns a row if the lease with this name and fencing token is held, and no row otherwise."""
 OPEN_MATCH = (
-    f"INSERT INTO matches ({', '.join(_OPENED)}, server)"  # noqa: S608  names of columns
-    f" VALUES ({', '.join(f':{name}' for name in _OPENED)}, :server) ON CONFLICT DO NOTHING"
+    f"INSERT INTO matches ({', '.join(_OPENED_COLUMNS)}, server)"  # noqa: S608  names of columns
+    f" VALUES ({', '.join(f':{name}' for name in _OPENED_COLUMNS)}, :server) ON CONFLICT DO NOTHING"
 )
 CLOSE_MATCH = (
-    f"UPDATE matches SET {_SET}, arrival = {{arrival}}, played = :played,"  # noqa: S608  names of columns
+    f"UPDATE matches SET {_CLOSE_ASSIGNMENTS}, arrival = {{arrival}}, played = :played,"  # noqa: S608  names of columns
     " rated = (rated AND NOT EXISTS (SELECT 1 FROM matches AS earlier WHERE earlier.played = :played"
     " AND earlier.played IS NOT NULL)) WHERE match = :match AND server = :server AND finished IS NULL"
 )

@@ -61,7 +61,7 @@ class JournalWriter(Protocol):
         """
         ...
 
-    def foreign_version(self) -> Awaitable[int]:
+    def data_version(self) -> Awaitable[int]:
         """Return a number that changes when another connection writes to the database. It may change more often."""
         ...
 
@@ -106,9 +106,9 @@ class Journal:
         self._last_error = ""
         """Reason for which the last commit or lease renewal failed; empty if it succeeded."""
         self._unanswered_calls = 0
-        """Number of calls of `foreign_version` that the store did not answer."""
+        """Number of calls of `data_version` that the store did not answer."""
         self._foreign_writes = 0
-        """Number of finished calls of `write_foreign`."""
+        """Number of finished calls of `write_without_lease`."""
         self._in_doubt = False
         """True if the last commit raised an exception, but may nevertheless be or become durable."""
 
@@ -176,10 +176,10 @@ class Journal:
                 self.lost.set()
                 raise
 
-    async def write_foreign(self, operation: Callable[[sa.Connection], T]) -> T:
+    async def write_without_lease(self, operation: Callable[[sa.Connection], T]) -> T:
         """Run an `operation` that any process may do, in a transaction that does not need the lease. Return its result.
 
-        The call changes `foreign_version`, as a write of another process would.
+        The call changes `data_version`, as a write of another process would.
         """
         try:
             async with self._transaction_lock:
@@ -187,14 +187,14 @@ class Journal:
         finally:
             self._foreign_writes += 1
 
-    async def foreign_version(self) -> int:
-        """Return a number that changes when another process writes to the store, and after `write_foreign`.
+    async def data_version(self) -> int:
+        """Return a number that changes when another process writes to the store, and after `write_without_lease`.
 
         While the number stays the same, data that only other processes write need not be read again. On PostgreSQL, and
         while the store is unavailable, every call returns a new number.
         """
         try:
-            return await self._writer.foreign_version() + self._foreign_writes
+            return await self._writer.data_version() + self._foreign_writes
         except Exception as error:
             if not database.is_transient(error):
                 raise

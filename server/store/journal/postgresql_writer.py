@@ -36,7 +36,7 @@ from arena.server.store.lease import Lease, LeaseLost
 
 T = TypeVar("T")
 
-APPEND = """
+APPEND_EVENTS = """
 WITH held AS MATERIALIZED (SELECT 1 FROM servers WHERE name = $1 AND number = $2 FOR SHARE)
 INSERT INTO events (number, seq, event)
 SELECT matches.number, row.seq, row.event
@@ -63,11 +63,11 @@ LOCK_OUT_COUNTING = f"SELECT pg_advisory_xact_lock_shared({WRITER_LOCK_KEY})"
 A transaction executes it before it assigns arrival numbers to finished matches. Several may do so at the same time.
 """
 
-_REQUIRE = NumberedStatement(f"{REQUIRE_LEASE} FOR SHARE")
-_OPEN, _SELECT_RECORD = NumberedStatement(OPEN_MATCH), NumberedStatement(SELECT_RECORD)
-_CLOSE = NumberedStatement(CLOSE_MATCH.format(arrival="nextval('matches_arrival')"))
-_STATE, _ANSWER = NumberedStatement(SAVE_EVENT), NumberedStatement(SAVE_ANSWER)
-_KEEP, _FORGET = NumberedStatement(SAVE_SESSION), NumberedStatement(DELETE_SESSION)
+_REQUIRE_LEASE = NumberedStatement(f"{REQUIRE_LEASE} FOR SHARE")
+_OPEN_MATCH, _SELECT_RECORD = NumberedStatement(OPEN_MATCH), NumberedStatement(SELECT_RECORD)
+_CLOSE_MATCH = NumberedStatement(CLOSE_MATCH.format(arrival="nextval('matches_arrival')"))
+_SAVE_EVENT, _SAVE_ANSWER = NumberedStatement(SAVE_EVENT), NumberedStatement(SAVE_ANSWER)
+_SAVE_SESSION, _DELETE_SESSION = NumberedStatement(SAVE_SESSION), NumberedStatement(DELETE_SESSION)
 
 
 class WriteConnection:
@@ -161,7 +161,7 @@ class PostgresqlWriter:
         async with self._others.open_for_transaction() as (connection, _), connection.begin():
             return await connection.run_sync(operation)
 
-    async def foreign_version(self) -> int:
+    async def data_version(self) -> int:
         """Return a new number each time, because PostgreSQL does not report writes of other connections."""
         return next(self._versions)
 
@@ -177,13 +177,13 @@ class PostgresqlWriter:
 
 
 async def _require_lease(raw: Any, lease: Lease) -> None:
-    if await raw.fetchval(_REQUIRE.text, lease.name, lease.number) is None:
+    if await raw.fetchval(_REQUIRE_LEASE.text, lease.name, lease.number) is None:
         raise LeaseLost(lease)
 
 
 async def _append_events(raw: Any, changes: JournalChanges, lease: Lease) -> int:
     matches, numbers, events = zip(*changes.events, strict=True)
-    status = await raw.execute(APPEND, lease.name, lease.number, matches, numbers, events)
+    status = await raw.execute(APPEND_EVENTS, lease.name, lease.number, matches, numbers, events)
     return _row_count(status)
 
 
@@ -192,11 +192,11 @@ async def _write_changes(raw: Any, changes: JournalChanges, lease: Lease) -> Non
     # A fixed order prevents deadlocks between servers that change the same rows.
     sessions = [{"name": name, "hash": secret, **server} for name, secret in sorted(changes.sessions.items())]
     for statement, rows in (
-        (_KEEP, [row for row in sessions if row["hash"] is not None]),
-        (_FORGET, [row for row in sessions if row["hash"] is None]),
-        (_STATE, [row | server for row in changes.event_states]),
-        (_ANSWER, changes.answers),
-        (_OPEN, [row | server for row in changes.opened_matches]),
+        (_SAVE_SESSION, [row for row in sessions if row["hash"] is not None]),
+        (_DELETE_SESSION, [row for row in sessions if row["hash"] is None]),
+        (_SAVE_EVENT, [row | server for row in changes.event_states]),
+        (_SAVE_ANSWER, changes.answers),
+        (_OPEN_MATCH, [row | server for row in changes.opened_matches]),
     ):
         if rows:
             await raw.executemany(statement.text, [statement.values(row) for row in rows])
@@ -204,7 +204,9 @@ async def _write_changes(raw: Any, changes: JournalChanges, lease: Lease) -> Non
         await _append_events(raw, changes, lease)
     if changes.closed_matches:
         await raw.execute(LOCK_OUT_COUNTING)
-        await raw.executemany(_CLOSE.text, [_CLOSE.values(row | server) for row in changes.closed_matches])
+        await raw.executemany(
+            _CLOSE_MATCH.text, [_CLOSE_MATCH.values(row | server) for row in changes.closed_matches]
+        )
         await _save_records(raw, changes.closed_matches)
 
 

@@ -37,7 +37,9 @@ async def find_started_matches(engine: AsyncEngine, prefix: str, player: str = "
     if player:
         parameters["player"] = player
     async with database.open_query_connection(engine) as connection:
-        rows = (await connection.execute(_BEGUN_OF if player else _BEGUN, parameters)).all()
+        rows = (
+            await connection.execute(_STARTED_MATCHES_OF_PLAYER if player else _STARTED_MATCHES, parameters)
+        ).all()
     return [
         StartedMatch(from_json(row.terms or unpack_terms(row.packed)), row.packed if row.whole else None)
         for row in rows
@@ -46,14 +48,14 @@ async def find_started_matches(engine: AsyncEngine, prefix: str, player: str = "
 
 # Ids are sorted by their bytes, so the index finds this range. The query is built once, because SQLAlchemy takes as long
 # to build it as the database to run it.
-_BEGUN = (
+_STARTED_MATCHES = (
     sa.select(matches.c.terms, records.c.packed, records.c.whole)
     .where(matches.c.match >= sa.bindparam("first"), matches.c.match < sa.bindparam("last"))
     .outerjoin(records, records.c.number == matches.c.number)
     .order_by(matches.c.match)
     .limit(2)
 )
-_BEGUN_OF = _BEGUN.where(
+_STARTED_MATCHES_OF_PLAYER = _STARTED_MATCHES.where(
     sa.bindparam("player", type_=matches.c.maxie.type).in_([matches.c.maxie, matches.c.minnie])
 )
 

@@ -137,7 +137,7 @@ def _account_query(
     return query.where(name.in_(these))
 
 
-_NONE = sa.literal_column("''", sa.String)
+_EMPTY_TEXT = sa.literal_column("''", sa.String)
 _ZERO = sa.literal_column("0.0", sa.Double)
 _ACCOUNTS = sa.union_all(
     _account_query(
@@ -149,10 +149,16 @@ _ACCOUNTS = sa.union_all(
         tokens.c.owner,
         _ZERO,
     ),
-    _account_query("session", sessions.c.name, sessions.c.hash, _ZERO, _NONE, _NONE, _ZERO).where(
+    _account_query("session", sessions.c.name, sessions.c.hash, _ZERO, _EMPTY_TEXT, _EMPTY_TEXT, _ZERO).where(
         sessions.c.server == sa.bindparam("server", type_=sa.String)
     ),
     _account_query(
-        "rating", standings.c.bot, standings.c.game, standings.c.rating, _NONE, _NONE, standings.c.deviation
+        "rating",
+        standings.c.bot,
+        standings.c.game,
+        standings.c.rating,
+        _EMPTY_TEXT,
+        _EMPTY_TEXT,
+        standings.c.deviation,
     ).where(standings.c.time_control == "", standings.c.season == running_season_number(standings.c.game)),
 )

@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 MAX_ROWS = 500
 """Maximum number of event rows in one statement. Each row has three parameters, of which SQLite allows 32,766."""
-_CLOSE = CLOSE_MATCH.format(
+_CLOSE_MATCH = CLOSE_MATCH.format(
     arrival="(SELECT coalesce(max(arrival), 0) + 1 FROM matches WHERE finished IS NOT NULL)"
 )
 
@@ -127,23 +127,23 @@ class WriterThread:
 class SqliteWriter:
     """Writer of a journal to one SQLite file, through one connection."""
 
-    def __init__(self, connection: sa.Connection, thread: WriterThread, *, lasting: bool) -> None:
+    def __init__(self, connection: sa.Connection, thread: WriterThread, *, durable: bool) -> None:
         """Prepare a writer through `connection`, whose calls run in `thread`.
 
-        lasting: True if a commit waits for the disk; False for a temporary store, to which short commits are written
+        durable: True if a commit waits for the disk; False for a temporary store, to which short commits are written
             without the thread
         """
         self._connection = connection
         self._raw = _driver_connection(connection)
         self._thread = thread
-        self._lasting = lasting
-        if not lasting:
+        self._durable = durable
+        if not durable:
             self._raw.execute(sqlite.NO_BUSY_WAIT)
 
     def commit(self, changes: JournalChanges, lease: Lease) -> Awaitable[None]:
         """Make the changes durable in one transaction. Raises LeaseLost if the lease is lost, and sqlite3.Error."""
         work = partial(self._commit, changes, lease)
-        if self._lasting:
+        if self._durable:
             return self._thread.call(work)
         if not self._thread.undelivered_count:
             try:
@@ -164,11 +164,11 @@ class SqliteWriter:
         """
         return await self._thread.call(partial(self._run_with_wait, partial(self._write, operation)))
 
-    def foreign_version(self) -> Awaitable[int]:
+    def data_version(self) -> Awaitable[int]:
         """Return a number that changes when another connection writes to the SQLite file."""
-        return self._thread.call(self._foreign_version)
+        return self._thread.call(self._data_version)
 
-    def _foreign_version(self) -> int:
+    def _data_version(self) -> int:
         version: int = self._raw.execute("PRAGMA data_version").fetchone()[0]
         return version
 
@@ -177,7 +177,7 @@ class SqliteWriter:
 
     def _run_with_wait(self, operation: Callable[[], T]) -> T:
         """Run `operation` so that it waits for the locks of other writers. Called in the thread only."""
-        if self._lasting:
+        if self._durable:
             return operation()
         self._raw.execute(sqlite.BUSY_WAIT)
         try:
@@ -194,7 +194,7 @@ class SqliteWriter:
                     lease
                 )  # if the lease is held, a match was removed from the store meanwhile
             return
-        self._raw.execute(sqlite.BEGIN)
+        self._raw.execute(sqlite.BEGIN_STATEMENT)
         try:
             self._require_lease(lease)
             self._write_changes(changes, {"server": lease.name}, fence)
@@ -226,7 +226,7 @@ class SqliteWriter:
             some = changes.events[first : first + MAX_ROWS]
             self._raw.execute(make_append_statement(len(some)), (*chain.from_iterable(some), *fence))
         if changes.closed_matches:
-            execute(_CLOSE, [row | parameters for row in changes.closed_matches])
+            execute(_CLOSE_MATCH, [row | parameters for row in changes.closed_matches])
             if execute(SAVE_RECORD, changes.closed_matches).rowcount < len(changes.closed_matches):
                 for row in changes.closed_matches:
                     (stored_record,) = self._raw.execute(SELECT_RECORD, row).fetchone() or (None,)
@@ -256,7 +256,7 @@ async def open_sqlite_writer(engine: AsyncEngine) -> AsyncIterator[SqliteWriter]
     try:
         connection = await thread.call(twin.connect)
         try:
-            yield SqliteWriter(connection, thread, lasting=engine.get_execution_options()["lasting"])
+            yield SqliteWriter(connection, thread, durable=engine.get_execution_options()["durable"])
         finally:
             with anyio.CancelScope(shield=True):
                 await thread.call(connection.close)

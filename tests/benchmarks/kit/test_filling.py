@@ -3,7 +3,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from arena.match.referee_events import Moved
-from arena.server.store.aggregates.counting import count_new_matches
+from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.database import open_store
 from arena.server.store.finished_matches import load_record
 from arena.server.store.journal.reader import load_events_of_match

@@ -162,7 +162,7 @@ async def test_the_token_comes_from_the_environment_and_may_end_with_a_line_end_
 
 async def test_an_event_that_is_over_ends_the_bot_in_good_order() -> None:
     with ExitStack() as programs:
-        async with open_host(private_host_settings(anyone=True), lasting=False) as host:
+        async with open_host(private_host_settings(anyone=True), will_restart=False) as host:
             program = programs.enter_context(running_bot("random", "--url", host.url))
             assert await host.wait_until_connected("random", PATIENCE_SECONDS)
         assert await program.ended() == 0
@@ -275,7 +275,7 @@ async def test_it_waits_for_a_server_when_told_to() -> None:
             await tried.wait()
         hanging_up.close()
         await hanging_up.wait_closed()
-        async with open_host(private_host_settings(port=port, anyone=True), lasting=False) as host:
+        async with open_host(private_host_settings(port=port, anyone=True), will_restart=False) as host:
             assert await host.wait_until_connected("random", PATIENCE_SECONDS)
         assert await program.ended() == 0
 

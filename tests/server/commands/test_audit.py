@@ -18,7 +18,7 @@ from tests.server.command_line import run
 from tests.server.commands.test_owners import play
 from tests.server.peer import dial
 from tests.server.played import MAXIE_WINS, RESIGNS, day, events, keep
-from tests.server.store.test_people import everything
+from tests.server.store.test_personal_data import everything
 
 
 def test_suspicious_results_are_listed_for_the_host(

@@ -19,7 +19,7 @@ from arena.server.core.settings import OPEN_EVENT
 from arena.server.host import Host, open_host
 from arena.server.settings import private_host_settings
 from arena.server.store import renaming
-from arena.server.store.aggregates.counting import count_new_matches
+from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.schema import ladders
 from tests.bots.command_line import Result, arena, fails
 from tests.server.matches import game_of, spec

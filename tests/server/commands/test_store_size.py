@@ -9,7 +9,7 @@ import pytest
 from arena.protocol.record import from_line
 from arena.server.host import open_host
 from arena.server.settings import private_host_settings
-from arena.server.store.aggregates.counting import count_new_matches
+from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.database import open_store
 from tests.server.command_line import run
 from tests.server.played import MAXIE_WINS, MINNIE_WINS, day, events, keep

@@ -12,7 +12,7 @@ from arena.clock import TimeSource
 from arena.rating.glicko import Rating
 from arena.server.core.inputs import Input, RatingChanged, SeasonClosed
 from arena.server.shell.rating_updater import RatingUpdater
-from arena.server.store.aggregates.closing import close_season
+from arena.server.store.aggregates.season_closing import close_season
 from arena.server.store.aggregates.standings import load_standings
 from arena.server.store.database import open_store, transaction_writer
 from arena.server.store.journal.journal import open_journal

@@ -19,7 +19,7 @@ from arena.server.store.address_uses import (
     store_address_uses,
 )
 from arena.server.store.database import format_timestamp, open_store, transaction_writer
-from arena.server.store.people import remove_expired
+from arena.server.store.personal_data import remove_expired
 from arena.server.store.schema import addresses as table
 
 OWNERS = {f"{owner}{number}": owner for owner in "abcde" for number in (1, 2)}

@@ -18,7 +18,7 @@ from arena.protocol.record import (
 )
 from arena.protocol.values import Players, Thinking
 from arena.server.store import archive, schema
-from arena.server.store.aggregates.counting import count_new_matches
+from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.aggregates.recompute import recompute_ratings
 from arena.server.store.aggregates.standings import load_standings
 from arena.server.store.archive import ArchivedMatch, ImportResult, export_lines, import_lines, parse_line

@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from arena.match.referee_events import TurnStarted
 from arena.server.store import backup as backing
 from arena.server.store import database, migrations, schema, tokens
-from arena.server.store.aggregates.counting import count_new_matches
+from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.backup import StoreCounts, backup, restore
 from arena.server.store.database import StoreError, open_store
 from arena.server.store.journal.journal import open_journal

@@ -9,13 +9,13 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from arena.server.store import compaction, schema, tokens
-from arena.server.store.aggregates.counting import count_new_matches
+from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.aggregates.recompute import recompute_ratings
 from arena.server.store.compaction import pack_finished_matches
 from arena.server.store.database import open_store
 from arena.server.store.finished_matches import load_record
 from arena.server.store.journal.reader import find_started_matches, load_events_of_match
-from arena.server.store.people import forget_name, rename_bot
+from arena.server.store.personal_data import forget_name, rename_in_store
 from arena.server.web.match_log import load_log
 from testkit.stored import load_records
 from tests.server.played import FAILS, MAXIE_WINS, NO_SHOW, RESIGNS, day, events, keep
@@ -72,7 +72,7 @@ async def test_matches_in_progress_are_left_as_they_are(database: str) -> None:
 
 async def test_more_matches_than_one_transaction_takes_are_packed_beside_the_journal(database: str) -> None:
     async with open_store(database) as engine:
-        for _ in range(compaction.CHUNK + 2):
+        for _ in range(compaction.MATCHES_PER_TRANSACTION + 2):
             await keep(engine, day(1), events(MAXIE_WINS))
         sizes = []
 
@@ -82,7 +82,7 @@ async def test_more_matches_than_one_transaction_takes_are_packed_beside_the_jou
                 sizes.append(await count(connection, schema.events))
                 return packed
 
-        assert await pack_finished_matches(engine, write) == compaction.CHUNK + 2
+        assert await pack_finished_matches(engine, write) == compaction.MATCHES_PER_TRANSACTION + 2
         assert len(sizes) == 2
         assert sizes[0] > sizes[1] == 0
 
@@ -102,7 +102,7 @@ async def test_two_servers_that_pack_at_once_lose_nothing(database: str) -> None
         assert await load_events_of_match(engine, match.match) == before
 
 
-@pytest.mark.parametrize("change", [partial(rename_bot, new_name="wolf"), forget_name])
+@pytest.mark.parametrize("change", [partial(rename_in_store, new_name="wolf"), forget_name])
 async def test_a_name_that_changes_between_the_reading_and_the_writing_of_a_match_does_not_come_back(
     database: str, change: Callable[[AsyncEngine, str], Awaitable[Any]]
 ) -> None:

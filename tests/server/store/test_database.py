@@ -19,7 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.server.processes.identity import PROGRAM
 from arena.server.store import migrations, schema, sqlite, tokens
-from arena.server.store.aggregates.counting import count_new_matches
+from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.database import (
     PASSWORD_FILE,
     StoreError,
@@ -343,7 +343,7 @@ async def test_a_blocking_transaction_has_the_file_for_itself_from_its_beginning
 async def test_the_error_for_a_locked_file_says_to_look_for_its_holder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite, "LOCKED_SECONDS", 0)
+    monkeypatch.setattr(sqlite, "BUSY_TIMEOUT_SECONDS", 0)
     monkeypatch.setattr(sqlite, "BUSY_WAIT", sqlite.NO_BUSY_WAIT)
     url = f"sqlite:///{tmp_path / 'arena.db'}"
     async with open_store(url):

@@ -245,7 +245,7 @@ def steps(names: list[str]) -> st.SearchStrategy[list[tuple[object, ...]]]:
 async def test_whatever_servers_do_what_was_acknowledged_stays(
     database: str, todo: list[tuple[object, ...]]
 ) -> None:
-    engine = make_engine(database, lasting=False)
+    engine = make_engine(database, durable=False)
     try:
         await prepare_store(engine)
         async with engine.begin() as connection:

@@ -7,7 +7,7 @@ import pytest
 import sqlalchemy as sa
 
 from arena.server.store import maintenance, schema
-from arena.server.store.aggregates.counting import count_new_matches
+from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.database import open_store
 from arena.server.store.directives import issue_directive
 from arena.server.store.invitations import create_invitations

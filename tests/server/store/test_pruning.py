@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from arena.protocol.record import from_line
 from arena.server.store import pruning, schema
-from arena.server.store.aggregates.counting import count_new_matches
+from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.aggregates.recompute import recompute_ratings
 from arena.server.store.aggregates.standings import load_standings
 from arena.server.store.archive import ImportResult, import_lines

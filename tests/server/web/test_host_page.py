@@ -17,7 +17,7 @@ from arena.server.host import Host, open_host
 from arena.server.processes.tasks import open_background_tasks
 from arena.server.settings import private_host_settings
 from arena.server.store import tokens
-from arena.server.store.aggregates.counting import count_new_matches
+from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.database import open_store
 from arena.server.store.renaming import NameChange
 from arena.server.web.renames import Rename, RenameJobs

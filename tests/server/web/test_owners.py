@@ -27,7 +27,7 @@ from arena.server.store.events import (
     make_change_maker,
     send_request,
 )
-from arena.server.store.people import forget_name
+from arena.server.store.personal_data import forget_name
 from arena.server.store.tokens import TokenChange
 from arena.server.web.routes import ROUTES
 from tests.server.peer import dial

@@ -27,7 +27,7 @@ from arena.server.edge.request import Request
 from arena.server.host import Host, open_host
 from arena.server.settings import private_host_settings
 from arena.server.store import lease as lease_module
-from arena.server.store.aggregates.counting import count_new_matches
+from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.web import request_queue
 from arena.server.web.page_messages import LiveRequest, LiveResponse
 from arena.server.web.page_process import MAX_PARALLEL_ANSWERS

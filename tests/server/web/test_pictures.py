@@ -7,7 +7,7 @@ import io
 from PIL import Image
 
 from arena.server.host import Host
-from arena.server.store.aggregates.counting import count_new_matches
+from arena.server.store.aggregates.match_counting import count_new_matches
 from tests.server.web.test_pages import get, play
 
 

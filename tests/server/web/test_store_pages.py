@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from arena.server.host import Host
-from arena.server.store.aggregates.counting import count_new_matches
+from arena.server.store.aggregates.match_counting import count_new_matches
 from tests.server.web.test_pages import ask, get, play
 
 

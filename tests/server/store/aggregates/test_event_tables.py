@@ -7,7 +7,6 @@ import pytest
 
 from arena.protocol.record import Record
 from arena.rating.standings import make_standings
-from arena.server.store.aggregates.counting import count_new_matches
 from arena.server.store.aggregates.event_tables import (
     MAX_FULL_TABLE,
     MAX_PARTIAL_TABLE,
@@ -15,6 +14,7 @@ from arena.server.store.aggregates.event_tables import (
     list_events_with_matches,
     load_event_scores,
 )
+from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.archive import import_lines
 from arena.server.store.database import open_store
 from arena.server.store.ladders import claim_ladder

@@ -9,7 +9,7 @@ from arena.match.referee_events import Moved, from_journal, to_journal
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result, to_line
 from arena.server.store import schema
-from arena.server.store.aggregates.counting import count_new_matches
+from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.aggregates.recompute import RecomputeMismatch, recompute_ratings
 from arena.server.store.database import open_store
 from arena.server.store.packing import pack_record

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, RecordedMove, Result
 from arena.protocol.values import Players
-from arena.server.store.aggregates.counting import count_new_matches
+from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.aggregates.standings import load_standings
 from arena.server.store.database import open_store
 from arena.server.store.finished_matches import match_digest

@@ -13,12 +13,12 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.rating.rater import Category
-from arena.server.store.aggregates.closing import CannotCloseSeason, close_season
-from arena.server.store.aggregates.counting import count_new_matches
+from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.aggregates.recompute import recompute_ratings
+from arena.server.store.aggregates.season_closing import CannotCloseSeason, close_season
 from arena.server.store.aggregates.seasons import read_seasons
 from arena.server.store.aggregates.standings import (
-    StandingRow,
+    RatingRow,
     load_bot_standings,
     load_cross_scores,
     load_standings,
@@ -50,8 +50,8 @@ async def play(chance: random.Random, days: range, *engines: AsyncEngine) -> Non
 
 async def keep_riskless(engine: AsyncEngine) -> None:
     """Give a bot a row in the table of Riskless."""
-    row = StandingRow("riskless", "anna", 1500.0, 60.0, 0.06, 1, 0, 1, 0, 0, 0, day(1))
-    named = {name: getattr(row, name) for name in StandingRow.__struct_fields__}
+    row = RatingRow("riskless", "anna", 1500.0, 60.0, 0.06, 1, 0, 1, 0, 0, 0, day(1))
+    named = {name: getattr(row, name) for name in RatingRow.__struct_fields__}
     async with engine.begin() as connection:
         await connection.execute(sa.insert(standings_table).values(**named))
 
@@ -186,8 +186,8 @@ from pathlib import Path
 import anyio
 import sqlalchemy as sa
 
-from arena.server.store.aggregates.closing import close_season
-from arena.server.store.aggregates.counting import count_new_matches
+from arena.server.store.aggregates.season_closing import close_season
+from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.database import open_store, transaction_writer
 
 async def close(file, last):

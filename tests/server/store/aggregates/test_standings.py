@@ -7,19 +7,19 @@ import pytest
 
 from arena.rating.glicko import Rating
 from arena.rating.rater import Category, CurrentRating, Rater
-from arena.server.store.aggregates.counting import count_new_matches
+from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.aggregates.standings import (
-    BOTS_AT_ONCE,
-    StandingRow,
+    MAX_BOTS_PER_QUERY,
+    RatingRow,
     add_steps,
     list_games_with_ratings,
-    load_bases,
+    load_base_ratings,
     load_bot_standings,
     load_cross_scores,
     load_current_ratings,
     load_standings,
     sort_standings,
-    store_bases,
+    store_base_ratings,
 )
 from arena.server.store.database import exclusive_transaction, open_store
 from tests.server.matches import record
@@ -70,12 +70,12 @@ async def test_the_stored_table_equals_a_count_of_all_matches(database: str) -> 
 
 
 async def test_the_last_ratings_of_more_bots_than_one_query_asks_for(database: str) -> None:
-    keys = [(Category("tictactoe"), f"bot {number}") for number in range(BOTS_AT_ONCE + 5)]
+    keys = [(Category("tictactoe"), f"bot {number}") for number in range(MAX_BOTS_PER_QUERY + 5)]
     table = {key: CurrentRating(1500.0 + number, 60.0, 0.06, day(1)) for number, key in enumerate(keys)}
     async with open_store(database) as engine, exclusive_transaction(engine) as connection:
-        await connection.run_sync(store_bases, table)
-        await connection.run_sync(store_bases, {keys[0]: CurrentRating(1700.0, 50.0, 0.06, day(2))})
-        kept = await connection.run_sync(load_bases)
+        await connection.run_sync(store_base_ratings, table)
+        await connection.run_sync(store_base_ratings, {keys[0]: CurrentRating(1700.0, 50.0, 0.06, day(2))})
+        kept = await connection.run_sync(load_base_ratings)
         assert await connection.run_sync(load_current_ratings, keys) == {}
     assert kept == table | {keys[0]: CurrentRating(1700.0, 50.0, 0.06, day(2))}
     assert kept[keys[0]].to_rating() == Rating(1700.0, 50.0, 0.06)
@@ -83,7 +83,7 @@ async def test_the_last_ratings_of_more_bots_than_one_query_asks_for(database: s
 
 def test_equal_ratings_stand_by_name() -> None:
     rows = [
-        StandingRow("riskless", bot, 1500.0, 60.0, 0.06, 1, 0, 1, 0, 0, 0, day(1)) for bot in ("bert", "anna")
+        RatingRow("riskless", bot, 1500.0, 60.0, 0.06, 1, 0, 1, 0, 0, 0, day(1)) for bot in ("bert", "anna")
     ]
     assert [row.bot for row in sort_standings(rows)] == ["anna", "bert"]
 

@@ -30,7 +30,7 @@ from arena.match.referee_events import (
 from arena.match.terms import from_json
 from arena.server.core.effects import DeleteSession, SaveSession
 from arena.server.store import schema
-from arena.server.store.aggregates.counting import count_new_matches
+from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.database import (
     close_engine,
     current_timestamp,
@@ -343,11 +343,11 @@ async def test_only_the_writes_that_others_must_notice_change_the_foreign_versio
         pytest.skip("on PostgreSQL the version is a new one each time")
     change = sa.update(schema.tokens).values(owner="ada")
     async with open_store(database) as engine, open_journal(engine) as journal:
-        before = await journal.foreign_version()
+        before = await journal.data_version()
         await journal.write(lambda connection: connection.execute(change).rowcount)
-        assert await journal.foreign_version() == before
-        await journal.write_foreign(lambda connection: connection.execute(change).rowcount)
-        assert await journal.foreign_version() != before
+        assert await journal.data_version() == before
+        await journal.write_without_lease(lambda connection: connection.execute(change).rowcount)
+        assert await journal.data_version() != before
 
 
 async def test_a_commit_whose_task_is_cancelled_is_whole_or_not_there(database: str) -> None:
@@ -378,8 +378,8 @@ async def test_a_loop_of_commits_can_be_cancelled(database: str) -> None:
 
 
 @asynccontextmanager
-async def stored(file: Path, *, lasting: bool) -> AsyncIterator[AsyncEngine]:
-    engine = make_engine(f"sqlite:///{file}", lasting=lasting)
+async def stored(file: Path, *, durable: bool) -> AsyncIterator[AsyncEngine]:
+    engine = make_engine(f"sqlite:///{file}", durable=durable)
     try:
         await prepare_store(engine)
         yield engine
@@ -387,12 +387,12 @@ async def stored(file: Path, *, lasting: bool) -> AsyncIterator[AsyncEngine]:
         await close_engine(engine)
 
 
-@pytest.mark.parametrize("lasting", [True, False])
+@pytest.mark.parametrize("durable", [True, False])
 async def test_the_event_loop_never_waits_for_the_disk_and_a_store_that_is_thrown_away_needs_no_thread(
-    tmp_path: Path, *, lasting: bool
+    tmp_path: Path, *, durable: bool
 ) -> None:
     threads: set[str] = set()
-    async with stored(tmp_path / "a.db", lasting=lasting) as engine, open_journal(engine) as journal:
+    async with stored(tmp_path / "a.db", durable=durable) as engine, open_journal(engine) as journal:
 
         def trace(connection: sa.Connection) -> None:
             driver = connection.connection.driver_connection
@@ -405,12 +405,12 @@ async def test_the_event_loop_never_waits_for_the_disk_and_a_store_that_is_throw
         await journal.commit([happens(1)])
         await journal.commit([happens(2), ends(record(MATCH))])
     here = threading.current_thread().name
-    assert threads == {"arena-writer"} if lasting else here in threads
+    assert threads == {"arena-writer"} if durable else here in threads
 
 
 async def test_the_event_loop_waits_for_nobody_who_writes_the_same_file(tmp_path: Path) -> None:
     file = tmp_path / "a.db"
-    async with stored(file, lasting=False) as engine, open_journal(engine) as journal:
+    async with stored(file, durable=False) as engine, open_journal(engine) as journal:
         await journal.commit([opens()])
         with closing(sqlite3.connect(file, isolation_level=None)) as other:
             both: list[list[Durable]] = [[happens(1)], [happens(2), ends(record(MATCH))]]

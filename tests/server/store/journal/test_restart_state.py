@@ -10,7 +10,7 @@ from arena.match.referee_events import MatchOpened, PlayerReady
 from arena.rating.glicko import Rating
 from arena.server.core.effects import DeleteSession, SaveSession
 from arena.server.store import tokens
-from arena.server.store.aggregates.counting import count_new_matches
+from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.aggregates.standings import load_standings
 from arena.server.store.database import open_store
 from arena.server.store.journal.journal import open_journal

@@ -22,7 +22,7 @@ from arena.protocol.record import Record, from_line, to_line
 from arena.protocol.values import Players, Seat
 from arena.server.store import schema
 from arena.server.store.address_uses import remove_old_rows
-from arena.server.store.aggregates.counting import count_new_matches
+from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.database import (
     Engine,
     OperationRefused,
@@ -55,7 +55,7 @@ from arena.server.store.schema import (
     sessions,
     tokens,
 )
-from arena.server.store.tokens import MAX_NAME, TokenError, is_valid_name, list_tokens
+from arena.server.store.tokens import MAX_NAME_LENGTH, TokenError, is_valid_name, list_tokens
 
 CHUNK = 20
 """Number of matches in which one transaction changes a name. A running server waits for each transaction."""
@@ -206,7 +206,7 @@ async def forget_name(engine: Engine, name: str) -> tuple[str, int]:
     return other, count
 
 
-async def rename_bot(engine: Engine, name: str, new_name: str) -> int:
+async def rename_in_store(engine: Engine, name: str, new_name: str) -> int:
     """Rename a bot in all stored data, including its token, and return the number of its matches.
 
     The old name stays taken. To resume an interrupted rename, call the function again. Raises NameInUse if the bot has
@@ -261,7 +261,7 @@ def _make_renamed_row(connection: sa.Connection, name: str, new_name: str) -> di
     why = (
         None
         if is_valid_name(new_name)
-        else f"{new_name!r:.80} is not a valid name: write 1 to {MAX_NAME} printable characters"
+        else f"{new_name!r:.80} is not a valid name: write 1 to {MAX_NAME_LENGTH} printable characters"
     )
     if not new_name.startswith(HIDDEN_PREFIX):
         why = why or unavailability_reason(new_name, rows.keys() - {name})

@@ -14,8 +14,8 @@ from arena.maps.game_on_map import make_game_on_map
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result, to_line
 from arena.server.store.archive import ImportResult, import_lines
-from arena.server.store.continuations import MAX_MOVES, Continuation, find_continuations
 from arena.server.store.database import Engine, open_store
+from arena.server.store.opening_explorer import MAX_MOVES, Continuation, find_continuations
 from tests.match.recorded import random_record
 
 SETUP: dict[str, Any] = make_game_on_map("riskless", "path4").setup()

@@ -28,12 +28,12 @@ from arena.server.store.database import WriteFunction, transaction_writer
 from arena.server.store.finished_matches import result_from_row
 from arena.server.store.schema import matches, rating_steps
 
-CHUNK = 8
+MATCHES_PER_TRANSACTION = 8
 """Number of matches counted in one transaction of a running server.
 
 It is small, because on SQLite the journal waits some ms for each such transaction.
 """
-BATCH_ALONE = 200
+MATCHES_PER_TRANSACTION_ALONE = 200
 """Number of matches counted in one transaction of a process that has no open journal."""
 
 
@@ -47,7 +47,7 @@ async def count_new_matches(
     write: function that runs an operation in a transaction, such as `Journal.write`; None to use `transaction_writer`
     progress: function that is called with each new rating step, in order, after its transaction
     """
-    total, most = 0, CHUNK if write else BATCH_ALONE
+    total, most = 0, MATCHES_PER_TRANSACTION if write else MATCHES_PER_TRANSACTION_ALONE
     while True:
         count, steps = await (write or transaction_writer(engine))(partial(count_batch, max_matches=most))
         if not count:
@@ -84,13 +84,13 @@ def count_batch(connection: sa.Connection, max_matches: int) -> tuple[int, list[
             steps += two
             inserts += [asdict(step) | {"arrival": row.arrival} for step in two]
     if inserts:
-        connection.execute(_KEEP, inserts)
+        connection.execute(_INSERT_STEP, inserts)
         standings.add_steps(connection, steps)
     event_tables.add_results(
         connection,
         [EventResult(row.event, row.maxie, row.minnie, row.winner or "", row.reason) for row in rows],
     )
-    connection.execute(_COUNTED, [{"which": row.number} for row in rows])
+    connection.execute(_MARK_COUNTED, [{"which": row.number} for row in rows])
     return len(rows), steps
 
 
@@ -122,8 +122,8 @@ UNCOUNTED = (
     .order_by(matches.c.arrival)
     .limit(sa.bindparam("most", type_=sa.Integer))
 )
-_KEEP = sa.insert(rating_steps)
-_COUNTED = sa.update(matches).where(matches.c.number == sa.bindparam("which")).values(counted=True)
+_INSERT_STEP = sa.insert(rating_steps)
+_MARK_COUNTED = sa.update(matches).where(matches.c.number == sa.bindparam("which")).values(counted=True)
 
 
 def _finished_match_from_row(row: sa.Row[Any]) -> FinishedMatch:

@@ -13,8 +13,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from arena.protocol.record import Record
 from arena.rating.glicko import Rating
 from arena.rating.rater import Category, Rater, RatingStep, categories
-from arena.server.store.aggregates import counting
-from arena.server.store.aggregates.counting import count_new_matches
+from arena.server.store.aggregates import match_counting
+from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.aggregates.recompute import step_from_row
 from arena.server.store.aggregates.standings import (
     list_categories,
@@ -98,7 +98,8 @@ async def test_whatever_times_matches_tell_the_steps_are_those_of_the_order_in_w
 async def test_more_matches_than_one_transaction_takes_are_all_counted(database: str) -> None:
     async with open_store(database) as engine:
         matches = [
-            (day(1), await keep(engine, day(1), events(MAXIE_WINS))) for _ in range(counting.CHUNK + 3)
+            (day(1), await keep(engine, day(1), events(MAXIE_WINS)))
+            for _ in range(match_counting.MATCHES_PER_TRANSACTION + 3)
         ]
         assert await count_new_matches(engine) == len(matches)
         assert await steps_in(engine) == steps_of(matches)
@@ -122,7 +123,7 @@ async def test_servers_that_count_at_once_count_each_match_once(database: str) -
 
 async def test_matches_counted_long_ago_are_not_scanned(tmp_path: Path) -> None:
     async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine:
-        text = str(counting.UNCOUNTED.compile(dialect=engine.dialect))
+        text = str(match_counting.UNCOUNTED.compile(dialect=engine.dialect))
         async with engine.connect() as connection:
             plan = (await connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}", (1, 0))).all()
         details = [row.detail for row in plan]
@@ -133,12 +134,12 @@ async def test_a_time_that_is_yet_to_come_does_not_keep_the_count_from_ending(da
     async with open_store(database) as engine:
         await keep(engine, FAR, events(MAXIE_WINS))
         assert await count_new_matches(engine) == 1
-        for number in range(counting.CHUNK + 1):
+        for number in range(match_counting.MATCHES_PER_TRANSACTION + 1):
             await keep(engine, day(1, number), events(MINNIE_WINS))
             assert await count_new_matches(engine) == 1
         assert await count_new_matches(engine) == 0
         (anna,) = [row for row in await load_standings(engine) if row.bot == "anna"]
-    assert (anna.wins, anna.losses) == (1, counting.CHUNK + 1)
+    assert (anna.wins, anna.losses) == (1, match_counting.MATCHES_PER_TRANSACTION + 1)
     assert anna.deviation < 350
 
 

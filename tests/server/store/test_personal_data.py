@@ -19,9 +19,9 @@ from arena.protocol.record import Record, from_line
 from arena.protocol.values import Players
 from arena.server.core.bot import hash_secret
 from arena.server.core.effects import SaveSession
-from arena.server.store import people, tokens
+from arena.server.store import personal_data, tokens
 from arena.server.store.address_uses import AddressUse, store_address_uses
-from arena.server.store.aggregates.counting import count_new_matches
+from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.aggregates.recompute import recompute_ratings
 from arena.server.store.archive import export_lines
 from arena.server.store.compaction import pack_finished_matches
@@ -31,13 +31,13 @@ from arena.server.store.invitations import create_invitations, find_invited_owne
 from arena.server.store.journal.journal import open_journal
 from arena.server.store.names import HIDDEN_PREFIX
 from arena.server.store.packing import unpack_match, unpack_record
-from arena.server.store.people import (
+from arena.server.store.personal_data import (
     NameInUse,
     forget_name,
     is_name_stored,
     load_names_of_owner,
     load_stored_data,
-    rename_bot,
+    rename_in_store,
 )
 from arena.server.store.renaming import make_hidden_names
 from arena.server.store.schema import metadata
@@ -116,7 +116,7 @@ async def lines(engine: AsyncEngine) -> list[Record]:
 async def test_a_name_that_is_deleted_leaves_no_trace_and_its_matches_stay(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(people, "CHUNK", 2)
+    monkeypatch.setattr(personal_data, "CHUNK", 2)
     async with open_store(database) as engine:
         await fill(engine)
         before = await lines(engine)
@@ -145,13 +145,13 @@ async def test_a_name_that_is_deleted_leaves_no_trace_and_its_matches_stay(
 async def test_a_name_that_becomes_another_one_leaves_nothing_else_changed(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(people, "CHUNK", 2)
+    monkeypatch.setattr(personal_data, "CHUNK", 2)
     async with open_store(database) as engine:
         await fill(engine)
         await count_new_matches(engine)
         gone = "requests", "sessions", "tokens"
         before = await contents(engine, *gone)
-        assert await rename_bot(engine, ADA, "wolf") == 6
+        assert await rename_in_store(engine, ADA, "wolf") == 6
         after = await contents(engine, *gone)
         assert after == sorted(each.replace(ADA, "wolf") for each in before)
         found = {each.name: each for each in await tokens.list_tokens(engine)}
@@ -160,15 +160,15 @@ async def test_a_name_that_becomes_another_one_leaves_nothing_else_changed(
         assert found["wolf"].hash == found[ADA].hash
         assert await recompute_ratings(engine) is not None
         with pytest.raises(TokenError, match=f"'{ADA}' is taken"):
-            await rename_bot(engine, "bert", ADA)
-        assert await rename_bot(engine, "wolf", ADA) == 6
+            await rename_in_store(engine, "bert", ADA)
+        assert await rename_in_store(engine, "wolf", ADA) == 6
         assert await contents(engine, *gone) == before
 
 
 async def test_a_rename_that_is_interrupted_again_and_again_goes_on(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(people, "CHUNK", 1)
+    monkeypatch.setattr(personal_data, "CHUNK", 1)
     left = 0
     async with open_store(database) as engine:
         await fill(engine)
@@ -183,7 +183,7 @@ async def test_a_rename_that_is_interrupted_again_and_again_goes_on(
         for step in range(1, 40):
             left = step
             try:
-                await rename_bot(engine, ADA, "wolf")
+                await rename_in_store(engine, ADA, "wolf")
             except TimeoutError:
                 continue
             break
@@ -207,7 +207,7 @@ async def test_a_name_that_cannot_be_had_changes_nothing(database: str) -> None:
             (ADA, ADA, "is taken"),
         ):
             with pytest.raises(TokenError, match=why):
-                await rename_bot(engine, name, other)
+                await rename_in_store(engine, name, other)
             assert await everything(engine) == before, other
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from arena.server.store import database
-from arena.server.store.aggregates.counting import BATCH_ALONE, count_batch
+from arena.server.store.aggregates.match_counting import MATCHES_PER_TRANSACTION_ALONE, count_batch
 from arena.server.store.aggregates.seasons import load_seasons
 from arena.server.store.schema import seasons, standings
 
@@ -24,7 +24,7 @@ def close_season(connection: sa.Connection, name: str, game: str | None = None) 
     others, as those of `database.transaction_writer` do. Raises CannotCloseSeason, and closes nothing, if no match was
     rated in the season, or if one of the games already has a season of this name.
     """
-    while count_batch(connection, BATCH_ALONE)[0]:
+    while count_batch(connection, MATCHES_PER_TRANSACTION_ALONE)[0]:
         pass
     closed = load_seasons(connection)
     columns = standings.c
