@@ -25,7 +25,7 @@ from arena.server.store.database import Engine, open_store
 from arena.server.store.schema import matches, records
 from arena.server.store.stats import StoreStats, load_stats
 from arena.server.web.page_process import MAX_PARALLEL_ANSWERS as ANSWERS_AT_ONCE
-from arena.server.web.request_queue import SHARE
+from arena.server.web.request_queue import MAX_CORE_SHARE
 from arena.server.web.routes import ROUTES, find_route
 from benchmarks.hostile.stranger import TrafficCounts, send_get
 from benchmarks.kit.filling import (
@@ -147,7 +147,7 @@ async def measure_question(
             for each in await asyncio.gather(*(measure_latency(url, path, credentials) for path in paths))
         ]
         cost = max(ROUTES[find_route(path.partition("?")[0]) or "/healthz"].cost for path in paths)
-        await asyncio.sleep(cost / 1e6 * ANSWERS_AT_ONCE / SHARE)
+        await asyncio.sleep(cost / 1e6 * ANSWERS_AT_ONCE / MAX_CORE_SHARE)
     return durations
 
 
@@ -199,7 +199,7 @@ def make_section(latencies: Sequence[StoreLatencies], note: str) -> str:
             f" {BOTS} bots and many guests have played them in {LADDERS // 5 + 1} events. PostgreSQL has its default settings.\n\n"
             f"- Each row is a kind of request. {AT_ONCE} clients send it at the same time, each about another bot, match or position"
             " in a list. They send the next request as soon as the server has rested after its answers. These rests limit all"
-            f" answers to {SHARE:.0%} of the server's time.\n"
+            f" answers to {MAX_CORE_SHARE:.0%} of the server's time.\n"
             "- Each cell shows three times in ms, from the connection to the last byte of the answer: p50 and p95 of at least"
             f" {ROUNDS * AT_ONCE} answers, and the slowest of the first six answers, for which the server has not read anything"
             " from the store before.\n"

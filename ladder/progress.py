@@ -7,7 +7,7 @@ from arena.maps.game_on_map import has_maps
 from arena.rating.pentanomial import pair_counts
 from arena.rating.sprt import Sprt
 from arena.rating.standings import pair_scores
-from arena.server.web.live import DueMatch, EventProgress, SprtProgress
+from arena.server.web.live_data import DueMatch, EventProgress, SprtProgress
 
 MAX_DUE_MATCHES = 30
 """Maximum number of upcoming matches that the web page lists."""

@@ -20,7 +20,7 @@ from arena.games.core import MAXIE, MINNIE, Player
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Clocks
 
-MS = 1_000_000
+NS_PER_MS = 1_000_000
 """Nanoseconds in a millisecond."""
 
 
@@ -29,18 +29,18 @@ class MatchClock(Struct, frozen=True, gc=False):
 
     maxie_control: TimeControl
     minnie_control: TimeControl
-    margin: int
+    margin_ns: int
     """Extra time allowed on each move for network delay, in ns."""
-    maxie: int
+    maxie_ns: int
     """Time left to Maxie at the start of a turn, in ns, without the margin."""
-    minnie: int
+    minnie_ns: int
     """Time left to Minnie at the start of a turn, in ns, without the margin."""
-    total: int = 0
+    total_ns: int = 0
     """Limit of each player's thinking time in the whole match, in ns; 0 for no limit."""
-    maxie_spent: int = 0
-    """Time that Maxie has spent so far, in ns; counted only if `total` limits it."""
-    minnie_spent: int = 0
-    """Time that Minnie has spent so far, in ns; counted only if `total` limits it."""
+    maxie_spent_ns: int = 0
+    """Time that Maxie has spent so far, in ns; counted only if `total_ns` limits it."""
+    minnie_spent_ns: int = 0
+    """Time that Minnie has spent so far, in ns; counted only if `total_ns` limits it."""
 
     @classmethod
     def start(
@@ -56,57 +56,57 @@ class MatchClock(Struct, frozen=True, gc=False):
         total_ms        limit of each player's time in the whole match; 0 for no limit
         minnie_control  Minnie's time control if it differs from Maxie's
         """
-        total, minnie_control = total_ms * MS, minnie_control or control
+        total, minnie_control = total_ms * NS_PER_MS, minnie_control or control
         maxie, minnie = (
-            min(each.base_ms * MS, total) if total else each.base_ms * MS
+            min(each.base_ms * NS_PER_MS, total) if total else each.base_ms * NS_PER_MS
             for each in (control, minnie_control)
         )
-        return cls(control, minnie_control, margin_ms * MS, maxie, minnie, total)
+        return cls(control, minnie_control, margin_ms * NS_PER_MS, maxie, minnie, total)
 
     def time_left_ns(self, player: Player) -> int:
         """Return the time left to a player at the start of a turn, in ns, without the margin."""
-        return self.maxie if player is MAXIE else self.minnie
+        return self.maxie_ns if player is MAXIE else self.minnie_ns
 
     def max_move_ns(self, player: Player) -> int:
         """Return the longest time that the next move of a player may take, in ns: time left plus margin."""
-        return (self.maxie if player is MAXIE else self.minnie) + self.margin
+        return (self.maxie_ns if player is MAXIE else self.minnie_ns) + self.margin_ns
 
     def spend(self, player: Player, elapsed: int) -> MatchClock:
         """Return the clock after a move of a player that took `elapsed` ns.
 
         Raises ValueError if `elapsed` is negative or more than `max_move_ns`.
         """
-        clock = self.maxie if player is MAXIE else self.minnie
-        if not 0 <= elapsed <= clock + self.margin:
-            raise ValueError(f"time spent must be 0 to {clock + self.margin} ns, not {elapsed} ns")
-        if self.total:
+        clock = self.maxie_ns if player is MAXIE else self.minnie_ns
+        if not 0 <= elapsed <= clock + self.margin_ns:
+            raise ValueError(f"time spent must be 0 to {clock + self.margin_ns} ns, not {elapsed} ns")
+        if self.total_ns:
             return self._spend_limited(player, elapsed)
         control = self.maxie_control if player is MAXIE else self.minnie_control
         if control.per_move:
             return self
-        remaining = (clock - elapsed if elapsed < clock else 0) + control.increment_ms * MS
-        maxie, minnie = (remaining, self.minnie) if player is MAXIE else (self.maxie, remaining)
-        return MatchClock(self.maxie_control, self.minnie_control, self.margin, maxie, minnie)
+        remaining = (clock - elapsed if elapsed < clock else 0) + control.increment_ms * NS_PER_MS
+        maxie, minnie = (remaining, self.minnie_ns) if player is MAXIE else (self.maxie_ns, remaining)
+        return MatchClock(self.maxie_control, self.minnie_control, self.margin_ns, maxie, minnie)
 
     def _spend_limited(self, player: Player, elapsed: int) -> MatchClock:
         """Return the clock after a move of a player that took `elapsed` ns, in a match whose total time is limited."""
         by_maxie = player is MAXIE
-        maxie_spent = self.maxie_spent + (elapsed if by_maxie else 0)
-        minnie_spent = self.minnie_spent + (0 if by_maxie else elapsed)
+        maxie_spent = self.maxie_spent_ns + (elapsed if by_maxie else 0)
+        minnie_spent = self.minnie_spent_ns + (0 if by_maxie else elapsed)
         control = self.maxie_control if by_maxie else self.minnie_control
         if control.per_move:
-            remaining = control.base_ms * MS
+            remaining = control.base_ms * NS_PER_MS
         else:
-            remaining = max(0, self.time_left_ns(player) - elapsed) + control.increment_ms * MS
-        remaining = min(remaining, max(0, self.total - (maxie_spent if by_maxie else minnie_spent)))
-        maxie, minnie = (remaining, self.minnie) if by_maxie else (self.maxie, remaining)
+            remaining = max(0, self.time_left_ns(player) - elapsed) + control.increment_ms * NS_PER_MS
+        remaining = min(remaining, max(0, self.total_ns - (maxie_spent if by_maxie else minnie_spent)))
+        maxie, minnie = (remaining, self.minnie_ns) if by_maxie else (self.maxie_ns, remaining)
         return MatchClock(
             self.maxie_control,
             self.minnie_control,
-            self.margin,
+            self.margin_ns,
             maxie,
             minnie,
-            self.total,
+            self.total_ns,
             maxie_spent,
             minnie_spent,
         )
@@ -118,7 +118,7 @@ class MatchClock(Struct, frozen=True, gc=False):
         running  time that this player has already used in the current turn, in ns
         """
         if not running:
-            return Clocks(self.maxie // MS, self.minnie // MS)
-        maxie = self.maxie - running if mover is MAXIE else self.maxie
-        minnie = self.minnie - running if mover is MINNIE else self.minnie
-        return Clocks(max(0, maxie // MS), max(0, minnie // MS))
+            return Clocks(self.maxie_ns // NS_PER_MS, self.minnie_ns // NS_PER_MS)
+        maxie = self.maxie_ns - running if mover is MAXIE else self.maxie_ns
+        minnie = self.minnie_ns - running if mover is MINNIE else self.minnie_ns
+        return Clocks(max(0, maxie // NS_PER_MS), max(0, minnie // NS_PER_MS))

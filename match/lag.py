@@ -18,11 +18,11 @@ from typing import Self
 
 from msgspec import Struct
 
-from arena.match.clock import MS
+from arena.match.clock import NS_PER_MS
 
-MAX_LAG_NS = 500 * MS
+MAX_LAG_NS = 500 * NS_PER_MS
 """Size of a full budget of lag credit, in ns."""
-REFILL_NS = 100 * MS
+REFILL_NS = 100 * NS_PER_MS
 """Lag credit that each move of a player adds to the player's budget, in ns."""
 MAX_PINGS = 8
 """Number of recent ping times that are remembered for each connection."""

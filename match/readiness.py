@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from arena.games.core import Player
-from arena.match.clock import MS
+from arena.match.clock import NS_PER_MS
 from arena.match.terms import Terms
 
 ALL_PLAYERS = frozenset(Player)
@@ -20,8 +20,8 @@ class Readiness:
     __slots__ = ("_away_ns", "_ready_ns", "_unready", "expected_players", "request_time")
 
     def __init__(self, terms: Terms) -> None:
-        self._ready_ns = terms.ready_ms * MS
-        self._away_ns = max(self._ready_ns, terms.grace_ms * MS)
+        self._ready_ns = terms.ready_ms * NS_PER_MS
+        self._away_ns = max(self._ready_ns, terms.grace_ms * NS_PER_MS)
         self.request_time: int | None = None
         """Time at which the players were asked to get ready, in ns; None if they were not."""
         # Shared constants save memory, since a server keeps this object for each match in progress.

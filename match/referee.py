@@ -19,7 +19,7 @@ from msgspec import UNSET
 from arena.games.catalogue import CATALOGUE
 from arena.games.core import MAXIE, BadData, GameError, IllegalMove, Player
 from arena.match.adjudication import Adjudicator
-from arena.match.clock import MS
+from arena.match.clock import NS_PER_MS
 from arena.match.lag import LagBudget
 from arena.match.readiness import Readiness
 from arena.match.referee_events import (
@@ -47,7 +47,7 @@ from arena.protocol.moves import MoveList, MovesSoFar
 from arena.protocol.record import RecordedMove, Result
 from arena.protocol.values import Clocks, Seat
 
-MAX_STALL_NS = 50 * MS
+MAX_STALL_NS = 50 * NS_PER_MS
 """Longest stall of the server that does not make a match void, in ns.
 
 If a player's time runs out in a turn with a longer stall, and the stall also exceeds the margin, the match is void.
@@ -104,7 +104,7 @@ class Referee:
             self.moves.append(RecordedMove(data, 0.0, opening=True))
             self._movers.append(self.mover)
             self._moves.append(data)
-            clock_ms = self._clock.time_left_ns(self.mover) // MS
+            clock_ms = self._clock.time_left_ns(self.mover) // NS_PER_MS
             self._accepted_messages.append(Accepted(self.terms.match, ply, 0.0, clock_ms))
             self.position, self.mover = position, game.player(position)
             if self._adjudicator is not None:
@@ -231,7 +231,7 @@ class Referee:
             elapsed, late = max(0, now - self.turn_since), now - self._flag_at
             if late > 0:
                 return self._lose_on_time(
-                    player, f"the move came {late / MS:.1f} ms after the flag fell", now
+                    player, f"the move came {late / NS_PER_MS:.1f} ms after the flag fell", now
                 )
         try:
             move = self.terms.game.move_from_data(event.move)
@@ -248,7 +248,7 @@ class Referee:
         self.position, self.mover = position, game.player(position)
         self._clock = self._clock.spend(player, elapsed)
         self.turn_since = None
-        ms, credited_ms = round(elapsed / MS, 3), round(credited / MS, 3) if credited else 0.0
+        ms, credited_ms = round(elapsed / NS_PER_MS, 3), round(credited / NS_PER_MS, 3) if credited else 0.0
         self.moves.append(RecordedMove(event.move, ms, event.thinking, credited_ms))
         self._movers.append(player)
         self._moves.append(event.move)
@@ -348,7 +348,7 @@ class Referee:
             return []
         if not self._playing:
             return [(ready_by, None)]
-        grace = self.terms.grace_ms * MS
+        grace = self.terms.grace_ms * NS_PER_MS
         deadlines: list[tuple[int, Player | None]] = [
             (at + grace, who) for who, at in self._disconnected_at.items()
         ]
@@ -373,11 +373,11 @@ class Referee:
         if (
             player in self._disconnected_at and self._disconnected_at[player] < at
         ):  # otherwise the flag fell first
-            away = (now - self._disconnected_at[player]) / MS
+            away = (now - self._disconnected_at[player]) / NS_PER_MS
             detail = f"{self._name_of(player)} lost its connection and was away for {away:.0f} ms"
             return self._finish(player.opponent, EndReason.DISCONNECT, detail, now)
-        if server_late > max(MAX_STALL_NS, self._clock.margin):
-            detail = f"a player's time ran out, but the server stalled for {server_late / MS:.0f} ms during the turn"
+        if server_late > max(MAX_STALL_NS, self._clock.margin_ns):
+            detail = f"a player's time ran out, but the server stalled for {server_late / NS_PER_MS:.0f} ms during the turn"
             return self._finish(None, EndReason.SERVER_FAULT, detail, now)
         return self._lose_on_time(player, "no move came", now)
 
@@ -389,7 +389,7 @@ class Referee:
         return self._finish(winner, EndReason.NO_SHOW, detail, now)
 
     def _lose_on_time(self, player: Player, description: str, now: int) -> list[Effect]:
-        clock_ms, margin = self._clock.time_left_ns(player) / MS, self.terms.margin_ms
+        clock_ms, margin = self._clock.time_left_ns(player) / NS_PER_MS, self.terms.margin_ms
         detail = f"{self._name_of(player)}, ply {self.ply}, had {clock_ms:.1f} ms and a margin of {margin} ms: {description}"
         return self._finish(player.opponent, EndReason.TIMEOUT, detail, now)
 

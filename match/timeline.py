@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from arena.games.core import MAXIE, BadData, Player
-from arena.match.clock import MS
+from arena.match.clock import NS_PER_MS
 from arena.match.referee import SEATS, Referee
 from arena.match.referee_events import (
     DeadlinePassed,
@@ -86,17 +86,17 @@ def _replay_entries(referee: Referee, events: Sequence[tuple[int, Event]]) -> It
             turned = at - event.ran
             clock_ms = _mover_clock_ms(referee, turned)
         elif isinstance(event, Moved):
-            yield _move_entry(referee, event, effects, (at - start) / MS, clock_ms, turned, at)
+            yield _move_entry(referee, event, effects, (at - start) / NS_PER_MS, clock_ms, turned, at)
         else:
             player = getattr(event, "player", None)
             seat = SEATS[player] if isinstance(player, Player) else None
             if isinstance(event, DeadlinePassed) and mover is not None:
                 seat = SEATS[mover]
             elapsed_ms = (
-                round((at - turned) / MS, 1) if isinstance(event, DeadlinePassed) and turned else None
+                round((at - turned) / NS_PER_MS, 1) if isinstance(event, DeadlinePassed) and turned else None
             )
             yield TimelineEntry(
-                at=round((at - start) / MS, 1),
+                at=round((at - start) / NS_PER_MS, 1),
                 player=seat,
                 what=_event_text(event),
                 ply=referee.ply if elapsed_ms is not None else None,
@@ -132,7 +132,7 @@ def _move_entry(
         what=_move_text(referee, event.move),
         ply=event.ply,
         had=clock_ms,
-        took=None if turn_sent_at is None else round(max(0, now - turn_sent_at) / MS, 1),
+        took=None if turn_sent_at is None else round(max(0, now - turn_sent_at) / NS_PER_MS, 1),
         credited=None if receipt is None else receipt.credited_ms,
         left=None if receipt is None else receipt.clock_ms,
         wrong="" if receipt is not None else _fault_text(effects),
@@ -177,7 +177,7 @@ def _event_text(event: Event) -> str:
         case ProtocolViolated():
             return "an invalid message"
         case DeadlinePassed(late):
-            delay = f"; the server stalled for {late / MS:.0f} ms" if late else ""
+            delay = f"; the server stalled for {late / NS_PER_MS:.0f} ms" if late else ""
             return f"nothing until the deadline{delay}"
         case ServerRecovered():
             return "the server was away, and continues"

@@ -41,7 +41,7 @@ class DurationHistogram(Collector):
         yield HistogramMetricFamily(self._name, self._help_text, buckets=buckets, sum_value=self._seconds)
 
 
-COLLECTOR_SECONDS = DurationHistogram(
+COLLECTOR_PAUSES = DurationHistogram(
     "arena_collector_seconds", "Pauses for Python's garbage collector, in seconds"
 )
 """Histogram of the pauses for Python's garbage collector. All servers of a process share it, as they share the collector."""
@@ -98,7 +98,7 @@ class Metrics:
         messages = _MessageCounter()
         self.messages = messages.counts
         """Number of messages from clients, by class of message."""
-        timed = (self.journal_seconds, self.loop_seconds, self.move_seconds, COLLECTOR_SECONDS)
+        timed = (self.journal_seconds, self.loop_seconds, self.move_seconds, COLLECTOR_PAUSES)
         for each in (*timed, messages):
             self.registry.register(each)
 

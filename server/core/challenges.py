@@ -9,7 +9,7 @@ from arena.games.core import AnyGame, GameError
 from arena.games.name_hints import did_you_mean
 from arena.maps.game_on_map import has_maps, make_game_on_map
 from arena.maps.loader import MapError, generated_size
-from arena.match.clock import MS
+from arena.match.clock import NS_PER_MS
 from arena.match.terms import Terms
 from arena.protocol.codes import Code
 from arena.protocol.messages import (
@@ -158,7 +158,7 @@ class ChallengeHandler:
             self._check_target(target, challenge, game)
             if challenge.rated and bot.shares_owner(target):
                 raise RequestRefused(Code.BAD_CHALLENGE, _SAME_OWNER_REASON)
-        expires = lobby.now + (MAX_WAIT_MS if in_house else settings.challenge_ms) * MS
+        expires = lobby.now + (MAX_WAIT_MS if in_house else settings.challenge_ms) * NS_PER_MS
         open_challenge = self._open_challenges.add(bot.name, challenge, game, expires)
         lobby.deadlines.schedule(("challenge", open_challenge.id), expires)
         lobby.mark_changed(target)  # a challenged bot may have to leave the pool for a while

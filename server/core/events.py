@@ -14,7 +14,7 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from arena.games.name_hints import did_you_mean
-from arena.match.clock import MS
+from arena.match.clock import NS_PER_MS
 from arena.match.terms import Terms
 from arena.protocol.codes import Code, EndReason
 from arena.protocol.messages import EventStatus, ListedEvent
@@ -324,7 +324,7 @@ class Events:
 
     def _ms_to_start(self, event: Event) -> int:
         return (
-            max(0, event.plan.begins * 1000 - self._lobby.unix_ns() // MS)
+            max(0, event.plan.begins * 1000 - self._lobby.unix_ns() // NS_PER_MS)
             if event.state.phase == "open"
             else 0
         )
@@ -376,7 +376,7 @@ class Events:
             self._schedule_check_at(self._lobby.now + GATHER_NS)
 
     def _schedule_check_at(self, at: int) -> None:
-        self._lobby.deadlines.schedule(("event", ""), max(at, self._lobby.now + MS))
+        self._lobby.deadlines.schedule(("event", ""), max(at, self._lobby.now + NS_PER_MS))
 
     def _schedule_check_at_unix(self, seconds: int) -> None:
         self._schedule_check_at(seconds * SECOND_NS - self._lobby.settings.epoch_ns)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from arena.maps.loader import map_names
-from arena.match.clock import MS
+from arena.match.clock import NS_PER_MS
 from arena.match.terms import Terms
 from arena.protocol.codes import Code
 from arena.protocol.messages import Challenge, ListedBot, Queued
@@ -160,7 +160,7 @@ class HouseEngines:
         }
         places = MATCHES_PER_HOUSE_ENGINE * len(self._engines)
         for challenge, engine in self._queue.take_next_offers(places, free, self._may_begin):
-            expires = lobby.now + lobby.settings.challenge_ms * MS
+            expires = lobby.now + lobby.settings.challenge_ms * NS_PER_MS
             renewed = self._challenges.extend(challenge, expires)
             lobby.deadlines.schedule(("challenge", challenge), expires)
             self._offers[challenge] = engine

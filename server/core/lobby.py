@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from msgspec import UNSET
 
 from arena.games.catalogue import CATALOGUE
-from arena.match.clock import MS
+from arena.match.clock import NS_PER_MS
 from arena.protocol.codes import Code
 from arena.protocol.messages import ServerMessage, Welcome
 from arena.protocol.values import Limits
@@ -239,7 +239,9 @@ class Lobby:
         if bot.client is not None or bot.matches or self.bots.get(bot.name) is not bot:
             return
         until = (
-            bot.disconnect_time + self.settings.grace_ms * MS if bot.session and bot.has_played else self.now
+            bot.disconnect_time + self.settings.grace_ms * NS_PER_MS
+            if bot.session and bot.has_played
+            else self.now
         )
         if self.now < until:
             self.deadlines.schedule(("bot", bot.name), until)

@@ -12,7 +12,7 @@ from functools import partial
 from itertools import combinations
 
 from arena.games.core import AnyGame
-from arena.match.clock import MS
+from arena.match.clock import NS_PER_MS
 from arena.match.terms import Terms
 from arena.protocol.values import Players
 from arena.server.core.bot import LobbyBot
@@ -154,7 +154,7 @@ class Matchmaker:
             return False
         held_until = self._suspensions.suspended_until(bot.name)
         if bot.answer_period_start is not None and self._challenges.list_addressed_to(bot.name):
-            held_until = max(held_until, bot.answer_period_start + lobby.settings.answer_ms * MS)
+            held_until = max(held_until, bot.answer_period_start + lobby.settings.answer_ms * NS_PER_MS)
         if self._is_held(bot.name):
             return False
         if lobby.now < held_until:
@@ -222,9 +222,9 @@ class Matchmaker:
         if pool.rated and self._waiting_bots[a].shares_owner(self._waiting_bots[b]):
             return False
         last_match_ended = self._history.last_match_end(a, b) if pool.pause_ms else None
-        if last_match_ended is None or last_match_ended + pool.pause_ms * MS <= self._lobby.now:
+        if last_match_ended is None or last_match_ended + pool.pause_ms * NS_PER_MS <= self._lobby.now:
             return True
-        until = last_match_ended + pool.pause_ms * MS
+        until = last_match_ended + pool.pause_ms * NS_PER_MS
         self._lobby.deadlines.schedule(("matchmaker", ""), until)
         return False
 

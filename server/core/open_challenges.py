@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from arena.games.core import AnyGame
-from arena.match.clock import MS
+from arena.match.clock import NS_PER_MS
 from arena.protocol.codes import Code
 from arena.protocol.messages import Challenge, Challenged
 from arena.server.core.lobby import RequestRefused
@@ -35,7 +35,7 @@ class OpenChallenge:
             time_control=challenge.time_control,
             seat=challenge.seat,
             rated=challenge.rated,
-            expires_ms=max(0, (self.expiry_time - now) // MS),
+            expires_ms=max(0, (self.expiry_time - now) // NS_PER_MS),
         )
 
 

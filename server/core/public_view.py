@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from msgspec import UNSET
 
-from arena.match.clock import MS
+from arena.match.clock import NS_PER_MS
 from arena.match.referee import SEATS, Referee
 from arena.match.terms import Terms
 from arena.protocol.messages import ConnectionStatus, LiveMatch, Played, Thought, Update, View
@@ -52,7 +52,7 @@ class PublicView:
     def _absent_ms(self, now: int) -> dict[Seat, int]:
         grace = self._terms.grace_ms
         return {
-            SEATS[player]: max(0, grace - (now - at) // MS)
+            SEATS[player]: max(0, grace - (now - at) // NS_PER_MS)
             for player, at in self._referee.disconnected_at.items()
         }
 

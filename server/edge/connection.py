@@ -52,11 +52,11 @@ CLOSE_SECONDS = 2.0
 """Longest time for the closing handshake, in seconds. During it, the peer can still read the last messages."""
 SLOW_BYTES = 64 * 1024
 """Number of unsent bytes in the transport above which the peer counts as slow."""
-OUTBOX_BYTES = 128 * 1024
+MAX_UNSENT_BYTES = 128 * 1024
 """Number of unsent bytes above which a slow peer's connection is closed."""
-AFTER_CLOSE_BYTES = 4096
+MAX_AFTER_CLOSE_BYTES = 4096
 """Maximum number of bytes to read after the close frame was sent. An honest client has only few in transit."""
-SINK_BYTES = 16 * 1024 * 1024
+MAX_DISCARDED_BYTES = 16 * 1024 * 1024
 """Maximum number of bytes to read and discard after this side has ended its stream."""
 CONNECTION_COST = 150.0
 """Estimated CPU time to accept and close a connection, in µs, without the time of its turns in the fair queue."""
@@ -72,9 +72,9 @@ REASON_BYTES = 120
 
 The frame allows 125, but it also contains a code, and truncation may split a character.
 """
-HANGUP = getattr(select, "POLLRDHUP", 0)
+HANGUP_EVENT = getattr(select, "POLLRDHUP", 0)
 """Event of `poll` for a peer that has ended its stream; 0 on systems without it, which report POLLHUP unasked."""
-FAULTY_CODES = frozenset({1002, 1003, 1007, 1008, 1009})
+FAULT_CLOSE_CODES = frozenset({1002, 1003, 1007, 1008, 1009})
 """Websocket close codes that this side sends for protocol errors of the client."""
 
 
@@ -180,7 +180,7 @@ class Connection(asyncio.BufferedProtocol):
         if self._ended:
             # A peer that is still sending a huge message can read the refusal only after it has sent all of it.
             self._after_close += nbytes
-            if self._after_close > SINK_BYTES:
+            if self._after_close > MAX_DISCARDED_BYTES:
                 self.transport.abort()
             return
         edge = self._edge
@@ -206,7 +206,7 @@ class Connection(asyncio.BufferedProtocol):
         """Pause or resume reading. If there is work for a turn of the fair queue, wait for one."""
         if self._unparsed:
             self.transport.pause_reading()
-        elif self._after_close <= AFTER_CLOSE_BYTES:
+        elif self._after_close <= MAX_AFTER_CLOSE_BYTES:
             self.transport.resume_reading()
         if (self._unparsed and self._may_parse) or (self.session is not None and self.session.waiting):
             self.wait_for_turn()
@@ -235,7 +235,7 @@ class Connection(asyncio.BufferedProtocol):
             return 0.0
         began = self._edge.clock.worked_ns()
         try:
-            cost = self._do_turn_work()
+            cost = self._run_turn()
             self.update_reading()
         except Exception:
             log.exception("a connection failed", extra={"address": self.address})
@@ -243,7 +243,7 @@ class Connection(asyncio.BufferedProtocol):
             return 0.0
         return cost + (self._edge.clock.worked_ns() - began) / 1000
 
-    def _do_turn_work(self) -> float:
+    def _run_turn(self) -> float:
         """Do the work of a turn. Return the cost of the work outside the turn, in µs."""
         session = self.session
         if session is None:
@@ -271,7 +271,7 @@ class Connection(asyncio.BufferedProtocol):
         """Parse a piece that arrived at `at` (ns), and pass its frames to the session. Return the number of frames."""
         if self._closing:
             self._after_close += len(data)
-            if self._after_close > AFTER_CLOSE_BYTES:
+            if self._after_close > MAX_AFTER_CLOSE_BYTES:
                 self.transport.pause_reading()
                 return 0
         protocol = self._protocol
@@ -291,7 +291,7 @@ class Connection(asyncio.BufferedProtocol):
         if plain_socket is None:  # a transport in memory
             return False
         poll = select.poll()
-        poll.register(plain_socket.fileno(), HANGUP)
+        poll.register(plain_socket.fileno(), HANGUP_EVENT)
         return bool(poll.poll(0))
 
     def reset_flooding(self, excess: str) -> None:
@@ -396,7 +396,7 @@ class Connection(asyncio.BufferedProtocol):
             handshake.refuse_unless_get(request)
             or self._count_client(request)
             or handshake.refuse_without_subprotocol(request)
-            or (handshake.NO_CORE if edge.is_cut_off else None)
+            or (handshake.NO_CORE_RESPONSE if edge.is_cut_off else None)
             or (None if edge.any_origin else handshake.refuse_other_origin(request))
         )
         if refusal is not None:
@@ -425,7 +425,7 @@ class Connection(asyncio.BufferedProtocol):
         admission.release(self.address)
         self._counted = admission.admit(client)
         if not self._counted:
-            return handshake.TOO_MANY_CONNECTIONS
+            return handshake.TOO_MANY_CONNECTIONS_RESPONSE
         self.address, self._key = client, address_key(client)
         return None
 
@@ -479,7 +479,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def write(self, data: bytes) -> None:
         """Write frames without waiting. If too many bytes already wait for the client, disconnect it instead."""
-        if self.is_slow and self.session is not None and self.unsent_bytes > OUTBOX_BYTES:
+        if self.is_slow and self.session is not None and self.unsent_bytes > MAX_UNSENT_BYTES:
             self.session.close_slow_client()
         else:
             self.transport.write(data)
@@ -517,7 +517,7 @@ class Connection(asyncio.BufferedProtocol):
             protocol.receive_eof()  # the library tells the close frame that it sent only after the end of the stream
             self._unparsed = b""
             close = protocol.close_exc.sent
-            if close is not None and close.code in FAULTY_CODES:
+            if close is not None and close.code in FAULT_CLOSE_CODES:
                 fault = close.reason or f"close code {close.code}"
                 self._edge.admission.record_abuse(self.address)
         self.session.disconnect(fault)

@@ -42,7 +42,7 @@ MESSAGE_COSTS: dict[type[ClientMessage], int] = {
     Browse: 1_000,
     Ping: 300,
 }
-"""Cost of each message for its sender's address, in µs of `server.edge.work.WorkBudget`.
+"""Cost of each message for its sender's address, in µs of `server.edge.work_budget.WorkBudget`.
 
 A message of cost 0 is limited in another way: a connection sends one hello, a move answers a turn, a `ready` answers a
 `start`, and a resignation ends a match. Where the message is not expected, `OUT_OF_PLACE_COSTS` applies.

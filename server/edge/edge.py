@@ -32,7 +32,7 @@ from arena.server.edge.request import Request
 from arena.server.edge.responses import Pages, Response
 from arena.server.edge.session import Session
 from arena.server.edge.topics import Topic
-from arena.server.edge.work import WorkBudget
+from arena.server.edge.work_budget import WorkBudget
 from arena.server.failed_logins import PAUSE_SECONDS
 from arena.server.loop_lag import LoopLag
 from arena.server.metrics import Metrics
@@ -43,7 +43,7 @@ log = logging.getLogger("arena.connection")
 
 READ_BYTES = 1024
 """Size of a piece read from a connection, in bytes: a move with its analysis, or 170 of the smallest frames."""
-SINK_BYTES = 64 * 1024
+DISCARD_CHUNK_BYTES = 64 * 1024
 """Number of bytes read in one piece from a connection whose data are no longer parsed."""
 KERNEL_BUFFER_BYTES = 32 * 1024
 """Size of the kernel's buffer of a connection, in each direction (Linux doubles it)."""
@@ -131,7 +131,7 @@ class Edge:
         """Client through which the server's web page sees live matches."""
         self.buffer = memoryview(bytearray(READ_BYTES))
         """Buffer for the next piece of input, shared by all connections."""
-        self.sink = memoryview(bytearray(SINK_BYTES))
+        self.sink = memoryview(bytearray(DISCARD_CHUNK_BYTES))
         """Buffer for input that is discarded, shared by all connections."""
         self.connections: set[Connection] = set()
         self._listeners: list[asyncio.Server] = []

@@ -2,7 +2,7 @@
 
 The queue holds handshakes, plain requests, messages with a cost, the input of clients that play no match, and that of
 addresses that send much. Each turn is one small piece of work, followed by a pause several times as long. All turns
-together therefore take at most `SHARE` of the process's time, however many clients wait, and a player's move is rarely
+together therefore take at most `MAX_TIME_SHARE` of the process's time, however many clients wait, and a player's move is rarely
 delayed by them. While moves are being stored, a turn is put off for at most `MAX_DELAY_NS`: the thread that writes
 the journal would have to wait for the interpreter lock until the turn ends.
 """
@@ -15,7 +15,7 @@ from typing import Protocol
 
 from arena.clock import TimeSource
 
-SHARE = 0.2
+MAX_TIME_SHARE = 0.2
 """Largest share of the process's time for all turns together, 0 to 1."""
 POLL_SECONDS = 0.001
 """Time after which a delayed turn checks again whether moves are being stored, in seconds."""
@@ -72,6 +72,6 @@ class FairQueue:
         try:
             cost = waiter.take_turn()
         finally:
-            rest = early + cost / 1e6 / SHARE
+            rest = early + cost / 1e6 / MAX_TIME_SHARE
             self._due = self._now_ns() + rest * 1e9
             self._clock.call_later(rest, self._run_turn)

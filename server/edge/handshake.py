@@ -20,10 +20,10 @@ log = logging.getLogger("arena.connection")
 
 MAX_REQUESTS = 1000
 """Maximum number of plain requests that are answered on one connection."""
-TOO_MANY_CONNECTIONS = text_response("too many connections", HTTPStatus.TOO_MANY_REQUESTS)
+TOO_MANY_CONNECTIONS_RESPONSE = text_response("too many connections", HTTPStatus.TOO_MANY_REQUESTS)
 """Response to a client that connects through a trusted proxy, and whose address has too many connections."""
 
-NO_CORE = text_response(
+NO_CORE_RESPONSE = text_response(
     "this server has no contact with its core: retry later", HTTPStatus.SERVICE_UNAVAILABLE
 )
 """Response to every websocket request while the edge is cut off from its core."""
@@ -84,15 +84,15 @@ def _hostname(url: str) -> str | None:
         return None
 
 
-NO_PAGE = text_response(
+NO_PAGE_RESPONSE = text_response(
     f"no such page; bots connect here by websocket, with the subprotocol {SUBPROTOCOL}", HTTPStatus.NOT_FOUND
 )
 """Answer to a request for a page that does not exist."""
-FAILED = text_response(
+FAILURE_RESPONSE = text_response(
     "internal server error; the server's log has the details", HTTPStatus.INTERNAL_SERVER_ERROR
 )
 """Answer to a request whose handler raised an exception."""
-NO_ANSWER = "a request could not be answered"
+NO_ANSWER_LOG_LINE = "a request could not be answered"
 """Log line before the traceback of an exception that a request's handler raised."""
 
 
@@ -107,17 +107,17 @@ def answer_page(pages: Pages, request: Request, address: str) -> Response | Call
     try:
         answer = pages(request, address)
     except Exception:
-        log.exception(NO_ANSWER, extra={"address": address})
-        return FAILED
-    return partial(_make_answer, answer, address) if callable(answer) else answer or NO_PAGE
+        log.exception(NO_ANSWER_LOG_LINE, extra={"address": address})
+        return FAILURE_RESPONSE
+    return partial(_make_answer, answer, address) if callable(answer) else answer or NO_PAGE_RESPONSE
 
 
 async def _make_answer(make: Callable[[], Awaitable[Response | None]], address: str) -> Response:
     try:
-        return await make() or NO_PAGE
+        return await make() or NO_PAGE_RESPONSE
     except Exception:
-        log.exception(NO_ANSWER, extra={"address": address})
-        return FAILED
+        log.exception(NO_ANSWER_LOG_LINE, extra={"address": address})
+        return FAILURE_RESPONSE
 
 
 def encode_response(answer: Response, program: str, *, last: bool, bodiless: bool = False) -> bytes:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from arena.clock import MONOTONIC
-from arena.server.metrics import COLLECTOR_SECONDS
+from arena.server.metrics import COLLECTOR_PAUSES
 
 YOUNG_THRESHOLD = 500
 """Number of objects created and not freed since the garbage collector's last run, at which it examines them.
@@ -62,4 +62,4 @@ def _measure_collection(phase: str, _info: dict[str, int]) -> None:
     if phase == "start":
         _collection_start = MONOTONIC.now()
     else:
-        COLLECTOR_SECONDS.observe(MONOTONIC.now() - _collection_start)
+        COLLECTOR_PAUSES.observe(MONOTONIC.now() - _collection_start)

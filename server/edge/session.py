@@ -60,21 +60,21 @@ AWAITING_HELLO, AWAITING_ADMISSION, ADMITTED, BACKLOGGED, CLOSED = range(5)
 No hello has arrived; the hello was sent to the core; the core has admitted the client; the client is admitted, but too
 many of its messages wait; the session is closed.
 """
-IGNORING = frozenset({AWAITING_ADMISSION, CLOSED})
+IGNORING_STATES = frozenset({AWAITING_ADMISSION, CLOSED})
 """States of a session in which no message is handled. In AWAITING_ADMISSION, messages are kept for later."""
 MAX_QUEUED = 256
 """Number of messages waiting for a turn of the fair queue at which reading is paused."""
-CONTROLS = frozenset({Opcode.PING, Opcode.PONG, Opcode.CLOSE})
+CONTROL_OPCODES = frozenset({Opcode.PING, Opcode.PONG, Opcode.CLOSE})
 """Opcodes of control frames."""
 BINARY = Opcode.BINARY
 TEXT = Opcode.TEXT
 PONG = Opcode.PONG
-GOODBYES = {Code.SHUTTING_DOWN: 1001, Code.EVENT_OVER: 1000}
+GOODBYE_CLOSE_CODES = {Code.SHUTTING_DOWN: 1001, Code.EVENT_OVER: 1000}
 """Websocket close code by the reason for an orderly end: the server stops, or the event is over.
 
 Other ends get 1008, except invalid frames, which get 1007 or 1009.
 """
-HARMLESS = frozenset({Code.REPLACED, Code.NAME_TAKEN, *GOODBYES})
+HARMLESS_CODES = frozenset({Code.REPLACED, Code.NAME_TAKEN, *GOODBYE_CLOSE_CODES})
 """Reasons for ending a session that do not count as misbehaviour.
 
 The bot has reconnected, its name is taken, the server stops, or the event is over.
@@ -89,7 +89,7 @@ FRAGMENTS_PER_SECOND = 1000.0
 """Average number of fragments per second that a client may send, not counting the last one of each message."""
 FRAGMENT_BURST = 1024
 """Maximum number of fragments that a client may send without a pause."""
-NO_LIMIT = TokenBucket(1e12, 1e12, 0)
+UNLIMITED_BUCKET = TokenBucket(1e12, 1e12, 0)
 """Token bucket that never runs empty, for the server's own bots."""
 EXCERPT_BYTES = 24
 """Maximum number of bytes of an invalid frame, or of characters if it is text, that an error quotes."""
@@ -202,7 +202,7 @@ class Session:
         The answer to an open turn goes to the core immediately, with the time that it took.
         """
         data: bytes | str | None = frame.data  # type: ignore[assignment]
-        if frame.opcode is not BINARY or not frame.fin or self.state in IGNORING:
+        if frame.opcode is not BINARY or not frame.fin or self.state in IGNORING_STATES:
             data = self._assemble(frame, at)
             if data is None:
                 return
@@ -240,10 +240,10 @@ class Session:
 
     def _assemble(self, frame: Frame, at: int) -> bytes | str | None:
         """Handle a control frame or a fragment. Return the message that the frame completes; None if it completes none."""
-        if frame.opcode in CONTROLS:
+        if frame.opcode in CONTROL_OPCODES:
             self._handle_control(frame, at)
             return None
-        if self.state in IGNORING:
+        if self.state in IGNORING_STATES:
             if self.state == AWAITING_ADMISSION:
                 self._early_frames.append((frame, at))
             return None
@@ -403,9 +403,9 @@ class Session:
             return
         self.disconnect(fault)
         if close_code is None:
-            close_code = GOODBYES.get(code, 1008)
+            close_code = GOODBYE_CLOSE_CODES.get(code, 1008)
         # The detail may quote the peer; the connection shortens it to fit into a close frame.
-        self._connection.close(close_code, f"{code}: {detail}", is_wrong=code not in HARMLESS)
+        self._connection.close(close_code, f"{code}: {detail}", is_wrong=code not in HARMLESS_CODES)
 
     def close_slow_client(self) -> None:
         """Close the connection of a client that has left too many bytes unread. A bot catches up when it reconnects."""
@@ -462,8 +462,8 @@ class Session:
         if kind is Turn:
             self._send_turn(message, send.ran)  # type: ignore[arg-type]
             return
-        if kind in self._NOTES:
-            self._NOTES[kind](self, message)
+        if kind in self._TRACKERS:
+            self._TRACKERS[kind](self, message)
         if kind is View or kind is Listing:
             self.write(self._edge.encode_shared_frame(message))
         else:
@@ -541,7 +541,7 @@ class Session:
             self.state = ADMITTED
             self._connection.set_deadline(None)
             if self._is_exempt:
-                self._connection.address_bucket = NO_LIMIT
+                self._connection.address_bucket = UNLIMITED_BUCKET
             self._edge.clock.call_later(0, self._handle_early_frames)
 
     def _track_standing(self, standing: Standing) -> None:
@@ -606,7 +606,7 @@ class Session:
                 message = Browse() if name == LISTING else Watch(name)
                 self._edge.core.submit(MessageReceived(self.client, message, now))
 
-    _NOTES: ClassVar[dict[type, Callable[[Any, Any], None]]] = {
+    _TRACKERS: ClassVar[dict[type, Callable[[Any, Any], None]]] = {
         Accepted: _track_accepted,
         Start: _track_start,
         End: _track_end,

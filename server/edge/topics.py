@@ -28,7 +28,7 @@ VIEW_COST = 100
 """Cost of sending a follower the whole match again, in µs of its address's work budget."""
 FOLLOWERS_PER_TURN = 4
 """Number of followers that get messages in one iteration of the event loop."""
-MISSED = -1
+MISSED_MESSAGE = -1
 """Value in place of a message number: the follower has missed a message."""
 AWAITING_VIEW = -2
 """Value in place of a message number: the follower waits for the whole match, after it missed a message."""
@@ -63,7 +63,7 @@ class Topic:
         self.name = name
         self._clock = clock
         self._followers: dict[Follower, int] = {}
-        """Number of the next message for each follower, or MISSED, or AWAITING_VIEW instead."""
+        """Number of the next message for each follower, or MISSED_MESSAGE, or AWAITING_VIEW instead."""
         self._frames: list[bytes] = []
         """Frames of the latest messages, from the first one that is still to be sent to a follower."""
         self._count = 0
@@ -134,7 +134,7 @@ class Topic:
         self._busy = False
         if self._frames or (self.is_over and not is_last):
             self._start_round_after(GATHER_SECONDS)
-        elif MISSED in self._followers.values() and not self.is_over:
+        elif MISSED_MESSAGE in self._followers.values() and not self.is_over:
             self._clock.call_later(RECHECK_SECONDS, self._start_round_if_idle)
 
     def _send_latest(self, follower: Follower, number: int) -> None:
@@ -146,11 +146,11 @@ class Topic:
         elif number >= 0 and not slow and follower.try_spend(UPDATE_COST):
             self._followers[follower] = self._count
             follower.write(b"".join(self._frames_from(number)))
-        elif number == MISSED and not slow and follower.try_spend(VIEW_COST):
+        elif number == MISSED_MESSAGE and not slow and follower.try_spend(VIEW_COST):
             self._followers[follower] = AWAITING_VIEW
             follower.request_view(self.name)
         elif number >= 0:
-            self._followers[follower] = MISSED
+            self._followers[follower] = MISSED_MESSAGE
 
     def _send_end(self, follower: Follower, number: int) -> None:
         """Send a follower the messages from `number` on and the `end`, even if it is slow, and remove it."""

@@ -70,10 +70,10 @@ MAX_QUEUED = 20_000
 """Maximum number of inputs that wait for an unavailable store. If more arrive, the core is dropped and built anew."""
 MAX_ROUND_INPUTS = 256
 """Maximum number of inputs in one round. With more, the effects of the first ones would wait too long."""
-UNHURRIED: frozenset[type] = frozenset({ClientAdmitted, ClientDisconnected, Accept, Resign})
+DEFERRABLE_TYPES: frozenset[type] = frozenset({ClientAdmitted, ClientDisconnected, Accept, Resign})
 """Types of inputs and messages that change the store, and for which no clock runs."""
-UNHURRIED_S = 0.01
-"""Longest time for which an input of an `UNHURRIED` type waits for a round, in seconds."""
+MAX_DEFERRAL_SECONDS = 0.01
+"""Longest time for which an input of one of the `DEFERRABLE_TYPES` waits for a round, in seconds."""
 NEVER = 1 << 63
 """Time of a timer that is not set, in ns: later than any other."""
 DROPPED_WITHOUT_CORE = (MessageReceived, EdgeResynced)
@@ -147,7 +147,7 @@ class Shell:
         self._wake = asyncio.Event()
         """Event that is set when a round is due."""
         self._wakes_later = False
-        """True while a timer runs that starts a round for inputs of `UNHURRIED` types."""
+        """True while a timer runs that starts a round for inputs of the `DEFERRABLE_TYPES`."""
         self._timer: asyncio.TimerHandle | None = None
         self._timer_at = NEVER
         self._lag = lag or LoopLag(clock, metrics.loop_seconds.observe)
@@ -196,13 +196,13 @@ class Shell:
             elif kind is EdgeResynced:
                 message = self._authenticator.complete_resync(message)  # type: ignore[arg-type]
             self._inputs.append(message)
-            if (type(message.message) if kind is MessageReceived else kind) not in UNHURRIED:  # type: ignore[union-attr]
+            if (type(message.message) if kind is MessageReceived else kind) not in DEFERRABLE_TYPES:  # type: ignore[union-attr]
                 self._wake.set()
             elif not self._wakes_later:
                 self._wakes_later = True
-                self._clock.call_later(UNHURRIED_S, self._wake_for_unhurried)
+                self._clock.call_later(MAX_DEFERRAL_SECONDS, self._wake_for_deferred)
 
-    def _wake_for_unhurried(self) -> None:
+    def _wake_for_deferred(self) -> None:
         self._wakes_later = False
         if self._inputs:
             self._wake.set()

@@ -26,7 +26,7 @@ from arena.server.web.analysis import analyse_position, review_moves
 from arena.server.web.board_pages import answer_board_request
 from arena.server.web.event_calendar import answer_calendar_request
 from arena.server.web.host_page import HostPage
-from arena.server.web.initial_page import PLAIN, InitialPage
+from arena.server.web.initial_page import HEADLINE_ELEMENT, InitialPage
 from arena.server.web.link_previews import LinkPreviews
 from arena.server.web.maps import answer_map_request, answer_maps_request
 from arena.server.web.match_log import MatchLogs
@@ -47,9 +47,9 @@ HEAD_SHARE = 0.15
 """Share of an HTML page's time limit for looking up its title, from 0 to 1. After that, the title is a general one."""
 MIN_CACHED, CACHED_PER_SECOND, MAX_CACHED = 1.0, 200.0, 10.0
 """Cache time of an answer in seconds: CACHED_PER_SECOND for each second of work, but MIN_CACHED to MAX_CACHED."""
-PAGE_SECONDS = 2.0
+PAGE_CACHE_SECONDS = 2.0
 """Time for which an HTML page is cached, in seconds. It is short, because pages show matches in progress."""
-LASTING_SECONDS = 3600.0
+LONG_CACHE_SECONDS = 3600.0
 """Cache time of an answer that rarely or never changes, in seconds."""
 
 
@@ -57,7 +57,11 @@ class RequestHandler:
     """Handler of the requests to the page process, which chooses the function that makes each answer."""
 
     def __init__(
-        self, setup: PageSetup, engine: database.Engine, ask_live: page_messages.AskLive, clock: TimeSource
+        self,
+        setup: PageSetup,
+        engine: database.Engine,
+        request_live_data: page_messages.RequestLiveData,
+        clock: TimeSource,
     ) -> None:
         self._engine = engine
         # The cost of an answer is CPU time with SQLite, which computes in this process. Waiting for a free CPU must not
@@ -65,12 +69,12 @@ class RequestHandler:
         # passes.
         self._cost_ns = clock.worked_ns if engine.dialect.name == "sqlite" else clock.now_ns
         self._templates = setup.templates
-        self._initial = InitialPage(ask_live)
-        self._previews = LinkPreviews(engine, ask_live)
-        self._store = StorePages(engine, ask_live)
+        self._initial = InitialPage(request_live_data)
+        self._previews = LinkPreviews(engine, request_live_data)
+        self._store = StorePages(engine, request_live_data)
         self._logs = MatchLogs(engine, anyone=setup.anyone)
         self._owners = OwnerPages(engine)
-        self._host = HostPage(engine, ask_live)
+        self._host = HostPage(engine, request_live_data)
         self._guests = setup.guests
 
     async def handle_request(self, request: PageRequest) -> PageResponse:
@@ -136,7 +140,7 @@ class RequestHandler:
     async def _render_page(self, request: PageRequest) -> Response:
         """Return an HTML page, with a general title if the store is too slow or unavailable."""
         route_match = request.route_match
-        first = await self._initial.render() if route_match.route == "/" else PLAIN
+        first = await self._initial.render() if route_match.route == "/" else HEADLINE_ELEMENT
         preview = link_previews.GENERAL
         with anyio.move_on_after(HEAD_SHARE * request.seconds):
             try:
@@ -166,9 +170,9 @@ def _cache_seconds(route: Route, answer: Response, cost: float) -> float:
     if route.is_personal or answer.status >= 500:
         return 0.0
     if route.is_page:
-        return PAGE_SECONDS
+        return PAGE_CACHE_SECONDS
     if "max-age" in answer.headers.get("Cache-Control", ""):
-        return LASTING_SECONDS
+        return LONG_CACHE_SECONDS
     return min(MAX_CACHED, max(MIN_CACHED, CACHED_PER_SECOND * cost))
 
 
@@ -180,7 +184,7 @@ class ServerChannel:
         self._numbers = count()
         self._pending: dict[int, asyncio.Future[LiveResponse]] = {}
 
-    async def ask_live(self, request: LiveRequest) -> LiveResponse:
+    async def request_live_data(self, request: LiveRequest) -> LiveResponse:
         """Request live data from the process that serves matches, and return them."""
         number = next(self._numbers)
         future: asyncio.Future[LiveResponse] = asyncio.get_running_loop().create_future()
@@ -216,7 +220,7 @@ async def serve() -> None:
     async with database.open_readonly(setup.store) as engine, anyio.create_task_group() as tasks:
         # queries of SQLite run in threads
         clock = TimeSource(worked_ns=time.process_time_ns)
-        handler = RequestHandler(setup, engine, link.ask_live, clock)
+        handler = RequestHandler(setup, engine, link.request_live_data, clock)
         writer.write(page_messages.encode_frame(PageReady()))
         while True:
             try:

@@ -18,19 +18,19 @@ import posixpath
 import re
 from collections.abc import Iterable, Mapping
 
-_IMPORT = re.compile(r"""^import \{ ([^{}]+) \} from "(\.[^"]+)";$""", re.MULTILINE)
+_STATIC_IMPORT = re.compile(r"""^import \{ ([^{}]+) \} from "(\.[^"]+)";$""", re.MULTILINE)
 """Static import: the names, and the relative path of the module."""
-_DECLARED = re.compile(r"^export ((?:async )?function|class|const) (\w+)", re.MULTILINE)
+_EXPORT_DECLARATION = re.compile(r"^export ((?:async )?function|class|const) (\w+)", re.MULTILINE)
 """Exported declaration: its kind, and its name."""
-_LISTED = re.compile(r"\bexport ?\{([^{}]+)\};?\s*\Z")
+_EXPORT_LIST = re.compile(r"\bexport ?\{([^{}]+)\};?\s*\Z")
 """List of exported names at the end of a module."""
-_LATER = re.compile(r"""\bimport\("(\.[^"]+)"\)""")
+_DYNAMIC_IMPORT = re.compile(r"""\bimport\("(\.[^"]+)"\)""")
 """Dynamic import: the relative path of the module."""
-_OTHER = re.compile(r"^(?:import|export)\b.*$", re.MULTILINE)
+_OTHER_STATEMENT = re.compile(r"^(?:import|export)\b.*$", re.MULTILINE)
 """Any other import or export, which cannot be bundled."""
-_MARGIN = re.compile(r"^[ \t]*(?://.*\n)?", re.MULTILINE)
+_INDENT_OR_COMMENT = re.compile(r"^[ \t]*(?://.*\n)?", re.MULTILINE)
 """Indentation of a line, or a whole line with a comment; left out of bundles."""
-_CHARACTERS = re.compile(r"\[[^\]\s`]*`[^\]\s`]*\]/")
+_CHARACTER_SET = re.compile(r"\[[^\]\s`]*`[^\]\s`]*\]/")
 """Character set at the end of a JavaScript regular expression. A backtick in it begins no template text."""
 _OWN_ADDRESS = "import.meta.url"
 """JavaScript expression for the URL of the module itself, which is another one in a bundle."""
@@ -53,11 +53,13 @@ def make_bundles(
     texts = {path: body.decode() for path, body in files.items() if path.endswith((".js", ".mjs"))}
     at_once = _sort_by_imports(texts, [first])
     later = list(
-        dict.fromkeys(each for path in at_once for each in _imported_paths(_LATER, path, texts[path]))
+        dict.fromkeys(
+            each for path in at_once for each in _imported_paths(_DYNAMIC_IMPORT, path, texts[path])
+        )
     )
     rest = [path for path in _sort_by_imports(texts, later) if path not in at_once]
     for path in rest:
-        if others := set(_imported_paths(_LATER, path, texts[path])).difference(later):
+        if others := set(_imported_paths(_DYNAMIC_IMPORT, path, texts[path])).difference(later):
             raise ValueError(f"{path}: the dynamic import of {', '.join(others)} would need a third bundle")
     names = {path: f"m{n}" for n, path in enumerate([*at_once, *rest])}
     whole, beside = (
@@ -66,7 +68,7 @@ def make_bundles(
     )
     if not rest:
         return {bundle: whole.encode()}
-    needed = {each for path in rest for each in _imported_paths(_IMPORT, path, texts[path], 2)}
+    needed = {each for path in rest for each in _imported_paths(_STATIC_IMPORT, path, texts[path], 2)}
     shared = f"{{ {', '.join(sorted(names[path] for path in needed.intersection(at_once)))} }}"
     opened = "".join(
         f"export const {{ {', '.join(_exported_names(texts[path]))} }} = {names[path]};\n"
@@ -87,7 +89,7 @@ def _sort_by_imports(texts: Mapping[str, str], paths: Iterable[str]) -> list[str
         if path in above:
             raise ValueError(f"{path} imports itself, through {', '.join(above)}")
         if path not in done:
-            for each in _imported_paths(_IMPORT, path, texts[path], 2):
+            for each in _imported_paths(_STATIC_IMPORT, path, texts[path], 2):
                 visit(each, (*above, path))
             done.append(path)
 
@@ -103,24 +105,24 @@ def _wrap_module(path: str, text: str, names: Mapping[str, str], bundle: str, fu
     """
     exports = _exported_names(text)
     if open_text := next(
-        (each for each in text.splitlines() if _CHARACTERS.sub("", each).count("`") % 2), None
+        (each for each in text.splitlines() if _CHARACTER_SET.sub("", each).count("`") % 2), None
     ):
         raise ValueError(
             f"{path}: a template text must not span several lines in a bundle: {open_text.strip()!r:.80}"
         )
-    text = _IMPORT.sub(
+    text = _STATIC_IMPORT.sub(
         lambda found: (
             f"const {{ {found[1].replace(' as ', ': ')} }} = {names[_resolve_path(path, found[2])]};"
         ),
         text,
     )
-    text = _LISTED.sub("", _DECLARED.sub(r"\1 \2", text))
-    if other := _OTHER.search(text):
+    text = _EXPORT_LIST.sub("", _EXPORT_DECLARATION.sub(r"\1 \2", text))
+    if other := _OTHER_STATEMENT.search(text):
         raise ValueError(
             f"{path}: {other[0]!r:.80} cannot be bundled: use named imports and exports, one per line"
         )
-    text = _MARGIN.sub("", text)
-    text = _LATER.sub(f'import("{_relative_path(bundle, further_bundle)}")', text)
+    text = _INDENT_OR_COMMENT.sub("", text)
+    text = _DYNAMIC_IMPORT.sub(f'import("{_relative_path(bundle, further_bundle)}")', text)
     text = text.replace(_OWN_ADDRESS, f'new URL("{_relative_path(bundle, path)}", {_OWN_ADDRESS}).href')
     pairs = ", ".join(f"{outer}: {inner}" for outer, inner in exports.items())
     return f"// {path}\nconst {names[path]} = (() => {{\n{text}\nreturn {{ {pairs} }};\n}})();\n"
@@ -128,8 +130,8 @@ def _wrap_module(path: str, text: str, names: Mapping[str, str], bundle: str, fu
 
 def _exported_names(text: str) -> dict[str, str]:
     """Return the local name of each export of a module, by exported name."""
-    exports = {found[2]: found[2] for found in _DECLARED.finditer(text)}
-    listed = _LISTED.search(text)
+    exports = {found[2]: found[2] for found in _EXPORT_DECLARATION.finditer(text)}
+    listed = _EXPORT_LIST.search(text)
     for each in listed[1].split(",") if listed else ():
         inner, _, outer = each.strip().partition(" as ")
         exports[outer or inner] = inner

@@ -32,11 +32,11 @@ from arena.server.store.personal_data import make_hidden_name
 from arena.server.store.renaming import NameChange
 from arena.server.store.tokens import is_valid_name
 from arena.server.web.credentials import is_valid_secret, parse_basic
-from arena.server.web.page_messages import AskLive, LiveRequest, PreparedResponse
+from arena.server.web.page_messages import LiveRequest, PreparedResponse, RequestLiveData
 from arena.server.web.renames import NameChanges, Rename
 from arena.server.web.routes import BadRequest
 
-FORMS: dict[str, tuple[set[str], ...]] = {
+ACTION_PARAMETERS: dict[str, tuple[set[str], ...]] = {
     "kick": ({"name"},),
     "ban": ({"name"}, {"owner"}),
     "lift": ({"name"}, {"owner"}, set()),
@@ -93,9 +93,9 @@ class HostState(Struct, frozen=True):
 class HostPage:
     """Handler of requests to `/api/host`."""
 
-    def __init__(self, engine: Engine, ask_live: AskLive) -> None:
+    def __init__(self, engine: Engine, request_live_data: RequestLiveData) -> None:
         self._engine = engine
-        self._ask_live = ask_live
+        self._request_live_data = request_live_data
 
     async def handle_request(
         self, form: Mapping[str, str], authorization: str
@@ -157,7 +157,7 @@ class HostPage:
 
     async def _load_state(self, current: list[Directive], started_renames: list[NameChange]) -> HostState:
         """Return the state of the server, as it is once these directives are in force and these renames have begun."""
-        live = await self._ask_live(LiveRequest(clients=True))
+        live = await self._request_live_data(LiveRequest(clients=True))
         here = live.connected
         spectators = sum(each.role == "spectator" for each in here)
         new = [Rename(each.name, each.other, None) for each in started_renames]
@@ -195,9 +195,9 @@ class HostPage:
 
 def _check_form(form: Mapping[str, str]) -> None:
     """Raise BadRequest if the action is unknown, or does not accept these parameters."""
-    forms = FORMS.get(form["do"])
+    forms = ACTION_PARAMETERS.get(form["do"])
     if forms is None:
-        raise BadRequest(f"do must be one of {', '.join(FORMS)}, not {form['do']!r:.40}")
+        raise BadRequest(f"do must be one of {', '.join(ACTION_PARAMETERS)}, not {form['do']!r:.40}")
     given = {name for name in ("name", "owner", "to") if form.get(name)}
     if given not in forms:
         wanted = " or ".join(" and ".join(sorted(each)) or "neither a name nor an owner" for each in forms)

@@ -21,17 +21,17 @@ from arena.maps.picture import built_in_map, picture_of
 from arena.protocol.record import from_line
 from arena.protocol.values import Data, Players
 from arena.server.web import titles
-from arena.server.web.page_messages import AskLive, LiveRequest
+from arena.server.web.page_messages import LiveRequest, RequestLiveData
 
 HEADLINE = "Programs fight for maps. Watch them, or play one."
-PLAIN = f'<div class="pitch"><h1>{HEADLINE}</h1></div>'.encode()
+HEADLINE_ELEMENT = f'<div class="pitch"><h1>{HEADLINE}</h1></div>'.encode()
 """HTML elements without a match, for the start page if its match cannot be drawn, and for all other pages."""
-PITCH = (
+HEADLINE_WITH_BUTTONS = (
     f'<div class="pitch"><h1>{HEADLINE}</h1><a class="button big" href="/play">Play</a>'
     '<a class="button plain big" href="/tv">Arena TV</a></div>'
 )
 """HTML elements above the picture of a match: the headline and two buttons."""
-DEMO = Path(__file__).parents[2] / "page" / "demo.jsonl"
+DEMO_FILE = Path(__file__).parents[2] / "page" / "demo.jsonl"
 """File with the record of the built-in match, which is shown until the server has had a match in progress."""
 NAMES = {"maxie": "Maxie", "minnie": "Minnie"}
 
@@ -53,14 +53,14 @@ class HeroMatch:
 class InitialPage:
     """Source of the initial start page of one server."""
 
-    def __init__(self, ask_live: AskLive) -> None:
-        self._ask_live = ask_live
+    def __init__(self, request_live_data: RequestLiveData) -> None:
+        self._request_live_data = request_live_data
         self._view = load_demo()
         """Match shown last; at first the built-in match."""
 
     async def render(self) -> bytes:
         """Return the HTML elements of the start page, with a match in progress, or else the match shown last."""
-        view = (await self._ask_live(LiveRequest())).view
+        view = (await self._request_live_data(LiveRequest())).view
         if view is None:
             self._view = replace(self._view, live=False)
         else:
@@ -71,7 +71,7 @@ class InitialPage:
 
 def load_demo() -> HeroMatch:
     """Return the built-in match after two thirds of its moves, where one player leads but the match is undecided."""
-    record = from_line(DEMO.read_text(encoding="utf-8"))
+    record = from_line(DEMO_FILE.read_text(encoding="utf-8"))
     moves = [each.move for each in record.moves]
     return HeroMatch("", record.game, record.setup, record.players, moves[: 2 * len(moves) // 3], live=False)
 
@@ -84,18 +84,18 @@ def render_hero(hero_match: HeroMatch) -> bytes:
     try:
         game = make_game(hero_match.game, hero_match.setup)
         if not isinstance(game, Riskless):
-            return PLAIN
+            return HEADLINE_ELEMENT
         position = game.start()
         for move in hero_match.moves:
             position = game.play(position, game.move_from_data(move))
     except GameError:
-        return PLAIN
+        return HEADLINE_ELEMENT
     armies: Sequence[int] = position.armies
     sums = {"maxie": sum(n for n in armies if n > 0), "minnie": -sum(n for n in armies if n < 0)}
     players = {"maxie": hero_match.players.maxie, "minnie": hero_match.players.minnie}
     name = str(hero_match.setup.get("map", ""))
     share = winning_chance(sums["maxie"] - sums["minnie"], name, game.map.armies_to_win)
-    title = titles.make_map_title(name) if name else titles.GAMES["riskless"]
+    title = titles.make_map_title(name) if name else titles.GAME_TITLES["riskless"]
     live = ' data-live=""' if hero_match.live else ""
     file = built_in_map(game.map)
     # Preload the map, which the scripts request first to draw the same match.
@@ -110,7 +110,7 @@ def render_hero(hero_match: HeroMatch) -> bytes:
         f"{NAMES[seat]} has {sums[seat]} armies" for seat in NAMES
     )
     return (
-        f'<div>{early}{PITCH}<div class="hero"><section class="stage first">'
+        f'<div>{early}{HEADLINE_WITH_BUTTONS}<div class="hero"><section class="stage first">'
         f'<div class="stage-head"><h2 class="stage-title"><span class="kind"{live}>'
         f"{'Live' if hero_match.live else 'Replay'} · {escape(title)}</span></h2>{link}</div>"
         f'<div class="tug">{"".join(_render_side(seat, players[seat], share) for seat in NAMES)}'

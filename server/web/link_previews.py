@@ -31,8 +31,8 @@ from arena.server.store.database import Engine
 from arena.server.store.finished_matches import find_record, load_open_players, load_summary
 from arena.server.store.queries import load_bot_standings, load_event_table
 from arena.server.web import titles
-from arena.server.web.initial_page import DEMO
-from arena.server.web.page_messages import AskLive, LiveRequest
+from arena.server.web.initial_page import DEMO_FILE
+from arena.server.web.page_messages import LiveRequest, RequestLiveData
 
 WIDTH, HEIGHT = 1200, 630
 """Size of a picture, in pixels."""
@@ -72,9 +72,9 @@ _VIEWS = {
 class LinkPreviews:
     """Source of the previews of page addresses, and of the pictures in them."""
 
-    def __init__(self, engine: Engine, ask_live: AskLive) -> None:
+    def __init__(self, engine: Engine, request_live_data: RequestLiveData) -> None:
         self._engine = engine
-        self._ask_live = ask_live
+        self._request_live_data = request_live_data
 
     async def find_preview(self, path: str, query: str = "") -> LinkPreview:
         """Return the preview of a page address; a general one for an unknown address.
@@ -127,14 +127,14 @@ class LinkPreviews:
         """
         if await load_open_players(self._engine, match) is None:
             return None
-        return (await self._ask_live(LiveRequest(match))).view
+        return (await self._request_live_data(LiveRequest(match))).view
 
     async def _make_bot_preview(self, name: str) -> LinkPreview:
         standings = await load_bot_standings(self._engine, name)
         if not standings:
             return LinkPreview(titles.make_bot_title(name), "A bot of this arena.")
         ratings_text = ", ".join(
-            f"{titles.GAMES.get(each.game, each.game)} {each.glicko}" for each in standings
+            f"{titles.GAME_TITLES.get(each.game, each.game)} {each.glicko}" for each in standings
         )
         matches = sum(each.matches for each in standings)
         return LinkPreview(
@@ -156,7 +156,7 @@ class LinkPreviews:
 
         if path == "/picture/arena.png":
             return await _answer_with_picture(
-                partial(drawing.draw_arena, DEMO.read_text(encoding="utf-8")), is_permanent=True
+                partial(drawing.draw_arena, DEMO_FILE.read_text(encoding="utf-8")), is_permanent=True
             )
         if parts := _FILM.fullmatch(path):
             line, is_finished = await find_record(self._engine, parts[1])
@@ -196,7 +196,7 @@ class LinkPreviews:
             return None
         best = max(1.0, *(each.rating for each in standings))
         rows = [
-            (titles.GAMES.get(each.game, each.game), str(each.glicko), each.rating / best)
+            (titles.GAME_TITLES.get(each.game, each.game), str(each.glicko), each.rating / best)
             for each in standings
         ]
         return f"{sum(each.matches for each in standings)} rated matches", rows

@@ -22,10 +22,10 @@ from arena.server.store.directives import EndedDirective, NewDirective
 from arena.server.store.events import NewRequest
 from arena.server.store.invitations import NameRegistration
 from arena.server.store.tokens import TokenChange
-from arena.server.web.live import EventProgress
+from arena.server.web.live_data import EventProgress
 from arena.server.web.renames import NameChanges, Rename
 from arena.server.web.routes import RouteMatch
-from arena.server.web.static import Templates
+from arena.server.web.static_files import Templates
 
 
 class PageSetup(Struct, frozen=True, tag="setup"):
@@ -123,7 +123,7 @@ class PreparedResponse(NamedTuple):
     change: Change | None = None
 
 
-AskLive = Callable[[LiveRequest], Awaitable[LiveResponse]]
+RequestLiveData = Callable[[LiveRequest], Awaitable[LiveResponse]]
 """Function that requests live data from the process that serves matches, and returns the answer."""
 
 

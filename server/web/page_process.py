@@ -24,7 +24,7 @@ import msgspec
 from arena.clock import TimeSource
 from arena.protocol.messages import Listing
 from arena.server.web import page_messages
-from arena.server.web.live import FindProgress, LiveData
+from arena.server.web.live_data import FindProgress, LiveData
 from arena.server.web.page_messages import (
     FromPageProcess,
     LiveRequest,
@@ -45,11 +45,11 @@ MAX_PARALLEL_ANSWERS = 6
 """Maximum number of answers made in parallel, in addition to one answer on a slow route."""
 START_SECONDS = 120.0
 """Seconds within which the page process must start, or else it is killed."""
-WAIT_SECONDS = 45.0
+MAX_START_WAIT_SECONDS = 45.0
 """Seconds for which a request may wait for the process to start, in addition to its own time limit."""
 OVERDUE_SECONDS = 5.0
 """Seconds after the time limit of an unanswered request at which the page process counts as hung and is killed."""
-PAUSE_SECONDS = 5.0
+RESTART_PAUSE_SECONDS = 5.0
 """Minimum pause in seconds before the next start, if the page process ended without having answered any request."""
 
 _decode = msgspec.msgpack.Decoder(FromPageProcess).decode
@@ -117,7 +117,7 @@ class PageProcess:
     async def _ensure_started(self) -> _PageChild:
         """Return the process once it has started. If the caller is cancelled, the start continues.
 
-        Raises ServerBusy if the process does not start within WAIT_SECONDS, or cannot be started now.
+        Raises ServerBusy if the process does not start within MAX_START_WAIT_SECONDS, or cannot be started now.
         """
         if self._starting is None:
             if self._child is not None:
@@ -126,7 +126,7 @@ class PageProcess:
                 raise ServerBusy("the page process is unavailable: try again")
             self._starting = asyncio.create_task(self._start())
         try:
-            with anyio.fail_after(WAIT_SECONDS):
+            with anyio.fail_after(MAX_START_WAIT_SECONDS):
                 return await asyncio.shield(self._starting)
         except TimeoutError:
             raise ServerBusy("the page process is starting: try again") from None
@@ -162,7 +162,7 @@ class PageProcess:
                 if isinstance(message, PageResponse):
                     child.deliver_answer(message)
                 elif isinstance(message, LiveRequest):
-                    child.start_task(self._answer_live(child, message))
+                    child.start_task(self._answer_live_request(child, message))
                 else:
                     child.ready.set()
         except (asyncio.IncompleteReadError, ConnectionError):
@@ -170,14 +170,14 @@ class PageProcess:
         finally:
             self._child = None
             if not child.has_answered:
-                self._ready_at = self._clock.now() + PAUSE_SECONDS
+                self._ready_at = self._clock.now() + RESTART_PAUSE_SECONDS
             child.kill_and_fail_requests()
             if not self._closed:
                 with anyio.CancelScope(shield=True):
                     code = await anyio.to_thread.run_sync(child.process.wait)
                 log.warning("the page process ended (exit code %d): the next request starts another", code)
 
-    async def _answer_live(self, child: _PageChild, request: LiveRequest) -> None:
+    async def _answer_live_request(self, child: _PageChild, request: LiveRequest) -> None:
         """Answer the child's request for live data."""
         if request.clients:
             listing = await self._live.current_listing()

@@ -27,24 +27,24 @@ from arena.server.edge import responses
 from arena.server.edge.handshake import refuse_other_origin
 from arena.server.edge.request import Request
 from arena.server.edge.responses import Answer, Response
-from arena.server.edge.work import WorkBudget
+from arena.server.edge.work_budget import WorkBudget
 from arena.server.failed_logins import FailedLogins
 from arena.server.metrics import Metrics
 from arena.server.store.database import Engine, describe_database_error
 from arena.server.store.events import MakeChange, NewRequest, RequestAnswer
 from arena.server.web import link_previews
-from arena.server.web.live import FindProgress, LiveData, report_no_event
+from arena.server.web.live_data import FindProgress, LiveData, report_no_event
 from arena.server.web.page_messages import PageRequest, PageResponse, PageSetup
 from arena.server.web.page_process import PageProcess
-from arena.server.web.renames import NameChanges, RenameJobs
+from arena.server.web.renames import NameChanges, RenameQueue
 from arena.server.web.request_queue import RequestQueue, ServerBusy
 from arena.server.web.routes import ROUTES, BadRequest, Route, RouteMatch, accepts_gzip, parse_target
-from arena.server.web.static import load_page_files
+from arena.server.web.static_files import load_page_files
 
 log = logging.getLogger("arena.pages")
 
-PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
-METRICS_SECONDS = 0.5
+METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+METRICS_CACHE_SECONDS = 0.5
 """Time for which the rendered metrics are cached, in seconds."""
 CACHE_ENTRIES, CACHE_BYTES = 1024, 16 * 1024 * 1024
 """Maximum number of cached answers, and of bytes in all their bodies together."""
@@ -52,9 +52,9 @@ MAX_CHANGES_PER_ADDRESS = 64
 """Maximum number of waiting changes per address. It is high, because the students of a course may share an address."""
 CACHED_ANSWER_COST = 200
 """Maximum cost in µs of a cached answer, taken from the work budget of the address that requests it."""
-HOST = re.compile(r"[A-Za-z0-9.:\[\]_-]{1,255}")
+HOST_PATTERN = re.compile(r"[A-Za-z0-9.:\[\]_-]{1,255}")
 """Pattern of a Host header that is safe to insert into a page."""
-ABANDONED = responses.text_response("nobody waits for this answer", HTTPStatus.REQUEST_TIMEOUT)
+ABANDONED_RESPONSE = responses.text_response("nobody waits for this answer", HTTPStatus.REQUEST_TIMEOUT)
 """Answer for a client that has left before its turn. It is never sent."""
 
 Key = tuple[object, ...]
@@ -112,7 +112,7 @@ class Pages:
         # A change locks the store exclusively, so one is made at a time.
         self._changes = RequestQueue(1, clock, MAX_CHANGES_PER_ADDRESS)
         self._metrics = metrics
-        self._metrics_text = Response(HTTPStatus.OK, PROMETHEUS, b"")
+        self._metrics_text = Response(HTTPStatus.OK, METRICS_TYPE, b"")
         self._metrics_until = float("-inf")
         """Monotonic time in seconds until which the rendered metrics are used."""
         self._work_budget = work_budget
@@ -120,7 +120,7 @@ class Pages:
         self._origins = frozenset(origins)
         self._clock = clock
         self._files = load_page_files()
-        self.renames = RenameJobs(self._store)
+        self.renames = RenameQueue(self._store)
         """Renames that hosts have requested, which `run` makes."""
         self.process = PageProcess(self._make_setup, live, progress, self.renames.list_renames, clock)
         self._cache = AnswerCache()
@@ -324,9 +324,9 @@ class Pages:
         return answer
 
     def _to_response(self, reply: PageResponse | None, route_match: RouteMatch) -> Response:
-        """Return the page process's reply as an HTTP response; ABANDONED if there is no reply. Log its `fault`."""
+        """Return the page process's reply as an HTTP response; ABANDONED_RESPONSE if there is no reply. Log its `fault`."""
         if reply is None:
-            return ABANDONED
+            return ABANDONED_RESPONSE
         if reply.fault:
             log.error("%s: %s", route_match.path, reply.fault)
         return Response(HTTPStatus(reply.status), reply.content_type, reply.body, reply.headers)
@@ -339,7 +339,7 @@ class Pages:
     def _find_origin(self, request: Request) -> str:
         """Return the scheme and host of a request; empty if unknown."""
         host = ", ".join(request.headers.get_all("Host"))
-        if not HOST.fullmatch(host):
+        if not HOST_PATTERN.fullmatch(host):
             return ""
         proxied = request.headers.get_all("X-Forwarded-Proto") == ["https"]
         return f"{'https' if self._info.secure or proxied else 'http'}://{host}"
@@ -372,11 +372,11 @@ class Pages:
         return responses.text_response("ok")
 
     def _metrics_answer(self) -> Response:
-        """Return the metrics. Rendering them takes up to 2 ms, so they are cached for `METRICS_SECONDS`."""
+        """Return the metrics. Rendering them takes up to 2 ms, so they are cached for `METRICS_CACHE_SECONDS`."""
         now = self._clock.now()
         if now >= self._metrics_until:
-            self._metrics_until = now + METRICS_SECONDS
-            self._metrics_text = Response(HTTPStatus.OK, PROMETHEUS, self._metrics.render())
+            self._metrics_until = now + METRICS_CACHE_SECONDS
+            self._metrics_text = Response(HTTPStatus.OK, METRICS_TYPE, self._metrics.render())
         return self._metrics_text
 
 

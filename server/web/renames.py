@@ -64,7 +64,7 @@ class _Job(Struct, frozen=True):
 _decode_job = msgspec.json.Decoder(_Job).decode
 
 
-class RenameJobs:
+class RenameQueue:
     """Queue of the renames that hosts have requested from this server process, and list of their results."""
 
     def __init__(self, store: str) -> None:

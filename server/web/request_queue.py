@@ -16,7 +16,7 @@ import anyio
 from arena.clock import TimeSource
 from arena.server.failed_logins import address_key
 
-SHARE = 0.2
+MAX_CORE_SHARE = 0.2
 """Share of one CPU core, from 0 to 1, that all answers together may use if each takes its full cost."""
 MAX_WAITING, MAX_WAITING_PER_ADDRESS = 256, 16
 """Maximum number of waiting requests, in total and, by default, per address."""
@@ -62,7 +62,7 @@ class RequestQueue:
         try:
             yield
         finally:
-            self._clock.call_later(cost / 1e6 * self._parallel / SHARE, self._pass_turn)
+            self._clock.call_later(cost / 1e6 * self._parallel / MAX_CORE_SHARE, self._pass_turn)
 
     async def _wait(self, key: str) -> None:
         if self._free_slots > 0:

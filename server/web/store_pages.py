@@ -45,10 +45,10 @@ from arena.server.store.queries import (
     load_rating_tables,
 )
 from arena.server.web.analysis import NO_POSITION, parse_position_query, review_match
-from arena.server.web.live import DueMatch, EventProgress
-from arena.server.web.page_messages import AskLive, LiveRequest
+from arena.server.web.live_data import DueMatch, EventProgress
+from arena.server.web.page_messages import LiveRequest, RequestLiveData
 from arena.server.web.routes import BadRequest, RouteMatch
-from arena.server.web.static import CACHE_FOREVER
+from arena.server.web.static_files import CACHE_FOREVER
 from arena.solved.move_quality import MoveQuality, move_qualities
 
 RESULTS_WITHOUT_BOT = ("maxie", "minnie", DRAWN)
@@ -92,9 +92,9 @@ class EventPage(Struct, frozen=True):
 class StorePages:
     """Handler of requests for data from the store."""
 
-    def __init__(self, engine: Engine, ask_live: AskLive) -> None:
+    def __init__(self, engine: Engine, request_live_data: RequestLiveData) -> None:
         self._engine = engine
-        self._ask_live = ask_live
+        self._request_live_data = request_live_data
 
     async def handle_request(self, route_match: RouteMatch, *, gzip: bool) -> Response:
         """Return the answer to a request.
@@ -241,13 +241,13 @@ class StorePages:
         return Response(HTTPStatus.OK, "text/csv; charset=utf-8", to_csv(table.rows).encode(), headers)
 
     async def _load_event_table(self, event: str) -> EventTable | None:
-        progress = (await self._ask_live(LiveRequest(event=event))).progress
+        progress = (await self._request_live_data(LiveRequest(event=event))).progress
         bots = None if progress is None else list(progress.bots)
         return await load_event_table(self._engine, event, bots)
 
     async def _load_event(self, event: str) -> Response:
         """Return the plan and the progress of an event, with its next matches and its sequential test, if any."""
-        live = await self._ask_live(LiveRequest(event=event))
+        live = await self._request_live_data(LiveRequest(event=event))
         matches, ladder = (
             await count_finished_matches(self._engine, event),
             await find_plan(self._engine, event),

@@ -11,7 +11,7 @@ from arena.protocol.record import Result
 from arena.protocol.values import Players
 from arena.server.core.settings import HOUSE_PREFIX
 
-GAMES = {name: game.title for name, game in catalogue.GAMES.items()}
+GAME_TITLES = {name: game.title for name, game in catalogue.GAMES.items()}
 """Titles of the built-in games, by name. The title of any other game is its name."""
 
 _REASONS = {
@@ -57,7 +57,9 @@ def make_match_title(game: str, map: str, time_control: str) -> str:
 
     map, time_control: empty to leave them out
     """
-    title = make_map_title(map) if map and game == "riskless" else f"{GAMES.get(game, game)} {map}".strip()
+    title = (
+        make_map_title(map) if map and game == "riskless" else f"{GAME_TITLES.get(game, game)} {map}".strip()
+    )
     return ", ".join(each for each in (title, time_control) if each)
 
 

@@ -3,7 +3,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from arena.games.core import Player
-from arena.match.clock import MS, MatchClock
+from arena.match.clock import NS_PER_MS, MatchClock
 from arena.protocol.timecontrol import TimeControl
 
 times = st.integers(0, 10_000)
@@ -17,10 +17,10 @@ def test_a_move_within_clock_and_margin_is_charged_and_credited(
     clock = MatchClock.start(TimeControl(base, increment), margin)
     if spent > base + margin:
         with pytest.raises(ValueError, match="time spent must be"):
-            clock.spend(player, spent * MS)
+            clock.spend(player, spent * NS_PER_MS)
         return
-    after = clock.spend(player, spent * MS)
-    assert after.time_left_ns(player) == (max(0, base - spent) + increment) * MS
+    after = clock.spend(player, spent * NS_PER_MS)
+    assert after.time_left_ns(player) == (max(0, base - spent) + increment) * NS_PER_MS
     assert after.time_left_ns(player.opponent) == clock.time_left_ns(player.opponent)
 
 
@@ -28,17 +28,17 @@ def test_a_move_within_clock_and_margin_is_charged_and_credited(
 def test_no_clock_is_ever_negative(moves: list[tuple[Player, int]]) -> None:
     clock = MatchClock.start(TimeControl(200, 10), 100)
     for player, spent in moves:
-        if spent * MS <= clock.max_move_ns(player):
-            clock = clock.spend(player, spent * MS)
-        seen = clock.to_clocks(player, spent * MS)
-        assert min(clock.maxie, clock.minnie, seen.maxie_ms, seen.minnie_ms) >= 0
+        if spent * NS_PER_MS <= clock.max_move_ns(player):
+            clock = clock.spend(player, spent * NS_PER_MS)
+        seen = clock.to_clocks(player, spent * NS_PER_MS)
+        assert min(clock.maxie_ns, clock.minnie_ns, seen.maxie_ms, seen.minnie_ms) >= 0
 
 
 @given(st.integers(1, 1000), times, players, st.integers(0, 500))
 def test_a_time_for_each_move_never_changes(base: int, margin: int, player: Player, spent: int) -> None:
     clock = MatchClock.start(TimeControl(base, 0, per_move=True), margin)
     if spent <= base + margin:
-        assert clock.spend(player, spent * MS) == clock
+        assert clock.spend(player, spent * NS_PER_MS) == clock
 
 
 CONTROLS = st.builds(TimeControl, st.integers(1, 1000), st.integers(0, 100)) | st.builds(
@@ -57,7 +57,7 @@ def test_with_time_odds_each_clock_goes_as_if_both_players_had_its_control(
     }
     for ply, ms in enumerate(spent):
         player = list(Player)[ply % 2]
-        took = min(ms * MS, both.max_move_ns(player))
+        took = min(ms * NS_PER_MS, both.max_move_ns(player))
         both, alone[player] = both.spend(player, took), alone[player].spend(player, took)
         assert {each: both.time_left_ns(each) for each in Player} == {
             each: alone[each].time_left_ns(each) for each in Player
@@ -65,21 +65,21 @@ def test_with_time_odds_each_clock_goes_as_if_both_players_had_its_control(
 
 
 def test_the_margin_is_not_time_to_think_with() -> None:
-    clock = MatchClock.start(TimeControl(1000, 0), 100).spend(Player.MAXIE, 1050 * MS)
+    clock = MatchClock.start(TimeControl(1000, 0), 100).spend(Player.MAXIE, 1050 * NS_PER_MS)
     assert clock.time_left_ns(Player.MAXIE) == 0
-    assert clock.max_move_ns(Player.MAXIE) == 100 * MS
+    assert clock.max_move_ns(Player.MAXIE) == 100 * NS_PER_MS
 
 
-@given(players, st.integers(0, 1200 * MS))
+@given(players, st.integers(0, 1200 * NS_PER_MS))
 @example(Player.MAXIE, 1)
 @example(Player.MINNIE, 1)
-@example(Player.MAXIE, 1000 * MS)
-@example(Player.MINNIE, 1000 * MS)
+@example(Player.MAXIE, 1000 * NS_PER_MS)
+@example(Player.MINNIE, 1000 * NS_PER_MS)
 def test_shown_clocks_run_only_for_the_mover_round_down_and_stop_at_0(mover: Player, running: int) -> None:
     clock = MatchClock.start(TimeControl(1000, 0), 100)
     seen = clock.to_clocks(mover, running)
     shown_ms = {Player.MAXIE: seen.maxie_ms, Player.MINNIE: seen.minnie_ms}
-    assert shown_ms == {mover: max(0, 1000 * MS - running) // MS, mover.opponent: 1000}
+    assert shown_ms == {mover: max(0, 1000 * NS_PER_MS - running) // NS_PER_MS, mover.opponent: 1000}
 
 
 @given(
@@ -103,12 +103,12 @@ def test_in_a_bounded_match_no_player_spends_more_than_the_bound_and_a_margin_pe
     spent = dict.fromkeys(Player, 0)
     for number, (player, takes) in enumerate(moves, 1):
         assert bounded.time_left_ns(player) == min(
-            free.time_left_ns(player), max(0, total - spent[player]) * MS
+            free.time_left_ns(player), max(0, total - spent[player]) * NS_PER_MS
         )
-        if takes * MS > bounded.max_move_ns(player):
+        if takes * NS_PER_MS > bounded.max_move_ns(player):
             with pytest.raises(ValueError, match="time spent must be"):
-                bounded.spend(player, takes * MS)
+                bounded.spend(player, takes * NS_PER_MS)
             return
         spent[player] += takes
-        bounded, free = bounded.spend(player, takes * MS), free.spend(player, takes * MS)
+        bounded, free = bounded.spend(player, takes * NS_PER_MS), free.spend(player, takes * NS_PER_MS)
         assert spent[player] <= total + number * margin

@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.match.clock import MS
+from arena.match.clock import NS_PER_MS
 from arena.match.lag import MAX_LAG_NS, MAX_PINGS, REFILL_NS, LagBudget, Pings
 
-times = st.integers(0, 10_000 * MS)
+times = st.integers(0, 10_000 * NS_PER_MS)
 moves = st.lists(st.tuples(times, times), max_size=50)
 
 
@@ -38,7 +38,7 @@ def test_all_credits_of_a_match_stay_within_the_cap_and_its_refills(each: list[t
 def test_a_connection_no_farther_than_the_refill_is_always_credited_all(lag: int, plies: int) -> None:
     budget = LagBudget()
     for _ in range(plies):
-        credited, budget = budget.credit(lag, 1000 * MS)
+        credited, budget = budget.credit(lag, 1000 * NS_PER_MS)
         assert credited == lag
 
 

@@ -6,12 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.games.core import Player
-from arena.match.clock import MS
+from arena.match.clock import NS_PER_MS
 from arena.match.readiness import Readiness
 from tests.server.matches import terms
 
 MAXIE, MINNIE = Player
-READY, GRACE = 1000 * MS, 5000 * MS
+READY, GRACE = 1000 * NS_PER_MS, 5000 * NS_PER_MS
 
 
 def make_readiness(*, ready: int = 1000, grace: int = 5000) -> Readiness:
@@ -76,7 +76,7 @@ def test_nobody_has_less_time_than_it_was_told_since_it_could_be_asked_last(
     made = make_readiness(ready=ready, grace=grace)
     now, since, away = 7, dict.fromkeys(Player, 7), set[Player]()
     for what, player, later in happens:
-        now += later * MS
+        now += later * NS_PER_MS
         if what == "away":
             made.await_reconnections(now)
             away, since = set(Player), dict.fromkeys(Player, now)
@@ -88,4 +88,4 @@ def test_nobody_has_less_time_than_it_was_told_since_it_could_be_asked_last(
     assert made.deadline is not None
     for player in Player:
         assert (player in made.expected_players) is (player in away)
-        assert made.deadline >= since[player] + (max(ready, grace) if player in away else ready) * MS
+        assert made.deadline >= since[player] + (max(ready, grace) if player in away else ready) * NS_PER_MS

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from arena.games.core import GameError, Player
-from arena.match.clock import MS
+from arena.match.clock import NS_PER_MS
 from arena.match.referee import MAX_FAULTS, Referee
 from arena.match.referee_events import (
     DeadlinePassed,
@@ -58,7 +58,7 @@ def test_with_time_odds_each_is_told_and_given_its_own_time() -> None:
     [turn] = messages_to(referee.handle(Moved(MAXIE, 0, 4), 0), MINNIE, Turn)
     assert (turn.clocks, turn.increment_ms) == (Clocks(1100, 3000), 500)
     referee.handle(TurnStarted(1), 0)
-    [turn] = messages_to(referee.handle(Moved(MINNIE, 1, 0), 1000 * MS), MAXIE, Turn)
+    [turn] = messages_to(referee.handle(Moved(MINNIE, 1, 0), 1000 * NS_PER_MS), MAXIE, Turn)
     assert turn.clocks == Clocks(1100, 2500)
 
 
@@ -75,7 +75,7 @@ def test_an_opening_is_played_before_the_players_begin(cells: tuple[int, ...]) -
     referee.handle(TurnStarted(len(cells)), 0)
     [rejected] = messages_to(referee.handle(Moved(mover.opponent, 0, 7), 1), mover.opponent, Error)
     assert rejected.code is Code.STALE_PLY
-    [accepted] = messages_to(referee.handle(Moved(mover, len(cells), 1), MS), mover, Accepted)
+    [accepted] = messages_to(referee.handle(Moved(mover, len(cells), 1), NS_PER_MS), mover, Accepted)
     assert (accepted.ply, accepted.spent_ms) == (len(cells), 1)
     assert not referee.moves[-1].opening
 
@@ -95,7 +95,7 @@ def test_a_player_not_ready_in_time_is_a_no_show(ready: tuple[Player, ...], winn
     referee.handle(MatchOpened(), 5)
     for player in ready:
         referee.handle(PlayerReady(player), 6)
-    assert referee.next_deadline == 5 + 1000 * MS
+    assert referee.next_deadline == 5 + 1000 * NS_PER_MS
     assert referee.handle(DeadlinePassed(), referee.next_deadline - 1) == []
     effects = referee.handle(DeadlinePassed(), referee.next_deadline)
     assert referee.result is not None
@@ -115,9 +115,9 @@ def test_a_match_is_played_to_its_line() -> None:
 
 def test_the_flag_falls_at_clock_and_margin_and_not_before() -> None:
     referee = started_referee(tc="1+0", margin=50)
-    assert referee.next_deadline == 1050 * MS
-    assert referee.handle(DeadlinePassed(), 1050 * MS - 1) == []
-    referee.handle(DeadlinePassed(), 1050 * MS)
+    assert referee.next_deadline == 1050 * NS_PER_MS
+    assert referee.handle(DeadlinePassed(), 1050 * NS_PER_MS - 1) == []
+    referee.handle(DeadlinePassed(), 1050 * NS_PER_MS)
     assert referee.result is not None
     assert (referee.result.winner, referee.result.reason) == (MINNIE, EndReason.TIMEOUT)
     assert "anna" in referee.result.detail
@@ -127,7 +127,7 @@ def test_the_flag_falls_at_clock_and_margin_and_not_before() -> None:
 @given(st.integers(0, 3000), st.sampled_from(["1+0", "1+0.1", "1/move"]))
 def test_a_move_is_in_time_exactly_within_clock_and_margin(spent: int, tc: str) -> None:
     referee = started_referee(tc=tc, margin=50)
-    effects = referee.handle(Moved(MAXIE, 0, 4), spent * MS)
+    effects = referee.handle(Moved(MAXIE, 0, 4), spent * NS_PER_MS)
     if spent <= 1050:
         (accepted,) = messages_to(effects, MAXIE, Accepted)
         assert accepted.spent_ms == spent
@@ -138,7 +138,7 @@ def test_a_move_is_in_time_exactly_within_clock_and_margin(spent: int, tc: str) 
         assert f"{spent - 1050:.1f} ms after the flag fell" in referee.result.detail
 
 
-@given(st.sampled_from(["1+0", "1+0.1", "1/move"]), st.integers(0, 100), st.integers(0, 300 * MS))
+@given(st.sampled_from(["1+0", "1+0.1", "1/move"]), st.integers(0, 100), st.integers(0, 300 * NS_PER_MS))
 def test_a_move_at_the_fall_of_the_flag_is_in_time_and_one_nanosecond_later_is_not(
     tc: str, margin: int, lag: int
 ) -> None:
@@ -155,20 +155,20 @@ def test_the_clock_runs_from_when_the_turn_left() -> None:
     for event, at in (
         (MatchOpened(), 0),
         (PlayerReady(MAXIE), 0),
-        (PlayerReady(MINNIE), 100 * MS),
-        (TurnStarted(0), 400 * MS),
+        (PlayerReady(MINNIE), 100 * NS_PER_MS),
+        (TurnStarted(0), 400 * NS_PER_MS),
     ):
         referee.handle(event, at)
-    assert referee.next_deadline == 1400 * MS
-    (accepted,) = messages_to(referee.handle(Moved(MAXIE, 0, 0), 500 * MS), MAXIE, Accepted)
+    assert referee.next_deadline == 1400 * NS_PER_MS
+    (accepted,) = messages_to(referee.handle(Moved(MAXIE, 0, 0), 500 * NS_PER_MS), MAXIE, Accepted)
     assert accepted.spent_ms == 100
 
 
 def test_the_same_move_again_is_acknowledged_again_and_changes_nothing() -> None:
     referee = started_referee()
-    first = messages_to(referee.handle(Moved(MAXIE, 0, 4), 7 * MS), MAXIE, Accepted)
+    first = messages_to(referee.handle(Moved(MAXIE, 0, 4), 7 * NS_PER_MS), MAXIE, Accepted)
     before = referee.revision
-    assert messages_to(referee.handle(Moved(MAXIE, 0, 4), 90 * MS), MAXIE, Accepted) == first
+    assert messages_to(referee.handle(Moved(MAXIE, 0, 4), 90 * NS_PER_MS), MAXIE, Accepted) == first
     assert referee.revision == before
 
 
@@ -241,34 +241,34 @@ def test_a_lost_connection_is_one_change_of_the_state_however_often_it_is_told()
     referee = started_referee()
     before = referee.revision
     for _ in range(3):
-        referee.handle(PlayerDisconnected(MINNIE), 10 * MS)
+        referee.handle(PlayerDisconnected(MINNIE), 10 * NS_PER_MS)
         assert referee.revision == before + 1
-    referee.handle(PlayerReconnected(MINNIE), 20 * MS)
+    referee.handle(PlayerReconnected(MINNIE), 20 * NS_PER_MS)
     assert referee.revision == before + 2
 
 
 def test_a_player_away_longer_than_the_grace_loses_by_disconnect() -> None:
     referee = started_referee(grace=500)
-    referee.handle(PlayerDisconnected(MINNIE), 10 * MS)
-    assert referee.next_deadline == 510 * MS
-    referee.handle(DeadlinePassed(), 510 * MS)
+    referee.handle(PlayerDisconnected(MINNIE), 10 * NS_PER_MS)
+    assert referee.next_deadline == 510 * NS_PER_MS
+    referee.handle(DeadlinePassed(), 510 * NS_PER_MS)
     assert referee.result is not None
     assert (referee.result.winner, referee.result.reason) == (MAXIE, EndReason.DISCONNECT)
 
 
 def test_the_clock_of_who_is_away_runs_on_and_its_fall_is_a_disconnect() -> None:
     referee = started_referee(tc="1+0", margin=0, grace=5000)
-    referee.handle(PlayerDisconnected(MAXIE), 10 * MS)
-    assert referee.next_deadline == 1000 * MS
-    referee.handle(DeadlinePassed(), 1000 * MS)
+    referee.handle(PlayerDisconnected(MAXIE), 10 * NS_PER_MS)
+    assert referee.next_deadline == 1000 * NS_PER_MS
+    referee.handle(DeadlinePassed(), 1000 * NS_PER_MS)
     assert referee.result is not None
     assert referee.result.reason is EndReason.DISCONNECT
 
 
 def test_a_flag_that_had_fallen_when_the_connection_was_lost_is_a_timeout() -> None:
     referee = started_referee(tc="1+0", margin=0, grace=5000)
-    referee.handle(PlayerDisconnected(MAXIE), 1000 * MS)
-    referee.handle(DeadlinePassed(), 1000 * MS)
+    referee.handle(PlayerDisconnected(MAXIE), 1000 * NS_PER_MS)
+    referee.handle(DeadlinePassed(), 1000 * NS_PER_MS)
     assert referee.result is not None
     assert (referee.result.winner, referee.result.reason) == (MINNIE, EndReason.TIMEOUT)
 
@@ -276,13 +276,13 @@ def test_a_flag_that_had_fallen_when_the_connection_was_lost_is_a_timeout() -> N
 def test_a_returning_player_gets_the_whole_state_and_plays_on() -> None:
     referee = started_referee()
     play(referee, 4, 0)
-    referee.handle(PlayerDisconnected(MAXIE), 10 * MS)
-    effects = referee.handle(PlayerReconnected(MAXIE), 200 * MS)
+    referee.handle(PlayerDisconnected(MAXIE), 10 * NS_PER_MS)
+    effects = referee.handle(PlayerReconnected(MAXIE), 200 * NS_PER_MS)
     assert messages_to(effects, MAXIE, Start)
     (turn,) = messages_to(effects, MAXIE, Turn)
     assert turn.moves == [4, 0]
     assert turn.clocks.maxie_ms == 1100 - 200
-    (accepted,) = messages_to(referee.handle(Moved(MAXIE, 2, 8), 300 * MS), MAXIE, Accepted)
+    (accepted,) = messages_to(referee.handle(Moved(MAXIE, 2, 8), 300 * NS_PER_MS), MAXIE, Accepted)
     assert accepted.spent_ms == 300
 
 
@@ -315,11 +315,11 @@ some_player = st.sampled_from(list(Player))
 any_event: st.SearchStrategy[Event] = st.one_of(
     st.builds(MatchOpened),
     st.builds(PlayerReady, some_player),
-    st.builds(TurnStarted, st.integers(0, 9), st.integers(0, 600 * MS)),
+    st.builds(TurnStarted, st.integers(0, 9), st.integers(0, 600 * NS_PER_MS)),
     st.builds(Moved, some_player, st.integers(0, 9), st.integers(-1, 9) | st.none()),
     st.builds(PlayerDisconnected, some_player),
     st.builds(PlayerReconnected, some_player),
-    st.builds(DeadlinePassed, st.integers(0, 200 * MS)),
+    st.builds(DeadlinePassed, st.integers(0, 200 * NS_PER_MS)),
 )
 rare_event: st.SearchStrategy[Event] = st.one_of(
     st.builds(SessionLost, some_player, st.booleans()),
@@ -340,7 +340,7 @@ def test_whatever_happens_a_match_has_a_deadline_until_it_ends_once_and_both_are
     referee.handle(MatchOpened(), 0)
     now, ends = 0, []
     for event, pause in script:
-        now += pause * MS
+        now += pause * NS_PER_MS
         effects = referee.handle(event, now)
         if isinstance(event, PlayerReady | Moved | PlayerReconnected):
             referee.handle(TurnStarted(referee.ply), now)
@@ -361,7 +361,7 @@ def test_a_journal_replayed_gives_the_same_effects(script: list[tuple[Event, int
     effects = [referee.handle(MatchOpened(), 0)]
     journal: list[tuple[Event, int]] = [(MatchOpened(), 0)]
     for event, pause in script:
-        now += pause * MS
+        now += pause * NS_PER_MS
         before = referee.revision
         effect = referee.handle(event, now)
         if referee.revision != before:

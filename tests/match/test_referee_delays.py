@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.match.clock import MS
+from arena.match.clock import NS_PER_MS
 from arena.match.lag import MAX_LAG_NS, REFILL_NS
 from arena.match.referee import MAX_STALL_NS, Referee
 from arena.match.referee_events import (
@@ -27,31 +27,36 @@ from tests.server.refereed import MAXIE, MINNIE, messages_to, play, started_refe
 
 def test_the_lag_of_the_turn_is_credited_and_told() -> None:
     referee = Referee(terms(tc="1+0", margin=0))
-    for event in (MatchOpened(), PlayerReady(MINNIE), PlayerReady(MAXIE), TurnStarted(0, lag=80 * MS)):
+    for event in (MatchOpened(), PlayerReady(MINNIE), PlayerReady(MAXIE), TurnStarted(0, lag=80 * NS_PER_MS)):
         referee.handle(event, 0)
-    assert referee.next_deadline == 1080 * MS, "the flag falls that much later"
-    (accepted,) = messages_to(referee.handle(Moved(MAXIE, 0, 4), 300 * MS), MAXIE, Accepted)
+    assert referee.next_deadline == 1080 * NS_PER_MS, "the flag falls that much later"
+    (accepted,) = messages_to(referee.handle(Moved(MAXIE, 0, 4), 300 * NS_PER_MS), MAXIE, Accepted)
     assert (accepted.spent_ms, accepted.credited_ms, accepted.clock_ms) == (220, 80, 780)
     assert referee.moves[0].credited_ms == 80
 
 
 def test_a_move_shorter_than_the_lag_is_credited_its_own_time() -> None:
     referee = Referee(terms(tc="1+0", margin=0))
-    for event in (MatchOpened(), PlayerReady(MINNIE), PlayerReady(MAXIE), TurnStarted(0, lag=80 * MS)):
+    for event in (MatchOpened(), PlayerReady(MINNIE), PlayerReady(MAXIE), TurnStarted(0, lag=80 * NS_PER_MS)):
         referee.handle(event, 0)
-    (accepted,) = messages_to(referee.handle(Moved(MAXIE, 0, 4), 30 * MS), MAXIE, Accepted)
+    (accepted,) = messages_to(referee.handle(Moved(MAXIE, 0, 4), 30 * NS_PER_MS), MAXIE, Accepted)
     assert (accepted.spent_ms, accepted.credited_ms, accepted.clock_ms) == (0, 30, 1000)
 
 
 @given(st.integers(0, 2000), st.integers(0, 3000))
 def test_with_credit_a_move_is_in_time_exactly_when_the_deadline_says(lag: int, spent: int) -> None:
     referee = Referee(terms(tc="1+0", margin=50))
-    for event in (MatchOpened(), PlayerReady(MINNIE), PlayerReady(MAXIE), TurnStarted(0, lag=lag * MS)):
+    for event in (
+        MatchOpened(),
+        PlayerReady(MINNIE),
+        PlayerReady(MAXIE),
+        TurnStarted(0, lag=lag * NS_PER_MS),
+    ):
         referee.handle(event, 0)
     deadline = referee.next_deadline
-    assert deadline == 1050 * MS + min(lag * MS, MAX_LAG_NS)
-    effects = referee.handle(Moved(MAXIE, 0, 4), spent * MS)
-    assert bool(messages_to(effects, MAXIE, Accepted)) is (spent * MS <= deadline)
+    assert deadline == 1050 * NS_PER_MS + min(lag * NS_PER_MS, MAX_LAG_NS)
+    effects = referee.handle(Moved(MAXIE, 0, 4), spent * NS_PER_MS)
+    assert bool(messages_to(effects, MAXIE, Accepted)) is (spent * NS_PER_MS <= deadline)
 
 
 def test_a_far_connection_empties_its_budget_and_then_gets_the_refill_of_each_move() -> None:
@@ -62,8 +67,8 @@ def test_a_far_connection_empties_its_budget_and_then_gets_the_refill_of_each_mo
     credits: list[float] = []
     while len(credits) < 8:
         mover = referee.mover
-        referee.handle(TurnStarted(referee.ply, lag=300 * MS if mover is MAXIE else 0), now)
-        now += 400 * MS
+        referee.handle(TurnStarted(referee.ply, lag=300 * NS_PER_MS if mover is MAXIE else 0), now)
+        now += 400 * NS_PER_MS
         move = referee.terms.game.move_to_data(referee.terms.game.moves(referee.position)[0])
         (accepted,) = messages_to(referee.handle(Moved(mover, referee.ply, move), now), mover, Accepted)
         if mover is MAXIE:
@@ -71,7 +76,7 @@ def test_a_far_connection_empties_its_budget_and_then_gets_the_refill_of_each_mo
         else:
             assert accepted.credited_ms == 0
     assert credits[:2] == [300, 300]
-    assert set(credits[2:]) == {REFILL_NS / MS}
+    assert set(credits[2:]) == {REFILL_NS / NS_PER_MS}
 
 
 @pytest.mark.parametrize(
@@ -81,8 +86,8 @@ def test_a_flag_that_falls_while_the_server_was_held_up_is_nobodys(
     margin: int, late_ms: int, *, void: bool
 ) -> None:
     referee = started_referee(tc="1+0", margin=margin)
-    referee.handle(DeadlinePassed(late_ms * MS), 2000 * MS)
-    assert max(MAX_STALL_NS, margin * MS) == (margin or 50) * MS
+    referee.handle(DeadlinePassed(late_ms * NS_PER_MS), 2000 * NS_PER_MS)
+    assert max(MAX_STALL_NS, margin * NS_PER_MS) == (margin or 50) * NS_PER_MS
     assert referee.result is not None
     if void:
         assert (referee.result.winner, referee.result.reason) == (None, EndReason.SERVER_FAULT)
@@ -94,29 +99,29 @@ def test_a_flag_that_falls_while_the_server_was_held_up_is_nobodys(
 def test_an_absent_player_has_lost_however_late_the_server_was() -> None:
     referee = started_referee(grace=500)
     referee.handle(PlayerDisconnected(MINNIE), 0)
-    referee.handle(DeadlinePassed(10_000 * MS), 600 * MS)
+    referee.handle(DeadlinePassed(10_000 * NS_PER_MS), 600 * NS_PER_MS)
     assert referee.result is not None
     assert (referee.result.winner, referee.result.reason) == (MAXIE, EndReason.DISCONNECT)
 
 
 def test_after_the_server_was_away_the_turn_begins_anew_when_its_mover_is_back() -> None:
     referee = started_referee(tc="1+0.1", grace=500)
-    play(referee, 4, at=100 * MS)
-    now = 5 * MS  # another run of the machine: its clock may be anywhere
+    play(referee, 4, at=100 * NS_PER_MS)
+    now = 5 * NS_PER_MS  # another run of the machine: its clock may be anywhere
     assert referee.handle(ServerRecovered(), now) == []
-    assert referee.next_deadline == now + 500 * MS, "both have the whole grace, and no clock runs"
-    assert messages_to(referee.handle(PlayerReconnected(MAXIE), 100 * MS), MAXIE, Start)
-    effects = referee.handle(PlayerReconnected(MINNIE), 400 * MS)
+    assert referee.next_deadline == now + 500 * NS_PER_MS, "both have the whole grace, and no clock runs"
+    assert messages_to(referee.handle(PlayerReconnected(MAXIE), 100 * NS_PER_MS), MAXIE, Start)
+    effects = referee.handle(PlayerReconnected(MINNIE), 400 * NS_PER_MS)
     (turn,) = messages_to(effects, MINNIE, Turn)
     assert (turn.ply, turn.moves, turn.clocks.minnie_ms, turn.clocks.maxie_ms) == (1, [4], 1000, 1000)
-    referee.handle(TurnStarted(1), 400 * MS)
-    (accepted,) = messages_to(referee.handle(Moved(MINNIE, 1, 0), 600 * MS), MINNIE, Accepted)
+    referee.handle(TurnStarted(1), 400 * NS_PER_MS)
+    (accepted,) = messages_to(referee.handle(Moved(MINNIE, 1, 0), 600 * NS_PER_MS), MINNIE, Accepted)
     assert accepted.spent_ms == 200
 
 
 def test_the_last_move_sent_again_after_the_server_was_away_is_acknowledged_as_before() -> None:
     referee = started_referee()
-    first = messages_to(referee.handle(Moved(MAXIE, 0, 4), 7 * MS), MAXIE, Accepted)
+    first = messages_to(referee.handle(Moved(MAXIE, 0, 4), 7 * NS_PER_MS), MAXIE, Accepted)
     referee.handle(ServerRecovered(), 0)
     referee.handle(PlayerReconnected(MAXIE), 1)
     assert messages_to(referee.handle(Moved(MAXIE, 0, 4), 2), MAXIE, Accepted) == first
@@ -124,8 +129,8 @@ def test_the_last_move_sent_again_after_the_server_was_away_is_acknowledged_as_b
 
 def test_nobody_comes_back_after_the_server_was_away() -> None:
     referee = started_referee(grace=500)
-    referee.handle(ServerRecovered(), 10 * MS)
-    referee.handle(DeadlinePassed(), 510 * MS)
+    referee.handle(ServerRecovered(), 10 * NS_PER_MS)
+    referee.handle(DeadlinePassed(), 510 * NS_PER_MS)
     assert referee.result is not None
     assert (referee.result.winner, referee.result.reason) == (None, EndReason.DISCONNECT)
 
@@ -133,40 +138,40 @@ def test_nobody_comes_back_after_the_server_was_away() -> None:
 def test_getting_ready_has_all_its_time_again_after_the_server_was_away() -> None:
     referee = Referee(terms(ready=1000))
     referee.handle(MatchOpened(), 0)
-    referee.handle(PlayerReady(MAXIE), 900 * MS)
-    referee.handle(ServerRecovered(), 5000 * MS)
-    assert referee.next_deadline == 6000 * MS
-    referee.handle(PlayerReconnected(MAXIE), 5100 * MS)
-    referee.handle(PlayerReconnected(MINNIE), 5100 * MS)
-    assert messages_to(referee.handle(PlayerReady(MINNIE), 5200 * MS), MAXIE, Turn)
+    referee.handle(PlayerReady(MAXIE), 900 * NS_PER_MS)
+    referee.handle(ServerRecovered(), 5000 * NS_PER_MS)
+    assert referee.next_deadline == 6000 * NS_PER_MS
+    referee.handle(PlayerReconnected(MAXIE), 5100 * NS_PER_MS)
+    referee.handle(PlayerReconnected(MINNIE), 5100 * NS_PER_MS)
+    assert messages_to(referee.handle(PlayerReady(MINNIE), 5200 * NS_PER_MS), MAXIE, Turn)
 
 
 def test_a_player_absent_at_a_restart_has_its_grace_and_then_the_whole_ready_time() -> None:
     referee = Referee(terms(ready=1000, grace=5000))
     referee.handle(MatchOpened(), 0)
-    referee.handle(PlayerReady(MAXIE), 900 * MS)
-    referee.handle(ServerRecovered(), 1000 * MS)
-    referee.handle(PlayerReconnected(MAXIE), 1000 * MS)
-    assert referee.next_deadline == 6000 * MS
-    assert messages_to(referee.handle(PlayerReconnected(MINNIE), 5900 * MS), MINNIE, Start)
-    assert referee.next_deadline == 6900 * MS
-    referee.handle(DeadlinePassed(), 6800 * MS)
-    assert messages_to(referee.handle(PlayerReady(MINNIE), 6850 * MS), MAXIE, Turn)
+    referee.handle(PlayerReady(MAXIE), 900 * NS_PER_MS)
+    referee.handle(ServerRecovered(), 1000 * NS_PER_MS)
+    referee.handle(PlayerReconnected(MAXIE), 1000 * NS_PER_MS)
+    assert referee.next_deadline == 6000 * NS_PER_MS
+    assert messages_to(referee.handle(PlayerReconnected(MINNIE), 5900 * NS_PER_MS), MINNIE, Start)
+    assert referee.next_deadline == 6900 * NS_PER_MS
+    referee.handle(DeadlinePassed(), 6800 * NS_PER_MS)
+    assert messages_to(referee.handle(PlayerReady(MINNIE), 6850 * NS_PER_MS), MAXIE, Turn)
 
 
 def test_the_clock_of_who_is_not_back_since_the_server_was_away_does_not_start() -> None:
     referee = started_referee(tc="1+0")
     referee.handle(ServerRecovered(), 0)
-    referee.handle(PlayerReconnected(MAXIE), 10 * MS)
-    referee.handle(TurnStarted(0), 10 * MS)
-    play(referee, 0, at=20 * MS)  # the turn of the one who is away leaves to nobody
-    assert referee.clocks(400 * MS).minnie_ms == 1000
-    assert referee.next_deadline == 500 * MS  # the grace alone, from when the server was back
-    effects = referee.handle(PlayerReconnected(MINNIE), 450 * MS)
+    referee.handle(PlayerReconnected(MAXIE), 10 * NS_PER_MS)
+    referee.handle(TurnStarted(0), 10 * NS_PER_MS)
+    play(referee, 0, at=20 * NS_PER_MS)  # the turn of the one who is away leaves to nobody
+    assert referee.clocks(400 * NS_PER_MS).minnie_ms == 1000
+    assert referee.next_deadline == 500 * NS_PER_MS  # the grace alone, from when the server was back
+    effects = referee.handle(PlayerReconnected(MINNIE), 450 * NS_PER_MS)
     (turn,) = messages_to(effects, MINNIE, Turn)
     assert turn.clocks.minnie_ms == 1000
-    referee.handle(TurnStarted(1), 450 * MS)
-    assert referee.clocks(950 * MS).minnie_ms == 500
+    referee.handle(TurnStarted(1), 450 * NS_PER_MS)
+    assert referee.clocks(950 * NS_PER_MS).minnie_ms == 500
     # Who leaves after that by itself has no such claim.
-    referee.handle(PlayerDisconnected(MINNIE), 950 * MS)
-    assert referee.clocks(1050 * MS).minnie_ms == 400
+    referee.handle(PlayerDisconnected(MINNIE), 950 * NS_PER_MS)
+    assert referee.clocks(1050 * NS_PER_MS).minnie_ms == 400

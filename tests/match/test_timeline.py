@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from arena.games.core import Player
-from arena.match.clock import MS
+from arena.match.clock import NS_PER_MS
 from arena.match.referee_events import (
     DeadlinePassed,
     Event,
@@ -22,16 +22,16 @@ from arena.protocol.codes import EndReason
 from tests.server.matches import terms
 
 BEGIN: list[tuple[int, Event]] = [
-    (7_000 * MS, MatchOpened()),
-    (7_010 * MS, PlayerReady(Player.MAXIE)),
-    (7_020 * MS, PlayerReady(Player.MINNIE)),
+    (7_000 * NS_PER_MS, MatchOpened()),
+    (7_010 * NS_PER_MS, PlayerReady(Player.MAXIE)),
+    (7_020 * NS_PER_MS, PlayerReady(Player.MINNIE)),
 ]
 
 
 def run_timeline(*then: tuple[int, Event]) -> tuple[list[TimelineEntry], str, EndReason | None]:
     """Return the steps after both were ready, and the end."""
     steps, result = build_timeline(
-        terms("1+0.1"), [*BEGIN, *((7_000 * MS + at * MS, event) for at, event in then)]
+        terms("1+0.1"), [*BEGIN, *((7_000 * NS_PER_MS + at * NS_PER_MS, event) for at, event in then)]
     )
     assert [(step.at, step.player, step.what) for step in steps[:3]] == [
         (0, None, "start sent to both"),
@@ -43,7 +43,7 @@ def run_timeline(*then: tuple[int, Event]) -> tuple[list[TimelineEntry], str, En
 
 def test_a_move_has_its_times_and_its_credit() -> None:
     steps, _, reason = run_timeline(
-        (30, TurnStarted(0, 15 * MS)),
+        (30, TurnStarted(0, 15 * NS_PER_MS)),
         (130, Moved(Player.MAXIE, 0, 4)),
         (140, TurnStarted(1)),
         (440, Moved(Player.MINNIE, 1, 0)),
@@ -104,7 +104,7 @@ def test_a_turn_that_is_sent_again_goes_on_with_the_time_it_had_run() -> None:
         (30, TurnStarted(0)),
         (900, PlayerDisconnected(Player.MAXIE)),
         (930, PlayerReconnected(Player.MAXIE)),
-        (1_400, TurnStarted(0, ran=900 * MS)),
+        (1_400, TurnStarted(0, ran=900 * NS_PER_MS)),
         (1_500, Moved(Player.MAXIE, 0, 4)),
     )
     assert (late.took, late.wrong, reason) == (1_000, "", None)

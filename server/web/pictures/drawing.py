@@ -23,7 +23,7 @@ from arena.protocol.values import Data
 from arena.server.web import titles
 from arena.server.web.pictures import cards
 from arena.server.web.pictures.cards import WIDTH, MatchTexts
-from arena.server.web.pictures.lettering import FONT, FONT_FILE
+from arena.server.web.pictures.text_elements import FONT, FONT_FILE
 
 FILM_SIZE = 600, 450
 """Width and height of a film, in pixels."""

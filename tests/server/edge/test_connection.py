@@ -16,7 +16,7 @@ from arena.protocol.codes import Code
 from arena.protocol.messages import Error, Hello, Move, Ping, Pong, Ready, Turn, Watch, Welcome
 from arena.server.core.effects import CloseClient
 from arena.server.core.inputs import ClientDisconnected, MessageReceived
-from arena.server.edge.connection import AFTER_CLOSE_BYTES, CLOSE_SECONDS, OUTBOX_BYTES, TURN_BYTES
+from arena.server.edge.connection import CLOSE_SECONDS, MAX_AFTER_CLOSE_BYTES, MAX_UNSENT_BYTES, TURN_BYTES
 from arena.server.edge.edge import READ_BYTES
 from arena.server.edge.limits import HostLimits
 from arena.server.edge.pings import PING_SECONDS, PONG_SECONDS
@@ -313,7 +313,7 @@ async def test_after_the_close_frame_little_is_read() -> None:
         anna.reading = False
         anna.say(b"\xc1", *[Ping() for _ in range(10_000)])
         await asyncio.sleep(CLOSE_SECONDS / 2)
-        assert sum(anna.wire.reads) < 2 * AFTER_CLOSE_BYTES
+        assert sum(anna.wire.reads) < 2 * MAX_AFTER_CLOSE_BYTES
         assert not arena.core.all(MessageReceived)
 
 
@@ -367,7 +367,7 @@ async def test_a_client_that_never_reads_is_cut_off_within_bounds_and_others_go_
             arena.send(client, turn(1000, f"{sent}"))
             sent += 1
             assert sent < 10_000
-        assert OUTBOX_BYTES < len(deaf.wire.outbound) < OUTBOX_BYTES + 4096
+        assert MAX_UNSENT_BYTES < len(deaf.wire.outbound) < MAX_UNSENT_BYTES + 4096
         arena.send(client, Pong())
         arena.send(other, Pong())
         await anna.hear(Pong)
@@ -396,9 +396,9 @@ async def test_one_message_larger_than_the_bound_reaches_a_client_that_reads() -
     async with rig() as arena:
         anna, client = await arena.enter()
         anna.reading = False
-        arena.send(client, turn(3 * OUTBOX_BYTES))
+        arena.send(client, turn(3 * MAX_UNSENT_BYTES))
         anna.read()
-        assert (await anna.hear(Turn)).ply == 3 * OUTBOX_BYTES
+        assert (await anna.hear(Turn)).ply == 3 * MAX_UNSENT_BYTES
 
 
 # admission

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from arena.clock import TimeSource
-from arena.server.edge.fair_queue import MAX_DELAY_NS, SHARE, FairQueue
+from arena.server.edge.fair_queue import MAX_DELAY_NS, MAX_TIME_SHARE, FairQueue
 from testkit.virtual_time import CLOCK
 from tests.virtual import virtual
 
@@ -37,7 +37,7 @@ async def test_addresses_take_turns_and_each_turn_is_followed_by_a_rest() -> Non
     began = asyncio.get_running_loop().time()
     await asyncio.sleep(1)
     assert [name for name, _ in turns] == ["a1", "b1", "c1", "a2", "a3"]
-    rest = 0.001 / SHARE
+    rest = 0.001 / MAX_TIME_SHARE
     for number, (_, at) in enumerate(turns):
         assert abs(at - began - number * rest) < 1e-6
     queue.enqueue("a", Work("later", turns))
@@ -59,7 +59,7 @@ async def test_no_turn_begins_while_moves_are_stored_unless_that_lasts() -> None
         queue.enqueue("a", Work(name, turns))
     await asyncio.sleep(0.1)
     longest = MAX_DELAY_NS / 1e9
-    expected = [0.002, 0.5 + longest, 0.5 + longest + 0.001 / SHARE + longest]
+    expected = [0.002, 0.5 + longest, 0.5 + longest + 0.001 / MAX_TIME_SHARE + longest]
     assert [at - began for _, at in turns] == pytest.approx(expected)
 
 
@@ -86,7 +86,7 @@ class Coarse(TimeSource):
 async def test_rests_are_as_long_on_average_where_timers_are_early() -> None:
     queue, turns = FairQueue(Coarse(CLOCK.now_ns, CLOCK.worked_ns)), list[tuple[str, float]]()
     for number in range(101):
-        queue.enqueue("a", Work(str(number), turns, cost=0.9 * 2_000 * SHARE))
+        queue.enqueue("a", Work(str(number), turns, cost=0.9 * 2_000 * MAX_TIME_SHARE))
     await asyncio.sleep(1)
     lasted = turns[-1][1] - turns[0][1]
     assert abs(lasted - 100 * 0.9 * 0.002) < 0.002

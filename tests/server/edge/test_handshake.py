@@ -91,7 +91,7 @@ def test_a_refused_offer_is_quoted_shortened() -> None:
 
 
 def test_a_client_with_too_many_connections_is_told_so() -> None:
-    response, body = parse_answer(handshake.TOO_MANY_CONNECTIONS)
+    response, body = parse_answer(handshake.TOO_MANY_CONNECTIONS_RESPONSE)
     assert (response.status, body) == (429, b"too many connections\n")
 
 

@@ -23,7 +23,7 @@ from arena.server.core.effects import (
 from arena.server.core.inputs import ClientDisconnected, MatchRequested
 from arena.server.failed_logins import FailedLogins
 from arena.server.shell.authenticator import Authenticator
-from arena.server.shell.shell import UNHURRIED_S, MatchNotStarted
+from arena.server.shell.shell import MAX_DEFERRAL_SECONDS, MatchNotStarted
 from arena.server.store.lease import LeaseLost
 from testkit.virtual_time import CLOCK
 from tests.server.matches import spec
@@ -104,7 +104,7 @@ async def test_bots_that_come_and_go_are_stored_with_the_next_move_or_soon() -> 
     async with waiting_for_a_move(store) as (edge, a, _, _match):
         before = len(store.commits)
         c = edge.connect("c")
-        await anyio.sleep(UNHURRIED_S / 2)
+        await anyio.sleep(MAX_DEFERRAL_SECONDS / 2)
         a.answer(a.all(Turn)[-1])
         await until(lambda: a.all(Accepted))
         assert c.all(Welcome)
@@ -112,9 +112,9 @@ async def test_bots_that_come_and_go_are_stored_with_the_next_move_or_soon() -> 
         assert [type(each) for each in commit] == [SaveSession, AppendEvent]
         await anyio.sleep(1)  # the matchmaker has looked at the newcomer
         edge.shell.submit(ClientDisconnected(c.number))
-        await anyio.sleep(0.9 * UNHURRIED_S)
+        await anyio.sleep(0.9 * MAX_DEFERRAL_SECONDS)
         assert len(store.commits) == before + 1
-        await anyio.sleep(0.2 * UNHURRIED_S)
+        await anyio.sleep(0.2 * MAX_DEFERRAL_SECONDS)
         assert store.commits[before + 1 :] == [[DeleteSession("c")]]
 
 
@@ -150,7 +150,7 @@ async def test_a_bot_that_returns_while_the_store_cannot_be_read_pays_only_for_i
         edge.connect("a", a.session)
         record = await asking
         assert record.result.reason is EndReason.LINE
-        assert 750.0 <= record.moves[0].ms <= 752.0 + 1000 * UNHURRIED_S
+        assert 750.0 <= record.moves[0].ms <= 752.0 + 1000 * MAX_DEFERRAL_SECONDS
 
 
 @virtual

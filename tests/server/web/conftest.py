@@ -11,7 +11,7 @@ def time_of_a_busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let servers and the page process start and answer as late as a busy machine does."""
     monkeypatch.setattr(events, "ANSWER_SECONDS", 300.0)
     monkeypatch.setattr(page_process, "START_SECONDS", 300.0)
-    monkeypatch.setattr(page_process, "WAIT_SECONDS", 300.0)
+    monkeypatch.setattr(page_process, "MAX_START_WAIT_SECONDS", 300.0)
     monkeypatch.setattr(page_process, "OVERDUE_SECONDS", 150.0)
     for path, route in ROUTES.items():
         monkeypatch.setitem(ROUTES, path, route._replace(seconds=30 * route.seconds))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from arena.server.web.bundle import make_bundles
-from arena.server.web.static import PAGE_FOLDER
+from arena.server.web.static_files import PAGE_FOLDER
 from testkit.parts import skip_without
 
 FILES = {

@@ -20,7 +20,7 @@ from arena.server.store import tokens
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.database import open_store
 from arena.server.store.renaming import NameChange
-from arena.server.web.renames import Rename, RenameJobs
+from arena.server.web.renames import Rename, RenameQueue
 from tests.server.matches import spec
 from tests.server.peer import dial, enter
 from tests.server.web.test_match_log import basic
@@ -159,7 +159,7 @@ async def test_an_admin_renames_and_hides_bots_and_gives_a_name_back(database: s
 
 async def test_a_rename_that_fails_says_why(database: str) -> None:
     """Another host may have changed the bot meanwhile."""
-    renames = RenameJobs(database)
+    renames = RenameQueue(database)
     async with open_store(database), open_background_tasks() as tasks:
         tasks.start_soon(renames.run)
         change = NameChange("anna", "wolf")

@@ -19,7 +19,7 @@ from arena.protocol.messages import Played, Ready, Start, View
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Clocks, Data, Players
 from arena.server.host import Host
-from arena.server.web.initial_page import PLAIN, HeroMatch, InitialPage, load_demo, render_hero
+from arena.server.web.initial_page import HEADLINE_ELEMENT, HeroMatch, InitialPage, load_demo, render_hero
 from arena.server.web.page_messages import LiveRequest, LiveResponse
 from tests.server.matches import game_of, spec
 from tests.server.peer import enter
@@ -98,7 +98,7 @@ def test_an_unknown_game_is_not_drawn() -> None:
     shown, _ = random_match("m2", 3)
     wrong: list[Data] = [[0, 0]]
     for game, moves in (("tictactoe", []), ("nothing", []), ("riskless", wrong)):
-        assert render_hero(replace(shown, game=game, moves=moves)) == PLAIN
+        assert render_hero(replace(shown, game=game, moves=moves)) == HEADLINE_ELEMENT
 
 
 async def test_the_match_in_progress_is_shown_and_afterwards_as_it_was_seen_last() -> None:
@@ -138,8 +138,8 @@ async def test_the_start_page_shows_a_match_in_progress_and_no_other_view_does(h
             while b"Live \xc2\xb7 " not in (page := (await get(host, "/"))[2]):
                 await anyio.sleep(0.1)
         assert f"/match/{terms.match}".encode() in page
-        assert PLAIN in (await get(host, "/play"))[2]
-        assert PLAIN in (await get(host, f"/match/{terms.match}"))[2]
+        assert HEADLINE_ELEMENT in (await get(host, "/play"))[2]
+        assert HEADLINE_ELEMENT in (await get(host, f"/match/{terms.match}"))[2]
         await anna.say(Ready(terms.match))
         tasks.start_soon(anna.play, game_of("riskless"))
         tasks.start_soon(bert.play, game_of("riskless"))

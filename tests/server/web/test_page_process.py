@@ -28,7 +28,7 @@ from arena.server.edge.limits import HostLimits
 from arena.server.edge.page_client import ConnectedClient
 from arena.server.edge.request import Request
 from arena.server.edge.responses import Response
-from arena.server.edge.work import WorkBudget
+from arena.server.edge.work_budget import WorkBudget
 from arena.server.host import Host
 from arena.server.metrics import Metrics
 from arena.server.store.database import close_engine, make_engine, open_readonly, prepare_store
@@ -144,7 +144,7 @@ async def test_no_request_waits_for_a_slow_start_which_goes_on(
     pages: Pages, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as impatient:
-        impatient.setattr(page_process, "WAIT_SECONDS", 0.0)
+        impatient.setattr(page_process, "MAX_START_WAIT_SECONDS", 0.0)
         for _ in range(2):
             assert await get(pages, "/api/maps") == (503, "the page process is starting: try again\n")
     while pages.process.pid is None:

@@ -411,7 +411,7 @@ async def test_a_client_that_left_before_its_turn_is_not_answered(
     host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        request_queue, "SHARE", 0.02
+        request_queue, "MAX_CORE_SHARE", 0.02
     )  # rests are ten times as long, which lasts on a busy machine too
     # All turns are taken for as long as an answer may take, or rests after it.
     for number in range(MAX_PARALLEL_ANSWERS):

@@ -10,7 +10,7 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 import arena.clock
-from arena.server.web.request_queue import MAX_WAITING_PER_ADDRESS, SHARE, RequestQueue, ServerBusy
+from arena.server.web.request_queue import MAX_CORE_SHARE, MAX_WAITING_PER_ADDRESS, RequestQueue, ServerBusy
 
 COST = 10_000
 
@@ -72,7 +72,7 @@ async def test_answers_take_a_share_of_the_time(at_once: int) -> None:
         await settle()
         assert len(order) == at_once
         rest = clock.calls[0][0]
-        assert at_once * COST / 1e6 / rest == pytest.approx(SHARE)
+        assert at_once * COST / 1e6 / rest == pytest.approx(MAX_CORE_SHARE)
         while clock.calls:
             await clock.pass_by()
     assert len(order) == 3 * at_once

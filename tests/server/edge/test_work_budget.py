@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.server.edge.limits import HostLimits
-from arena.server.edge.work import BURST_SECONDS, MAX_ADDRESSES, WorkBudget
+from arena.server.edge.work_budget import BURST_SECONDS, MAX_ADDRESSES, WorkBudget
 
 ASKED = st.lists(
     st.tuples(st.sampled_from("abc"), st.integers(0, 3_000_000), st.floats(0, 30)), min_size=1, max_size=60

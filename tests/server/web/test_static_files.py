@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.server.web.routes import accepts_gzip
-from arena.server.web.static import PAGE_FOLDER, StaticFiles
+from arena.server.web.static_files import PAGE_FOLDER, StaticFiles
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,9 @@ def test_each_page_asks_for_its_bundles_at_once(
 def test_another_way_to_bundle_gives_the_files_another_address(
     monkeypatch: pytest.MonkeyPatch, files: StaticFiles
 ) -> None:
-    monkeypatch.setattr("arena.server.web.static.make_bundles", lambda *_args: {"js/main.bundle.js": b""})
+    monkeypatch.setattr(
+        "arena.server.web.static_files.make_bundles", lambda *_args: {"js/main.bundle.js": b""}
+    )
     assert StaticFiles().digest != files.digest
 
 

@@ -53,31 +53,31 @@ SECURITY_HEADERS = {
     "Referrer-Policy": "no-referrer",
 }
 
-DOCUMENTS = ("text/html", "image/")
+DOCUMENT_TYPES = ("text/html", "image/")
 """Prefixes of the media types that browsers display as documents, in which scripts might run."""
 
 CACHE_FOREVER = "public, max-age=31536000, immutable"
 """Cache-Control header of an answer that never changes."""
 MIN_COMPRESSED_BYTES = 500
 """Size in bytes below which files are not compressed."""
-DIGEST = b"{{digest}}"
+DIGEST_PLACEHOLDER = b"{{digest}}"
 """Placeholder in the page's files for the digest of all files."""
-HEAD = b"<!-- head -->"
+HEAD_PLACEHOLDER = b"<!-- head -->"
 """Placeholder in HTML pages for the title and the link preview."""
-FURTHER = b"<!-- further -->"
-"""Placeholder in HTML pages for VIEWS; empty on the start page."""
-FIRST = b"<!-- first -->"
+VIEWS_PLACEHOLDER = b"<!-- further -->"
+"""Placeholder in HTML pages for VIEWS_PRELOAD; empty on the start page."""
+FIRST_PLACEHOLDER = b"<!-- first -->"
 """Placeholder in HTML pages for the elements shown before the scripts are loaded."""
 PAGES = {
     "index.html": ("js/main.js", "js/main.bundle.js", "js/views.bundle.js"),
     "embed.html": ("js/embed.js", "js/embed.bundle.js", "js/embed.further.js"),
 }
 """HTML pages, each with the paths of its first module, its bundle of static imports, and its bundle of the rest."""
-VIEWS = b'<link rel="modulepreload" href="/web/{{digest}}/js/views.bundle.js">'
+VIEWS_PRELOAD = b'<link rel="modulepreload" href="/web/{{digest}}/js/views.bundle.js">'
 """HTML element that preloads the bundle of all views except the start page's."""
 STYLE_FILES = ("css/page.css", "css/boards.css", "css/home.css")
 """Style sheets that are inlined into every HTML page, in this order."""
-STYLES = b"<!-- styles -->"
+STYLES_PLACEHOLDER = b"<!-- styles -->"
 """Placeholder in HTML pages for the inlined styles, with which a page appears without another request."""
 
 
@@ -115,10 +115,17 @@ class Templates(Struct, frozen=True):
         embedded: True for the page that other sites may embed
         gzip: True to compress the page
         """
-        further = b"" if start or embedded else VIEWS.replace(DIGEST, self.digest.encode())
+        further = (
+            b"" if start or embedded else VIEWS_PRELOAD.replace(DIGEST_PLACEHOLDER, self.digest.encode())
+        )
         page = "embed.html" if embedded else "index.html"
         # The head is inserted last, because it contains names of bots, which may look like a placeholder.
-        html = self.pages[page].replace(FURTHER, further).replace(FIRST, first).replace(HEAD, head)
+        html = (
+            self.pages[page]
+            .replace(VIEWS_PLACEHOLDER, further)
+            .replace(FIRST_PLACEHOLDER, first)
+            .replace(HEAD_PLACEHOLDER, head)
+        )
         policy = (EMBEDDED_POLICY if embedded else POLICY).replace("style-src 'self'", self.styles)
         headers = {
             **SECURITY_HEADERS,
@@ -146,15 +153,21 @@ class StaticFiles:
         for name, body in files.items():
             digest.update(f"{name}\0{len(body)}\0".encode() + body)
         self.digest = digest.hexdigest()[:16]
-        style = b"".join(files[name] for name in STYLE_FILES).replace(DIGEST, self.digest.encode())
+        style = b"".join(files[name] for name in STYLE_FILES).replace(
+            DIGEST_PLACEHOLDER, self.digest.encode()
+        )
         seal = base64.b64encode(sha256(style).digest()).decode()
-        pages = {page: files.pop(page).replace(STYLES, b"<style>%b</style>" % style) for page in PAGES}
+        pages = {
+            page: files.pop(page).replace(STYLES_PLACEHOLDER, b"<style>%b</style>" % style) for page in PAGES
+        }
         self.templates = Templates(
             self.digest,
             f"style-src 'self' 'sha256-{seal}'",
-            {page: html.replace(DIGEST, self.digest.encode()) for page, html in pages.items()},
+            {page: html.replace(DIGEST_PLACEHOLDER, self.digest.encode()) for page, html in pages.items()},
         )
-        self._worker = _compress_file("sw.js", files.pop("sw.js", b"").replace(DIGEST, self.digest.encode()))
+        self._worker = _compress_file(
+            "sw.js", files.pop("sw.js", b"").replace(DIGEST_PLACEHOLDER, self.digest.encode())
+        )
         self._files = {name: _compress_file(name, body) for name, body in files.items()}
 
     def answer_service_worker(self, *, gzip: bool) -> Response:
@@ -172,7 +185,9 @@ class StaticFiles:
             return None
         # Browsers do not display the other types as documents, so these many files need no policies.
         security = (
-            SECURITY_HEADERS if content.kind.startswith(DOCUMENTS) else {"X-Content-Type-Options": "nosniff"}
+            SECURITY_HEADERS
+            if content.kind.startswith(DOCUMENT_TYPES)
+            else {"X-Content-Type-Options": "nosniff"}
         )
         return _make_file_answer(content, {**security, "Cache-Control": CACHE_FOREVER}, gzip=gzip)
 

@@ -11,7 +11,7 @@ from PIL import ImageFont
 
 FONT = "DejaVu Sans"
 FONT_FILE = Path(__file__).parent / "fonts" / "DejaVuSans.ttf"
-INK, QUIET = "#16202b", "#566373"
+INK, MUTED = "#16202b", "#566373"
 """Colours of ordinary texts and of less important texts."""
 MIN_SCALE = 0.6
 """Smallest factor by which a text is scaled down to fit. A text that is still too wide is cut."""

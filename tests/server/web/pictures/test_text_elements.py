@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from PIL import ImageFont
 
-from arena.server.web.pictures.lettering import FONT_FILE, MIN_SCALE, text_element
+from arena.server.web.pictures.text_elements import FONT_FILE, MIN_SCALE, text_element
 
 
 @given(st.text(max_size=80), st.floats(60, 900), st.floats(8, 60))
