@@ -209,7 +209,7 @@ def test_a_bot_is_challenged_only_to_its_own_games() -> None:
 
 
 def test_a_bot_has_so_many_open_and_gets_one_back_for_each_that_closes() -> None:
-    _, anna, bert = two(open_challenges=2)
+    _, anna, bert = two(max_open_challenges=2)
     for _ in range(2):
         anna.say(TICTACTOE)
     anna.say(Challenge(map="nowhere"))

@@ -78,7 +78,7 @@ class Script:
             transit_ns=20 * MS,
             matches_per_bot=2,
             max_watched_matches=2,
-            open_challenges=2,
+            max_open_challenges=2,
             **given,
         )
         self.peers: list[Peer] = []

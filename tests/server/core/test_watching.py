@@ -179,7 +179,7 @@ def thought_of(ply: int) -> Thinking:
 def test_a_players_second_connection_does_not_see_the_plan_of_the_opponent(
     visibility: AnalysisVisibility,
 ) -> None:
-    arena = Arena(thinking=visibility)
+    arena = Arena(analysis_visibility=visibility)
     anna, bert, second, third = (
         arena.enter("anna"),
         arena.enter("bert"),
