@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import FloatRect, Locator, Page, expect
 
-from arena.maps.setup import make_game_on_map
+from arena.maps.game_on_map import make_game_on_map
 from testkit.browser import SHIFTS, BrowserArena, run_arena
 from tests.web.test_director import HURRIED
 

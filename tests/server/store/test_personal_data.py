@@ -288,8 +288,8 @@ async def test_all_bots_of_an_owner_are_hidden_but_those_that_are_hidden_already
         for name in ("wolf", "lynx", "bear"):
             await tokens.create_token(engine, name, "bot", "byron")
         await tokens.revoke_token(engine, "lynx")
-        hidden = people.make_hidden_name()
-        await rename_bot(engine, "bear", hidden)
+        hidden = personal_data.make_hidden_name()
+        await rename_in_store(engine, "bear", hidden)
         changes = {each.name: each.other for each in await make_hidden_names(engine, "byron")}
         assert {"lynx", "wolf"} <= changes.keys(), "a bot whose token was revoked is hidden too"
         assert hidden not in changes

@@ -338,7 +338,7 @@ async def test_other_work_that_fails_changes_nothing(database: str) -> None:
             assert (await connection.execute(sa.select(schema.matches.c.event))).scalar_one() == "test"
 
 
-async def test_only_the_writes_that_others_must_notice_change_the_foreign_version(database: str) -> None:
+async def test_only_the_writes_that_others_must_notice_change_the_data_version(database: str) -> None:
     if not database.startswith("sqlite"):
         pytest.skip("on PostgreSQL the version is a new one each time")
     change = sa.update(schema.tokens).values(owner="ada")
