@@ -17,7 +17,7 @@ from dataclasses import replace
 
 from arena.games.riskless_map import BadMap, RisklessMap
 from arena.lab.balance import Balance
-from arena.maps.generators import GRID_CAP, TERRITORIES_PER_START, build_map
+from arena.maps.generators import GRID_CAP, TERRITORIES_PER_START, make_map
 from arena.maps.loader import MapError, load_map
 
 VARIANT_FORM = "NAME[:cap=N][,goal=N], as in ring:12:cap=40 or planar:24:7:cap=20,goal=90"
@@ -96,7 +96,7 @@ def _load_base_map(name: str) -> RisklessMap:
             f"{name:.60}", "", "no such map; a random planar map is planar:SIZE:NUMBER, as in planar:24:7"
         )
     try:
-        return planar_map(int(size), int(number))
+        return make_planar_map(int(size), int(number))
     except ValueError as error:
         raise MapError(f"{name:.60}", "", str(error)) from None
 
@@ -107,7 +107,7 @@ MAX_STARTS = 100
 """Number of random starts tried for a random planar map; the fairest is used."""
 
 
-def planar_map(size: int, number: int) -> RisklessMap:
+def make_planar_map(size: int, number: int) -> RisklessMap:
     """Return the `number`-th random planar map of `size` territories (5 to 64): a Gabriel graph of random points.
 
     Two points are joined if the disc whose diameter is the line between them contains no third point (Gabriel and Sokal
@@ -124,7 +124,7 @@ def planar_map(size: int, number: int) -> RisklessMap:
         tuple(w for w in range(size) if w != v and _is_gabriel_edge(places, v, w)) for v in range(size)
     )
     maxie, minnie = _fair_start(near, max(1, round(size / TERRITORIES_PER_START)), rng)
-    return build_map(
+    return make_map(
         f"planar:{size}:{number}",
         territories=tuple(map(str, range(size))),
         neighbours=near,

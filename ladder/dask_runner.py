@@ -22,7 +22,7 @@ import msgspec
 from arena.clock import MONOTONIC
 from arena.games.catalogue import CATALOGUE
 from arena.ladder.bot_pool import BotRefused
-from arena.ladder.dask_worker import PairJob, PairResult, play_pair, worker_threads
+from arena.ladder.dask_worker import PairJob, PairResult, allocate_worker_threads, play_pair
 from arena.ladder.event_terms import EventTerms, max_match_seconds
 from arena.ladder.plan import BotPlan
 from arena.ladder.runner import MatchHost
@@ -167,7 +167,9 @@ class ClusterRunner:
 
     async def _play_pair(self, schedule: Schedule, pairings: list[tuple[str, Pairing]]) -> None:
         terms = self._terms
-        threads = worker_threads([self._bots[bot] for bot in (pairings[0][1].maxie, pairings[0][1].minnie)])
+        threads = allocate_worker_threads(
+            [self._bots[bot] for bot in (pairings[0][1].maxie, pairings[0][1].minnie)]
+        )
         each_terms = {
             match: terms.match_terms(
                 match,

@@ -114,7 +114,7 @@ async def _play_job(
         try:
             await processes.wait_connected()
             terms = _event_terms(match_terms, job.bots)
-            await Runner(host, processes, terms, worker_threads(job.bots), add_record).run(
+            await Runner(host, processes, terms, allocate_worker_threads(job.bots), add_record).run(
                 _AssignedMatches(job.matches)
             )
         except BotRefused as error:
@@ -124,7 +124,7 @@ async def _play_job(
     return answer
 
 
-def worker_threads(bots: Sequence[BotPlan]) -> ThreadAllocation:
+def allocate_worker_threads(bots: Sequence[BotPlan]) -> ThreadAllocation:
     """Return the thread allocation for one match at a time on one core; a bot whose plan sets threads keeps them.
 
     Other pairs may run on the same machine, so its free cores are unknown.

@@ -17,7 +17,7 @@ from arena.games.loading import is_file_spec, split_spec
 from arena.ladder.event_openings import NoOpenings, Openings
 from arena.ladder.pinning import cores_for_bots
 from arena.ladder.plan import BotPlan, LadderPlan, own_time_controls
-from arena.ladder.runner import with_bot_names
+from arena.ladder.runner import replace_connection_names
 from arena.ladder.threads import ThreadAllocation
 from arena.maps.game_on_map import has_maps
 from arena.maps.openings_file import shipped_openings_file
@@ -89,7 +89,7 @@ class Ladder:
         format = make_format(plan.format, self.bots, plan.rounds, len(self.starts), plan.seed)
         self.schedule = Schedule(event.hex, format)
         played, unfinished = self.schedule.resume(finished or {})
-        self.played = [(pairing, with_bot_names(pairing, record)) for pairing, record in played]
+        self.played = [(pairing, replace_connection_names(pairing, record)) for pairing, record in played]
         self.resumed = len(self.played)
         return unfinished
 

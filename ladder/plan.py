@@ -111,7 +111,7 @@ def own_time_controls(bots: Iterable[BotPlan]) -> dict[str, str]:
     return {bot.name: str(bot.time_control) for bot in bots if bot.time_control is not None}
 
 
-def unique_bots(plans: Iterable[BotPlan]) -> tuple[BotPlan, ...]:
+def make_names_unique(plans: Iterable[BotPlan]) -> tuple[BotPlan, ...]:
     """Return the bots with distinct names: a second `greedy` becomes `greedy-2`."""
     by_name: dict[str, BotPlan] = {}
     for plan in plans:
@@ -123,7 +123,7 @@ def unique_bots(plans: Iterable[BotPlan]) -> tuple[BotPlan, ...]:
     return tuple(by_name.values())
 
 
-def engine_bot(engine: str) -> BotPlan:
+def plan_engine_bot(engine: str) -> BotPlan:
     """Return the bot with this spec, named after its engine or its file. Raises BadLadder.
 
     A spec may have a prefix:
@@ -134,16 +134,16 @@ def engine_bot(engine: str) -> BotPlan:
         submit:FILE.zip    submitted bot, which runs in a container
     """
     if engine.startswith((IMAGE_PREFIX, SUBMISSION_PREFIX)):
-        return BotPlan(allowed_name(container_bot_name(engine)), engine)
+        return BotPlan(make_valid_name(container_bot_name(engine)), engine)
     if engine.startswith(COMMAND_PREFIX):
-        return command_bot(engine.removeprefix(COMMAND_PREFIX))
+        return plan_command_bot(engine.removeprefix(COMMAND_PREFIX))
     path, colon, options = engine.partition(":")
     base = Path(path).stem if path.endswith(".py") else path
     name = _program_name(options.split()) if engine.startswith(PROGRAM_PREFIX) else f"{base}{colon}{options}"
-    return BotPlan(allowed_name(name), engine, threads=_threads_of(options))
+    return BotPlan(make_valid_name(name), engine, threads=_parse_threads(options))
 
 
-def command_bot(line: str) -> BotPlan:
+def plan_command_bot(line: str) -> BotPlan:
     """Return the bot whose program, with this command line, connects to the server by itself. Raises BadLadder."""
     try:
         words = shlex.split(line)
@@ -153,10 +153,10 @@ def command_bot(line: str) -> BotPlan:
         raise BadLadder(
             f"{COMMAND_PREFIX} must be followed by a program and its arguments, e.g. {COMMAND_PREFIX}node my_bot.js"
         )
-    return BotPlan(allowed_name(_program_name(words)), None, tuple(words))
+    return BotPlan(make_valid_name(_program_name(words)), None, tuple(words))
 
 
-def allowed_name(name: str) -> str:
+def make_valid_name(name: str) -> str:
     """Return `name`, changed as little as necessary to be valid for a bot in a ladder."""
     printed = "".join(char if char.isprintable() and char != "#" else "?" for char in name)
     return printed[:MAX_NAME_LENGTH].strip() or "?"
@@ -169,7 +169,7 @@ def _program_name(command: Sequence[str]) -> str:
     return Path(next((word for word in command[1:] if Path(word).suffix), command[0])).stem
 
 
-def _threads_of(options: str) -> int:
+def _parse_threads(options: str) -> int:
     """Return the number of threads in an engine's options; 0 if it is missing or invalid, which the engine reports."""
     options_map = dict(option.partition("=")[::2] for option in options.split(","))
     number = options_map.get("threads", "")

@@ -20,15 +20,15 @@ from arena.ladder.plan import (
     BadLadder,
     BotPlan,
     LadderPlan,
-    allowed_name,
     check_event_name,
     check_format,
-    engine_bot,
+    make_names_unique,
+    make_valid_name,
     parse_adjudication,
     parse_openings,
     parse_time_control,
     parse_time_limit,
-    unique_bots,
+    plan_engine_bot,
 )
 from arena.protocol.adjudication import NONE, Adjudication
 from arena.protocol.timecontrol import DURATION_FORMS
@@ -128,7 +128,7 @@ def _parse_bots(tables: Sequence[object]) -> tuple[BotPlan, ...]:
         raise BadLadder(
             f"bots: a ladder needs at least two bots, not {len(plans)}: add a [[bots]] table for each"
         )
-    return unique_bots(plans)
+    return make_names_unique(plans)
 
 
 def _parse_bot(keys: _KeyReader, where: str) -> BotPlan:
@@ -157,10 +157,10 @@ def _parse_bot(keys: _KeyReader, where: str) -> BotPlan:
         engine = f"{IMAGE_PREFIX}{image}"
     if not all(isinstance(word, str) and word for word in command):
         raise BadLadder(f'{where}: command: must be a list of strings, e.g. ["python", "my_bot.py"]')
-    if name and name != allowed_name(name):
+    if name and name != make_valid_name(name):
         raise BadLadder(f"{where}: name: must be 1 to {MAX_NAME_LENGTH} printable characters without #")
     words = tuple(str(word) for word in command)
-    plan = engine_bot(engine) if engine else BotPlan(allowed_name(Path(words[0]).name), None, words)
+    plan = plan_engine_bot(engine) if engine else BotPlan(make_valid_name(Path(words[0]).name), None, words)
     return replace(
         plan,
         name=name or plan.name,

@@ -229,7 +229,7 @@ class Runner:
             self._bots.finish_match(bot, name, answered=has_moved(record, seat), gave_up=gave_up)
 
     def _record_result(self, schedule: MatchQueue, pairing: Pairing, record: Record) -> None:
-        record = with_bot_names(pairing, record)
+        record = replace_connection_names(pairing, record)
         if schedule.record_result(pairing, record):
             self._on_result(pairing, record)
         else:
@@ -245,6 +245,6 @@ class Runner:
         return self._terms.unplayed_record(match, pairing, result)
 
 
-def with_bot_names(pairing: Pairing, record: Record) -> Record:
+def replace_connection_names(pairing: Pairing, record: Record) -> Record:
     """Return the record with the names of the bots instead of the names of their connections, such as `greedy#2`."""
     return msgspec.structs.replace(record, players=Players(pairing.maxie, pairing.minnie))

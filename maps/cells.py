@@ -29,7 +29,7 @@ def _load_land(name: str) -> _Land:
     return land
 
 
-def shipped_cells(name: str) -> list[list[Ring]] | None:
+def load_shipped_cells(name: str) -> list[list[Ring]] | None:
     """Return the areas of each territory of a built-in map; None for other maps.
 
     A territory has at least one area. Its largest area comes first.
@@ -37,7 +37,7 @@ def shipped_cells(name: str) -> list[list[Ring]] | None:
     return _load_land(name)["cells"] if name in map_names() else None
 
 
-def shipped_ferries(name: str) -> list[tuple[int, int]]:
+def load_shipped_ferries(name: str) -> list[tuple[int, int]]:
     """Return the roads of a built-in map that cross the sea; empty for other maps.
 
     A road is a pair of territory numbers, the lower first.

@@ -34,7 +34,7 @@ On these grids the colour chosen by default would favour one seat.
 """
 
 
-def ring_map(size: int) -> RisklessMap:
+def make_ring_map(size: int) -> RisklessMap:
     """Return a cycle of `size` territories (3 to 1,000), whose names are their numbers.
 
     The roads of a territory lead to the next one and then to the previous one. The territories held at the start are
@@ -44,7 +44,7 @@ def ring_map(size: int) -> RisklessMap:
     spots = [number * size // starting for number in range(starting)]
     around = [2 * pi * v / size for v in range(size)]
     radius = 4 * size
-    return build_map(
+    return make_map(
         f"ring:{size}",
         territories=tuple(map(str, range(size))),
         neighbours=tuple(((v + 1) % size, (v - 1) % size) for v in range(size)),
@@ -56,7 +56,7 @@ def ring_map(size: int) -> RisklessMap:
     )
 
 
-def grid_map(width: int, height: int) -> RisklessMap:
+def make_grid_map(width: int, height: int) -> RisklessMap:
     """Return a grid of `width` × `height` territories, 2 to 1,000, row by row. Roads lead up, left, right and down.
 
     Territories are named as in a spreadsheet, by the letters of the column and the number of the row: a1 is the top
@@ -70,7 +70,7 @@ def grid_map(width: int, height: int) -> RisklessMap:
     opposite = [(colours[-1] - colour) % TERRITORIES_PER_START for colour in range(TERRITORIES_PER_START)]
     first = next(colour for colour in range(TERRITORIES_PER_START) if opposite[colour] != colour)
     minnies = MINNIE_COLOURS.get((width, height), first)
-    return build_map(
+    return make_map(
         f"grid:{width}x{height}",
         territories=tuple(f"{column_letters(x)}{y + 1}" for x, y in cells),
         neighbours=tuple(
@@ -99,7 +99,7 @@ def column_letters(number: int) -> str:
 def generate_map(spec: str) -> RisklessMap:
     """Return the map for `ring:N` or `grid:WxH`. Raises ValueError with the valid forms."""
     kind, numbers = parse_generated_name(spec)
-    return ring_map(*numbers) if kind == "ring" else grid_map(*numbers)
+    return make_ring_map(*numbers) if kind == "ring" else make_grid_map(*numbers)
 
 
 def parse_generated_name(spec: str) -> tuple[str, tuple[int, ...]]:
@@ -122,7 +122,7 @@ def parse_generated_name(spec: str) -> tuple[str, tuple[int, ...]]:
     raise ValueError("a generated map must be ring:N or grid:WxH, e.g. ring:12 or grid:6x7")
 
 
-def build_map(
+def make_map(
     name: str,
     territories: tuple[str, ...],
     neighbours: tuple[tuple[int, ...], ...],

@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache
 from html import escape
 
 from arena.games.riskless_map import RisklessMap
-from arena.maps.cells import Ring, shipped_cells, shipped_ferries
+from arena.maps.cells import Ring, load_shipped_cells, load_shipped_ferries
 from arena.maps.layout import Line, Point, list_roads, smallest_distance
 from arena.maps.loader import MapError, load_map_file, map_names
 from arena.maps.map_file import MapFile
@@ -49,16 +49,16 @@ HATCH = (
 
 @lru_cache(maxsize=8)
 def _shipped_picture(name: str) -> MapPicture:
-    return MapPicture(load_map_file(name), shipped_cells(name))
+    return MapPicture(load_map_file(name), load_shipped_cells(name))
 
 
-def picture_of(file: MapFile) -> MapPicture:
+def make_map_picture(file: MapFile) -> MapPicture:
     """Return the picture of a map, with its land if it is a built-in map."""
-    built_in = built_in_map(file.map)
+    built_in = find_built_in_map(file.map)
     return MapPicture(file, None) if built_in is None else _shipped_picture(built_in.map.name)
 
 
-def built_in_map(map: RisklessMap) -> MapFile | None:
+def find_built_in_map(map: RisklessMap) -> MapFile | None:
     """Return the file of the built-in map with the same territories, roads and places, or None.
 
     The two maps may have different goals.
@@ -186,7 +186,7 @@ class MapPicture:
     @cached_property
     def _roads(self) -> str:
         """Return all roads as SVG. On a map that wraps around, a long road leaves it on one side and enters on the other."""
-        ferries = set() if self.cells is None else set(shipped_ferries(self.file.map.name))
+        ferries = set() if self.cells is None else set(load_shipped_ferries(self.file.map.name))
         return "".join(
             _road_svg(line, ferry=(v, w) in ferries)
             for v, w in list_roads(self.file.map)

@@ -8,7 +8,7 @@ from itertools import product
 
 from arena.maps.layout import Extent, Line, Point, list_roads
 from arena.maps.map_file import MapFile
-from arena.maps.picture import RADIUS, STYLE, MapPicture, picture_of
+from arena.maps.picture import RADIUS, STYLE, MapPicture, make_map_picture
 
 EDGE = 40.0
 """Width of the margin around the picture, in pixels, so that names fit."""
@@ -29,7 +29,7 @@ def draw_svg(file: MapFile, armies: Sequence[int] | None = None) -> str:
     armies  armies of each territory: positive for Maxie, negative for Minnie; by default those at the start
     """
     armies = file.map.start if armies is None else armies
-    picture = picture_of(file)
+    picture = make_map_picture(file)
     wide, high = (length + 2 * EDGE for length in picture.size)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide:.0f} {high:.0f}" width="{wide:.0f}" height="{high:.0f}" role="img">',

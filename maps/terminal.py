@@ -27,7 +27,7 @@ def print_position(game: Game[Any, Any], position: Any, out: Console) -> None:
 def _print_map(game: Riskless, position: Armies, out: Console) -> bool:
     """Draw the map and return True, or return False without drawing if it does not fit the terminal with all names."""
     dots = out.encoding.startswith("utf")
-    picture, named = draw_map(_file_of(game.map), position.armies, out.width, dots=dots)
+    picture, named = draw_map(_make_map_file(game.map), position.armies, out.width, dots=dots)
     if not named or picture.plain.count("\n") + 1 + FREE_LINES > out.height:
         return False
     totals = [sum(max(0, sign * n) for n in position.armies) for sign in (1, -1)]
@@ -40,7 +40,7 @@ def _print_map(game: Riskless, position: Armies, out: Console) -> bool:
     return True
 
 
-def _file_of(map: RisklessMap) -> MapFile:
+def _make_map_file(map: RisklessMap) -> MapFile:
     """Return the file of the built-in map that equals `map`, or else a file without data for pictures."""
     if map.name in map_names():
         file = load_map_file(map.name)

@@ -13,7 +13,7 @@ from arena.games.riskless import Armies
 from arena.match.repetition import RepetitionCounter
 from arena.protocol.adjudication import REPETITION, TABLE, Adjudication
 from arena.protocol.record import RecordedMove
-from arena.solved.solution import Solution, solution_of, unsolved_reason
+from arena.solved.solution import Solution, load_solution, unsolved_reason
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Adjudicator:
         self._repetitions = (
             RepetitionCounter(game) if rules is not None and rules.repetition is not None else None
         )
-        self._solution = solution_of(game) if rules is not None and rules.table else None
+        self._solution = load_solution(game) if rules is not None and rules.table else None
         repetition = rules.repetition if rules is not None else None
         # Most servers use only this rule; then positions below its count need no further check.
         self._first_repetition = (

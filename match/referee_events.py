@@ -123,7 +123,7 @@ _encoder = msgspec.json.Encoder()
 _decoder: msgspec.json.Decoder[list[TimedEvent]] = msgspec.json.Decoder(list[TimedEvent])
 
 
-def to_journal(at: int, event: Event, turn: tuple[int, TurnStarted] | None = None) -> str:
+def encode_for_journal(at: int, event: Event, turn: tuple[int, TurnStarted] | None = None) -> str:
     """Return an event at the time `at` (monotonic ns) as JSON for the journal.
 
     turn  start of the current turn, with its time, to write before the event; None if the journal has it already
@@ -132,8 +132,8 @@ def to_journal(at: int, event: Event, turn: tuple[int, TurnStarted] | None = Non
     return _encoder.encode((timed,) if turn is None else (turn, timed)).decode()
 
 
-def from_journal(text: str) -> list[TimedEvent]:
-    """Return the events in a text written by `to_journal`, in order. Raises msgspec.DecodeError for any other text."""
+def decode_from_journal(text: str) -> list[TimedEvent]:
+    """Return the events in a text written by `encode_for_journal`, in order. Raises msgspec.DecodeError for any other text."""
     return _decoder.decode(text)
 
 

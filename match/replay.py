@@ -23,7 +23,7 @@ from arena.protocol.record import BadRecord, Record, Result
 from arena.protocol.timecontrol import BadTimeControl, TimeControl
 from arena.protocol.values import Data
 from arena.solved.header import BadTable
-from arena.solved.solution import solution_of
+from arena.solved.solution import load_solution
 
 _EARLY_REASONS = frozenset(EndReason) - {
     EndReason.parse(reason.value) for reason in Reason if reason is not Reason.LEAF
@@ -230,7 +230,7 @@ def _check_result(record: Record, referee: Referee) -> None:
         return
     if result.reason is EndReason.ADJUDICATED:
         rules = record.adjudication if record.adjudication is not None else "none"
-        if result.detail.startswith(f"{TABLE}:") and solution_of(referee.terms.game) is None:
+        if result.detail.startswith(f"{TABLE}:") and load_solution(referee.terms.game) is None:
             raise BadRecord(
                 f"the match was adjudicated by the solved table of its map, which is missing here: "
                 f"create it with `arena solve {record.setup.get('map')}`"

@@ -20,7 +20,7 @@ from msgspec import Struct
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record
 from arena.rating.elo import PairTally, expected_score
-from arena.rating.standings import is_void, is_walkover, losers
+from arena.rating.standings import is_void, is_walkover, list_losers
 
 MAX_CHANCE = 0.01
 """Significance level: a case is a finding if chance produces it in fewer than this share of audits."""
@@ -97,7 +97,7 @@ class Audit:
         if not rated:
             return
         first, second = pair = (min(maxie, minnie), max(maxie, minnie))
-        losing_bots = losers(record)
+        losing_bots = list_losers(record)
         self._tallies[record.game][pair][
             "drawn" if not losing_bots else "won" if second in losing_bots else "lost"
         ] += 1

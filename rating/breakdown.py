@@ -11,7 +11,7 @@ from arena.protocol.record import Record
 from arena.rating.column_names import COLUMN_NAMES
 from arena.rating.pairing import Pairing
 from arena.rating.pentanomial import SCORE_CLASSES, PairCounts, elo_difference
-from arena.rating.standings import is_double_forfeit, is_void, losers, pair_scores
+from arena.rating.standings import is_double_forfeit, is_void, list_losers, pair_scores
 
 
 class GroupScore(Struct, frozen=True, rename=COLUMN_NAMES):
@@ -97,7 +97,7 @@ def _count_groups(
 ) -> list[GroupScore]:
     counts: defaultdict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0, 0])
     for record in records:
-        losing_bots = losers(record)
+        losing_bots = list_losers(record)
         for bot in (record.players.maxie, record.players.minnie):
             counts[bot, group_of(record, bot)][2 if bot in losing_bots else 0 if losing_bots else 1] += 1
     place = {bot: index for index, bot in enumerate(bots)}

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from arena.protocol.record import Record
-from arena.rating.standings import is_void, losers
+from arena.rating.standings import is_void, list_losers
 
 MAX_DRAWN_SHARE = 0.5
 """Share of draws above which an event should be played on another map or as another game."""
@@ -48,5 +48,5 @@ def draws_by_map(records: Iterable[Record]) -> dict[str, Draws]:
 
 
 def _drawn_and_repeated(record: Record) -> tuple[bool, bool]:
-    is_draw = not losers(record)
+    is_draw = not list_losers(record)
     return is_draw, is_draw and record.result.by_repetition

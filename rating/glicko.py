@@ -50,7 +50,7 @@ class Rating:
         """Return True if the rating is too uncertain for a comparison: its deviation is above MIN_PROVISIONAL_DEVIATION."""
         return self.deviation > MIN_PROVISIONAL_DEVIATION
 
-    def aged(self, periods: float) -> Rating:
+    def after_inactivity(self, periods: float) -> Rating:
         """Return the rating after `periods` without a match: equal, but less certain."""
         phi = math.hypot(self.deviation / GLICKO_SCALE, math.sqrt(periods) * self.volatility)
         return replace(self, deviation=min(phi * GLICKO_SCALE, MAX_DEVIATION))
@@ -70,7 +70,7 @@ def update_rating(
     if periods < 0:
         raise ValueError(f"periods must not be negative, not {periods}")
     if not games:
-        return player.aged(periods)
+        return player.after_inactivity(periods)
     mu, phi = (player.rating - 1500) / GLICKO_SCALE, player.deviation / GLICKO_SCALE
     terms = [
         (_g(other.deviation / GLICKO_SCALE), (other.rating - 1500) / GLICKO_SCALE, score)
@@ -83,7 +83,7 @@ def update_rating(
     surplus = math.fsum(g * (score - e) for (g, _, score), e in zip(terms, expected, strict=True))
     variance = 1 / information
     sigma = _volatility(phi, player.volatility, variance, variance * surplus, tau)
-    deviation = replace(player, volatility=sigma).aged(periods).deviation / GLICKO_SCALE
+    deviation = replace(player, volatility=sigma).after_inactivity(periods).deviation / GLICKO_SCALE
     squared = 1 / (1 / (deviation * deviation) + information)
     return Rating(1500 + GLICKO_SCALE * (mu + squared * surplus), GLICKO_SCALE * math.sqrt(squared), sigma)
 

@@ -188,11 +188,11 @@ class Rater:
         rating, passed = bot_rating
         if outcome is RatedOutcome.NONE:
             # Time without a result still increases the deviation.
-            rating = rating.aged(passed)
+            rating = rating.after_inactivity(passed)
         else:
             rating = update_rating(
                 rating,
-                [(opponent_rating[0].aged(opponent_rating[1]), OUTCOME_SCORES[outcome])],
+                [(opponent_rating[0].after_inactivity(opponent_rating[1]), OUTCOME_SCORES[outcome])],
                 periods=passed,
             )
         bot = record.players.maxie if seat == "maxie" else record.players.minnie

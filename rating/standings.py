@@ -83,7 +83,7 @@ def is_walkover(record: AnyFinishedMatch) -> bool:
     return record.result.reason is EndReason.NO_SHOW
 
 
-def losers(record: AnyFinishedMatch) -> tuple[str, ...]:
+def list_losers(record: AnyFinishedMatch) -> tuple[str, ...]:
     """Return the losers of the match: one bot, none in a draw or a void match, both if neither appeared."""
     maxie, minnie = record.players.maxie, record.players.minnie
     if is_double_forfeit(record):
@@ -110,7 +110,7 @@ def make_standings_from_counts(
     for record, times in scores:
         if is_void(record):
             continue
-        losing_bots = losers(record)
+        losing_bots = list_losers(record)
         for bot in (record.players.maxie, record.players.minnie):
             counts[bot][_LOSS if bot in losing_bots else _WIN if losing_bots else _DRAW] += times
         for bot in losing_bots:
@@ -186,7 +186,7 @@ def pair_scores(bot: str, results: Iterable[tuple[Pairing, Record]]) -> list[flo
     for pairing, record in results:
         if bot not in (pairing.maxie, pairing.minnie) or is_void(record) or is_walkover(record):
             continue
-        losing_bots = losers(record)
+        losing_bots = list_losers(record)
         points[pairing.pair.number].append(0.0 if bot in losing_bots else 1.0 if losing_bots else 0.5)
     return [sum(scores) for _, scores in sorted(points.items()) if len(scores) == 2]
 

@@ -32,7 +32,7 @@ class Boards:
     goal: int
 
     @classmethod
-    def of(cls, map: RisklessMap) -> Boards:
+    def from_map(cls, map: RisklessMap) -> Boards:
         """Return the boards of a map."""
         return cls(
             tuple(tuple(sorted(near)) for near in map.neighbours), map.territory_cap, map.armies_to_win
@@ -86,7 +86,7 @@ class Boards:
         return tuple(tuple(self.powers[place] for place in symmetry) for symmetry in self.symmetries)
 
 
-def seen_by_mover(position: Armies) -> tuple[int, ...]:
+def board_for_mover(position: Armies) -> tuple[int, ...]:
     """Return the board of a position: armies of the player to move are positive, the opponent's negative."""
     sign = position.player.sign
     return tuple(sign * n for n in position.armies)
@@ -94,7 +94,7 @@ def seen_by_mover(position: Armies) -> tuple[int, ...]:
 
 def boards_of(game: object) -> Boards | None:
     """Return the boards of a Riskless game; None for other games and for subclasses, which may have other rules."""
-    return Boards.of(game.map) if type(game) is Riskless else None
+    return Boards.from_map(game.map) if type(game) is Riskless else None
 
 
 Permutation = tuple[int, ...]

@@ -44,7 +44,7 @@ def local_folder() -> Path:
 def table_file_name(map: RisklessMap) -> str:
     """Return the file name of a map's table: the map's name and a digest of roads, cap and goal."""
     name = "".join(letter if letter.isalnum() else "-" for letter in map.name)
-    return f"{name}-{boards_digest(Boards.of(map))}{SUFFIX}"
+    return f"{name}-{boards_digest(Boards.from_map(map))}{SUFFIX}"
 
 
 def find_table(boards: Boards) -> Path | None:

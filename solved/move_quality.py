@@ -10,7 +10,7 @@ from arena.games.core import GameError, Player
 from arena.games.riskless import Armies, Move
 from arena.protocol.record import Record
 from arena.solved.header import BadTable
-from arena.solved.solution import Solution, solution_of
+from arena.solved.solution import Solution, load_solution
 from arena.solved.solved_value import SolvedResult, SolvedValue
 
 
@@ -55,7 +55,7 @@ def move_qualities(record: Record) -> list[tuple[Player, MoveQuality, SolvedValu
     unknown or a move illegal. Takes about 0.1 ms per move.
     """
     try:
-        solution = solution_of(make_game(record.game, record.setup))
+        solution = load_solution(make_game(record.game, record.setup))
         if solution is None:
             return None
         game = solution.game

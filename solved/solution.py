@@ -7,7 +7,7 @@ from typing import Any
 
 from arena.games.core import Game, Player
 from arena.games.riskless import Armies, Move, Riskless
-from arena.solved.board_numbers import boards_of, seen_by_mover
+from arena.solved.board_numbers import board_for_mover, boards_of
 from arena.solved.folders import open_table
 from arena.solved.header import BadTable
 from arena.solved.solved_table import SolvedTable
@@ -30,7 +30,7 @@ class Solution:
             return SolvedValue(
                 SolvedResult.WIN if outcome.winner is position.player else SolvedResult.LOSS, 0
             )
-        return self.table.probe(seen_by_mover(position)).with_ply_limit(
+        return self.table.probe(board_for_mover(position)).with_ply_limit(
             self.game.map.ply_limit - position.ply
         )
 
@@ -63,7 +63,7 @@ class Solution:
         return position.player if result is SolvedResult.WIN else position.player.opponent
 
 
-def solution_of(game: Game[Any, Any]) -> Solution | None:
+def load_solution(game: Game[Any, Any]) -> Solution | None:
     """Return the solution of a game, or None if its map has no table. Raises solved.header.BadTable for a damaged file."""
     boards = boards_of(game)
     table = open_table(boards) if boards is not None else None
@@ -73,7 +73,7 @@ def solution_of(game: Game[Any, Any]) -> Solution | None:
 def unsolved_reason(game: Game[Any, Any]) -> str:
     """Return the reason why this machine has no solution of a game, in one line; empty if it has one."""
     try:
-        if solution_of(game) is not None:
+        if load_solution(game) is not None:
             return ""
     except BadTable as error:
         return str(error)

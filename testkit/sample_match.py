@@ -15,7 +15,7 @@ from arena.match.referee_events import (
     PlayerReady,
     Resigned,
     TurnStarted,
-    to_journal,
+    encode_for_journal,
 )
 from arena.match.terms import Terms, to_json
 from arena.protocol.record import FORMAT, Record, Result
@@ -74,7 +74,7 @@ def _record_match(game: Any, moves: list[Any], loser: Player, rng: random.Random
         at += after
         referee.handle(event, at)
         if not isinstance(event, TurnStarted):
-            rows.append(to_journal(at, event, turn))
+            rows.append(encode_for_journal(at, event, turn))
 
     apply_event(MatchOpened(), 0)
     for player in Player:

@@ -27,7 +27,7 @@ from arena.protocol.codes import EndReason
 from arena.protocol.engines import EngineInfo, Engines
 from arena.protocol.record import FORMAT, Record, RecordedMove, Result
 from arena.protocol.values import Players, Seat
-from arena.solved.solution import solution_of
+from arena.solved.solution import load_solution
 
 ABANDONED = Result(None, EndReason.SERVER_FAULT, "the match was left before its end")
 """Result of a match that is closed before its end."""
@@ -51,7 +51,9 @@ class LocalMatch:
         self.match = match
         self._engine = engine
         self._adjudication = adjudication
-        self._solution = solution_of(match.game) if adjudication is not None and adjudication.table else None
+        self._solution = (
+            load_solution(match.game) if adjudication is not None and adjudication.table else None
+        )
         self.moves: list[Any] = []
         self._positions = [match.game.start()]
         self._recorded_moves: list[RecordedMove] = []

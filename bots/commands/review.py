@@ -25,9 +25,9 @@ from arena.bots.review.review import (
     TABLEBASE_ENGINE,
     ReviewedMove,
     SolvedMove,
-    player_reviews,
+    review_by_tablebase,
     review_moves,
-    solved_moves,
+    summarize_players,
 )
 from arena.bots.review.values_chart import review_svg
 from arena.bots.search.search_values import ESTIMATE_LIMIT, is_decided, plies_to_end
@@ -76,7 +76,7 @@ def print_review(
         write_text(picture, svg)
     if json is not None:
         moves = reviews if solved is None else _merge_solved(reviews, solved)
-        write_json({"engine": engine, "players": player_reviews(reviews), "moves": moves}, json)
+        write_json({"engine": engine, "players": summarize_players(reviews), "moves": moves}, json)
     elif svg is None or str(svg) != "-":
         _print_reviews(replay, reviews, engine)
         if solved is not None:
@@ -94,7 +94,7 @@ def _make_analyst(replay: Replay, engine: str, limits: SearchLimits, stack: Exit
 
 def _load_solved_moves(replay: Replay) -> list[SolvedMove] | None:
     try:
-        return solved_moves(replay)
+        return review_by_tablebase(replay)
     except BadTable as error:
         raise CommandError(str(error)) from None
 
@@ -155,7 +155,7 @@ def _print_reviews(replay: Replay, reviews: list[ReviewedMove], engine: str) -> 
             better,
         )
     out.print(table)
-    for player, player_review in player_reviews(reviews).items():
+    for player, player_review in summarize_players(reviews).items():
         line = (
             f"{player}: {player_review.marked} of {player_review.moves} moves marked, "
             f"{100 * player_review.chance_lost:.1f} % of winning chance lost per move, accuracy {player_review.accuracy:.0f} %"

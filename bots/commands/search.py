@@ -31,7 +31,7 @@ from arena.bots.review.analysis import (
     trace_reference,
 )
 from arena.bots.review.chance import winning_chance
-from arena.bots.review.review import SolvedPosition, solved_position
+from arena.bots.review.review import SolvedPosition, probe_tablebase
 from arena.bots.review.savings import Saving, measure_savings
 from arena.bots.review.trees import TreeError, load_tree_game, tree_names
 from arena.bots.search.algorithms import ALGORITHMS
@@ -285,7 +285,7 @@ def analyse_command(
         compare_command(rules, start, depth or REFERENCE_DEPTH, budget, svg, json)
         return
     try:
-        truth = solved_position(rules, start)
+        truth = probe_tablebase(rules, start)
     except BadTable as error:
         raise CommandError(str(error)) from None
     try:

@@ -15,7 +15,7 @@ from typing import Any
 
 from arena.bots.api.engine_spec import BadSpec, Spec
 from arena.bots.compiled.availability import has_compiled_search, has_engine_extra
-from arena.bots.evaluators.catalogue import NETWORK_FILE, OUTCOMES, OUTCOMES_FILE, features_of
+from arena.bots.evaluators.catalogue import NETWORK_FILE, OUTCOMES, OUTCOMES_FILE, find_features
 from arena.bots.evaluators.outcomes import category_function
 from arena.games.core import Game
 from arena.games.riskless import Riskless
@@ -96,7 +96,7 @@ def check_evaluator(spec: Spec, game: Game[Any, Any]) -> None:
     if (
         "evaluator" in spec.explicit
         and spec.get_text("evaluator") == "features"
-        and features_of(game) is None
+        and find_features(game) is None
     ):
         raise BadSpec(f"{spec.name}: {game.name} has no features: use evaluator=plain")
     if spec.values.get("evaluator") == OUTCOMES and category_function(game) is None:

@@ -13,7 +13,7 @@ from arena.bots.search.search_values import WIN
 from arena.games.core import Game
 from arena.games.riskless import Armies, Move
 from arena.solved.header import BadTable
-from arena.solved.solution import Solution, solution_of, unsolved_reason
+from arena.solved.solution import Solution, load_solution, unsolved_reason
 from arena.solved.solved_value import SolvedResult, SolvedValue
 
 
@@ -25,7 +25,7 @@ class PerfectBot(Bot):
 
     def prepare(self) -> None:
         why = unplayable_reason(self.game)
-        solution = None if why else solution_of(self.game)
+        solution = None if why else load_solution(self.game)
         if solution is None:
             raise Resign(why)
         self._solution = solution
@@ -61,7 +61,7 @@ def to_search_value(value: SolvedValue) -> int:
     return 0 if value.plies is None else value.result.sign * (WIN - value.plies)
 
 
-def solution_for(spec: Spec, game: Game[Any, Any]) -> Solution | None:
+def load_requested_solution(spec: Spec, game: Game[Any, Any]) -> Solution | None:
     """Return the solution of `game` if the engine's option `truth` asks for it; None for an unsolved map.
 
     Raises BadSpec if the file of the tablebase is damaged.
@@ -69,7 +69,7 @@ def solution_for(spec: Spec, game: Game[Any, Any]) -> Solution | None:
     if spec.values.get("truth", "no") == "no":
         return None
     try:
-        return solution_of(game)
+        return load_solution(game)
     except BadTable as error:
         raise BadSpec(f"{spec.name}: {error}") from None
 

@@ -12,7 +12,7 @@ from arena.bots.client.worker import BotFactory
 from arena.bots.compiled.availability import has_engine_extra
 from arena.bots.engines.forms import choose_form, reported_options
 from arena.bots.engines.from_file import engine_name, load_bot_class
-from arena.bots.engines.perfect import PerfectBot, solution_for, unplayable_reason
+from arena.bots.engines.perfect import PerfectBot, load_requested_solution, unplayable_reason
 from arena.bots.engines.searching import SearchingBot
 from arena.bots.engines.simple import GreedyBot, RandomBot
 from arena.bots.evaluators.catalogue import NAMES as EVALUATORS
@@ -83,7 +83,7 @@ def incompatibility_reason(spec: str, game: Game[Any, Any]) -> str | None:
         return None
     try:
         choose_form(parsed, game)
-        solution_for(parsed, game)
+        load_requested_solution(parsed, game)
     except BadSpec as error:
         return str(error)
     return (unplayable_reason(game) or None) if parsed.name == "perfect" else None

@@ -19,7 +19,7 @@ from arena.bots.api.budget import Budget, DeepeningRule, plan
 from arena.bots.api.engine_spec import BadSpec, Spec
 from arena.bots.engines.forms import choose_form
 from arena.bots.engines.garbage_collector import GARBAGE_COLLECTOR
-from arena.bots.engines.perfect import missing_table_reason, solution_for, to_search_value
+from arena.bots.engines.perfect import load_requested_solution, missing_table_reason, to_search_value
 from arena.bots.engines.repetition import SeenPositions
 from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.deepening import NO_LIMIT, Report, deepen
@@ -175,7 +175,7 @@ class SearchingBot(Bot):
 
     def prepare(self) -> None:
         try:
-            self._solution = solution_for(self._spec, self.game)
+            self._solution = load_requested_solution(self._spec, self.game)
             self._backend = make_backend(self._spec, self.match)
         except (BadSpec, BadTable) as error:
             raise Resign(str(error)) from None

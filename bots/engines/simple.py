@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 from arena.bots.api.bot import Bot, Clock, Resign, Thinking
-from arena.bots.evaluators.catalogue import evaluator_for, features_of
+from arena.bots.evaluators.catalogue import evaluator_for, find_features
 from arena.bots.search.problem import Problem
 
 
@@ -21,7 +21,7 @@ class GreedyBot(Bot):
         self._random = Random(seed) if seed else None
 
     def prepare(self) -> None:
-        if self._evaluator == "features" and features_of(self.game) is None:
+        if self._evaluator == "features" and find_features(self.game) is None:
             raise Resign(f"greedy: {self.game.name} has no features: use evaluator=plain")
         self._problem: Problem[Any, Any] = Problem(self.game, evaluator_for(self.game, self._evaluator))
 

@@ -30,7 +30,7 @@ class UnknownEvaluator(ValueError):
     """Raised when no evaluator has the given name; the message lists the valid names."""
 
 
-def features_of(game: Game[Any, Any]) -> tuple[Features[Any], Sequence[str]] | None:
+def find_features(game: Game[Any, Any]) -> tuple[Features[Any], Sequence[str]] | None:
     """Return the feature function of a game and the features' names, or None if the game has no features."""
     if isinstance(game, Riskless):
         return riskless.feature_function(game), riskless.NAMES
@@ -117,7 +117,7 @@ def evaluator_for(game: Game[P, M], name: str = "plain") -> Evaluator[P]:
         raise UnknownEvaluator(
             f"no evaluator is called {name!r:.60}: choose from {', '.join(NAMES)}, or a file NAME.toml or NAME.npz"
         )
-    extractor = features_of(game)
+    extractor = find_features(game)
     if extractor is None:
         if name == "features":
             return plain_evaluator(game)

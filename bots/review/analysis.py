@@ -34,7 +34,7 @@ from arena.bots.search.algorithms import ALGORITHMS, AlgorithmSettings
 from arena.bots.search.deepening import MAX_DEPTH, NO_LIMIT, Report
 from arena.bots.search.monitor import SearchMonitor, Stop, Stopped, never_stop
 from arena.bots.search.problem import Problem, SearchResult
-from arena.bots.search.search_values import from_root
+from arena.bots.search.search_values import to_root_value
 from arena.bots.search.thread_pool import ThreadPool
 from arena.clock import MONOTONIC
 from arena.cores import usable_cores
@@ -241,7 +241,7 @@ class EngineAnalyst:
         after = self._game.successor(position, move)
         if self._game.outcome(after) is not None:
             return []
-        return [replace(each, value=from_root(each.value, 1)) for each in self.analyse(after)]
+        return [replace(each, value=to_root_value(each.value, 1)) for each in self.analyse(after)]
 
     def best_moves(self, position: Any, count: int) -> list[Report[Any]]:
         """Return the `count` best moves, the best first. Each search excludes the moves already found.
@@ -288,7 +288,7 @@ class ReferenceAnalyst:
         if self._game.outcome(after) is not None:
             return []
         report = self._search_position(after, self._depth - 1)
-        return [replace(report, value=from_root(report.value, 1))]
+        return [replace(report, value=to_root_value(report.value, 1))]
 
     def _search_position(self, position: Any, depth: int) -> Report[Any]:
         result, monitor = run_reference(self._game, position, depth, self.spec, tracing=False)

@@ -21,7 +21,7 @@ from arena.bots.search.search_values import is_decided, outcome_value
 from arena.games.core import AnyGame, Game, Player
 from arena.match.replay import Replay
 from arena.solved.move_quality import MoveQuality, classify_move
-from arena.solved.solution import Solution, solution_of
+from arena.solved.solution import Solution, load_solution
 
 MARKS = ((0.15, "??"), (0.10, "?"), (0.05, "?!"))
 """Marks with the loss in the chance of winning from which each applies: a blunder, a mistake, an inaccuracy."""
@@ -121,7 +121,7 @@ class PlayerReview(Struct, frozen=True):
     """Accuracy in percent, as lichess computes it."""
 
 
-def player_reviews(all_moves: Sequence[ReviewedMove]) -> dict[str, PlayerReview]:
+def summarize_players(all_moves: Sequence[ReviewedMove]) -> dict[str, PlayerReview]:
     """Return the review of each player who has moved, by player.
 
     The accuracy of a player is computed as on lichess (lichess.org/page/accuracy). It is the mean of two means over
@@ -173,12 +173,12 @@ class SolvedMove(Struct, frozen=True):
     """The best move; the played move if no other is better."""
 
 
-def solved_moves(replay: Replay) -> list[SolvedMove] | None:
+def review_by_tablebase(replay: Replay) -> list[SolvedMove] | None:
     """Return the review of all moves of a match by the tablebase of its map, or None if the map is not solved.
 
     Raises solved.header.BadTable.
     """
-    solution = solution_of(replay.game)
+    solution = load_solution(replay.game)
     if solution is None:
         return None
     moves = []
@@ -209,12 +209,12 @@ class SolvedPosition(Struct, frozen=True):
     """Each move with the value after it, the best first."""
 
 
-def solved_position(game: Game[Any, Any], position: Any) -> SolvedPosition | None:
+def probe_tablebase(game: Game[Any, Any], position: Any) -> SolvedPosition | None:
     """Return the solved values of an unfinished position, or None if its map is not solved.
 
     Raises solved.header.BadTable.
     """
-    solution: Solution | None = solution_of(game)
+    solution: Solution | None = load_solution(game)
     if solution is None:
         return None
     moves = sorted(solution.move_values(position), key=lambda each: -each[1].sort_key)

@@ -25,7 +25,9 @@ class OrderedMove(NamedTuple, Generic[P, M]):
     child: P
 
 
-def in_move_order(problem: Problem[P, M], position: P, moves: Sequence[M]) -> Iterator[OrderedMove[P, M]]:
+def list_in_move_order(
+    problem: Problem[P, M], position: P, moves: Sequence[M]
+) -> Iterator[OrderedMove[P, M]]:
     """Yield all moves in move order.
 
     The position after a move is computed when the move is yielded, so a cut saves the rest.
@@ -35,7 +37,7 @@ def in_move_order(problem: Problem[P, M], position: P, moves: Sequence[M]) -> It
         yield OrderedMove(number, move, successor(position, move))
 
 
-def best_first(
+def order_best_first(
     problem: Problem[P, M], position: P, moves: Sequence[M], hint: M | None, *, distance: int, static: bool
 ) -> Iterable[OrderedMove[P, M]]:
     """Return the moves of a node, the `hint` first unless it is None.
@@ -45,11 +47,11 @@ def best_first(
     """
     if not static:
         if hint is not None:
-            return hint_first(problem, position, moves, hint)
-        return in_move_order(problem, position, moves)
+            return order_hint_first(problem, position, moves, hint)
+        return list_in_move_order(problem, position, moves)
     sign = problem.game.player(position).sign
     ordered = sorted(
-        in_move_order(problem, position, moves),
+        list_in_move_order(problem, position, moves),
         key=lambda choice: -sign * problem.expand(choice.child, 0, distance + 1).value,
     )
     if hint is not None:
@@ -57,7 +59,7 @@ def best_first(
     return ordered
 
 
-def hint_first(
+def order_hint_first(
     problem: Problem[P, M], position: P, moves: Sequence[M], hint: M
 ) -> Iterator[OrderedMove[P, M]]:
     """Yield the hint, then the other moves in move order. The position after a move is computed when the move is yielded."""

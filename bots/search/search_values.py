@@ -38,7 +38,7 @@ def plies_to_end(value: int) -> int | None:
     return WIN - abs(value) if is_decided(value) else None
 
 
-def from_root(value: int, distance: int) -> int:
+def to_root_value(value: int, distance: int) -> int:
     """Return a value as counted from the root, given the value as counted from a node `distance` plies below it.
 
     Only a decided value changes, because it contains the number of plies to the end.
@@ -52,11 +52,11 @@ def from_root(value: int, distance: int) -> int:
     return value
 
 
-def from_node(value: int, distance: int) -> int:
+def to_node_value(value: int, distance: int) -> int:
     """Return a value as counted from a node, given the value as counted from the root `distance` plies above it.
 
-    This is the inverse of `from_root`.
+    This is the inverse of `to_root_value`.
 
     Tables store values in this form, because other paths may lead to the node.
     """
-    return from_root(value, -distance)
+    return to_root_value(value, -distance)

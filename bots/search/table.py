@@ -3,7 +3,7 @@
 An entry holds the value of one position searched to one depth. It is used only for that depth: a deeper search gives
 a different value, and a fixed-depth search promises the value of its own depth. The key is the whole position. A
 Riskless position includes its ply, so effects of the ply limit never appear at another ply. Values are stored
-relative to the node, because its distance from the root differs between paths (`search_values.from_node`).
+relative to the node, because its distance from the root differs between paths (`search_values.to_node_value`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Generic
 
-from arena.bots.search.search_values import from_node, from_root
+from arena.bots.search.search_values import to_node_value, to_root_value
 from arena.games.core import M, P
 
 
@@ -76,7 +76,7 @@ class Table(Generic[P, M]):
         entry = self._entries.get(position)
         if entry is None or entry.depth != depth:
             return None
-        value = from_root(entry.value, distance)
+        value = to_root_value(entry.value, distance)
         answers = (
             entry.kind is Bound.EXACT
             or (entry.kind is Bound.LOWER and value >= beta)
@@ -92,4 +92,4 @@ class Table(Generic[P, M]):
         self._entries.pop(position, None)
         if len(self._entries) >= self.size:
             self._entries.popitem(last=False)
-        self._entries[position] = Entry(depth, from_node(value, distance), kind, move, self.generation)
+        self._entries[position] = Entry(depth, to_node_value(value, distance), kind, move, self.generation)

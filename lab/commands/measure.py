@@ -185,11 +185,11 @@ def table_rows(measured: MeasuredMap) -> list[list[str]]:
             continue
         score = f"{format_share(unequal.score)}, drawn {format_share(unequal.drawn)}"
         numbers = [map.name, *(str(each) for each in (map.territory_cap, map.armies_to_win, map.ply_limit))]
-        rows.append([*numbers, *statistics, score, pairs_to_distinguish(unequal)])
+        rows.append([*numbers, *statistics, score, format_pairs_needed(unequal)])
     return rows
 
 
-def pairs_to_distinguish(unequal: UnequalStrengthResults) -> str:
+def format_pairs_needed(unequal: UnequalStrengthResults) -> str:
     """Return, as text, the number of pairs after which the strong searcher is clearly stronger than the weak one."""
     needed = max(1.0, unequal.pairs_needed)
     return "over 9,999" if needed >= 10_000 else f"{needed:,.0f}" if needed >= 10 else f"{needed:.1f}"

@@ -86,13 +86,13 @@ def solve_command(
     except MapError as error:
         raise UsageError(str(error)) from None
     threads = len(usable_cores())
-    path = find_table(Boards.of(variant_map))
+    path = find_table(Boards.from_map(variant_map))
     seconds = None
     if again or path is None:
         path = local_folder() / table_file_name(variant_map)
         seconds = _solve(variant_map, path, threads)
     try:
-        table = check_table(SolvedTable(path), Boards.of(variant_map))
+        table = check_table(SolvedTable(path), Boards.from_map(variant_map))
         solved = SolvedMap(variant_map, table, seconds, _verify(table, threads) if verify else None)
         row = _json_fields(solved)
     except BadTable as error:
@@ -111,7 +111,7 @@ def _solve(map: RisklessMap, path: Path, threads: int) -> float:
     from arena.lab.solving.layers import WinTooLong  # noqa: PLC0415
     from arena.lab.solving.solver import Solver  # noqa: PLC0415
 
-    boards = Boards.of(map)
+    boards = Boards.from_map(map)
     limit = available_memory()
     # Skip the exact cost of huge maps: with 1,000 territories there may be too many symmetries to count.
     cost = estimate_cost(boards) if CODE_BYTES * boards.count <= limit else None

@@ -12,7 +12,7 @@ import typer
 from rich.progress import Progress
 
 from arena.bots.commands.lookup import load_game
-from arena.bots.evaluators.catalogue import features_of
+from arena.bots.evaluators.catalogue import find_features
 from arena.bots.evaluators.linear import WEIGHTS_FOLDER, BadWeights, load_weights
 from arena.bots.evaluators.outcomes import format_outcomes
 from arena.console import CommandError, SeedOption, UsageError, err, out
@@ -136,7 +136,7 @@ def tune_command(
     games: list[Game[Any, Any]] = [Riskless(load_compiled_map(name)) for name in names] or [
         load_game(game, "")
     ]
-    features = features_of(games[0])
+    features = find_features(games[0])
     if features is None:
         raise UsageError(f"--game: {game} has no features to tune")
     start = _first_weights(first or (WEIGHTS_FOLDER / f"{game}.toml" if outcomes else None), features[1])

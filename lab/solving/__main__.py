@@ -19,9 +19,9 @@ def main() -> None:
     """Compile all kernels, by solving the smallest map and verifying its table."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "two.solved"
-        Solver(Boards.of(two_territory_game(2).map), path.with_suffix(".part"), 1, lambda _: None, 0).solve(
-            path
-        )
+        Solver(
+            Boards.from_map(two_territory_game(2).map), path.with_suffix(".part"), 1, lambda _: None, 0
+        ).solve(path)
         verify_table(SolvedTable(path), 1, lambda _done, _total: None)
 
 

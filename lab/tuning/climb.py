@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from arena.bots.compiled.calibrate import sample_positions
 from arena.bots.compiled.searcher import Searcher, Settings
-from arena.bots.evaluators.catalogue import feature_units, features_of, scale_weights
+from arena.bots.evaluators.catalogue import feature_units, find_features, scale_weights
 from arena.games.core import Game
 from arena.games.riskless import Riskless
 from arena.lab.selfplay import play_pair, random_start
@@ -104,7 +104,7 @@ def _first_steps(
     """Return the first step of each weight, from positions of random matches; 0 for a weight of 0."""
     rows = []
     for game in games:
-        extractor = features_of(game)
+        extractor = find_features(game)
         if extractor is None:
             raise ValueError(f"{game.name} has no features to tune")
         sizes = np.array(feature_units(game))

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.bots.compiled.searcher import Searcher, Settings
-from arena.bots.evaluators.catalogue import feature_units, features_of, scale_weights
+from arena.bots.evaluators.catalogue import feature_units, find_features, scale_weights
 from arena.bots.evaluators.outcomes import Category, Counts, category_function
 from arena.games.core import Game, Player
 from arena.games.riskless import Riskless
@@ -101,7 +101,7 @@ def self_play(
     numbers: list[tuple[int, int]] = []
     number = 0
     for place, game in enumerate(games):
-        extractor = features_of(game)
+        extractor = find_features(game)
         if extractor is None:
             raise ValueError(f"{game.name} has no features to tune")
         count, _ = extractor

@@ -33,7 +33,7 @@ from arena.ladder.commands.options import (
     OpeningsOption,
     PinOption,
     apply_options,
-    engine_bots,
+    plan_engine_bots,
 )
 from arena.ladder.commands.play_plan import play_plan
 from arena.ladder.commands.results import ReportFiles, report_results
@@ -160,7 +160,7 @@ def ladder(
         context, external, host, 8765 if port is None else port, wait, no_bots=not (bot or file)
     )
     try:
-        plan = read_ladder(file) if file else LadderPlan(engine_bots(DEFAULT_ENGINES))
+        plan = read_ladder(file) if file else LadderPlan(plan_engine_bots(DEFAULT_ENGINES))
         if file and not is_option_given(context, "game"):
             CATALOGUE.register(plan.game)
     except BadLadder as error:
@@ -170,7 +170,7 @@ def ladder(
     if bot:
         if len(bot) < 2:
             raise UsageError("--bot: a ladder needs at least two bots; give the option once for each")
-        plan = dataclasses.replace(plan, bots=engine_bots(bot))
+        plan = dataclasses.replace(plan, bots=plan_engine_bots(bot))
     overrides: dict[str, Any] = {
         "game": game,
         "map": map,

@@ -28,7 +28,7 @@ from arena.ladder.commands.options import (
     OpeningsOption,
     PinOption,
     apply_options,
-    engine_bots,
+    plan_engine_bots,
 )
 from arena.ladder.commands.play_plan import play_plan
 from arena.ladder.commands.results import ReportFiles, report_results
@@ -39,7 +39,7 @@ from arena.ladder.plan import (
     BadLadder,
     BotPlan,
     LadderPlan,
-    allowed_name,
+    make_valid_name,
     parse_time_control,
 )
 from arena.maps.game_on_map import DEFAULT_MAP
@@ -107,7 +107,7 @@ def match(
     options = {"game": game, "map": map, "tc": tc, "margin": margin, "rounds": rounds}
     options |= {"concurrency": concurrency, "seed": seed, "openings": openings, "event": event}
     options |= {"adjudicate": adjudicate, "pin": pin}
-    plan = apply_options(LadderPlan(_name_bots(engine_bots([a, b]), name_a, name_b, tc_b)), options)
+    plan = apply_options(LadderPlan(_name_bots(plan_engine_bots([a, b]), name_a, name_b, tc_b)), options)
     first, second = (bot.name for bot in plan.bots)
     reports = ReportFiles(json, html, csv)
     reports.check_folders()
@@ -133,7 +133,7 @@ def match(
 def _name_bots(bots: tuple[BotPlan, ...], name_a: str, name_b: str, tc_b: str) -> tuple[BotPlan, ...]:
     """Return the two bots with the names and B's time control from the options. Raises UsageError."""
     for name, option in ((name_a, "--name-a"), (name_b, "--name-b")):
-        if name and name != allowed_name(name):
+        if name and name != make_valid_name(name):
             raise UsageError(
                 f"{option}: {name!r:.80} is not a valid name: 1 to {MAX_NAME_LENGTH} printable characters without #"
             )

@@ -16,12 +16,12 @@ from arena.ladder.plan import (
     LadderPlan,
     check_event_name,
     check_format,
-    engine_bot,
+    make_names_unique,
     parse_adjudication,
     parse_openings,
     parse_time_control,
     parse_time_limit,
-    unique_bots,
+    plan_engine_bot,
 )
 from arena.maps.game_on_map import require_maps
 from arena.maps.loader import MapError
@@ -54,10 +54,10 @@ CsvOption = Annotated[
 ]
 
 
-def engine_bots(engines: Sequence[str]) -> tuple[BotPlan, ...]:
+def plan_engine_bots(engines: Sequence[str]) -> tuple[BotPlan, ...]:
     """Return the bots with these specs, under distinct names. Raises UsageError."""
     try:
-        return unique_bots(engine_bot(engine) for engine in engines)
+        return make_names_unique(plan_engine_bot(engine) for engine in engines)
     except BadLadder as error:
         raise UsageError(str(error)) from None
 

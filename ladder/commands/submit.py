@@ -34,7 +34,7 @@ from arena.ladder.commands.results import ReportFiles, report_results
 from arena.ladder.plan import BadLadder, BotPlan, LadderPlan, parse_time_control
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.protocol.codes import FORFEIT_REASONS
-from arena.rating.standings import losers
+from arena.rating.standings import list_losers
 from arena.server.commands.check import check as check_protocol
 
 DEFAULT_FOLDER = Path("submissions")
@@ -166,7 +166,7 @@ def check(
     faults = Counter(
         record.result.reason.value
         for record in ladder.records
-        if record.result.reason in FORFEIT_REASONS and losers(record)
+        if record.result.reason in FORFEIT_REASONS and list_losers(record)
     )
     if faults:
         raise CommandError(

@@ -11,7 +11,7 @@ from arena.games.core import GameError
 from arena.ladder.ladder import Ladder
 from arena.ladder.plan import own_time_controls
 from arena.ladder.reports.blunders import Blunders, count_blunders
-from arena.ladder.reports.plots import bot_colours, colour_swatch, plot_by_ply, ratings_plot
+from arena.ladder.reports.plots import assign_bot_colours, colour_swatch, plot_by_ply, ratings_plot
 from arena.ladder.reports.result_lines import draws_text, match_line
 from arena.ladder.reports.standings import (
     FORFEIT_COLUMNS,
@@ -28,7 +28,7 @@ from arena.rating.breakdown import Breakdown, Duel, GroupScore, make_breakdown
 from arena.rating.draws import count_draws
 from arena.rating.formats import Encounter
 from arena.rating.pairing import Pairing
-from arena.rating.standings import StandingsRow, is_void, losers, pair_scores
+from arena.rating.standings import StandingsRow, is_void, list_losers, pair_scores
 from arena.server.processes.identity import PROGRAM
 
 MAX_SECTION_MATCHES = 3
@@ -68,7 +68,7 @@ def render_report(ladder: Ladder, findings: Sequence[str] = ()) -> str:
     """
     rows = ladder.table()
     bots = [row.bot for row in rows]
-    colour = bot_colours(bots)
+    colour = assign_bot_colours(bots)
     parts = make_breakdown(bots, ladder.played)
     columns = extra_columns(ladder.records, ())
     records = [record for record in ladder.records if not is_void(record)]
@@ -97,7 +97,7 @@ def render_report(ladder: Ladder, findings: Sequence[str] = ()) -> str:
         *map(_replay_html, sorted(records, key=lambda record: -len(record.moves))[:MAX_SECTION_MATCHES]),
         "<h2>The most surprising matches</h2>",
         *(
-            list(map(_replay_html, upsets(rows, records)[:MAX_SECTION_MATCHES]))
+            list(map(_replay_html, find_upsets(rows, records)[:MAX_SECTION_MATCHES]))
             or ["<p>No lower rated bot won a match.</p>"]
         ),
         "<h2>Settings</h2>",
@@ -184,12 +184,12 @@ def _deciding_pairs(ladder: Ladder, bots: Sequence[str]) -> list[str]:
     return ["<h2>The matches that decided it</h2>", f"<p>{sentence}{more}.</p>", *map(_replay_html, matches)]
 
 
-def upsets(rows: Sequence[StandingsRow], records: Iterable[Record]) -> list[Record]:
+def find_upsets(rows: Sequence[StandingsRow], records: Iterable[Record]) -> list[Record]:
     """Return the matches won by the lower rated bot, those with the largest rating differences first."""
     elo = {row.bot: row.elo for row in rows}
 
     def surprise(record: Record) -> float:
-        losing_bots = losers(record)
+        losing_bots = list_losers(record)
         if len(losing_bots) != 1:
             return 0.0
         winner = record.players.minnie if losing_bots[0] == record.players.maxie else record.players.maxie

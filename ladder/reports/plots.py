@@ -23,7 +23,7 @@ HUE_STEP = 137.508
 """Difference in hue between consecutive bots, in degrees: the golden angle, which keeps their colours distinct."""
 
 
-def bot_colours(bots: Sequence[str]) -> dict[str, str]:
+def assign_bot_colours(bots: Sequence[str]) -> dict[str, str]:
     """Return the CSS colour of each bot by name, the same everywhere in the report."""
     return {bot: f"hsl({round(215 + HUE_STEP * n) % 360} 65% 38%)" for n, bot in enumerate(bots)}
 
@@ -33,7 +33,7 @@ def colour_swatch(colour: str) -> str:
     return f'<i class="swatch" style="background:{colour}"></i>'
 
 
-def axis_ticks(low: float, high: float, max_steps: int = 5) -> list[float]:
+def choose_axis_ticks(low: float, high: float, max_steps: int = 5) -> list[float]:
     """Return at most `max_steps` + 1 round numbers that cover `low` to `high`.
 
     They are in equal steps of 1, 2 or 5 times a power of ten.
@@ -60,7 +60,9 @@ def ratings_plot(rows: Sequence[StandingsRow], colour: Mapping[str, str]) -> str
     rated = [row for row in rows if row.games]
     if not rated:
         return ""
-    marks = axis_ticks(min(r.elo - r.elo_error for r in rated), max(r.elo + r.elo_error for r in rated))
+    marks = choose_axis_ticks(
+        min(r.elo - r.elo_error for r in rated), max(r.elo + r.elo_error for r in rated)
+    )
     bottom = 34 * len(rated) + 6
     area = Area(LEFT, WIDTH - RIGHT, 0, bottom, (marks[0], marks[-1]), (0, 1))
     elements = [line_element(area.x(mark), 0, area.x(mark), bottom, GRID) for mark in marks]
@@ -88,12 +90,12 @@ def plot_by_ply(
     title   title, such as "Mean time per move"
     unit    unit of the values, shown on the axis
     curves  value at each ply, by bot
-    colour  colour of each bot, from `bot_colours`
+    colour  colour of each bot, from `assign_bot_colours`
     """
     if not curves:
         return ""
-    down = axis_ticks(0, max(max(by_ply.values()) for by_ply in curves.values()) or 1)
-    across = axis_ticks(0, max(max(by_ply) for by_ply in curves.values()) or 1)
+    down = choose_axis_ticks(0, max(max(by_ply.values()) for by_ply in curves.values()) or 1)
+    across = choose_axis_ticks(0, max(max(by_ply) for by_ply in curves.values()) or 1)
     top, bottom = 22, 22 + PLOT_HEIGHT
     area = Area(LEFT, WIDTH - RIGHT, top, bottom, (0, across[-1]), (0, down[-1]))
     elements = area.horizontal_lines(down, GRID)

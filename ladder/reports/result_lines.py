@@ -8,12 +8,12 @@ from arena.protocol.adjudication import REPETITION
 from arena.protocol.codes import FORFEIT_REASONS
 from arena.protocol.record import Record
 from arena.rating.draws import Draws, count_draws, draws_by_map
-from arena.rating.standings import is_void, losers
+from arena.rating.standings import is_void, list_losers
 
 
 def match_line(record: Record) -> str:
     """Return a finished match in one line, such as `greedy beats random on m2 in 41 plies (elimination)`."""
-    loser_names = losers(record)
+    loser_names = list_losers(record)
     maxie, minnie = record.players.maxie, record.players.minnie
     place = f" on {record.setup['map']}" if record.setup.get("map") else ""
     reason = REPETITION if record.result.by_repetition else record.result.reason.value.replace("_", " ")

@@ -42,7 +42,7 @@ from arena.protocol.messages import (
 from arena.server import loop_lag
 from arena.server.core.effects import LISTING, CloseClient, SendToClient
 from arena.server.core.inputs import ClientAdmitted, ClientDisconnected, MessageReceived, TurnSent
-from arena.server.edge.costs import MESSAGE_COSTS, OUT_OF_PLACE_COSTS
+from arena.server.edge.message_costs import MESSAGE_COSTS, OUT_OF_PLACE_COSTS
 from arena.server.edge.token_bucket import TokenBucket
 from arena.server.ports import AdmissionRequest
 

@@ -17,7 +17,7 @@ from arena.games.core import GameError
 from arena.games.riskless import Riskless
 from arena.maps.chance import winning_chance
 from arena.maps.map_file import MapFile
-from arena.maps.picture import built_in_map, picture_of
+from arena.maps.picture import find_built_in_map, make_map_picture
 from arena.protocol.record import from_line
 from arena.protocol.values import Data, Players
 from arena.server.web import titles
@@ -97,7 +97,7 @@ def render_hero(hero_match: HeroMatch) -> bytes:
     share = winning_chance(sums["maxie"] - sums["minnie"], name, game.map.armies_to_win)
     title = titles.make_map_title(name) if name else titles.GAME_TITLES["riskless"]
     live = ' data-live=""' if hero_match.live else ""
-    file = built_in_map(game.map)
+    file = find_built_in_map(game.map)
     # Preload the map, which the scripts request first to draw the same match.
     map_url = f"/api/map/{quote(file.map.name, safe='')}" if file else ""
     early = f'<link rel="preload" as="fetch" crossorigin="" href="{map_url}"/>' if map_url else ""
@@ -117,7 +117,7 @@ def render_hero(hero_match: HeroMatch) -> bytes:
         '<svg class="tug-bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">'
         f'<rect class="minnie" width="100" height="4"/><rect class="maxie" width="{100 * share:.1f}" height="4"/></svg></div>'
         '<div class="stage-board"><div class="stage-place"><div class="zoom"><div class="whole">'
-        f"{picture_of(MapFile(game.map)).svg(armies, label)}</div></div></div></div>"
+        f"{make_map_picture(MapFile(game.map)).svg(armies, label)}</div></div></div></div>"
         '<p class="story"></p></section><section class="wall"></section></div></div>'
     ).encode()
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from arena import maps
-from arena.maps.cells import shipped_cells, shipped_ferries
+from arena.maps.cells import load_shipped_cells, load_shipped_ferries
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.maps.loader import load_map_file, map_names
 from arena.server.edge import responses
@@ -156,8 +156,8 @@ def answer_map_request(name: str, *, gzip: bool) -> Response:
         "description": file.description,
         "continents": file.continents,
         "wraps": file.wraps,
-        "cells": shipped_cells(name),
-        "ferries": shipped_ferries(name),
+        "cells": load_shipped_cells(name),
+        "ferries": load_shipped_ferries(name),
         "setup": file.map.to_data(),
     }
     plain = responses.json_response(whole, {"Vary": "Accept-Encoding"})

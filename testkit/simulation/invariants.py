@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET
 
 from arena.match.referee import MAX_STALL_NS
-from arena.match.referee_events import DeadlinePassed, Moved, from_journal
+from arena.match.referee_events import DeadlinePassed, Moved, decode_from_journal
 from arena.match.terms import Terms
 from arena.match.terms import from_json as terms_from_json
 from arena.protocol.codes import FORFEIT_REASONS, Code, EndReason
@@ -185,7 +185,7 @@ class InvariantMonitor:
             match.record is None, f"event {seq} of match {name:.8} was stored after the end of the match"
         )
         match.events[seq] = text
-        for _, event in from_journal(text):
+        for _, event in decode_from_journal(text):
             if isinstance(event, Moved):
                 self._check_move(name, match, event)
             elif isinstance(event, DeadlinePassed):

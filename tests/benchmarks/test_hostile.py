@@ -7,8 +7,8 @@ from arena.protocol.codec import encode
 from arena.protocol.messages import Challenged
 from arena.protocol.timecontrol import TimeControl
 from arena.server.edge.connection import CLOSE_SECONDS
-from arena.server.edge.costs import MESSAGE_COSTS
 from arena.server.edge.limits import HostLimits
+from arena.server.edge.message_costs import MESSAGE_COSTS
 from arena.server.web.routes import ROUTES
 from benchmarks.hostile.honest import WindowFigures, median_percentile_99_of_runs
 from benchmarks.hostile.kinds import (

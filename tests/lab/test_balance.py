@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from arena.games.graph import Graph
 from arena.games.riskless_map import RisklessMap
 from arena.lab.balance import Balance, all_distances
-from arena.maps.generators import grid_map, ring_map
+from arena.maps.generators import make_grid_map, make_ring_map
 from tests.games.strategies import riskless_maps
 from tests.properties import examples
 
@@ -40,7 +40,7 @@ def test_imbalance_does_not_know_the_sides(map: RisklessMap, data: st.DataObject
 
 @given(size=st.integers(2, 12), data=st.data())
 def test_starts_that_are_images_of_each_other_are_even(size: int, data: st.DataObject) -> None:
-    graph = ring_map(2 * size).neighbours
+    graph = make_ring_map(2 * size).neighbours
     side = data.draw(st.sets(st.integers(0, size - 1), min_size=1))
     turned = [v + size for v in side]
     assert Balance(graph).imbalance(sorted(side), turned) == 0
@@ -49,7 +49,7 @@ def test_starts_that_are_images_of_each_other_are_even(size: int, data: st.DataO
 def test_a_corner_against_the_middle_is_not_even() -> None:
     # Two roads against four; from the corner 2, 3, 2, 1 cells at distances 1 to 4, from the middle 4, 4;
     # three cells are nearer to the middle (itself, and two more), the corner has itself only.
-    graph = grid_map(3, 3).neighbours
+    graph = make_grid_map(3, 3).neighbours
     corner, middle = [0], [4]
     assert Balance(graph).imbalance(corner, middle) >= 2 + 2
     assert Balance(graph).imbalance(corner, [8]) == 0
@@ -58,7 +58,7 @@ def test_a_corner_against_the_middle_is_not_even() -> None:
 @examples(8)
 @given(width=st.integers(4, 5), height=st.integers(4, 6), each=st.integers(1, 3))
 def test_a_proposal_keeps_its_territories_apart(width: int, height: int, each: int) -> None:
-    balance = Balance(grid_map(width, height).neighbours)
+    balance = Balance(make_grid_map(width, height).neighbours)
     maxie, minnie = balance.propose_start(each)
     chosen = (*maxie, *minnie)
     assert len(set(chosen)) == 2 * each
@@ -68,10 +68,10 @@ def test_a_proposal_keeps_its_territories_apart(width: int, height: int, each: i
 
 
 def test_on_an_even_ground_the_proposal_is_even() -> None:
-    balance = Balance(grid_map(5, 5).neighbours)
+    balance = Balance(make_grid_map(5, 5).neighbours)
     assert balance.imbalance(*balance.propose_start(3)) == 0
 
 
 def test_too_many_do_not_fit() -> None:
     with pytest.raises(ValueError, match="no 2 × 2 territories that are pairwise not adjacent"):
-        Balance(ring_map(6).neighbours).propose_start(2)
+        Balance(make_ring_map(6).neighbours).propose_start(2)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from arena.bots.compiled.availability import has_compiled_search
 from arena.games.graph import is_connected, is_simple, is_undirected
 from arena.games.riskless import Riskless
-from arena.lab.variants import HELD_OUT_MAPS, TRAINING_MAPS, load_variant, planar_map
+from arena.lab.variants import HELD_OUT_MAPS, TRAINING_MAPS, load_variant, make_planar_map
 from arena.maps.loader import MapError, load_map, map_names
 from tests.maps.test_generators import check_numbers
 from tests.properties import examples
@@ -61,8 +61,8 @@ def test_no_map_is_both_learned_from_and_held_out() -> None:
 @examples(15)
 @given(size=st.integers(5, 40), number=st.integers(0, 1000))
 def test_a_random_planar_map_can_be_drawn_without_crossings(size: int, number: int) -> None:
-    map = planar_map(size, number)
-    assert map == planar_map(size, number)
+    map = make_planar_map(size, number)
+    assert map == make_planar_map(size, number)
     assert (map.name, map.size) == (f"planar:{size}:{number}", size)
     assert is_simple(map.neighbours)
     assert is_undirected(map.neighbours)
@@ -78,7 +78,7 @@ def test_a_random_planar_map_can_be_drawn_without_crossings(size: int, number: i
 
 def test_a_random_planar_map_has_bounds() -> None:
     with pytest.raises(ValueError, match="5 to 64 territories, not 65"):
-        planar_map(65, 1)
+        make_planar_map(65, 1)
 
 
 Place = tuple[float, float]

@@ -33,7 +33,7 @@ from arena.ladder.event_openings import RandomOpenings
 from arena.ladder.event_terms import EventTerms
 from arena.ladder.ladder import Ladder
 from arena.ladder.ladder_run import run_ladder
-from arena.ladder.plan import BotPlan, LadderPlan, engine_bot
+from arena.ladder.plan import BotPlan, LadderPlan, plan_engine_bot
 from arena.match.replay import verify_record
 from arena.protocol import record as records
 from arena.protocol.codes import EndReason
@@ -304,7 +304,7 @@ async def test_one_worker_plays_as_many_pairs_at_once_as_it_has_threads(
 
 async def test_a_program_by_lines_of_json_has_the_time_of_its_own(shared: Cluster, tmp_path: Path) -> None:
     (tmp_path / "first.py").write_text(FIRST_LEGAL)
-    program = engine_bot(f"exec:{sys.executable} first.py")
+    program = plan_engine_bot(f"exec:{sys.executable} first.py")
     odds = replace(program, name="lines", time_control=TimeControl.parse("900+30"))
     watch = Watch()
     finished_ladder = ladder(tmp_path / "record.jsonl", odds, bot("a"), rounds=1, folder=tmp_path)

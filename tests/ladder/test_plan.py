@@ -12,11 +12,11 @@ from arena.ladder.plan import (
     BadLadder,
     BotPlan,
     check_event_name,
-    command_bot,
-    engine_bot,
+    make_names_unique,
     parse_openings,
     parse_time_limit,
-    unique_bots,
+    plan_command_bot,
+    plan_engine_bot,
 )
 
 
@@ -32,11 +32,11 @@ from arena.ladder.plan import (
     ],
 )
 def test_a_bot_is_named_after_its_engine(engine: str, name: str) -> None:
-    assert engine_bot(engine) == BotPlan(name, engine)
+    assert plan_engine_bot(engine) == BotPlan(name, engine)
 
 
 def test_names_differ_even_where_engines_do_not() -> None:
-    bots = unique_bots(
+    bots = make_names_unique(
         [BotPlan("greedy", "greedy"), BotPlan("greedy-2", "x"), *[BotPlan("greedy", "greedy")] * 2]
     )
     assert [bot.name for bot in bots] == ["greedy", "greedy-2", "greedy-3", "greedy-4"]
@@ -45,7 +45,7 @@ def test_names_differ_even_where_engines_do_not() -> None:
 
 @given(st.lists(st.sampled_from(["a", "b", "a-2", "a-3", "b-2"]), max_size=12))
 def test_names_differ_and_nobody_is_renamed_without_need(names: list[str]) -> None:
-    unique = [bot.name for bot in unique_bots(BotPlan(name) for name in names)]
+    unique = [bot.name for bot in make_names_unique(BotPlan(name) for name in names)]
     assert len(set(unique)) == len(unique) == len(names)
     assert all(after == before for before, after in zip(names[:1], unique[:1], strict=True))
     assert all(
@@ -55,7 +55,7 @@ def test_names_differ_and_nobody_is_renamed_without_need(names: list[str]) -> No
 
 @given(st.text(min_size=1, max_size=120).filter(lambda engine: not engine.startswith(COMMAND_PREFIX)))
 def test_every_engine_gets_a_name_that_the_protocol_allows(engine: str) -> None:
-    assert_allowed(engine_bot(engine).name)
+    assert_allowed(plan_engine_bot(engine).name)
 
 
 @given(st.text(max_size=120))
@@ -66,16 +66,16 @@ def test_every_command_has_a_name_that_the_protocol_allows_or_is_refused(line: s
         words = []
     if not words:
         with pytest.raises(BadLadder):
-            engine_bot(f"{COMMAND_PREFIX}{line}")
+            plan_engine_bot(f"{COMMAND_PREFIX}{line}")
         return
-    plan = engine_bot(f"{COMMAND_PREFIX}{line}")
+    plan = plan_engine_bot(f"{COMMAND_PREFIX}{line}")
     assert_allowed(plan.name)
     assert list(plan.command) == words
 
 
 @pytest.mark.parametrize("line", ["''", "'#'", "a#b", "a\x00b", f"{'x' * 60} {'y' * 60}.py", "'  '"])
 def test_a_command_of_any_name_is_given_one_that_is_allowed(line: str) -> None:
-    assert_allowed(command_bot(line).name)
+    assert_allowed(plan_command_bot(line).name)
 
 
 def assert_allowed(name: str) -> None:
@@ -86,8 +86,8 @@ def assert_allowed(name: str) -> None:
 
 
 def test_an_engine_that_says_its_threads_is_planned_with_them() -> None:
-    assert engine_bot("jamboree:threads=2,depth=3").threads == 2
-    assert engine_bot("jamboree:threads=many").threads == 0
+    assert plan_engine_bot("jamboree:threads=2,depth=3").threads == 2
+    assert plan_engine_bot("jamboree:threads=many").threads == 0
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_an_engine_that_says_its_threads_is_planned_with_them() -> None:
     ],
 )
 def test_a_bot_asks_for_the_threads_of_its_engine(engine: str, asked: list[int]) -> None:
-    assert [engine_bot(engine).required_threads(cores) for cores in (1, 2, 8, 16)] == asked
+    assert [plan_engine_bot(engine).required_threads(cores) for cores in (1, 2, 8, 16)] == asked
 
 
 @pytest.mark.parametrize(
@@ -118,13 +118,13 @@ def test_a_bot_asks_for_the_threads_of_its_engine(engine: str, asked: list[int])
 def test_programs_are_named_by_their_files(
     spec: str, name: str, engine: str | None, command: tuple[str, ...]
 ) -> None:
-    assert engine_bot(spec) == BotPlan(name, engine, command)
+    assert plan_engine_bot(spec) == BotPlan(name, engine, command)
 
 
 @pytest.mark.parametrize("spec", ["command:", "command:  ", "command:'open"])
 def test_a_command_that_is_none_is_refused(spec: str) -> None:
     with pytest.raises(BadLadder):
-        engine_bot(spec)
+        plan_engine_bot(spec)
 
 
 def test_threads_of_the_ladder_override_those_of_the_engine() -> None:

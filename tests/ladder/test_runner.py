@@ -20,7 +20,7 @@ from arena.protocol.timecontrol import TimeControl
 from arena.rating.formats import RoundRobinFormat
 from arena.rating.pairing import Pairing
 from arena.rating.schedule import Schedule
-from arena.rating.standings import losers
+from arena.rating.standings import list_losers
 from arena.server.host import Host
 from tests.rating.pairs import round_robin
 from tests.server.fleets import QUICK, ROOT, bot
@@ -151,7 +151,7 @@ async def test_a_crash_costs_one_match(host: Host, tmp_path: Path) -> None:
     reasons = Counter(record.result.reason for _, record in played)
     assert reasons == {EndReason.CRASH: 1, EndReason.LINE: 3}
     [lost] = [record for _, record in played if record.result.reason is EndReason.CRASH]
-    assert losers(lost) == ("b",)
+    assert list_losers(lost) == ("b",)
     [notice] = noticed
     assert notice.startswith("bot b ended unexpectedly (exit code 1); it is started again\n")
     assert notice.endswith("\n    RuntimeError: a bug in the bot")
@@ -177,7 +177,7 @@ async def test_absent_bots_lose_their_matches(host: Host) -> None:
     played, noticed = await run(host, bots)
     for pairing, record in played:
         absent = {pairing.maxie, pairing.minnie} & {"x", "y"}
-        assert set(losers(record)) == absent or not absent
+        assert set(list_losers(record)) == absent or not absent
         assert record.result.reason is (EndReason.NO_SHOW if absent else EndReason.LINE)
         if absent:
             assert record.result.detail.endswith(" did not connect in time")
@@ -194,7 +194,7 @@ async def test_a_host_that_fails_ends_no_wait(host: Host) -> None:
     terms = EventTerms("test", (game_of(),), TimeControl(1), 0, 0, slack_seconds=0.05)
     played, noticed = await run(Stuck(host), [bot("a"), bot("b")], terms=terms)
     assert [record.result.reason for _, record in played] == [EndReason.SERVER_FAULT] * 2
-    assert all(losers(record) == () for _, record in played)
+    assert all(list_losers(record) == () for _, record in played)
     assert not noticed
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from arena.ladder.event_terms import EventTerms
 from arena.ladder.ladder import Ladder
-from arena.ladder.plan import BotPlan, LadderPlan, engine_bot
+from arena.ladder.plan import BotPlan, LadderPlan, plan_engine_bot
 from arena.ladder.plan_file import read_ladder
 from arena.ladder.runner import MAX_OVERTAKING, Runner
 from arena.ladder.threads import ThreadAllocation
@@ -185,8 +185,8 @@ async def test_running_matches_never_need_more_cores_than_there_are(
 
 async def test_a_heavy_match_is_not_overtaken_for_ever() -> None:
     bots = (
-        *(engine_bot(name) for name in ("random", "greedy", "minimax", "alphabeta")),
-        engine_bot("jamboree"),
+        *(plan_engine_bot(name) for name in ("random", "greedy", "minimax", "alphabeta")),
+        plan_engine_bot("jamboree"),
     )
     ladder = ladder_of(LadderPlan(bots, rounds=10), 2)
     table = await play(ladder)
@@ -198,7 +198,7 @@ async def test_a_heavy_match_is_not_overtaken_for_ever() -> None:
 
 
 async def test_a_programs_own_threads_count_if_the_plan_has_none() -> None:
-    bots = (BotPlan("mine", None, ("mine",)), BotPlan("other", None, ("other",)), engine_bot("random"))
+    bots = (BotPlan("mine", None, ("mine",)), BotPlan("other", None, ("other",)), plan_engine_bot("random"))
     ladder = ladder_of(LadderPlan(bots, rounds=2), 4)
     table = await play(ladder, {"mine": 4})
     for terms in table.begun:
@@ -221,16 +221,18 @@ async def test_a_programs_own_threads_count_if_the_plan_has_none() -> None:
 def test_number_of_parallel_matches_of_two_engines(
     engines: tuple[str, ...], cores: int, matches: int | None, expected: tuple[int, int, list[int]]
 ) -> None:
-    bots = [engine_bot(engine) for engine in engines]
+    bots = [plan_engine_bot(engine) for engine in engines]
     threads = ThreadAllocation(bots, cores, matches=matches)
     assert (threads.concurrency, threads.max_per_match, list(map(threads.process_count, bots))) == expected
 
 
 def test_left_over_cores_go_to_engines_that_use_them() -> None:
-    bots = [engine_bot("one.py"), engine_bot("two.py")]
+    bots = [plan_engine_bot("one.py"), plan_engine_bot("two.py")]
     few = ThreadAllocation(bots, 16, matches=2)
     assert few.thread_limits("one", "two", lambda _: 0) == ThreadLimits(8, 8)
-    by_hand = ThreadAllocation([engine_bot("jamboree"), engine_bot("alphabeta")], 16, fixed_concurrency=4)
+    by_hand = ThreadAllocation(
+        [plan_engine_bot("jamboree"), plan_engine_bot("alphabeta")], 16, fixed_concurrency=4
+    )
     assert by_hand.thread_limits("jamboree", "alphabeta", lambda _: 0) == ThreadLimits(4, 4)
 
 
@@ -242,7 +244,7 @@ def test_bots_of_other_machines_get_no_thread_limit() -> None:
 
 def test_unplayed_matches_of_the_event_are_told() -> None:
     """The schedule of a made up ladder is that of a real one."""
-    ladder = ladder_of(LadderPlan((engine_bot("jamboree"), engine_bot("random")), rounds=2), 2)
+    ladder = ladder_of(LadderPlan((plan_engine_bot("jamboree"), plan_engine_bot("random")), rounds=2), 2)
     ladder.begin(UUID(int=1))
     assert ladder.total_matches == 4
     terms = EventTerms("test", ladder.starts, TimeControl(5000), 100, 5000)

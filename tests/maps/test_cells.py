@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from arena.maps.cells import CELLS_FOLDER, shipped_cells
+from arena.maps.cells import CELLS_FOLDER, load_shipped_cells
 from arena.maps.loader import load_map, map_names
 
 
@@ -14,7 +14,7 @@ def test_every_shipped_map_has_its_file() -> None:
 
 @pytest.mark.parametrize("name", map_names())
 def test_every_territory_has_an_area(name: str) -> None:
-    cells = shipped_cells(name)
+    cells = load_shipped_cells(name)
     assert cells is not None
     assert len(cells) == load_map(name).size
     for rings in cells:
@@ -26,4 +26,4 @@ def test_every_territory_has_an_area(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["ring:12", "grid:3x3", "my/m2.toml", "../cells/m2", "nowhere"])
 def test_other_maps_have_none(name: str) -> None:
-    assert shipped_cells(name) is None
+    assert load_shipped_cells(name) is None

@@ -8,7 +8,7 @@ from math import dist
 import pytest
 from shapely import LineString, Point, Polygon, unary_union
 
-from arena.maps.cells import shipped_cells, shipped_ferries
+from arena.maps.cells import load_shipped_cells, load_shipped_ferries
 from arena.maps.layout import list_roads, road_lines, smallest_distance
 from arena.maps.loader import load_map_file, map_names
 from tests.maps.coasts import COAST, GRAIN, ferries_of, lands_of, make_cells
@@ -72,13 +72,13 @@ def test_a_road_over_the_sea_is_a_ferry(name: str) -> None:
             for line in road_lines(file, v, w)
         )
         if crossing:
-            assert (v, w) in shipped_ferries(name)
+            assert (v, w) in load_shipped_ferries(name)
 
 
 @pytest.mark.parametrize("name", map_names())
 def test_the_cells_that_ship_are_those_of_the_map(name: str) -> None:
     """After a change of a map's places or continents: `make cells`."""
-    shipped, made = shipped_cells(name), make_cells(load_map_file(name))
+    shipped, made = load_shipped_cells(name), make_cells(load_map_file(name))
     assert shipped is not None
     assert len(shipped) == len(made)
     for old, new in zip(shipped, made, strict=True):
@@ -89,6 +89,6 @@ def test_the_cells_that_ship_are_those_of_the_map(name: str) -> None:
 
 @pytest.mark.parametrize("name", map_names())
 def test_the_ferries_that_ship_are_those_of_the_cells_that_ship(name: str) -> None:
-    cells = shipped_cells(name)
+    cells = load_shipped_cells(name)
     assert cells is not None
-    assert shipped_ferries(name) == ferries_of(load_map_file(name), cells)
+    assert load_shipped_ferries(name) == ferries_of(load_map_file(name), cells)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from arena.games.graph import is_connected, is_simple, is_undirected
 from arena.games.riskless_map import RisklessMap
-from arena.maps.generators import column_letters, generate_map, grid_map, ring_map
+from arena.maps.generators import column_letters, generate_map, make_grid_map, make_ring_map
 from arena.maps.loader import load_map
 from tests.properties import examples
 
@@ -14,7 +14,7 @@ from tests.properties import examples
 @examples(30)
 @given(size=st.integers(3, 60))
 def test_a_ring_is_a_cycle(size: int) -> None:
-    map = ring_map(size)
+    map = make_ring_map(size)
     assert (map.name, map.size) == (f"ring:{size}", size)
     v, seen = 0, []
     while v not in seen:
@@ -36,7 +36,7 @@ def test_a_ring_is_a_cycle(size: int) -> None:
 def test_a_grid_joins_cells_that_touch(width: int, height: int) -> None:
     if width * height < 2:
         return
-    map = grid_map(width, height)
+    map = make_grid_map(width, height)
     assert (map.name, map.size) == (f"grid:{width}x{height}", width * height)
     for v, near in enumerate(map.neighbours):
         touching = [
@@ -65,8 +65,8 @@ def check_numbers(map: RisklessMap) -> None:
 
 def test_the_course_maps_are_a_ring_and_a_grid() -> None:
     m1, m2 = load_map("m1"), load_map("m2")
-    assert ring_map(6).neighbours == m1.neighbours
-    four = grid_map(4, 4)
+    assert make_ring_map(6).neighbours == m1.neighbours
+    four = make_grid_map(4, 4)
     assert (four.neighbours, four.territories) == (m2.neighbours, m2.territories)
 
 

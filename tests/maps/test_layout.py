@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.games.riskless_map import RisklessMap
-from arena.maps.generators import grid_map
+from arena.maps.generators import make_grid_map
 from arena.maps.layout import OVERHANG, list_roads, map_extent, road_lines, smallest_distance
 from arena.maps.map_file import MapFile
 from tests.games.strategies import riskless_maps
@@ -40,7 +40,7 @@ def test_roads_are_told_once_each(map: RisklessMap) -> None:
 
 @given(st.lists(st.tuples(st.integers(-9, 9), st.integers(-9, 9)), min_size=4, max_size=4, unique=True))
 def test_the_nearest_pair_is_the_nearest(places: list[tuple[int, int]]) -> None:
-    map = grid_map(2, 2)
+    map = make_grid_map(2, 2)
     moved = RisklessMap.from_data({**map.to_data(), "places": [list(place) for place in places]})
     assert smallest_distance(moved) == min(dist(a, b) for a, b in combinations(places, 2))
 

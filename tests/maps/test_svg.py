@@ -6,7 +6,7 @@ from xml.etree.ElementTree import Element, fromstring
 import pytest
 
 from arena.games.riskless_map import RisklessMap
-from arena.maps.cells import shipped_cells
+from arena.maps.cells import load_shipped_cells
 from arena.maps.layout import list_roads, road_lines
 from arena.maps.loader import load_map_file, map_names
 from arena.maps.map_file import MapFile
@@ -32,7 +32,7 @@ def test_everything_is_in_the_picture(name: str) -> None:
     assert [each.text for each in of_class(root, "name")] == list(file.map.territories)
     drawn = sum(len(road_lines(file, v, w)) for v, w in list_roads(file.map))
     assert len(of_class(root, "road")) + len(of_class(root, "road ferry")) == drawn
-    assert len(of_class(root, "area-of")) == len(shipped_cells(name) or ())
+    assert len(of_class(root, "area-of")) == len(load_shipped_cells(name) or ())
     held = Counter("maxie" if n > 0 else "minnie" if n < 0 else "empty" for n in file.map.start)
     for owner in ("maxie", "minnie", "empty"):
         assert len(of_class(root, owner)) == held[owner]

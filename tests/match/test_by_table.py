@@ -17,7 +17,7 @@ from arena.protocol.adjudication import Adjudication, BadAdjudication
 from arena.protocol.codes import EndReason
 from arena.protocol.record import FORMAT, BadRecord, Record, RecordedMove, Result
 from arena.protocol.values import Players
-from arena.solved.solution import solution_of
+from arena.solved.solution import load_solution
 
 PATH = Riskless(load_map("path4"))
 ANY, OTHER, WORLD = (cast("AnyGame", game) for game in (PATH, TicTacToe(), Riskless(load_map("world"))))
@@ -53,7 +53,7 @@ def test_a_forced_win_ends_the_match_and_a_draw_does_not() -> None:
     assert verdict is not None
     assert verdict.winner is MINNIE
     assert verdict.detail == "table: minnie forces a win in 16 plies"
-    solution = solution_of(PATH)
+    solution = load_solution(PATH)
     assert solution is not None
     boards = map(solution.table.boards.board, range(solution.table.boards.count))
     positions = (Armies(board, MAXIE, 0) for board in boards if any(board))

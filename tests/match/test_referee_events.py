@@ -10,7 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.games.core import Player
-from arena.match.referee_events import DeadlinePassed, Event, Moved, TurnStarted, from_journal, to_journal
+from arena.match.referee_events import (
+    DeadlinePassed,
+    Event,
+    Moved,
+    TurnStarted,
+    decode_from_journal,
+    encode_for_journal,
+)
 from arena.protocol.values import Thinking
 
 ns = st.integers(0, 2**62)
@@ -29,8 +36,8 @@ every = st.one_of([special.get(kind, st.from_type(kind)) for kind in get_args(Ev
 @given(every, ns)
 def test_an_event_comes_back_from_the_journal_as_it_was(event: Event, at: int) -> None:
     turn = (at, TurnStarted(3, 5))
-    assert from_journal(to_journal(at, event)) == [(at, event)]
-    assert from_journal(to_journal(at + 1, event, turn)) == [turn, (at + 1, event)]
+    assert decode_from_journal(encode_for_journal(at, event)) == [(at, event)]
+    assert decode_from_journal(encode_for_journal(at + 1, event, turn)) == [turn, (at + 1, event)]
 
 
 def test_no_event_changes_after_it_was_made() -> None:
@@ -56,4 +63,4 @@ def test_every_kind_has_a_word_of_its_own() -> None:
 )
 def test_what_is_no_event_is_refused(line: str) -> None:
     with pytest.raises(msgspec.DecodeError):
-        from_journal(line)
+        decode_from_journal(line)

@@ -25,8 +25,8 @@ from arena.match.referee_events import (
     PlayerReady,
     ServerRecovered,
     TurnStarted,
-    from_journal,
-    to_journal,
+    decode_from_journal,
+    encode_for_journal,
 )
 from arena.match.replay import verify_record
 from arena.match.terms import Terms, from_json, to_json
@@ -147,7 +147,7 @@ def _judged_alike_after_a_restart(given: Terms, journal: list[tuple[int, Event]]
     middle = len(journal) // 2
     again = Referee(from_json(to_json(given)))
     for at, event in journal[:middle]:
-        [(kept_at, kept)] = from_journal(to_journal(at, event))
+        [(kept_at, kept)] = decode_from_journal(encode_for_journal(at, event))
         again.handle(kept, kept_at)
     again.handle(ServerRecovered(), 10**6)
     for at, event in journal[middle:]:

@@ -103,10 +103,10 @@ def test_games_make_more_certain_than_none(player: Rating, played: list[GameResu
 
 @given(ratings, periods, periods)
 def test_ageing_twice_is_ageing_once_for_as_long(player: Rating, first: float, second: float) -> None:
-    twice = player.aged(first).aged(second)
-    assert twice.deviation == pytest.approx(player.aged(first + second).deviation)
+    twice = player.after_inactivity(first).after_inactivity(second)
+    assert twice.deviation == pytest.approx(player.after_inactivity(first + second).deviation)
     assert (twice.rating, twice.volatility) == (player.rating, player.volatility)
-    assert update_rating(player, [], periods=first) == player.aged(first)
+    assert update_rating(player, [], periods=first) == player.after_inactivity(first)
 
 
 def test_time_does_not_go_back() -> None:

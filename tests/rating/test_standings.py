@@ -13,7 +13,7 @@ from arena.rating.pentanomial import elo_difference
 from arena.rating.rater import FinishedMatch
 from arena.rating.standings import (
     compute_ranks,
-    losers,
+    list_losers,
     make_standings,
     make_standings_from_counts,
     pair_scores,
@@ -104,11 +104,11 @@ def test_the_order_of_records_does_not_matter(records: list[Record]) -> None:
 
 
 def test_losers_of_a_match() -> None:
-    assert losers(record("a", "b", "maxie")) == ("b",)
-    assert losers(record("a", "b", "minnie")) == ("a",)
-    assert losers(record("a", "b", None)) == ()
-    assert losers(record("a", "b", None, EndReason.NO_SHOW)) == ("a", "b")
-    assert losers(record("a", "b", None, EndReason.SERVER_FAULT)) == ()
+    assert list_losers(record("a", "b", "maxie")) == ("b",)
+    assert list_losers(record("a", "b", "minnie")) == ("a",)
+    assert list_losers(record("a", "b", None)) == ()
+    assert list_losers(record("a", "b", None, EndReason.NO_SHOW)) == ("a", "b")
+    assert list_losers(record("a", "b", None, EndReason.SERVER_FAULT)) == ()
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def solve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Riskless
         folder = local_folder()
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / table_file_name(map)
-        Solver(Boards.of(map), path.with_suffix(".part"), 1, lambda _: None).solve(path)
+        Solver(Boards.from_map(map), path.with_suffix(".part"), 1, lambda _: None).solve(path)
         return path
 
     return solved

@@ -75,7 +75,7 @@ CASES = (
 
 def table_of(map: RisklessMap) -> SolvedTable:
     """Return the table of a map, made where there is none."""
-    boards = Boards.of(map)
+    boards = Boards.from_map(map)
     path = find_table(boards)
     if path is None:
         path = local_folder() / table_file_name(map)

@@ -12,17 +12,17 @@ from hypothesis import strategies as st
 from arena.games.core import MAXIE, MINNIE
 from arena.games.riskless import Armies, Riskless
 from arena.games.tictactoe import TicTacToe
-from arena.maps.generators import grid_map, ring_map
+from arena.maps.generators import make_grid_map, make_ring_map
 from arena.maps.loader import load_map
-from arena.solved.board_numbers import MAX_SYMMETRIES, Boards, automorphisms, boards_of, seen_by_mover
+from arena.solved.board_numbers import MAX_SYMMETRIES, Boards, automorphisms, board_for_mover, boards_of
 
-RING = Boards.of(load_map("m1"))
+RING = Boards.from_map(load_map("m1"))
 boards = st.tuples(*[st.integers(-9, 9)] * 6)
 
 
 def test_there_are_as_many_as_arithmetic_says() -> None:
     assert RING.count == 19**6
-    assert Boards.of(load_map("path4")).count == 21**4
+    assert Boards.from_map(load_map("path4")).count == 21**4
 
 
 @given(boards)
@@ -43,8 +43,8 @@ def test_all_that_look_alike_have_one_representative(board: tuple[int, ...], whi
 
 
 def test_the_opponent_sees_the_signs_turned() -> None:
-    assert seen_by_mover(Armies((2, 0, -3), MAXIE, 0)) == (2, 0, -3)
-    assert seen_by_mover(Armies((2, 0, -3), MINNIE, 1)) == (-2, 0, 3)
+    assert board_for_mover(Armies((2, 0, -3), MAXIE, 0)) == (2, 0, -3)
+    assert board_for_mover(Armies((2, 0, -3), MINNIE, 1)) == (-2, 0, 3)
 
 
 def test_the_order_of_roads_is_all_the_same() -> None:
@@ -92,5 +92,5 @@ def test_too_large_a_group_is_cut_to_a_group() -> None:
 
 
 def test_a_long_ring_takes_no_time() -> None:
-    assert len(automorphisms(ring_map(200).neighbours)) == 400
-    assert len(automorphisms(grid_map(20, 10).neighbours)) == 4
+    assert len(automorphisms(make_ring_map(200).neighbours)) == 400
+    assert len(automorphisms(make_grid_map(20, 10).neighbours)) == 4

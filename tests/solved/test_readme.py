@@ -15,11 +15,11 @@ from tests.solved.readme_table import BEGIN, CASES, END, README, page_with_rows,
 def test_the_row_of_each_shipped_table_is_true() -> None:
     text = README.read_text(encoding="utf-8")
     tables = {table.boards: table for table in map(SolvedTable, sorted(SHIPPED_FOLDER.glob("*.solved")))}
-    shipped = [case for case in CASES if Boards.of(case.load()) in tables]
+    shipped = [case for case in CASES if Boards.from_map(case.load()) in tables]
     assert len(shipped) == len(tables) > 2
     for case in shipped:
         loaded = case.load()
-        assert f"{row(case.name, loaded, tables[Boards.of(loaded)])}\n" in text
+        assert f"{row(case.name, loaded, tables[Boards.from_map(loaded)])}\n" in text
 
 
 def test_every_map_has_a_row_and_what_is_not_solved_again_keeps_it() -> None:

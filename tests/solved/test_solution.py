@@ -14,7 +14,7 @@ from arena.games.riskless_map import RisklessMap
 from arena.games.tictactoe import TicTacToe
 from arena.maps.loader import load_map
 from arena.solved.move_quality import MoveQuality, classify_move
-from arena.solved.solution import Solution, solution_of
+from arena.solved.solution import Solution, load_solution
 from arena.solved.solved_value import DRAW, SolvedResult, SolvedValue
 from tests.solved.conftest import path_map
 
@@ -44,7 +44,7 @@ def test_the_truth_equals_minimax_to_the_ply_limit(limit: int, solve: Solve) -> 
     map = path_map(limit=limit)
     solve(map)
     game = Riskless(map)
-    solution = solution_of(game)
+    solution = load_solution(game)
     assert solution is not None
     right = by_minimax(game)
     position, seen = game.start(), 0
@@ -61,7 +61,7 @@ def test_the_truth_equals_minimax_to_the_ply_limit(limit: int, solve: Solve) -> 
 
 def test_a_winner_is_told_by_name(solve: Solve) -> None:
     solve(path_map())
-    solution = solution_of(Riskless(path_map()))
+    solution = load_solution(Riskless(path_map()))
     assert solution is not None
     results = {
         truth: solution.winner(Armies(armies, player, 0))
@@ -77,14 +77,14 @@ def test_a_winner_is_told_by_name(solve: Solve) -> None:
 
 def test_a_game_without_a_table_has_no_solution(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert solution_of(Riskless(load_map("world"))) is None
-    assert solution_of(TicTacToe()) is None
+    assert load_solution(Riskless(load_map("world"))) is None
+    assert load_solution(TicTacToe()) is None
 
 
 def test_a_shipped_table_is_there_without_solving(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     game = Riskless(load_map("path4"))
-    solution = solution_of(game)
+    solution = load_solution(game)
     assert solution is not None
     assert solution.value_of(game.start()) == SolvedValue(SolvedResult.LOSS, 16)
 
@@ -95,7 +95,7 @@ def kinds(solution: Solution, position: Armies) -> list[MoveQuality]:
 
 def test_each_move_is_judged_by_its_loss() -> None:
     game = Riskless(load_map("path4"))
-    solution = solution_of(game)
+    solution = load_solution(game)
     assert solution is not None
     start = game.start()
     assert set(kinds(solution, start)) == {MoveQuality.KEPT}, "a lost position has nothing to give away"

@@ -35,16 +35,16 @@ def test_a_table_is_found_by_its_map_and_by_no_other(solve: Solve) -> None:
     map = path_map()
     path = solve(map)
     assert path == local_folder() / table_file_name(map)
-    table = open_table(Boards.of(map))
+    table = open_table(Boards.from_map(map))
     assert table is not None
-    assert table.path == find_table(Boards.of(map)) == path
+    assert table.path == find_table(Boards.from_map(map)) == path
     assert table.size == path.stat().st_size
-    assert open_table(Boards.of(path_map(goal=8))) is None
+    assert open_table(Boards.from_map(path_map(goal=8))) is None
 
 
 def test_a_table_of_another_map_under_this_name_is_refused(solve: Solve) -> None:
     path = solve(path_map())
-    other = Boards.of(path_map(goal=8))
+    other = Boards.from_map(path_map(goal=8))
     with pytest.raises(BadTable, match="another map"):
         check_table(SolvedTable(path), other)
     path.rename(path.with_name(table_file_name(path_map(goal=8))))
@@ -117,15 +117,15 @@ def test_a_header_of_another_version_or_of_nonsense_is_refused(
 
 def test_the_digest_is_of_all_that_a_value_depends_on() -> None:
     of = {
-        boards_digest(Boards.of(path_map(*numbers)))
+        boards_digest(Boards.from_map(path_map(*numbers)))
         for numbers in [(3, 3, 7, 60), (4, 3, 7, 60), (3, 4, 7, 60), (3, 3, 8, 60)]
     }
     assert len(of) == 4
-    assert boards_digest(Boards.of(path_map(limit=9))) == boards_digest(Boards.of(path_map()))
+    assert boards_digest(Boards.from_map(path_map(limit=9))) == boards_digest(Boards.from_map(path_map()))
 
 
 def test_a_header_knows_its_blocks(solve: Solve) -> None:
     header = SolvedTable(solve(path_map())).header
     assert isinstance(header, Header)
     assert header.block_count == 1
-    assert header.boards == Boards.of(path_map())
+    assert header.boards == Boards.from_map(path_map())

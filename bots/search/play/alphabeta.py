@@ -7,7 +7,7 @@ from typing import Generic
 
 from arena.bots.search.monitor import Path, SearchMonitor, Stopped
 from arena.bots.search.move_values import MoveValue
-from arena.bots.search.ordering import OrderedMove, best_first
+from arena.bots.search.ordering import OrderedMove, order_best_first
 from arena.bots.search.play.root import Progress, Root, ordered_root_moves
 from arena.bots.search.problem import Evaluator, Line, Problem, SearchResult
 from arena.bots.search.search_values import INFINITY
@@ -105,7 +105,7 @@ class AlphaBeta(Generic[P, M]):
             static = self.static and depth > 1
             if static:
                 monitor.sorted += len(moves)
-            ordered_moves = best_first(
+            ordered_moves = order_best_first(
                 problem,
                 position,
                 moves,

@@ -15,7 +15,7 @@ from typing import Any
 
 from msgspec.structs import asdict
 
-from arena.match.referee_events import to_journal
+from arena.match.referee_events import encode_for_journal
 from arena.match.terms import to_json
 from arena.protocol.record import to_line
 from arena.server.core.effects import (
@@ -63,7 +63,7 @@ def collect_changes(effects: Iterable[Durable]) -> JournalChanges:
     changes = JournalChanges()
     for effect in effects:
         if type(effect) is AppendEvent:
-            text = to_journal(effect.at, effect.event, effect.turn)
+            text = encode_for_journal(effect.at, effect.event, effect.turn)
             changes.events.append((effect.match, effect.seq, text))
             continue
         changes.only_journal_events = False

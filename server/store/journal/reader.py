@@ -8,7 +8,7 @@ from typing import NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from arena.match.referee_events import TimedEvent, from_journal
+from arena.match.referee_events import TimedEvent, decode_from_journal
 from arena.match.terms import Terms, from_json
 from arena.server.store import database
 from arena.server.store.packing import unpack_match, unpack_terms
@@ -78,7 +78,7 @@ async def load_events_of_match(engine: AsyncEngine, match: str) -> list[TimedEve
 
 def unpack_events(packed: bytes) -> list[TimedEvent]:
     """Return the events in the packed data of a match, in order; an empty list for an imported match."""
-    return [timed for text in unpack_match(packed).events for timed in from_journal(text)]
+    return [timed for text in unpack_match(packed).events for timed in decode_from_journal(text)]
 
 
 async def load_events_by_match(
@@ -91,7 +91,7 @@ async def load_events_by_match(
         query = query.where(matches.c.match.in_(some)).order_by(events.c.number, events.c.seq)
         # Streamed, because a large server has hundreds of matches in progress when it restarts after a crash.
         async for row in await connection.stream(query):
-            events_by_match.setdefault(row.match, []).extend(from_journal(row.event))
+            events_by_match.setdefault(row.match, []).extend(decode_from_journal(row.event))
         # The packed data are read last: if a match is packed meanwhile, its events are found in one of the two places.
         packed = sa.select(matches.c.match, records.c.packed).join(
             records, records.c.number == matches.c.number

@@ -10,7 +10,7 @@ from arena.games.boards import Grid, Points
 from arena.games.core import Game, Player
 from arena.games.riskless import Riskless
 from arena.maps.map_file import MapFile
-from arena.maps.picture import MAXIE, MINNIE, STYLE, picture_of
+from arena.maps.picture import MAXIE, MINNIE, STYLE, make_map_picture
 
 MIN_SCALE = 1.1
 """Minimum scale of the armies and arrows on a map, in pixels per unit of the map. On a small map, they are enlarged."""
@@ -56,7 +56,7 @@ def draw_position(game: Game[Any, Any], position: Any, box: Rectangle, move: Any
 
 
 def _draw_map(game: Riskless, position: Any, move: Any, box: Rectangle) -> DrawnPosition:
-    picture = picture_of(MapFile(game.map))
+    picture = make_map_picture(MapFile(game.map))
     width, height = picture.size
     frame = _frame_tag(width, height, box)
     size = max(1.0, MIN_SCALE / min(box.width / width, box.height / height))

@@ -29,7 +29,7 @@ from arena.bots.compiled.table import (
 )
 from arena.bots.evaluators import evaluator_for
 from arena.bots.search.problem import Problem
-from arena.bots.search.search_values import WIN, from_node, from_root
+from arena.bots.search.search_values import WIN, to_node_value, to_root_value
 from arena.games.riskless import Riskless
 from arena.maps.loader import load_map
 
@@ -77,7 +77,7 @@ def key_in(bucket: int, rng: random.Random) -> int:
 def test_an_entry_comes_back_as_seen_from_another_distance(value: int, bound: int) -> None:
     table = make_table(1)
     stored(table, 77, value, 5, 9, bound, 4031, 255)
-    assert probe_table(table, 77, 11) == [from_root(from_node(value, 5), 11), 9, bound, 4031, 255]
+    assert probe_table(table, 77, 11) == [to_root_value(to_node_value(value, 5), 11), 9, bound, 4031, 255]
     assert probe_table(table, 78) is None
     assert probe_table(table, 77 + 64) is None
 

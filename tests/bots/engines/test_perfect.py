@@ -14,7 +14,7 @@ from arena.games.core import MAXIE, MINNIE
 from arena.games.riskless import Armies, Riskless
 from arena.games.tictactoe import TicTacToe
 from arena.maps.loader import load_map
-from arena.solved.solution import Solution, solution_of
+from arena.solved.solution import Solution, load_solution
 from arena.solved.solved_value import SolvedResult
 
 PATH = Riskless(load_map("path4"))
@@ -22,7 +22,7 @@ CLOCK = Clock(mine=1.0, per_move=True)
 
 
 def solution() -> Solution:
-    solution = solution_of(PATH)
+    solution = load_solution(PATH)
     assert solution is not None
     return solution
 

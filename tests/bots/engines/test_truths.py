@@ -19,7 +19,7 @@ from arena.games.core import MAXIE
 from arena.games.riskless import Armies, Riskless
 from arena.games.riskless_map import RisklessMap
 from arena.maps.loader import load_map
-from arena.solved.solution import Solution, solution_of
+from arena.solved.solution import Solution, load_solution
 from arena.solved.solved_value import SolvedResult
 from tests.bots.engines.conftest import Seated
 from tests.solved.conftest import path_map, solve  # noqa: F401 - a fixture
@@ -29,7 +29,7 @@ M2 = Riskless(load_map("m2"))
 
 
 def solution() -> Solution:
-    solution = solution_of(PATH)
+    solution = load_solution(PATH)
     assert solution is not None
     return solution
 

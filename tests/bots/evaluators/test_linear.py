@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from arena.bots.evaluators import BadWeights, evaluator_for
-from arena.bots.evaluators.catalogue import features_of
+from arena.bots.evaluators.catalogue import find_features
 from arena.bots.evaluators.linear import WEIGHTS_FOLDER, linear_evaluator, load_weights
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 from arena.games.core import Player
@@ -26,7 +26,7 @@ def test_an_estimate_is_never_a_win() -> None:
 
 @pytest.mark.parametrize("game", [path_of_five(), TicTacToe()], ids=lambda game: game.name)
 def test_shipped_weights_fit_their_features(game: Any) -> None:
-    found = features_of(game)
+    found = find_features(game)
     assert found is not None
     _, names = found
     weights = load_weights(WEIGHTS_FOLDER / f"{game.name}.toml", names)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from arena.bots.review.analysis import EngineAnalyst, ReferenceAnalyst, SearchLimits, parse_engine
-from arena.bots.review.review import MARKS, ReviewedMove, player_reviews, review_moves
+from arena.bots.review.review import MARKS, ReviewedMove, review_moves, summarize_players
 from arena.bots.search.search_values import WIN
 from arena.games.core import AnyGame, Player
 from arena.maps.game_on_map import make_game_on_map
@@ -83,9 +83,9 @@ def test_the_loss_of_a_move_equals_that_by_plain_minimax(
 def test_a_player_is_counted_apart() -> None:
     match = by_chance(make_game_on_map("tictactoe"), 1, 4)
     judged = judged_by_engine(match, 1_000)
-    assert [each.moves for each in player_reviews(judged).values()] == [2, 2]
-    assert list(player_reviews(judged[:1])) == ["maxie"]
-    assert player_reviews([]) == {}
+    assert [each.moves for each in summarize_players(judged).values()] == [2, 2]
+    assert list(summarize_players(judged[:1])) == ["maxie"]
+    assert summarize_players([]) == {}
 
 
 def moves_that_lost(losses: list[float]) -> list[ReviewedMove]:
@@ -100,7 +100,7 @@ def moves_that_lost(losses: list[float]) -> list[ReviewedMove]:
 
 @given(st.lists(st.floats(0, 0.5), min_size=2, max_size=120))
 def test_accuracy_is_whole_without_a_loss_and_falls_with_every_loss(losses: list[float]) -> None:
-    found = player_reviews(moves_that_lost(losses))
+    found = summarize_players(moves_that_lost(losses))
     for side, player in enumerate(Player):
         own = losses[side::2]
         accuracy = found[player.value].accuracy
@@ -113,8 +113,8 @@ def test_accuracy_is_whole_without_a_loss_and_falls_with_every_loss(losses: list
 
 def test_a_loss_weighs_more_where_the_chances_swing() -> None:
     """Two matches with the same losses of Maxie: in one of them the chances have just swung before its bad move."""
-    calm = player_reviews(moves_that_lost([*[0.0] * 20, 0.1, *[0.0] * 19]))["maxie"]
-    wild = player_reviews(moves_that_lost([*[0.0] * 19, 0.3, 0.1, *[0.0] * 19]))["maxie"]
+    calm = summarize_players(moves_that_lost([*[0.0] * 20, 0.1, *[0.0] * 19]))["maxie"]
+    wild = summarize_players(moves_that_lost([*[0.0] * 19, 0.3, 0.1, *[0.0] * 19]))["maxie"]
     assert calm.chance_lost == pytest.approx(0.005)
     assert wild.chance_lost == pytest.approx(0.005)
     assert wild.accuracy < calm.accuracy < 100

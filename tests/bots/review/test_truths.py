@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from arena.bots.review.review import solved_moves, solved_position
+from arena.bots.review.review import probe_tablebase, review_by_tablebase
 from arena.games.riskless import Riskless
 from arena.maps.loader import load_map
 from arena.match.replay import verify_record
@@ -17,23 +17,23 @@ from tests.ladder.reports.test_blunders import by_hand, make_record
 
 def test_each_move_is_told_with_the_better_one() -> None:
     record = make_record("path4", 30)
-    told = solved_moves(verify_record(record))
+    told = review_by_tablebase(verify_record(record))
     assert told is not None
     assert sum(each.kind is not MoveQuality.KEPT for each in told) == sum(by_hand(record).values())
     assert [each.ply for each in told] == list(range(len(record.moves)))
     assert all(each.best != each.move for each in told if each.kind is not MoveQuality.KEPT)
-    assert solved_moves(verify_record(make_record("m2", 4))) is None
+    assert review_by_tablebase(verify_record(make_record("m2", 4))) is None
 
 
 def test_a_position_is_told_with_the_best_move_first() -> None:
     game = Riskless(load_map("path4"))
-    told = solved_position(game, game.start())
+    told = probe_tablebase(game, game.start())
     assert told is not None
     assert (told.value, told.plies) == ("loss", 16)
     assert told.moves[0][1] == "loss in 16 plies"
     assert len(told.moves) == len(game.moves(game.start()))
     other = Riskless(load_map("world"))
-    assert solved_position(other, other.start()) is None
+    assert probe_tablebase(other, other.start()) is None
 
 
 def write_record(tmp_path: Path, map: str) -> Path:

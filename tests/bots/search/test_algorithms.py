@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from arena.bots.search.algorithms import ALGORITHMS, AlgorithmSettings
 from arena.bots.search.minimax import minimax
 from arena.bots.search.monitor import Entered, Exited, SearchMonitor, Stopped
-from arena.bots.search.search_values import from_root
+from arena.bots.search.search_values import to_root_value
 from arena.bots.search.thread_pool import ThreadPool
 from tests.bots.search.problems import Case, cases, tree
 from tests.bots.search.running import run
@@ -42,7 +42,7 @@ def test_minimax_value_and_leftmost_move(name: str, case: Case) -> None:
         assert result.move == expected.move
     elif result.move is not None:
         child = case.game.successor(case.position, result.move)
-        assert from_root(minimax(case.problem, child, case.depth - 1).value, 1) == expected.value
+        assert to_root_value(minimax(case.problem, child, case.depth - 1).value, 1) == expected.value
 
 
 @pytest.mark.parametrize("pool", POOLS, ids=lambda pool: f"{pool.threads} threads")
@@ -93,7 +93,7 @@ def true_value(case: Case, event: Exited) -> int:
     monitor = SearchMonitor()
     distance = len(event.path)
     value = minimax(case.problem, event.position, case.depth - distance, monitor).value
-    return from_root(value, distance)
+    return to_root_value(value, distance)
 
 
 @pytest.mark.parametrize("name", [name for name, each in ALGORITHMS.items() if not each.static])

@@ -15,7 +15,7 @@ from arena.bots.search.minimax import minimax
 from arena.bots.search.monitor import Entered, Exited, SearchMonitor, Valued
 from arena.bots.search.move_values import leaf, max_alpha, min_beta, step
 from arena.bots.search.problem import Problem
-from arena.bots.search.search_values import from_root
+from arena.bots.search.search_values import to_root_value
 from arena.bots.search.thread_pool import ThreadPool
 from arena.games.core import Player
 from arena.games.explicit import Explicit, NodeWithoutValue
@@ -115,7 +115,7 @@ def true_value(case: Case, event: Exited) -> int:
     monitor = SearchMonitor()
     distance = len(event.path)
     value = minimax(case.problem, event.position, case.depth - distance, monitor).value
-    return from_root(value, distance)
+    return to_root_value(value, distance)
 
 
 @given(case=cases)

@@ -7,7 +7,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.bots.search.ordering import best_first, in_move_order, move_to_front, split_moves
+from arena.bots.search.ordering import list_in_move_order, move_to_front, order_best_first, split_moves
 from tests.bots.search.problems import Case, cases
 
 
@@ -17,9 +17,9 @@ def test_every_move_once_the_hint_first_and_the_rest_by_value_for_the_mover(
 ) -> None:
     problem, moves = case.problem, list(case.game.moves(case.position))
     hint = data.draw(st.none() | st.sampled_from(moves)) if moves else None
-    plain = list(in_move_order(problem, case.position, moves))
+    plain = list(list_in_move_order(problem, case.position, moves))
     assert [(each.number, each.move) for each in plain] == list(enumerate(moves))
-    ordered = list(best_first(problem, case.position, moves, hint, distance=0, static=static))
+    ordered = list(order_best_first(problem, case.position, moves, hint, distance=0, static=static))
     assert sorted(ordered, key=lambda each: each.number) == plain
     rest = ordered
     if hint is not None:

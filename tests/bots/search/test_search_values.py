@@ -11,11 +11,11 @@ from arena.bots.search.search_values import (
     INFINITY,
     WIN,
     clamp_estimate,
-    from_node,
-    from_root,
     is_decided,
     outcome_value,
     plies_to_end,
+    to_node_value,
+    to_root_value,
 )
 from arena.games.core import Outcome, Player, Reason
 
@@ -42,13 +42,13 @@ def test_a_draw_is_worth_nothing() -> None:
 @given(below=st.integers(0, 1000), above=st.integers(0, 1000))
 def test_from_a_node_to_the_root_and_back(winner: Player, below: int, above: int) -> None:
     outcome = Outcome(winner, Reason.LINE)
-    seen = from_root(outcome_value(outcome, below), above)
+    seen = to_root_value(outcome_value(outcome, below), above)
     assert seen == outcome_value(outcome, below + above)
-    assert from_node(seen, above) == outcome_value(outcome, below)
+    assert to_node_value(seen, above) == outcome_value(outcome, below)
 
 
 @given(a=st.integers(-WIN, WIN), b=st.integers(-WIN, WIN), distance=st.integers(0, 1000))
 def test_bounds_stay_bounds(a: int, b: int, distance: int) -> None:
     in_use = [v for v in (a, b) if abs(v) <= ESTIMATE_LIMIT or abs(v) > ESTIMATE_LIMIT + 1000]
     if len(in_use) == 2:
-        assert (a < b) == (from_root(a, distance) < from_root(b, distance))
+        assert (a < b) == (to_root_value(a, distance) < to_root_value(b, distance))

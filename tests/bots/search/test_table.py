@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.bots.search.search_values import ESTIMATE_LIMIT, WIN, from_node, from_root
+from arena.bots.search.search_values import ESTIMATE_LIMIT, WIN, to_node_value, to_root_value
 from arena.bots.search.table import Bound, Table
 
 values = st.one_of(
@@ -40,10 +40,10 @@ def test_bounds_answer_only_outside_the_window(value: int, alpha: int, beta: int
 @given(value=values, kept=st.integers(0, 40), asked=st.integers(0, 40))
 def test_win_distances_are_counted_from_the_node(value: int, kept: int, asked: int) -> None:
     table: Table[str, int] = Table()
-    seen = from_root(value, kept)
+    seen = to_root_value(value, kept)
     table.store("here", 3, kept, seen, Bound.EXACT, 0)
-    assert table.probe("here", 3, asked, -WIN, WIN) == (from_root(value, asked), False)
-    assert from_node(seen, kept) == value
+    assert table.probe("here", 3, asked, -WIN, WIN) == (to_root_value(value, asked), False)
+    assert to_node_value(seen, kept) == value
 
 
 def test_full_it_forgets_the_oldest() -> None:

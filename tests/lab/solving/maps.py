@@ -9,15 +9,15 @@ from arena.games.core import MAXIE
 from arena.games.riskless import Armies, Move, Riskless
 from arena.games.riskless_map import RisklessMap
 from arena.lab.solving.solver import Solver
-from arena.maps.generators import grid_map, ring_map
-from arena.solved.board_numbers import Boards, seen_by_mover
+from arena.maps.generators import make_grid_map, make_ring_map
+from arena.solved.board_numbers import Boards, board_for_mover
 from arena.solved.solved_table import SolvedTable
 from tests.solved.conftest import path_map
 
 
 def solve_to_table(map: RisklessMap, folder: Path, threads: int = 2) -> SolvedTable:
     path = folder / "it.solved"
-    Solver(Boards.of(map), folder / "it.part", threads, lambda _: None).solve(path)
+    Solver(Boards.from_map(map), folder / "it.part", threads, lambda _: None).solve(path)
     return SolvedTable(path)
 
 
@@ -30,7 +30,7 @@ class Endless(Riskless):
 
 def seen_as(position: Armies) -> Armies:
     """Return the same position with Maxie to move, in which the colours are exchanged where they must be."""
-    return Armies(seen_by_mover(position), MAXIE, 0)
+    return Armies(board_for_mover(position), MAXIE, 0)
 
 
 def small(map: RisklessMap, cap: int, goal: int) -> RisklessMap:
@@ -40,8 +40,8 @@ def small(map: RisklessMap, cap: int, goal: int) -> RisklessMap:
 MAPS = [
     path_map(),
     path_map(4, 2, 6),
-    small(ring_map(4), 3, 8),
-    small(grid_map(2, 2), 3, 9),
+    small(make_ring_map(4), 3, 8),
+    small(make_grid_map(2, 2), 3, 9),
     path_map(5, 2, 7),
-    replace(small(ring_map(3), 4, 12), ply_limit=9),
+    replace(small(make_ring_map(3), 4, 12), ply_limit=9),
 ]

@@ -11,23 +11,23 @@ from tests.solved.conftest import path_map
 
 
 def test_the_cost_is_shown_before_solving(tmp_path: Path) -> None:
-    boards = Boards.of(load_map("m1"))
+    boards = Boards.from_map(load_map("m1"))
     cost = estimate_cost(boards)
     assert cost.bytes > 2 * boards.count
     assert cost.seconds(1) > cost.seconds(2) > 2
     stand = {boards.representative(boards.board(number)) for number in range(0, boards.count, 4999)}
     assert len(stand) <= cost.representatives < boards.count // 11
-    small_boards = Boards.of(path_map())
+    small_boards = Boards.from_map(path_map())
     every = {small_boards.representative(small_boards.board(n)) for n in range(small_boards.count)}
     assert estimate_cost(small_boards).representatives == len(every)
     assert solve_to_table(path_map(), tmp_path).header.totals.open < small_boards.count
 
 
 def test_the_largest_cap_that_fits() -> None:
-    boards = Boards.of(load_map("m2"))
+    boards = Boards.from_map(load_map("m2"))
     assert largest_cap(boards, 10**9) == 1
     assert largest_cap(boards, 10**6) is None
-    eight = Boards.of(load_map("ring:8"))
+    eight = Boards.from_map(load_map("ring:8"))
     largest = largest_cap(eight, 4 * 10**9)
     assert largest is not None
     assert (

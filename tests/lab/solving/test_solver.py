@@ -66,7 +66,7 @@ def test_a_solution_goes_on_after_every_place_in_which_it_can_stop(tmp_path: Pat
                 raise Stop
 
         try:
-            Solver(Boards.of(map), part, 2, tell, interval=0).solve(path)
+            Solver(Boards.from_map(map), part, 2, tell, interval=0).solve(path)
             break
         except Stop:
             stops += 1
@@ -84,7 +84,7 @@ from arena.lab.solving.solver import Solver
 from arena.lab.variants import load_variant
 from arena.solved.board_numbers import Boards
 print("begun", flush=True)
-Solver(Boards.of(load_variant(sys.argv[2])), Path(sys.argv[1] + ".part"), 2, lambda _: None, 0).solve(Path(sys.argv[1]))
+Solver(Boards.from_map(load_variant(sys.argv[2])), Path(sys.argv[1] + ".part"), 2, lambda _: None, 0).solve(Path(sys.argv[1]))
 """
 
 

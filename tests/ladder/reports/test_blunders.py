@@ -14,7 +14,7 @@ from arena.protocol.codes import EndReason
 from arena.protocol.record import FORMAT, Record, RecordedMove, Result
 from arena.protocol.values import Players
 from arena.rating.standings import make_standings
-from arena.solved.solution import solution_of
+from arena.solved.solution import load_solution
 from arena.solved.solved_value import SolvedResult
 
 
@@ -44,7 +44,7 @@ def make_record(map: str, plies: int, *, opening: int = 0) -> Record:
 def by_hand(record: Record) -> dict[str, int]:
     """Return the moves after which the value was another, found by judging each against all that could be played."""
     game = Riskless(load_map("path4"))
-    solution = solution_of(game)
+    solution = load_solution(game)
     assert solution is not None
     lost, position = {"a": 0, "b": 0}, game.start()
     for each in record.moves:

@@ -5,7 +5,7 @@ import pytest
 from rich.console import Console
 
 from arena.ladder.ladder import Ladder
-from arena.ladder.plan import LadderPlan, engine_bot
+from arena.ladder.plan import LadderPlan, plan_engine_bot
 from arena.ladder.reports.display import open_display
 from arena.protocol.codes import EndReason
 from arena.rating.standings import make_standings
@@ -15,7 +15,7 @@ from tests.server.matches import game_of
 
 
 def ladder() -> Ladder:
-    plan = LadderPlan((engine_bot("anna"), engine_bot("[bert]")), rounds=1)
+    plan = LadderPlan((plan_engine_bot("anna"), plan_engine_bot("[bert]")), rounds=1)
     return Ladder(plan, [game_of()], Path("unused.jsonl"))
 
 

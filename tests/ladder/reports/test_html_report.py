@@ -3,9 +3,9 @@ from html.parser import HTMLParser
 from uuid import UUID
 
 from arena.ladder.ladder import Ladder
-from arena.ladder.plan import LadderPlan, engine_bot, unique_bots
-from arena.ladder.reports.html_report import render_report, upsets
-from arena.ladder.reports.plots import bot_colours
+from arena.ladder.plan import LadderPlan, make_names_unique, plan_engine_bot
+from arena.ladder.reports.html_report import find_upsets, render_report
+from arena.ladder.reports.plots import assign_bot_colours
 from arena.protocol.codes import EndReason
 from arena.rating.standings import make_standings
 from tests.rating.pairs import round_robin
@@ -34,7 +34,11 @@ class Reader(HTMLParser):
 
 
 def ladder() -> Ladder:
-    plan = LadderPlan(unique_bots((engine_bot("anna"), engine_bot(EVIL))), event="<spring>", game="tictactoe")
+    plan = LadderPlan(
+        make_names_unique((plan_engine_bot("anna"), plan_engine_bot(EVIL))),
+        event="<spring>",
+        game="tictactoe",
+    )
     ladder = Ladder(plan, [game_of()])
     ladder.begin(UUID(int=1))
     for number, pairing in enumerate(
@@ -71,7 +75,7 @@ def test_the_page_is_whole_and_needs_nothing_else() -> None:
 def test_a_bot_has_one_colour_wherever_it_stands() -> None:
     finished_ladder = ladder()
     text = render_report(finished_ladder)
-    own = bot_colours([row.bot for row in finished_ladder.table()])
+    own = assign_bot_colours([row.bot for row in finished_ladder.table()])
     assert len(set(own.values())) == len(own)
     found = set(re.findall(r"hsl\(\d+ 65% 38%\)", text))
     assert found == set(own.values())
@@ -80,7 +84,7 @@ def test_a_bot_has_one_colour_wherever_it_stands() -> None:
 def test_a_surprise_is_a_win_of_the_weaker_bot() -> None:
     finished_ladder = ladder()
     rows = make_standings(finished_ladder.bots, finished_ladder.records)
-    assert [each.match for each in upsets(rows, finished_ladder.records)] == ["5"]
+    assert [each.match for each in find_upsets(rows, finished_ladder.records)] == ["5"]
 
 
 def test_a_ladder_without_matches_has_a_page_too() -> None:

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.ladder.reports.plots import axis_ticks, bot_colours, plot_by_ply, ratings_plot
+from arena.ladder.reports.plots import assign_bot_colours, choose_axis_ticks, plot_by_ply, ratings_plot
 from arena.rating.standings import StandingsRow
 
 
 @given(st.floats(-3000, 3000), st.floats(0.001, 5000), st.integers(2, 8))
 def test_an_axis_holds_its_values_in_a_few_equal_round_steps(low: float, span: float, most: int) -> None:
-    marks = axis_ticks(low, low + span, most)
+    marks = choose_axis_ticks(low, low + span, most)
     assert marks[0] <= low + 1e-6 * span
     assert marks[-1] >= low + span - 1e-6 * span
     assert 2 <= len(marks) <= most + 1
@@ -26,7 +26,7 @@ def test_an_axis_holds_its_values_in_a_few_equal_round_steps(low: float, span: f
 
 @given(st.integers(1, 60))
 def test_no_two_bots_have_one_colour(count: int) -> None:
-    found = bot_colours([f"bot {n}" for n in range(count)])
+    found = assign_bot_colours([f"bot {n}" for n in range(count)])
     assert len(set(found.values())) == count
 
 

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from arena.ladder.ladder import Ladder
-from arena.ladder.plan import LadderPlan, engine_bot
+from arena.ladder.plan import LadderPlan, plan_engine_bot
 from arena.ladder.reports.result_lines import draws_warning, match_line
 from arena.maps.game_on_map import DECISIVE_MAPS
 from arena.protocol.codes import EndReason
@@ -55,7 +55,7 @@ def test_a_match_in_words(finished: Record, words: str) -> None:
 def ladder(map: str, drawn: int, matches: int = 4) -> Ladder:
     """Return an event on a map, or of tic-tac-toe where it has none."""
     game = "riskless" if map else "tictactoe"
-    plan = LadderPlan((engine_bot("anna"), engine_bot("bert")), game=game, maps=(map or "m2",))
+    plan = LadderPlan((plan_engine_bot("anna"), plan_engine_bot("bert")), game=game, maps=(map or "m2",))
     ladder = Ladder(plan, [game_of(game)])
     ladder.begin(UUID(int=1))
     pairings = [each for pair in round_robin(ladder.bots, matches, 1, 0) for each in pair.matches()]

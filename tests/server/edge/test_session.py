@@ -35,8 +35,8 @@ from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players
 from arena.server.core.effects import CloseClient, SendToClient
 from arena.server.core.inputs import EDGE_BITS, ClientDisconnected, EdgeResynced, MessageReceived, TurnSent
-from arena.server.edge.costs import MESSAGE_COSTS, OUT_OF_PLACE_COSTS
 from arena.server.edge.limits import HostLimits
+from arena.server.edge.message_costs import MESSAGE_COSTS, OUT_OF_PLACE_COSTS
 from arena.server.edge.session import ADMISSION_SECONDS
 from arena.server.ports import AdmissionRequest
 from tests.server.edge.rig import CLOCKS, ELSEWHERE, HERE, SECRET, Peer, Rig, Wire, rig, turn, welcome

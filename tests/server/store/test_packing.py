@@ -16,7 +16,7 @@ from arena.match.referee_events import (
     PlayerReady,
     Resigned,
     TurnStarted,
-    to_journal,
+    encode_for_journal,
 )
 from arena.protocol.record import RecordedMove, to_line
 from arena.protocol.values import Thinking
@@ -61,7 +61,9 @@ def matches(draw: st.DrawFn) -> MatchData:
     happened.append(Resigned(Player.MAXIE))
     for number, event in enumerate(happened):
         at += draw(st.integers(-5, 2**40))
-        rows.append(to_journal(at, event, (at - 1, TurnStarted(number)) if draw(st.booleans()) else None))
+        rows.append(
+            encode_for_journal(at, event, (at - 1, TurnStarted(number)) if draw(st.booleans()) else None)
+        )
     return MatchData(
         to_line(kept), draw(st.text().map(lambda text: msgspec.json.encode(text).decode())), rows
     )

@@ -9,7 +9,7 @@ from arena.match.replay import verify_record
 from arena.protocol.record import to_line
 from arena.server.web.store_pages import rate_moves_by_table
 from arena.solved.move_quality import MoveQuality
-from arena.solved.solution import solution_of
+from arena.solved.solution import load_solution
 from tests.ladder.reports.test_blunders import by_hand, make_record
 
 
@@ -20,7 +20,7 @@ def test_each_move_has_its_line() -> None:
     assert len(told) == len(record.moves)
     assert sum(each.kind is not MoveQuality.KEPT for each in told) == sum(by_hand(record).values())
     replayed = verify_record(record)
-    solution = solution_of(replayed.game)
+    solution = load_solution(replayed.game)
     assert solution is not None
     assert [each.now for each in told] == [str(solution.value_of(each)) for each in replayed.positions[1:]]
 

@@ -25,7 +25,7 @@ from arena.match.referee_events import (
     PlayerReady,
     ServerRecovered,
     TurnStarted,
-    from_journal,
+    decode_from_journal,
 )
 from arena.match.terms import from_json
 from arena.server.core.effects import DeleteSession, SaveSession
@@ -131,7 +131,7 @@ async def events_of_open(engine: AsyncEngine) -> list[tuple[int, Event]]:
         rows = (
             await connection.execute(sa.select(schema.events.c.event).order_by(schema.events.c.seq))
         ).scalars()
-        return [timed for text in rows for timed in from_journal(text)]
+        return [timed for text in rows for timed in decode_from_journal(text)]
 
 
 async def test_a_commit_that_is_tried_again_changes_nothing(database: str) -> None:

@@ -10,10 +10,10 @@ import pytest
 
 from arena.games.catalogue import CATALOGUE, make_game
 from arena.games.riskless import Riskless
-from arena.maps.cells import shipped_cells
+from arena.maps.cells import load_shipped_cells
 from arena.maps.loader import load_map_file
 from arena.maps.map_file import MapFile
-from arena.maps.picture import picture_of
+from arena.maps.picture import make_map_picture
 from arena.server.web.pictures.positions import Rectangle, draw_position
 from tests.games.own import EXAMPLES
 from tests.games.setups import random_match
@@ -47,11 +47,11 @@ def test_every_army_is_drawn_with_its_number_and_the_still_layer_is_independent_
 
 def test_land_is_that_of_the_shipped_map_and_a_map_that_was_changed_has_none() -> None:
     file = load_map_file("italy")
-    assert picture_of(MapFile(file.map)).cells == shipped_cells("italy")
+    assert make_map_picture(MapFile(file.map)).cells == load_shipped_cells("italy")
     before = replace(file.map, armies_to_win=file.map.armies_to_win + 1)
-    assert picture_of(MapFile(before)).file == file, "its picture is as it was"
+    assert make_map_picture(MapFile(before)).file == file, "its picture is as it was"
     places = tuple((x, y + 1) for x, y in file.map.places)
-    assert picture_of(MapFile(replace(file.map, places=places))).cells is None
+    assert make_map_picture(MapFile(replace(file.map, places=places))).cells is None
 
 
 def test_the_move_that_led_to_a_position_is_an_arrow() -> None:

@@ -8,7 +8,7 @@ from typing import get_args
 
 from arena.protocol.messages import ClientMessage
 from arena.server.edge import connection
-from arena.server.edge.costs import MESSAGE_COSTS, OUT_OF_PLACE_COSTS
+from arena.server.edge.message_costs import MESSAGE_COSTS, OUT_OF_PLACE_COSTS
 from arena.server.web import page_process
 from arena.server.web.routes import ROUTES
 

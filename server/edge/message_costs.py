@@ -1,6 +1,6 @@
 """Rate limits: the cost of each kind of message.
 
-Every message of a client has an entry: `tests/server/edge/test_costs.py` compares the entries with the protocol and with
+Every message of a client has an entry: `tests/server/edge/test_message_costs.py` compares the entries with the protocol and with
 the table in SECURITY.md.
 """
 
