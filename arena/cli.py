@@ -76,13 +76,13 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         ),
         "ratings": ("arena.server.commands.ratings", "Show the Glicko-2 ratings of all bots."),
         "export": (
-            "arena.server.commands.store",
+            "arena.server.commands.backup",
             "Write finished matches as records, one JSON object per line.",
         ),
-        "import": ("arena.server.commands.store", "Check records by the rules, and add them to a database."),
-        "backup": ("arena.server.commands.store", "Copy the database to a file while servers use it."),
-        "restore": ("arena.server.commands.store", "Restore a backup into an empty database."),
-        "store": ("arena.server.commands.store_size", "Inspect and prune the database."),
+        "import": ("arena.server.commands.backup", "Check records by the rules, and add them to a database."),
+        "backup": ("arena.server.commands.backup", "Copy the database to a file while servers use it."),
+        "restore": ("arena.server.commands.backup", "Restore a backup into an empty database."),
+        "store": ("arena.server.commands.store", "Inspect and prune the database."),
     },
     "Lab": {
         "maps": ("arena.lab.commands.maps", "List, draw, check and measure Riskless maps."),

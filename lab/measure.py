@@ -38,7 +38,7 @@ from arena.match.openings import Opening, position_after
 from arena.rating.elo import Z95
 from arena.rating.pentanomial import EloDifference, PairCounts, elo_difference, moments, pair_counts
 
-STRENGTHS = (500, 4_000, 32_000)
+DEFAULT_STRENGTHS = (500, 4_000, 32_000)
 """Nodes per move at which an engine plays against itself."""
 STRONG, WEAK = 4_000, 500
 """Nodes per move of the strong and the weak engine, which play against each other."""
@@ -315,7 +315,7 @@ def measure_maps(
     matches: int,
     seed: int,
     processes: int,
-    strengths: Sequence[int] = STRENGTHS,
+    strengths: Sequence[int] = DEFAULT_STRENGTHS,
     openings: Sequence[Opening] | None = None,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Iterator[MeasuredMap]:
@@ -365,7 +365,7 @@ def measure_maps(
             yield measured
 
 
-def count_matches(maps: int, matches: int, strengths: int = len(STRENGTHS)) -> int:
+def count_matches(maps: int, matches: int, strengths: int = len(DEFAULT_STRENGTHS)) -> int:
     """Return the number of matches that `measure_maps` plays.
 
     maps       number of maps

@@ -22,7 +22,7 @@ from arena.bots.search.search_values import is_decided, outcome_value
 from arena.games.core import Game, Player
 from arena.games.riskless import Armies, Riskless
 from arena.match.repetition import RepetitionCounter
-from arena.protocol.adjudication import DEFAULT_RULES, REPETITION
+from arena.protocol.adjudication import DEFAULT_RULES, REPETITION_RULE
 
 MAX_ATTEMPTS = 20
 """Number of random openings tried before a shorter opening is used."""
@@ -96,7 +96,7 @@ class PlayedMatch:
 
     winner: Player | None
     reason: str
-    """Reason for the end: `Outcome.word` of the game, REPETITION or MAX_PLIES_REASON."""
+    """Reason for the end: `Outcome.word` of the game, REPETITION_RULE or MAX_PLIES_REASON."""
     positions: tuple[Any, ...]
     reports: tuple[Report[Any], ...]
 
@@ -140,7 +140,7 @@ def play_match(
         searcher.clear()
     while (outcome := game.outcome(position)) is None and len(positions) < max_plies:
         if repetitions.add(position) == DEFAULT_RULES.repetition:
-            return PlayedMatch(None, REPETITION, tuple(positions), tuple(reports))
+            return PlayedMatch(None, REPETITION_RULE, tuple(positions), tuple(reports))
         player = game.player(position)
         report = search_nodes(seats[player], position, each[player])
         positions.append(position)

@@ -30,12 +30,12 @@ from arena.ladder.plan import (
     parse_time_limit,
     plan_engine_bot,
 )
-from arena.protocol.adjudication import NONE, Adjudication
+from arena.protocol.adjudication import NO_RULES, Adjudication
 from arena.protocol.timecontrol import DURATION_FORMS
 from arena.rating.formats import FORMATS
 
 T = TypeVar("T")
-_TIME = '"10+0.1" or "0.1/move", in seconds'
+_TIME_FORMS = '"10+0.1" or "0.1/move", in seconds'
 """Forms of a time control, for error messages."""
 
 
@@ -72,7 +72,9 @@ def _parse_plan(data: Mapping[str, object], folder: Path) -> LadderPlan:
         maps=_resolve_maps(
             keys.read("maps", [*LadderPlan.maps], 'a list of maps, as in ["m2", "my_map.toml"]'), folder
         ),
-        time_control=parse_time_control(keys.read_text("time_control", DEFAULT_TIME, _TIME), "time_control"),
+        time_control=parse_time_control(
+            keys.read_text("time_control", DEFAULT_TIME, _TIME_FORMS), "time_control"
+        ),
         margin_ms=keys.read_number("margin", LadderPlan.margin_ms, 0, 60_000, "milliseconds"),
         format=check_format(
             keys.read_text("format", LadderPlan.format, f"one of {', '.join(FORMATS)}"), "format"
@@ -105,8 +107,8 @@ def _parse_adjudication(keys: _KeyReader) -> Adjudication | None:
     value = keys.read_unchecked("adjudicate")
     if value is None:
         return LadderPlan.adjudication
-    if value != NONE and not isinstance(value, dict):
-        right = f'a table, as in [adjudicate] and under it limit = 200, or the word "{NONE}"'
+    if value != NO_RULES and not isinstance(value, dict):
+        right = f'a table, as in [adjudicate] and under it limit = 200, or the word "{NO_RULES}"'
         raise keys.value_error("adjudicate", right)
     return parse_adjudication(value, "adjudicate")
 
@@ -137,7 +139,7 @@ def _parse_bot(keys: _KeyReader, where: str) -> BotPlan:
     program = keys.read_text("exec", "", 'a program that speaks JSON Lines, as in "perl my_bot.pl"')
     image = keys.read_text("image", "", 'a container image, as in "NAME@sha256:DIGEST"')
     submission = keys.read_text("submit", "", 'a zip file with a bot, as in "bot.zip"')
-    time_control_text = keys.read_text("time_control", "", _TIME)
+    time_control_text = keys.read_text("time_control", "", _TIME_FORMS)
     command = keys.read(
         "command", list[object](), 'a program and its arguments, as in ["python", "my_bot.py"]'
     )

@@ -10,14 +10,14 @@ from arena.maps.layout import Extent, Line, Point, list_roads
 from arena.maps.map_file import MapFile
 from arena.maps.picture import RADIUS, STYLE, MapPicture, make_map_picture
 
-EDGE = 40.0
+MARGIN = 40.0
 """Width of the margin around the picture, in pixels, so that names fit."""
 MIN_CLEARANCE = 5.0
 """Minimum distance of a name from the marks of other territories, in pixels."""
-FONT = 11.0
-LETTER = 0.56 * FONT
+FONT_SIZE = 11.0
+LETTER_WIDTH = 0.56 * FONT_SIZE
 """Assumed width of a letter, in pixels, for placing names."""
-NAMES = """<style>
+NAMES_STYLE = """<style>
 .name, .armies { font-family: system-ui, "DejaVu Sans", sans-serif }
 .name { font-size: 11px; fill: #1f2933; text-anchor: middle; paint-order: stroke; stroke: #ffffff; stroke-width: 3px; stroke-linejoin: round }
 </style>"""
@@ -30,15 +30,15 @@ def draw_svg(file: MapFile, armies: Sequence[int] | None = None) -> str:
     """
     armies = file.map.start if armies is None else armies
     picture = make_map_picture(file)
-    wide, high = (length + 2 * EDGE for length in picture.size)
+    wide, high = (length + 2 * MARGIN for length in picture.size)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide:.0f} {high:.0f}" width="{wide:.0f}" height="{high:.0f}" role="img">',
         f"<title>{escape(file.map.name)}</title>",
         f"<desc>{escape(file.description)}</desc>",
         STYLE,
-        NAMES,
+        NAMES_STYLE,
         '<rect class="sea" width="100%" height="100%"/>',
-        f'<g transform="translate({EDGE:.0f} {EDGE:.0f})">',
+        f'<g transform="translate({MARGIN:.0f} {MARGIN:.0f})">',
         picture.ground_svg,
         picture.areas_svg(armies),
         picture.marks_svg(armies),
@@ -57,21 +57,21 @@ def _name_labels(picture: MapPicture) -> Iterator[str]:
     continents = {v: continent for continent, members in picture.file.continents for v in members}
     names: list[Extent] = []
     for v, name in enumerate(picture.file.map.territories):
-        boxes = _candidate_boxes(picture.places[v], len(name) * LETTER)
+        boxes = _candidate_boxes(picture.places[v], len(name) * LETTER_WIDTH)
         around = _enclosing_box(boxes)
         near = [other for other in (*marks[:v], *marks[v + 1 :], *names) if _overlap(around, other)]
         crossing = [line for line in lines if _crosses(line, around)]
         box = min(boxes, key=lambda box: _box_cost(box, near, crossing, picture.size[0]))
         names.append(box)
         title = f"<title>{escape(continents[v])}</title>" if v in continents else ""
-        x, y = (box.left + box.right) / 2, box.bottom - 0.2 * FONT
+        x, y = (box.left + box.right) / 2, box.bottom - 0.2 * FONT_SIZE
         yield f'<text class="name" x="{x:.1f}" y="{y:.1f}">{escape(name)}{title}</text>'
 
 
 def _candidate_boxes(place: Point, width: float) -> list[Extent]:
     """Return the possible places for a name of `width` pixels: below, above, right and left of the mark, and diagonally."""
     x, y = place
-    gap, height = RADIUS + 3, 1.15 * FONT
+    gap, height = RADIUS + 3, 1.15 * FONT_SIZE
     middles = [(x, y + gap + height / 2), (x, y - gap - height / 2)]
     middles += [(x + gap + width / 2, y), (x - gap - width / 2, y)]
     middles += [
@@ -88,7 +88,7 @@ def _box_cost(box: Extent, occupied: Sequence[Extent], lines: Sequence[Line], wi
     lines     roads, which a name may cross at a low cost
     width     width of the picture; a name that leaves its margin costs more than any overlap
     """
-    outside = box.left < 2 - EDGE or box.right > width + EDGE - 2
+    outside = box.left < 2 - MARGIN or box.right > width + MARGIN - 2
     hidden = sum(_overlap(box, other) for other in occupied)
     crossed = sum(_crosses(line, box) for line in lines)
     return 1000.0 * outside + 20 * hidden + crossed

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from arena.games.core import AnyGame, Player
 from arena.games.riskless import Armies
 from arena.match.repetition import RepetitionCounter
-from arena.protocol.adjudication import REPETITION, TABLE, Adjudication
+from arena.protocol.adjudication import REPETITION_RULE, TABLE_RULE, Adjudication
 from arena.protocol.record import RecordedMove
 from arena.solved.solution import Solution, load_solution, unsolved_reason
 
@@ -76,7 +76,7 @@ def adjudicate(
     # `times` exceeds the limit if the opening already repeated the position.
     if rules.repetition is not None and times >= rules.repetition:
         return EarlyEnd(
-            None, f"{REPETITION}: the same position came up {times} times, with the same player to move"
+            None, f"{REPETITION_RULE}: the same position came up {times} times, with the same player to move"
         )
     verdict = None
     if rules.table and solution is not None and isinstance(position, Armies):
@@ -94,7 +94,7 @@ def _end_by_tablebase(position: Armies, solution: Solution) -> EarlyEnd | None:
     if winner is None:
         return None
     plies = solution.value_of(position).plies
-    return EarlyEnd(winner, f"{TABLE}: {winner} forces a win in {plies} plies")
+    return EarlyEnd(winner, f"{TABLE_RULE}: {winner} forces a win in {plies} plies")
 
 
 def _end_by_agreement(rules: Adjudication, moves: Sequence[RecordedMove]) -> EarlyEnd | None:

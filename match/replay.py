@@ -17,7 +17,7 @@ from arena.games.core import MAXIE, AnyGame, Game, GameError, Player, Reason
 from arena.match.referee import SEATS, Referee
 from arena.match.referee_events import MatchOpened, Moved, PlayerReady
 from arena.match.terms import Terms
-from arena.protocol.adjudication import REPETITION, TABLE
+from arena.protocol.adjudication import REPETITION_RULE, TABLE_RULE
 from arena.protocol.codes import EndReason
 from arena.protocol.record import BadRecord, Record, Result
 from arena.protocol.timecontrol import BadTimeControl, TimeControl
@@ -125,7 +125,7 @@ def summarize_record(record: Record) -> str:
     winner = f"{result.winner} wins" if result.winner else "no winner"
     setup = f" on {record.setup['map']}" if "map" in record.setup else ""
     players = f"{record.players.maxie} (maxie) - {record.players.minnie} (minnie)"
-    reason = REPETITION if result.by_repetition else result.reason.value.replace("_", " ")
+    reason = REPETITION_RULE if result.by_repetition else result.reason.value.replace("_", " ")
     return f"{players}, {record.game}{setup}, {record.time_odds.describe(record.time_control)}: {winner}, {reason}, {len(record.moves)} plies"
 
 
@@ -230,7 +230,7 @@ def _check_result(record: Record, referee: Referee) -> None:
         return
     if result.reason is EndReason.ADJUDICATED:
         rules = record.adjudication if record.adjudication is not None else "none"
-        if result.detail.startswith(f"{TABLE}:") and load_solution(referee.terms.game) is None:
+        if result.detail.startswith(f"{TABLE_RULE}:") and load_solution(referee.terms.game) is None:
             raise BadRecord(
                 f"the match was adjudicated by the solved table of its map, which is missing here: "
                 f"create it with `arena solve {record.setup.get('map')}`"

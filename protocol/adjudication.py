@@ -8,13 +8,13 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
-NONE = "none"
+NO_RULES = "none"
 """Text that turns off one rule, or all adjudication."""
 
-TABLE = "table"
+TABLE_RULE = "table"
 """Name of the rule that ends a match by the solved table of its map."""
 
-REPETITION = "repetition"
+REPETITION_RULE = "repetition"
 """First word of `result.detail` if a match is drawn by repetition; a colon follows it."""
 
 
@@ -53,18 +53,18 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
         `table` is a flag: write `table`, or `table=none` to turn it off. An omitted rule is as in DEFAULT_RULES, and a
         rule set to `none` is off. Return None if `text` is just `none`, or if all rules are off. Raises BadAdjudication.
         """
-        if text.strip() == NONE:
+        if text.strip() == NO_RULES:
             return None
         parts: dict[str, object] = {}
         for part in text.split(","):
             key, equals, number = (word.strip() for word in part.partition("="))
-            if key == TABLE and not equals and key not in parts:
+            if key == TABLE_RULE and not equals and key not in parts:
                 parts[key] = True
                 continue
             if not equals or key in parts:
                 why = "give each rule once" if key in parts else "write RULE=VALUE"
                 raise BadAdjudication(
-                    f"{part!r:.40}: {why}, e.g. win=500,moves=3,limit=200,repetition=3, or just {NONE}"
+                    f"{part!r:.40}: {why}, e.g. win=500,moves=3,limit=200,repetition=3, or just {NO_RULES}"
                 )
             parts[key] = number
         return cls.convert(parts, strict=False)
@@ -82,8 +82,8 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
             )
         rules = DEFAULT_RULES
         for key, value in parts.items():
-            if value == NONE and key in _SWITCHES:
-                rules = msgspec.structs.replace(rules, **{key: False if key == TABLE else None})
+            if value == NO_RULES and key in _SWITCH_RULES:
+                rules = msgspec.structs.replace(rules, **{key: False if key == TABLE_RULE else None})
                 continue
             try:
                 rules = msgspec.convert({**msgspec.to_builtins(rules), key: value}, cls, strict=strict)
@@ -98,7 +98,9 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
             )
         return (
             rules
-            if any(getattr(rules, key) is not None and getattr(rules, key) is not False for key in _SWITCHES)
+            if any(
+                getattr(rules, key) is not None and getattr(rules, key) is not False for key in _SWITCH_RULES
+            )
             else None
         )
 
@@ -110,7 +112,7 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
         )
 
 
-_SWITCHES = ("win", "draw", "limit", "repetition", TABLE)
+_SWITCH_RULES = ("win", "draw", "limit", "repetition", TABLE_RULE)
 """Rules that can end a match, each independently of the others."""
 
 DEFAULT_RULES = Adjudication(repetition=3)

@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from arena.protocol.adjudication import REPETITION, Adjudication
+from arena.protocol.adjudication import REPETITION_RULE, Adjudication
 from arena.protocol.codes import EndReason
 from arena.protocol.engines import Engines
 from arena.protocol.timecontrol import TimeOdds
@@ -48,7 +48,7 @@ class Result(Struct, frozen=True, omit_defaults=True):
     @property
     def by_repetition(self) -> bool:
         """True if the match was drawn by repetition."""
-        return self.reason is EndReason.ADJUDICATED and self.detail.startswith(f"{REPETITION}:")
+        return self.reason is EndReason.ADJUDICATED and self.detail.startswith(f"{REPETITION_RULE}:")
 
 
 class Record(Struct, frozen=True, omit_defaults=True):

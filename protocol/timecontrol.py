@@ -17,8 +17,10 @@ MAX_MS = 24 * 3600 * 1000
 
 Milliseconds = Annotated[int, Meta(ge=0, le=MAX_MS)]
 
-_SECONDS = r"[0-9]{1,8}(?:\.[0-9]{1,3})?"
-_FORM = re.compile(rf"(?P<base>{_SECONDS})(?:\+(?P<increment>{_SECONDS})|(?P<move>/move))?")
+_SECONDS_PATTERN = r"[0-9]{1,8}(?:\.[0-9]{1,3})?"
+_TIME_CONTROL_PATTERN = re.compile(
+    rf"(?P<base>{_SECONDS_PATTERN})(?:\+(?P<increment>{_SECONDS_PATTERN})|(?P<move>/move))?"
+)
 
 
 class BadTimeControl(ValueError):
@@ -42,7 +44,7 @@ class TimeControl(Struct, frozen=True):
 
         Raises BadTimeControl for other texts.
         """
-        match = _FORM.fullmatch(text.strip())
+        match = _TIME_CONTROL_PATTERN.fullmatch(text.strip())
         wrong = BadTimeControl(
             f"{text!r:.40} is not a time control: write 10+0.1 (seconds and increment) or 0.1/move"
         )
@@ -95,7 +97,7 @@ def _format_seconds(ms: int) -> str:
 DURATION_FORMS = "30s, 10m, 2h, or ever"
 """Valid forms of a duration, for error messages."""
 
-_UNITS = {"s": 1, "m": 60, "h": 3600}
+_SECONDS_PER_UNIT = {"s": 1, "m": 60, "h": 3600}
 
 
 def parse_duration(text: str) -> float:
@@ -106,7 +108,7 @@ def parse_duration(text: str) -> float:
     if text == "ever":
         return math.inf
     try:
-        seconds = float(text[:-1]) * _UNITS[text[-1:]]
+        seconds = float(text[:-1]) * _SECONDS_PER_UNIT[text[-1:]]
     except (ValueError, KeyError):
         raise ValueError(f"must be a duration such as {DURATION_FORMS}, not {text!r:.40}") from None
     if not 0 < seconds < math.inf:

@@ -14,7 +14,7 @@ from msgspec import Meta, Struct, field
 from msgspec.structs import fields
 
 from arena.maps.game_on_map import DEFAULT_MAP
-from arena.protocol.adjudication import DEFAULT_RULES, NONE, REPETITION, Adjudication
+from arena.protocol.adjudication import DEFAULT_RULES, NO_RULES, REPETITION_RULE, Adjudication
 from arena.server.core.settings import AnalysisVisibility
 from arena.server.edge.limits import PRIVATE_LIMITS, HostLimits
 from arena.server.shell.house_processes import DEFAULT_ENGINES
@@ -296,5 +296,5 @@ def _format_adjudication(rules: Adjudication | None) -> str:
     The text names the repetition rule even if it is off, since `parse` turns on this rule by default.
     """
     if rules is None:
-        return NONE
-    return str(rules) if rules.repetition else f"{rules},{REPETITION}={NONE}"
+        return NO_RULES
+    return str(rules) if rules.repetition else f"{rules},{REPETITION_RULE}={NO_RULES}"

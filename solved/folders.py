@@ -16,9 +16,9 @@ from arena.solved.solved_table import SolvedTable
 
 SHIPPED_FOLDER = Path(__file__).parent / "tables"
 """Folder of the tables that the project ships."""
-SUFFIX = ".solved"
+TABLE_SUFFIX = ".solved"
 """Suffix of the file name of a table."""
-SUBFOLDER = Path("riskless-arena") / "solved"
+CACHE_SUBFOLDER = Path("riskless-arena") / "solved"
 """Path of the tables within a cache folder."""
 
 
@@ -29,11 +29,11 @@ def cache_folders() -> Iterator[Path]:
     """
     xdg_folder = Path(os.environ.get("XDG_CACHE_HOME", ""))
     if xdg_folder.is_absolute():
-        yield xdg_folder / SUBFOLDER
+        yield xdg_folder / CACHE_SUBFOLDER
     else:
         with suppress(RuntimeError):  # the home folder is unknown
-            yield Path.home() / ".cache" / SUBFOLDER
-    yield Path(sys.prefix) / "cache" / SUBFOLDER
+            yield Path.home() / ".cache" / CACHE_SUBFOLDER
+    yield Path(sys.prefix) / "cache" / CACHE_SUBFOLDER
 
 
 def local_folder() -> Path:
@@ -44,12 +44,12 @@ def local_folder() -> Path:
 def table_file_name(map: RisklessMap) -> str:
     """Return the file name of a map's table: the map's name and a digest of roads, cap and goal."""
     name = "".join(letter if letter.isalnum() else "-" for letter in map.name)
-    return f"{name}-{boards_digest(Boards.from_map(map))}{SUFFIX}"
+    return f"{name}-{boards_digest(Boards.from_map(map))}{TABLE_SUFFIX}"
 
 
 def find_table(boards: Boards) -> Path | None:
     """Return the file whose name says that it has the table of `boards`; None if there is none. The file is not read."""
-    pattern = f"*-{boards_digest(boards)}{SUFFIX}"
+    pattern = f"*-{boards_digest(boards)}{TABLE_SUFFIX}"
     for folder in (SHIPPED_FOLDER, *cache_folders()):
         for path in sorted(folder.glob(pattern)):
             return path

@@ -110,7 +110,7 @@ class ForkedPageProcess(ForkedCommand):
 
         child_socket: its end of the socket pair over which the server sends requests
         """
-        self.args = page_process.COMMAND
+        self.args = page_process.START_COMMAND
         self._process = _FORKS.Process(
             target=_answer_pages, args=(child_socket, Path.cwd(), dict(os.environ)), daemon=True
         )

@@ -192,6 +192,6 @@ async def _set_sequences(connection: AsyncConnection) -> None:
         return
     for statement in (
         "SELECT setval(pg_get_serial_sequence('matches', 'number'), max(number)) FROM matches",
-        f"SELECT setval('{schema.ARRIVAL.name}', max(arrival)) FROM matches",
+        f"SELECT setval('{schema.ARRIVAL_SEQUENCE.name}', max(arrival)) FROM matches",
     ):
         await connection.execute(sa.text(statement))

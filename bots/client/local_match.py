@@ -29,7 +29,7 @@ from arena.protocol.record import FORMAT, Record, RecordedMove, Result
 from arena.protocol.values import Players, Seat
 from arena.solved.solution import load_solution
 
-ABANDONED = Result(None, EndReason.SERVER_FAULT, "the match was left before its end")
+ABANDONED_RESULT = Result(None, EndReason.SERVER_FAULT, "the match was left before its end")
 """Result of a match that is closed before its end."""
 
 
@@ -118,8 +118,8 @@ class LocalMatch:
         self.result = Result(_to_seat(player.opponent), EndReason.RESIGNATION, f"{player} resigned")
 
     def close(self) -> None:
-        """Tell the bot the result, and close it. The result of an unfinished match is `ABANDONED`."""
-        result = self.result or ABANDONED
+        """Tell the bot the result, and close it. The result of an unfinished match is `ABANDONED_RESULT`."""
+        result = self.result or ABANDONED_RESULT
         winner = Player(result.winner) if result.winner else None
         try:
             self._bot.ended(Ending(winner, result.reason, result.detail, len(self.moves), self.position))
@@ -127,7 +127,7 @@ class LocalMatch:
             self._bot.close()
 
     def to_record(self) -> Record:
-        """Return the record of the match. The result of an unfinished match is `ABANDONED`."""
+        """Return the record of the match. The result of an unfinished match is `ABANDONED_RESULT`."""
         return Record(
             format=FORMAT,
             match=uuid.uuid4().hex,
@@ -138,7 +138,7 @@ class LocalMatch:
             time_control=str(self.match.time_control),
             started=self._started,
             moves=list(self._recorded_moves),
-            result=self.result or ABANDONED,
+            result=self.result or ABANDONED_RESULT,
             adjudication=self._adjudication,
             engines=self._recorded_engines(),
             rules=CATALOGUE.rules_digest(self.match.game),

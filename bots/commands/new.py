@@ -12,7 +12,7 @@ import typer
 
 from arena.console import CommandError, UsageError, err
 
-TEMPLATE = '''\
+BOT_TEMPLATE = '''\
 """A bot that looks one move ahead. It plays: arena match {file} random --rounds 1"""
 
 from arena import Bot
@@ -53,7 +53,7 @@ def new(file: Annotated[Path, typer.Argument(metavar="FILE", help="File to write
     name = "".join(word[0].upper() + word[1:] for word in words) or "MyBot"
     # A class called Bot would hide its base class, and None is not a valid class name.
     name = "MyBot" if name == "Bot" or iskeyword(name) else name
-    text = TEMPLATE.format(file=shlex.quote(file.name), name=name)
+    text = BOT_TEMPLATE.format(file=shlex.quote(file.name), name=name)
     try:
         with file.open("x", encoding="utf-8") as target:
             target.write(text)

@@ -33,7 +33,7 @@ from arena.protocol.adjudication import DEFAULT_RULES, Adjudication, BadAdjudica
 from arena.protocol.record import to_line
 from arena.protocol.timecontrol import BadTimeControl, TimeControl
 
-HELP = """\
+HELP_TEXT = """\
 Type a move in the form that `moves` lists, or one of these words:
   moves    the legal moves
   show     the position again
@@ -143,7 +143,7 @@ def _play_moves(match: LocalMatch, game: AnyGame, seat: Player, show: Callable[[
             case "":
                 pass
             case "help" | "?":
-                typer.echo(HELP)
+                typer.echo(HELP_TEXT)
             case "moves":
                 typer.echo(", ".join(game.move_to_text(move) for move in game.moves(match.position)))
             case "show":

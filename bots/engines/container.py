@@ -37,7 +37,7 @@ IMAGE_REFERENCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,299}")
 """Pattern of a valid reference of a container image."""
 MOUNT_POINT = "/bot"
 """Path in the container at which the unpacked submission is mounted."""
-LIMITS = (
+LIMIT_OPTIONS = (
     "--network=none",
     "--read-only",
     "--tmpfs=/tmp:size=64m",
@@ -57,7 +57,7 @@ LIMITS = (
 
 `Container.create` adds `--pull=never`, so that no match waits for a download.
 """
-PODMAN_LIMITS = ("--read-only-tmpfs=false",)
+PODMAN_OPTIONS = ("--read-only-tmpfs=false",)
 """Further options for Podman, which otherwise adds writable folders in memory."""
 LIMIT_TEMPLATES = {
     "docker": "{{.MemoryLimit}} {{.PidsLimit}} {{.CPUCfsQuota}}",
@@ -97,8 +97,10 @@ class Container:
             mount = f"--mount=type=bind,source={folder},target={MOUNT_POINT},readonly"
             more += [mount, f"--workdir={MOUNT_POINT}", f"--entrypoint={first}"]
         if Path(self.program).name == "podman":
-            more += PODMAN_LIMITS
-        self._run("create", "--rm", "--interactive", "--pull=never", *LIMITS, *more, self.image, *command)
+            more += PODMAN_OPTIONS
+        self._run(
+            "create", "--rm", "--interactive", "--pull=never", *LIMIT_OPTIONS, *more, self.image, *command
+        )
 
     def find_process(self, name: str) -> tuple[str, int]:
         """Return the id of the running container `name`, and the process id of its first process. Raises BadSpec."""

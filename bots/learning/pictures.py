@@ -17,13 +17,13 @@ from arena.maps.loader import load_map_file
 from arena.maps.svg import draw_svg
 from arena.match.replay import Replay, summarize_record
 
-LINE, LETTER, EDGE = 18, 8.5, 10
+LINE_HEIGHT, LETTER_WIDTH, MARGIN = 18, 8.5, 10
 """Height of a line of text, width of a letter, and margin, in pixels."""
 WIDTH, HEIGHT = 760, 320
 """Size of the chart of a match, in pixels."""
 LEFT, RIGHT, TOP, BOTTOM = 60, 30, 48, 48
 """Margins of the chart of a match, in pixels."""
-INK, GRID, LEAD = "#1b1b1b", "#d5d5d5", "#1452b8"
+INK, GRID, LEAD_COLOUR = "#1b1b1b", "#d5d5d5", "#1452b8"
 
 
 @dataclass(frozen=True)
@@ -78,13 +78,13 @@ def picture_of_search(game: Game[Any, Any], position: Any, algorithm: str, depth
 
 
 def _lines_svg(lines: list[str]) -> str:
-    width = 2 * EDGE + LETTER * max(map(len, lines), default=0)
+    width = 2 * MARGIN + LETTER_WIDTH * max(map(len, lines), default=0)
     texts = "".join(
-        f'<text x="{EDGE}" y="{EDGE + LINE * (number + 0.75)}">{escape(line)}</text>'
+        f'<text x="{MARGIN}" y="{MARGIN + LINE_HEIGHT * (number + 0.75)}">{escape(line)}</text>'
         for number, line in enumerate(lines)
     )
     style = "text { font: 14px monospace; white-space: pre }"
-    height = 2 * EDGE + LINE * len(lines)
+    height = 2 * MARGIN + LINE_HEIGHT * len(lines)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"><style>{style}</style>'
         f'<rect width="100%" height="100%" fill="#ffffff"/>{texts}</svg>'
@@ -108,6 +108,6 @@ def _match_svg(replay: Replay) -> str:
                 for ply in sorted({0, plies // 2, plies})
             ),
             text_element(LEFT, HEIGHT - 10, "ply; the estimate of the game, high for maxie", INK),
-            area.curve_element(enumerate(leads), LEAD, 2),
+            area.curve_element(enumerate(leads), LEAD_COLOUR, 2),
         ],
     )

@@ -41,7 +41,7 @@ HEADINGS = (
     "map", "cap", "goal", "limit", "nodes a move", "drawn", "plies", "Maxie's share", "endings", "comebacks", "lead changes",
     "back and forth", "gap", "8 × the nodes scores", "pairs to tell",
 )  # fmt: skip
-EVALUATOR = str(ENGINES["alphabeta"]["evaluator"].default)
+DEFAULT_EVALUATOR = str(ENGINES["alphabeta"]["evaluator"].default)
 """Default evaluator of the engine `alphabeta`."""
 SECOND_TABLE_HEADINGS = ("map", "nodes a move", "comebacks", "lead changes", "back and forth", "gap")
 """Columns of the second table on a terminal, which is too narrow for all columns in one table."""
@@ -74,7 +74,7 @@ def measure_command(
             metavar="NAME",
             help="Evaluator of the engines: plain, features, or a weights file.",
         ),
-    ] = EVALUATOR,
+    ] = DEFAULT_EVALUATOR,
     processes: ProcessesOption = 0,
     game: GameOption = Riskless.name,
     openings: Annotated[
@@ -109,7 +109,7 @@ def measure_command(
 
     Example: arena maps measure world my_map.toml --matches 200
     """
-    from arena.lab.measure import STRENGTHS, count_matches, measure_maps  # noqa: PLC0415 - an extra, and slow to load
+    from arena.lab.measure import DEFAULT_STRENGTHS, count_matches, measure_maps  # noqa: PLC0415 - an extra, and slow to load
 
     name = register_game(game)
     if not has_maps(name):
@@ -118,7 +118,7 @@ def measure_command(
         )
     boards = [load_compiled_map(each) for each in maps or map_names()]
     starts = None if openings is None else _read_openings(openings, boards, matches)
-    strengths = STRENGTHS if name == Riskless.name else STRENGTHS[:2]
+    strengths = DEFAULT_STRENGTHS if name == Riskless.name else DEFAULT_STRENGTHS[:2]
     measured: list[MeasuredMap] = []
     try:
         with Progress(console=err, transient=True) as bar:

@@ -25,11 +25,11 @@ from arena.maps.game_on_map import DEFAULT_MAP
 from arena.maps.openings_file import FINGERPRINT_KEY, map_fingerprint
 from arena.match.openings import Opening
 
-TRIES = 1_000
+MAX_TRIES_PER_OPENING = 1_000
 """Maximum number of random openings that are tested for each opening wanted."""
 
-ENGINE = "alphabeta"
-STRENGTHS = "500,4000,32000"
+DEFAULT_ENGINE = "alphabeta"
+DEFAULT_STRENGTHS = "500,4000,32000"
 """Default of --strengths: the nodes per move at which `arena maps measure` measures, too."""
 MAX_STRENGTH = 10**9
 
@@ -64,7 +64,7 @@ def make(
             metavar="ENGINE",
             help="Engine that tests the openings: alphabeta, with options if you like.",
         ),
-    ] = ENGINE,
+    ] = DEFAULT_ENGINE,
     nodes: Annotated[
         int,
         typer.Option(
@@ -92,7 +92,7 @@ def make(
             metavar="N,N,…",
             help="Nodes per move of the engines that play matches from an opening.",
         ),
-    ] = STRENGTHS,
+    ] = DEFAULT_STRENGTHS,
     gap: Annotated[
         float,
         typer.Option(
@@ -160,7 +160,7 @@ def make(
                 plies,
                 criteria,
                 seed=seed,
-                tries=TRIES * count,
+                tries=MAX_TRIES_PER_OPENING * count,
                 processes=processes or len(usable_cores()),
                 progress=progress,
             )

@@ -22,12 +22,12 @@ from arena.games.tictactoe import TicTacToe
 from arena.lab.commands.compiled_map import load_compiled_map
 from arena.lab.variants import TRAINING_MAPS
 
-UNITS = {
+WEIGHT_UNITS_COMMENTS = {
     Riskless.name: "Hundredths of an army per unit of each feature. bots/evaluators/riskless.py defines the features and their "
     "units on a map.",
     TicTacToe.name: "Hundredths of an open line per unit of each feature. bots/evaluators/tictactoe.py defines the features.",
 }
-CATEGORIES = "Wins, draws and losses of the player to move, by category of positions. bots/evaluators/outcomes.py defines the categories."
+OUTCOMES_COMMENT = "Wins, draws and losses of the player to move, by category of positions. bots/evaluators/outcomes.py defines the categories."
 
 AddProgressBar = Callable[[str, int], Callable[[], None]]
 """Function that adds a progress bar with a title and a number of steps; it returns a function to call after each step."""
@@ -182,7 +182,7 @@ def tune_command(
     on = [f"on {', '.join(names)}"] if names else []
     if outcomes:
         lines = [f"Counted in {seconds}, by", f"  {command}", *on, f"in matches of {format_weights(start)}"]
-        _write_file(format_outcomes([CATEGORIES, *lines], outcomes_by_category), to, "outcomes")
+        _write_file(format_outcomes([OUTCOMES_COMMENT, *lines], outcomes_by_category), to, "outcomes")
         return
     lines = [
         f"Learned by self-play in {seconds}; another search would learn other weights:",
@@ -191,7 +191,9 @@ def tune_command(
         f"from {format_weights(start) if any(start.values()) else 'nothing: all 0'}",
         *steps,
     ]
-    _write_file(format_weights_file(features[1], weights, [UNITS[game], *lines]), to, "weights")
+    _write_file(
+        format_weights_file(features[1], weights, [WEIGHT_UNITS_COMMENTS[game], *lines]), to, "weights"
+    )
 
 
 def _check_options(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from arena.ladder.ladder import Ladder
 from arena.maps.game_on_map import DECISIVE_MAPS, has_maps
-from arena.protocol.adjudication import REPETITION
+from arena.protocol.adjudication import REPETITION_RULE
 from arena.protocol.codes import FORFEIT_REASONS
 from arena.protocol.record import Record
 from arena.rating.draws import Draws, count_draws, draws_by_map
@@ -16,7 +16,7 @@ def match_line(record: Record) -> str:
     loser_names = list_losers(record)
     maxie, minnie = record.players.maxie, record.players.minnie
     place = f" on {record.setup['map']}" if record.setup.get("map") else ""
-    reason = REPETITION if record.result.by_repetition else record.result.reason.value.replace("_", " ")
+    reason = REPETITION_RULE if record.result.by_repetition else record.result.reason.value.replace("_", " ")
     detail = (
         f": {record.result.detail}"
         if record.result.detail and record.result.reason in FORFEIT_REASONS

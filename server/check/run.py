@@ -15,7 +15,7 @@ from arena.server.check.scripted_server import ScriptedServer, open_scripted_ser
 
 Verdict = Literal["passed", "failed", "skipped"]
 
-BAD_USAGE = 2
+BAD_USAGE_EXIT_CODE = 2
 """Exit code of a program that rejects its arguments."""
 EXIT_SECONDS = 1.0
 """Seconds for which a failed check waits for the bot's process to end, so that the report has all its output."""
@@ -96,7 +96,7 @@ async def check_bot(
                 except ProtocolFault as fault:
                     finding = await _make_failure(name, question, str(fault), server)
                     code = None if server.subject is None else server.subject.exit_code
-                    if name == "handshake" and code == BAD_USAGE and len(finding.printed) == 1:
+                    if name == "handshake" and code == BAD_USAGE_EXIT_CODE and len(finding.printed) == 1:
                         rejected = finding.printed[0]
                         break
                     # The next check starts with a new process and connection of the bot.

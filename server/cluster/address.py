@@ -15,7 +15,7 @@ PASSWORD_FILE = "ARENA_BUS_PASSWORD_FILE"  # noqa: S105  a name, not a password
 
 The file is read if `bus.url` has a user but no password. Without this variable, such a user counts as a token.
 """
-PORT = 4222
+DEFAULT_PORT = 4222
 """Port of a NATS server whose URL has none."""
 SCHEMES = ("nats", "tls")
 URL_HELP = "write nats://HOST:4222, nats://USER:PASSWORD@HOST or tls://…; separate several by commas"
@@ -52,7 +52,7 @@ def parse_bus_url(text: str, environment: Mapping[str, str] = os.environ) -> Nat
     if len(credentials) > 1:
         raise BusError("bus.url has different credentials: name all servers with the same user and password")
     user, password = next(iter(credentials), (None, None))
-    servers = tuple(f"{part.scheme}://{_url_host(part)}:{part.port or PORT}" for part in parts)
+    servers = tuple(f"{part.scheme}://{_url_host(part)}:{part.port or DEFAULT_PORT}" for part in parts)
     tls = parts[0].scheme == "tls"
     if user is None:
         return NatsAddress(servers, tls=tls)

@@ -1,199 +1,107 @@
-"""`arena backup`, `restore`, `export` and `import`: copy a store's contents to files and back."""
+"""`arena store stats`, `prune` and `vacuum`: inspect and reduce a store."""
 
 from __future__ import annotations
 
-import gzip
-import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
-from io import BufferedIOBase
 from pathlib import Path
-from typing import Annotated, TextIO
+from typing import Annotated
 
-import anyio
-import msgspec
 import typer
 
-from arena.console import CommandError, DatabaseOption, OwnGamesOption, UsageError, err, register_games
-from arena.server.commands.store_options import DEFAULT_DATABASE_URL, require_file, run_on_store
-from arena.server.store.archive import export_lines, import_lines, read_lines
-from arena.server.store.backup import StoreCounts, backup, restore
-from arena.server.store.database import Engine, StoreError
-from arena.server.store.personal_data import load_names_of_owner, load_stored_data
-
-GZIP_MAGIC = b"\x1f\x8b"
-"""First bytes of a gzip file."""
-SQLITE_MAGIC = b"SQLite format 3\0"
-"""First bytes of an SQLite database."""
-MAX_BAD_LINES = 20
-"""Maximum number of bad lines that `arena import` lists."""
+from arena.console import DatabaseOption, JsonOption, UsageError, err, print_table, write_json
+from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
+from arena.server.store.aggregates.match_counting import count_new_matches
+from arena.server.store.database import Engine
+from arena.server.store.pruning import BadRetention, Retention, prune
+from arena.server.store.stats import load_stats, vacuum
 
 
 def register(app: typer.Typer) -> None:
-    """Add `backup`, `restore`, `export` and `import` to `app`, the program `arena`."""
-    app.command("backup")(backup_command)
-    app.command("restore")(restore_command)
-    app.command("export")(export_command)
-    app.command("import")(import_command)
+    """Add `arena store`, with its commands, to `app`, the program `arena`."""
+    store = typer.Typer(help="Inspect and prune the database.", no_args_is_help=True)
+    store.command("stats")(stats_command)
+    store.command("prune")(prune_command)
+    store.command("vacuum")(vacuum_command)
+    app.add_typer(store, name="store")
 
 
-def backup_command(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="File to write; it must not exist.")],
-    db: DatabaseOption = DEFAULT_DATABASE_URL,
-) -> None:
-    """Copy the database to a file while servers use it.
+def stats_command(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) -> None:
+    """Show the number and dates of matches in a store, and the bytes used by each table.
 
-    The copy holds matches, journals, tokens and ratings.
-
-    The file is an SQLite store, whichever database it comes from: `arena serve --db` opens it directly, and `arena
-    restore` copies it into another. It contains all matches, but tokens only as hashes.
-
-    Example: arena backup --db postgresql://arena@db/arena arena-2026-11-20.db
+    Example: arena store stats --db sqlite:///arena.db --json -
     """
-    url = db or DEFAULT_DATABASE_URL
-    require_file(url)
-    try:
-        contents = anyio.run(backup, url, file)
-    except StoreError as error:
-        raise CommandError(str(error)) from None
-    except OSError as error:
-        raise CommandError(f"cannot write {file}: {error.strerror}") from None
-    err.print(f"{file}: {_counts_text(contents)}")
+    stats_now = run_on_store(db, load_stats)
+    if json is not None:
+        write_json(stats_now, json)
+        return
+    each = "-" if stats_now.bytes_a_match is None else f"{stats_now.bytes_a_match:,.0f}"
+    rows = {
+        "finished matches": f"{stats_now.matches:,}",
+        "of these packed": f"{stats_now.packed:,}",
+        "matches in progress": f"{stats_now.in_progress:,}",
+        "oldest": stats_now.oldest or "-",
+        "newest": stats_now.newest or "-",
+        "bytes": f"{stats_now.bytes:,}",
+        "of these free": f"{stats_now.free:,}",
+        "bytes a match": each,
+    }
+    rows |= {f"bytes of {name}": f"{size:,}" for name, size in (stats_now.tables or {}).items()}
+    print_table({"": "left", "in the store": "right"}, rows.items())
 
 
-def restore_command(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Backup file, written by `arena backup`.")],
-    db: DatabaseOption = DEFAULT_DATABASE_URL,
-) -> None:
-    """Restore a backup into an empty database.
-
-    The database may be SQLite or PostgreSQL. If anything fails, nothing is restored.
-
-    Example: arena restore --db postgresql://arena@db/arena arena-2026-11-20.db
-    """
-    try:
-        with file.open("rb"):  # before a missing store is created
-            contents = run_on_store(db, lambda engine: restore(engine, file), create=True)
-    except OSError as error:
-        raise CommandError(f"cannot read {file}: {error.strerror}") from None
-    err.print(f"restored {_counts_text(contents)}")
-
-
-def export_command(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE.jsonl", help="Output file for the records; - for standard output.")
-    ],
-    event: Annotated[
-        str | None, typer.Option("--event", metavar="NAME", help="Only matches of this event.")
-    ] = None,
-    owner: Annotated[
-        str | None,
-        typer.Option("--owner", metavar="NAME", help="Export all that is stored about this owner's bots."),
-    ] = None,
-    db: DatabaseOption = DEFAULT_DATABASE_URL,
-) -> None:
-    """Write finished matches as records, one JSON object per line.
-
-    The matches are in the order in which the server stored them.
-
-    `arena replay` steps through them, and `arena import` adds them to another store. With --owner, the first line
-    has tokens (without secrets), sessions, bans and ratings, and the matches follow.
-
-    Example: arena export --db sqlite:///arena.db --event serve matches.jsonl
-
-    Example: arena export --owner ada ada.jsonl
-    """
-
-    to_file = str(file) != "-"
-
-    async def write_records(engine: Engine) -> int:
-        count = 0
-        bots = () if owner is None else await load_names_of_owner(engine, owner)
-        with _replace_file(file) if to_file else nullcontext() as stream:
-            if owner is not None:
-                data = {"owner": owner, "names": bots} | await load_stored_data(engine, bots)
-                typer.echo(msgspec.json.encode(data).decode(), file=stream)
-            async for line in export_lines(engine, event, bots):
-                typer.echo(line, file=stream)
-                count += 1
-        return count
-
-    count = run_on_store(db, write_records)
-    err.print(f"{count} matches are in {file}" if to_file else f"{count} matches")
-
-
-@contextmanager
-def _replace_file(path: Path) -> Iterator[TextIO]:
-    """Yield a temporary file to write. Move it to `path` if the block succeeds, otherwise delete it.
-
-    Raises CommandError if the file cannot be written.
-    """
-    part = path.with_name(f".{path.name}.part")
-    try:
-        with part.open("w", encoding="utf-8") as stream:
-            yield stream
-        part.replace(path)
-    except OSError as error:
-        raise CommandError(f"cannot write {path}: {error.strerror}") from None
-    finally:
-        part.unlink(missing_ok=True)
-
-
-def import_command(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE.jsonl", help="File of records, one JSON object per line, optionally gzipped."
+def prune_command(
+    keep: Annotated[
+        str,
+        typer.Option(
+            "--keep",
+            metavar="DAYS|MATCHES",
+            help="Matches to keep: maximum age, e.g. 90d, or number, e.g. 1000000.",
         ),
     ],
-    trust: Annotated[
-        bool,
-        typer.Option("--trust", help="Count rated matches in the ratings; only for your own files."),
-    ] = False,
-    game: OwnGamesOption = None,
+    archive: Annotated[
+        Path | None,
+        typer.Option(
+            "--archive",
+            metavar="FOLDER",
+            help="Folder for archive files of removed matches; default: delete the matches.",
+        ),
+    ] = None,
     db: DatabaseOption = DEFAULT_DATABASE_URL,
 ) -> None:
-    """Check records by the rules, and add them to a database.
+    """Remove the oldest finished matches, or move them to files that `arena import` can read.
 
-    Each match is replayed first. Importing a file again changes nothing.
+    The oldest matches are those that the store received first. Ratings and tables are not changed. A server may use the
+    store meanwhile. The setting `store.keep` of `arena serve` does the same every hour.
 
-    A line is left out and reported if it is not a record, breaks the rules, has an impossible time, or differs from
-    the stored match of the same id. All other lines are imported. Matches count for ratings only with --trust.
-
-    Example: arena import --db sqlite:///arena.db ladder.jsonl
-
-    Example: arena import --trust old/matches-000000000001-000000001000.jsonl.gz
+    Example: arena store prune --keep 90d --archive old
     """
-    register_games(game)
+    retention = _parse_retention(keep, archive)
+
+    async def count_and_prune(engine: Engine) -> int:
+        await count_new_matches(engine)
+        return await prune(engine, retention)
+
+    removed = run_on_store(db, count_and_prune)
+    err.print(f"{removed:,} matches are {'removed' if archive is None else f'archived in {archive}'}")
+
+
+def _parse_retention(keep: str, archive: Path | None) -> Retention:
+    """Return the rule for the matches to keep from --keep and --archive. Raises UsageError if one is invalid."""
+    if archive is not None and archive.exists() and not archive.is_dir():
+        raise UsageError(f"--archive: {archive} is not a folder")
     try:
-        with _open_records(file) as lines:  # before a missing store is created
-            counts = run_on_store(
-                db, lambda engine: import_lines(engine, read_lines(lines), trust=trust), create=True
-            )
-    except (OSError, EOFError, zlib.error) as error:
-        raise CommandError(f"cannot read {file}: {getattr(error, 'strerror', None) or error}") from None
-    bad = sorted(counts.rejected.items())
-    for number, why in bad[:MAX_BAD_LINES]:
-        err.print(f"{file}, line {number}: {why}")
-    if len(bad) > MAX_BAD_LINES:
-        err.print(f"… and {len(bad) - MAX_BAD_LINES:,} more bad lines")
-    summary = f"{counts.added} matches are new, {counts.unchanged} were there already, {len(counts.rejected)} lines are bad"
-    if counts.rejected:
-        raise CommandError(summary)
-    err.print(summary)
+        return Retention.parse(keep, archive)
+    except BadRetention as error:
+        raise UsageError(f"--keep: {error}") from None
 
 
-def _open_records(file: Path) -> BufferedIOBase:
-    """Open a file of records, which may be compressed with gzip. Raises UsageError if it is an SQLite database."""
-    with file.open("rb") as file_object:
-        start = file_object.read(len(SQLITE_MAGIC))
-    if start == SQLITE_MAGIC:
-        raise UsageError(
-            f"{file} is a database, not a file of records: write records with `arena export --db sqlite:///{file}`, "
-            "or restore a backup with `arena restore`"
-        )
-    return gzip.open(file) if start.startswith(GZIP_MAGIC) else file.open("rb")
+def vacuum_command(db: DatabaseOption = DEFAULT_DATABASE_URL) -> None:
+    """Pack all finished matches, and give the space of removed ones back to the disk.
 
+    No server may use the store meanwhile. SQLite needs free space for a second copy of the store while it works.
 
-def _counts_text(contents: StoreCounts) -> str:
-    return f"matches: {contents.matches}, finished: {contents.finished}, tokens: {contents.tokens}"
+    Example: arena store vacuum --db sqlite:///arena.db
+    """
+    freed = run_on_store(db, vacuum)
+    err.print(
+        f"the store is {freed:,} bytes smaller" if freed >= 0 else f"the store is {-freed:,} bytes larger"
+    )

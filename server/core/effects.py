@@ -17,7 +17,7 @@ from arena.protocol.record import Record, Result
 from arena.protocol.values import Players
 from arena.server.core.event_state import EventState
 
-LISTING = "listing"
+LISTING_TOPIC = "listing"
 """Topic of the listing, which all browsing clients follow. Any other topic is the id of a match."""
 
 

@@ -28,7 +28,7 @@ REQUEST_INTERVAL_NS, REQUEST_BURST = 5_000_000_000, 4
 SLOTS_PER_ADDRESS = 2
 """Maximum number of parallel matches for all guests at one address."""
 
-_NAME = re.compile(r"guest-[0-9]{1,6}")
+_GUEST_NAME_PATTERN = re.compile(r"guest-[0-9]{1,6}")
 
 
 def is_guest_name(name: str) -> bool:
@@ -36,7 +36,7 @@ def is_guest_name(name: str) -> bool:
 
     The number of such names is limited because each name that is used stays in the store.
     """
-    return _NAME.fullmatch(name) is not None
+    return _GUEST_NAME_PATTERN.fullmatch(name) is not None
 
 
 def guest_refusal_reason(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from arena.protocol.messages import ListedEvent, Listing
 from arena.server.core.deadlines import DeadlineKey
-from arena.server.core.effects import LISTING, Publish, SendToClient
+from arena.server.core.effects import LISTING_TOPIC, Publish, SendToClient
 from arena.server.core.house_engines import HouseEngines
 from arena.server.core.lobby import FollowerCounts, Lobby, LobbyClient
 from arena.server.core.open_challenges import OpenChallenges
@@ -104,7 +104,7 @@ class Listings:
         if self._followers.edges and self._published != lobby.changes:
             self._published = lobby.changes
             self._waiting_clients.clear()
-            lobby.effects.append(Publish(LISTING, self._latest_listing(), self._followers.edges))
+            lobby.effects.append(Publish(LISTING_TOPIC, self._latest_listing(), self._followers.edges))
 
     def _send_listing(self, client: int) -> None:
         self._browsers[client] = self._lobby.now

@@ -13,7 +13,7 @@ from arena.server.core.lobby import DRAINING_REASON, Lobby
 from arena.server.core.matchmaker import pool_exclusion_reason
 from arena.server.core.settings import CoreSettings, Pool, PoolGame
 
-MAX_GAMES = 3
+MAX_LISTED_GAMES = 3
 """Maximum number of games that the line of text names."""
 
 
@@ -81,7 +81,7 @@ def _pool_state(bot: LobbyBot, lobby: Lobby, pool: Pool) -> tuple[StandingState,
 
 
 def _list_games(games: Sequence[PoolGame]) -> str:
-    return " or ".join(map(str, games[:MAX_GAMES])) + (" …" if len(games) > MAX_GAMES else "")
+    return " or ".join(map(str, games[:MAX_LISTED_GAMES])) + (" …" if len(games) > MAX_LISTED_GAMES else "")
 
 
 def _describe_house(lobby: Lobby) -> str:

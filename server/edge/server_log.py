@@ -13,7 +13,7 @@ import msgspec
 
 log = logging.getLogger("arena.log")
 
-FIELDS = ("match", "bot", "address", "trace")
+LOG_FIELDS = ("match", "bot", "address", "trace")
 """Fields that a log call may pass with `extra=`. `trace` is the number of a client, in hexadecimal."""
 
 
@@ -22,7 +22,9 @@ class TextFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         fields = "".join(
-            f" {field}={value!r}" for field in FIELDS if (value := getattr(record, field, None)) is not None
+            f" {field}={value!r}"
+            for field in LOG_FIELDS
+            if (value := getattr(record, field, None)) is not None
         )
         line = (
             f"{_format_time(record)} {record.levelname.lower()} {record.name}: {record.getMessage()}{fields}"
@@ -40,7 +42,7 @@ class JsonFormatter(logging.Formatter):
             "logger": record.name,
             "message": record.getMessage(),
         }
-        line |= {field: value for field in FIELDS if (value := getattr(record, field, None)) is not None}
+        line |= {field: value for field in LOG_FIELDS if (value := getattr(record, field, None)) is not None}
         if record.exc_info:
             line["stack"] = self.formatException(record.exc_info)
         return msgspec.json.encode(line).decode()

@@ -40,7 +40,7 @@ from arena.protocol.messages import (
     without_secrets,
 )
 from arena.server import loop_lag
-from arena.server.core.effects import LISTING, CloseClient, SendToClient
+from arena.server.core.effects import LISTING_TOPIC, CloseClient, SendToClient
 from arena.server.core.inputs import ClientAdmitted, ClientDisconnected, MessageReceived, TurnSent
 from arena.server.edge.message_costs import MESSAGE_COSTS, OUT_OF_PLACE_COSTS
 from arena.server.edge.token_bucket import TokenBucket
@@ -562,7 +562,7 @@ class Session:
             self._follow(view.match)
 
     def _track_listing(self, _listing: Listing) -> None:
-        self._follow(LISTING)
+        self._follow(LISTING_TOPIC)
 
     def _follow(self, name: str) -> None:
         topic = self._topics.get(name)
@@ -603,7 +603,7 @@ class Session:
         now = self._edge.now()
         for name, topic in self._topics.items():
             if topic is None or not topic.is_over:
-                message = Browse() if name == LISTING else Watch(name)
+                message = Browse() if name == LISTING_TOPIC else Watch(name)
                 self._edge.core.submit(MessageReceived(self.client, message, now))
 
     _TRACKERS: ClassVar[dict[type, Callable[[Any, Any], None]]] = {

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from arena.clock import TimeSource
 from arena.protocol.messages import End, ServerMessage, Update
-from arena.server.core.effects import LISTING
+from arena.server.core.effects import LISTING_TOPIC
 from arena.server.edge.frames import encode_frame
 
 MAX_BACKLOG_BYTES = 16 * 1024
@@ -139,7 +139,7 @@ class Topic:
 
     def _send_latest(self, follower: Follower, number: int) -> None:
         slow = follower.unsent_bytes > MAX_BACKLOG_BYTES
-        if self.name == LISTING:
+        if self.name == LISTING_TOPIC:
             if not slow:
                 self._followers[follower] = self._count
                 follower.write(self._frames[-1])

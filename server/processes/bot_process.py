@@ -186,7 +186,7 @@ class BotProcess:
             self._has_ended = False
             self._output_tail.clear()
             code = await self._run_once()
-            if code == supervisor.CANNOT_START and not self._was_connected:
+            if code == supervisor.CANNOT_START_EXIT_CODE and not self._was_connected:
                 last_line = (
                     self._output_tail[-1]
                     if self._output_tail

@@ -33,7 +33,7 @@ POLL_SECONDS = 0.02
 """Interval between checks whether the NATS server listens, while it starts, in seconds."""
 CHECK_SECONDS = 0.5
 """Interval between checks that the NATS server still runs, in seconds."""
-USER = "arena"
+NATS_USER = "arena"
 """Name of the NATS server's only user."""
 MAX_PAYLOAD = 1 << 20
 """Maximum size of a message, in bytes."""
@@ -62,7 +62,7 @@ class PrivateNats:
     @property
     def url(self) -> str:
         """URL of the server with the user's name. The password is in `password_file`."""
-        return f"nats://{USER}@127.0.0.1:{self._port}"
+        return f"nats://{NATS_USER}@127.0.0.1:{self._port}"
 
     async def start(self) -> None:
         """Start or restart the server, and wait until it listens. A restart keeps the port.
@@ -71,7 +71,7 @@ class PrivateNats:
         """
         self.close()
         config = self._folder / "nats.conf"
-        user = {"user": USER, "password": self.password_file.read_text(encoding="ascii")}
+        user = {"user": NATS_USER, "password": self.password_file.read_text(encoding="ascii")}
         # nats-server accepts JSON as its configuration
         settings = {
             "host": "127.0.0.1",

@@ -17,7 +17,7 @@ import signal
 import sys
 from types import FrameType
 
-CANNOT_START = 2
+CANNOT_START_EXIT_CODE = 2
 """Exit code if the command cannot be started."""
 NICENESS = 5
 """Increase of the command's niceness by default.
@@ -66,7 +66,7 @@ def main(command: list[str]) -> int:
         )
     except OSError as error:
         sys.stderr.write(f"cannot start {command[0]!r}: {error.strerror}\n")
-        return CANNOT_START
+        return CANNOT_START_EXIT_CODE
 
     def forward_signal(number: int, _frame: FrameType | None) -> None:
         os.killpg(child, number)

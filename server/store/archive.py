@@ -33,10 +33,10 @@ from arena.server.store.packing import MatchData, pack_match, unpack_record
 from arena.server.store.schema import matches, records
 from arena.server.store.tokens import is_valid_name
 
-CHUNK = 100
+MATCHES_PER_TRANSACTION = 100
 """Number of records that are imported in one transaction."""
 
-EARLIEST = datetime(2020, 1, 1, tzinfo=UTC)
+EARLIEST_MATCH = datetime(2020, 1, 1, tzinfo=UTC)
 """Earliest time at which a match can have been played: the beginning of 2020, UTC."""
 MAX_CLOCK_SKEW = timedelta(days=1)
 """Maximum time by which another machine's clock may be ahead of this one's. Later times of a match are invalid."""
@@ -98,10 +98,10 @@ async def import_lines(engine: AsyncEngine, lines: Iterable[bytes], *, trust: bo
     trust: True to count matches that are marked as rated in the ratings; False to import all as unrated, because
         anybody can write such a mark into a file
 
-    The import takes one transaction for each CHUNK matches, so after an error some matches may be in the store.
+    The import takes one transaction for each MATCHES_PER_TRANSACTION matches, so after an error some matches may be in the store.
     """
     counts = ImportResult()
-    for chunk in database.split_into_chunks(_parse_lines(lines, counts), CHUNK):
+    for chunk in database.split_into_chunks(_parse_lines(lines, counts), MATCHES_PER_TRANSACTION):
         async with database.exclusive_transaction(engine) as connection:
             await _add_chunk(connection, chunk, counts, trust=trust)
     return counts
@@ -181,13 +181,17 @@ def _end_time(match: ArchivedMatch) -> str:
 
 
 def _check_time(match: ArchivedMatch, name: str, time: datetime) -> None:
-    """Raise BadRecord if `time` is before EARLIEST or more than MAX_CLOCK_SKEW in the future.
+    """Raise BadRecord if `time` is before EARLIEST_MATCH or more than MAX_CLOCK_SKEW in the future.
 
     name: words for the time in the message, such as `finished`
     """
     latest = datetime.now(UTC) + MAX_CLOCK_SKEW
-    if not EARLIEST <= time <= latest:
-        where = f"before {EARLIEST:%Y}" if time < EARLIEST else f"after {database.format_timestamp(latest)}"
+    if not EARLIEST_MATCH <= time <= latest:
+        where = (
+            f"before {EARLIEST_MATCH:%Y}"
+            if time < EARLIEST_MATCH
+            else f"after {database.format_timestamp(latest)}"
+        )
         raise BadRecord(f"match {match.match}: {name} is {where}: {database.format_timestamp(time)}")
 
 

@@ -22,7 +22,7 @@ from arena.server.store import database, lease, migrations, schema, sqlite
 from arena.server.store.database import StoreError, make_engine
 from arena.server.store.schema import matches, metadata, tokens
 
-CHUNK = 500
+ROWS_PER_COPY = 500
 """Number of rows that are copied at a time, and so held in memory."""
 
 
@@ -162,7 +162,7 @@ async def _copy_rows(source: AsyncConnection, target: AsyncConnection) -> None:
         if table.name in (schema.about.name, schema.servers.name):
             continue
         rows = (await source.stream(sa.select(table))).mappings()
-        async for chunk in rows.partitions(CHUNK):
+        async for chunk in rows.partitions(ROWS_PER_COPY):
             async with database.convert_database_errors(target.engine):
                 await target.execute(sa.insert(table), [dict(row) for row in chunk])
 
@@ -177,7 +177,7 @@ async def _advance_sequences(target: AsyncConnection) -> None:
         sequence = sa.func.pg_get_serial_sequence("matches", "number")
         await target.execute(sa.select(sa.func.setval(sequence, sa.func.coalesce(last, 1))))
         arrival = sa.select(sa.func.max(matches.c.arrival)).scalar_subquery()
-        name, condition = schema.ARRIVAL.name, arrival.is_not(None)
+        name, condition = schema.ARRIVAL_SEQUENCE.name, arrival.is_not(None)
         await target.execute(sa.select(sa.func.setval(name, sa.func.coalesce(arrival, 1), condition)))
 
 

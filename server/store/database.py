@@ -70,7 +70,7 @@ class Timeouts(NamedTuple):
         return f"{round(1000 * self.idle)}ms"
 
 
-TIMEOUTS = Timeouts()
+DEFAULT_TIMEOUTS = Timeouts()
 """Time limits for every process, except a core with standbys."""
 CLUSTER_TIMEOUTS = Timeouts(command=10, connect=3, idle=1.5)
 """Time limits for a core process (`server.core`) whose standbys take over within seconds."""
@@ -172,7 +172,7 @@ def make_unlimited_engine(engine: AsyncEngine) -> AsyncEngine:
     return _make_postgresql_engine(engine.url, Timeouts(command=None))
 
 
-def _make_postgresql_engine(url: sa.URL, timeouts: Timeouts = TIMEOUTS) -> AsyncEngine:
+def _make_postgresql_engine(url: sa.URL, timeouts: Timeouts = DEFAULT_TIMEOUTS) -> AsyncEngine:
     unknown = sorted(set(url.query) - POSTGRESQL_OPTIONS)
     if unknown:
         supported = ", ".join(sorted(POSTGRESQL_OPTIONS))
@@ -218,7 +218,7 @@ async def prepare_store(engine: AsyncEngine, place: str = "") -> None:
     async with convert_database_errors(engine, place), exclusive_transaction(engine) as connection:
         if engine.dialect.name == "postgresql":
             # The server does not run yet, so no standby waits, and a busy database may need more time.
-            longer = f"SET LOCAL idle_in_transaction_session_timeout = '{TIMEOUTS.idle_timeout}'"
+            longer = f"SET LOCAL idle_in_transaction_session_timeout = '{DEFAULT_TIMEOUTS.idle_timeout}'"
             await connection.exec_driver_sql(longer)
         await connection.run_sync(_prepare)
 

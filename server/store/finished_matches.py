@@ -21,7 +21,7 @@ from arena.protocol.values import Players
 from arena.server.store.database import make_insert, open_query_connection
 from arena.server.store.journal.reader import LAST_CHARACTER
 from arena.server.store.packing import unpack_record
-from arena.server.store.schema import ARRIVAL, matches, records
+from arena.server.store.schema import ARRIVAL_SEQUENCE, matches, records
 
 MAX_LENGTHS = {"map": 128, "time_control": 64, "detail": 500}
 """Maximum length of the text in each of these columns of `matches`, in characters.
@@ -118,7 +118,7 @@ def next_arrival_number(dialect: str) -> sa.ColumnElement[Any]:
     transactions that assign numbers must exclude transactions that count. SQLite has only one writer at a time.
     """
     if dialect == "postgresql":
-        return ARRIVAL.next_value()
+        return ARRIVAL_SEQUENCE.next_value()
     latest = matches.alias("latest")
     is_finished = latest.c.finished.is_not(None)
     return (
@@ -201,7 +201,7 @@ async def load_summary(engine: AsyncEngine, match: str) -> MatchSummary | None:
     return None if row is None else summary_from_row(row)
 
 
-FINISHED = matches.c.finished.is_not(None)
+IS_FINISHED = matches.c.finished.is_not(None)
 """SQL condition that a match is finished, which is also the condition of the partial indices of finished matches.
 
 All queries share this object, because `list_distinct_games` caches its queries by the conditions.

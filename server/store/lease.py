@@ -25,7 +25,7 @@ log = logging.getLogger("arena.lease")
 
 LEASE_SECONDS = 10.0
 """Default time for which a lease is valid without renewal, in seconds."""
-RENEWALS = 3
+RENEWALS_PER_LEASE = 3
 """Number of renewals within the duration of a lease, so that one failed renewal is harmless."""
 CHECK_SECONDS = 0.25
 """Pause between two attempts to acquire a name that another process holds, in seconds."""
@@ -119,10 +119,10 @@ async def acquire_lease(
                 first, began = held, clock.now()
             looked = clock.now()
             await clock.sleep(min(CHECK_SECONDS, held.left + 0.01))
-            if clock.now() - looked > CHECK_SECONDS + held.seconds / RENEWALS:
+            if clock.now() - looked > CHECK_SECONDS + held.seconds / RENEWALS_PER_LEASE:
                 # This process was suspended, and so may the holder have been: give it time to renew.
                 began = clock.now()
-                await clock.sleep(held.seconds / RENEWALS)
+                await clock.sleep(held.seconds / RENEWALS_PER_LEASE)
 
 
 def try_acquire(

@@ -19,7 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from arena.rating.column_names import COLUMN_NAMES
 from arena.server.store.database import open_query_connection
 from arena.server.store.finished_matches import (
-    FINISHED,
+    IS_FINISHED,
     RESULT_COLUMNS,
     MatchList,
     PageCursor,
@@ -148,7 +148,7 @@ async def _find_indexed_games(connection: AsyncConnection, filter: SearchFilter)
         return []
     if filter.game:
         return [filter.game]
-    return await list_distinct_games(connection, matches.c.game, FINISHED) or None
+    return await list_distinct_games(connection, matches.c.game, IS_FINISHED) or None
 
 
 def _select_column_terms(filter: SearchFilter) -> dict[str, str]:
@@ -232,10 +232,10 @@ def _newest_matches_query(lists: Sequence[Conditions]) -> sa.Select[Any]:
     """
     most = sa.bindparam("most", type_=sa.Integer)
     if len(lists) == 1:
-        return sa.select(*_SUMMARY_COLUMNS).where(*lists[0], FINISHED).order_by(*_NEWEST_FIRST).limit(most)
+        return sa.select(*_SUMMARY_COLUMNS).where(*lists[0], IS_FINISHED).order_by(*_NEWEST_FIRST).limit(most)
     rows = (
         sa.select(matches.c.finished, matches.c.number)
-        .where(*each, FINISHED)
+        .where(*each, IS_FINISHED)
         .order_by(*_NEWEST_FIRST)
         .limit(most)
         for each in lists
@@ -267,7 +267,7 @@ def _boundary_query(lists: Sequence[Conditions]) -> sa.Select[Any]:
     """
     passed = sa.bindparam("passed", type_=sa.Integer)
     one = sa.select(matches.c.finished, matches.c.number).order_by(*_NEWEST_FIRST).limit(1).offset(passed)
-    edges = sa.union_all(*(sa.select(one.where(*each, FINISHED).subquery()) for each in lists)).subquery()
+    edges = sa.union_all(*(sa.select(one.where(*each, IS_FINISHED).subquery()) for each in lists)).subquery()
     newest = sa.select(edges.c.number).order_by(edges.c.finished.desc(), edges.c.number.desc()).limit(1)
     columns = matches.c.match, matches.c.finished, matches.c.number
     return sa.select(*columns).where(matches.c.number == newest.scalar_subquery())

@@ -13,9 +13,9 @@ from arena.server.processes.identity import PROGRAM
 from arena.server.store import schema
 
 SCHEMA_VERSION = 11
-"""Version of the schema that this program uses. Stores of older versions are migrated by STEPS."""
+"""Version of the schema that this program uses. Stores of older versions are migrated by MIGRATIONS."""
 
-STEPS: dict[int, Callable[[Connection], None]] = {}
+MIGRATIONS: dict[int, Callable[[Connection], None]] = {}
 """Migration from each schema version to the next one, by the earlier version. Versions before 11 were never released.
 
 A release that changes `server.store.schema` increases SCHEMA_VERSION, and adds the step from the preceding version.
@@ -61,9 +61,9 @@ def migrations_from(connection: Connection, version: int) -> list[Callable[[Conn
 
     Raises UnknownSchema if `version` is newer than SCHEMA_VERSION, or if a migration is missing.
     """
-    if version > SCHEMA_VERSION or any(each not in STEPS for each in range(version, SCHEMA_VERSION)):
+    if version > SCHEMA_VERSION or any(each not in MIGRATIONS for each in range(version, SCHEMA_VERSION)):
         raise _unknown_schema(connection, version)
-    return [STEPS[each] for each in range(version, SCHEMA_VERSION)]
+    return [MIGRATIONS[each] for each in range(version, SCHEMA_VERSION)]
 
 
 def migrate(connection: Connection, steps: Iterable[Callable[[Connection], None]]) -> None:

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from arena.games.riskless import Armies, Riskless
 from arena.server.store.database import Engine, open_query_connection
-from arena.server.store.finished_matches import FINISHED
+from arena.server.store.finished_matches import IS_FINISHED
 from arena.server.store.packing import unpack_record
 from arena.server.store.schema import matches, records
 
@@ -68,7 +68,7 @@ async def find_continuations(
     Matches that ended by a fault of the server, or that were played on an earlier version of the map, do not count.
     """
     columns = (matches.c.number, matches.c.game, matches.c.plies, matches.c.winner, matches.c.reason)
-    newest = sa.select(*columns).where(matches.c.map == game.map.name, FINISHED)
+    newest = sa.select(*columns).where(matches.c.map == game.map.name, IS_FINISHED)
     newest = newest.order_by(matches.c.finished.desc(), matches.c.number.desc()).limit(max_matches)
     async with open_query_connection(engine) as connection:
         rows = [

@@ -22,7 +22,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-VERSION = b"\x01"
+FORMAT_VERSION = b"\x01"
 """First byte of packed data: the only version of the format so far."""
 DICTIONARY_FILE = Path(__file__).with_name("packing-1.txt")
 """Text of frequent content, with which Zstandard compresses small data better."""
@@ -94,13 +94,13 @@ def _unpack_parts(packed: bytes) -> list[str]:
 
 
 def _pack(text: str, level: int) -> bytes:
-    return VERSION + zstd.compress(text.encode(), level, zstd_dict=_load_dictionary().as_digested_dict)
+    return FORMAT_VERSION + zstd.compress(text.encode(), level, zstd_dict=_load_dictionary().as_digested_dict)
 
 
 def _unpack(packed: bytes) -> str:
-    if packed[:1] != VERSION:
+    if packed[:1] != FORMAT_VERSION:
         raise UnpackError(
-            f"the packed data have format {packed[:1].hex() or '(none)'}, but this program reads only format {VERSION.hex()}"
+            f"the packed data have format {packed[:1].hex() or '(none)'}, but this program reads only format {FORMAT_VERSION.hex()}"
         )
     try:
         return _decompress(packed[1:]).decode()

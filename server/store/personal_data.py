@@ -57,7 +57,7 @@ from arena.server.store.schema import (
 )
 from arena.server.store.tokens import MAX_NAME_LENGTH, TokenError, is_valid_name, list_tokens
 
-CHUNK = 20
+MATCHES_PER_TRANSACTION = 20
 """Number of matches in which one transaction changes a name. A running server waits for each transaction."""
 
 NAME_COLUMNS = {
@@ -366,13 +366,13 @@ def _is_player(name: str) -> sa.ColumnElement[bool]:
 
 
 def _change_matches(connection: sa.Connection, name: str, new_name: str, *, forgets: bool) -> int:
-    """Rename a player in up to CHUNK matches, and return the number of these matches; 0 if none is left.
+    """Rename a player in up to MATCHES_PER_TRANSACTION matches, and return the number of these matches; 0 if none is left.
 
     forgets: True to delete the events of these matches, and the texts that the player sent, too
     """
     columns = (matches.c.number, matches.c.maxie, matches.c.minnie, matches.c.terms, matches.c.detail)
     query = sa.select(*columns, records.c.packed, records.c.whole).join(records, isouter=True)
-    rows = connection.execute(query.where(_is_player(name)).limit(CHUNK)).all()
+    rows = connection.execute(query.where(_is_player(name)).limit(MATCHES_PER_TRANSACTION)).all()
     for row in rows:
         players = Players(*(new_name if each == name else each for each in (row.maxie, row.minnie)))
         seats: set[Seat] = {seat for seat in ("maxie", "minnie") if forgets and getattr(row, seat) == name}

@@ -29,7 +29,7 @@ from arena.server.store.archive import MAX_CLOCK_SKEW, format_archived_line
 from arena.server.store.database import WriteFunction, open_query_connection, transaction_writer
 from arena.server.store.schema import events, ladders, matches, rating_steps, records
 
-CHUNK = 20
+MATCHES_PER_TRANSACTION = 20
 """Number of matches that are removed in one transaction. On SQLite, the journal waits some ms for each."""
 MATCHES_PER_FILE = 1000
 """Maximum number of matches in one archive file."""
@@ -93,9 +93,9 @@ async def prune(engine: AsyncEngine, retention: Retention, write: WriteFunction 
                 await anyio.to_thread.run_sync(_write_file, retention.archive, rows)
             except OSError as error:
                 raise ArchiveFailed(f"cannot write into {retention.archive}: {error.strerror}") from None
-        for start in range(0, len(rows), CHUNK):
+        for start in range(0, len(rows), MATCHES_PER_TRANSACTION):
             await (write or transaction_writer(engine))(
-                partial(_remove_matches, rows=rows[start : start + CHUNK])
+                partial(_remove_matches, rows=rows[start : start + MATCHES_PER_TRANSACTION])
             )
             await checkpoint()
         removed += len(rows)

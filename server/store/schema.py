@@ -21,7 +21,7 @@ import sqlalchemy as sa
 
 metadata = sa.MetaData()
 
-MATCH_ID = sa.String(64).with_variant(sa.String(64, collation="C"), "postgresql")
+MATCH_ID_TYPE = sa.String(64).with_variant(sa.String(64, collation="C"), "postgresql")
 """Column type of match ids, which are sorted by their bytes on both kinds of database."""
 
 about = sa.Table(  # one row
@@ -31,7 +31,7 @@ about = sa.Table(  # one row
     sa.Column("program", sa.String(64), nullable=False),  # program that created or migrated the store
 )
 
-NUMBER = sa.BigInteger().with_variant(sa.Integer, "sqlite")
+NUMBER_TYPE = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 """Column type of row numbers. SQLite assigns numbers to new rows only in a column of exactly the type INTEGER."""
 
 
@@ -59,8 +59,8 @@ matches = sa.Table(
     metadata,
     # Events are keyed by this number, so the events of current matches share database pages. Keyed by the match's id,
     # the events of each match would be in a page of their own.
-    sa.Column("number", NUMBER, primary_key=True),
-    sa.Column("match", MATCH_ID, nullable=False, unique=True),
+    sa.Column("number", NUMBER_TYPE, primary_key=True),
+    sa.Column("match", MATCH_ID_TYPE, nullable=False, unique=True),
     sa.Column("event", sa.String(128), nullable=False),
     sa.Column("game", sa.String(64), nullable=False),
     sa.Column("maxie", sa.String(64), nullable=False),
@@ -79,7 +79,7 @@ matches = sa.Table(
     ),  # name of the server that plays it and resumes it
     # The following columns are set at the end of the match. `arrival` numbers the finished matches in the order in
     # which the store received them.
-    sa.Column("arrival", NUMBER, nullable=True),
+    sa.Column("arrival", NUMBER_TYPE, nullable=True),
     sa.Column("map", sa.Text, nullable=True),  # empty if the game has none
     sa.Column("time_control", sa.Text, nullable=True),
     sa.Column("plies", sa.Integer, nullable=True),
@@ -119,7 +119,7 @@ sa.Index("ix_matches_played", matches.c.played, sqlite_where=_played, postgresql
 _open = sa.text("finished IS NULL")
 sa.Index("ix_matches_open", matches.c.event, matches.c.started, sqlite_where=_open, postgresql_where=_open)
 
-ARRIVAL = sa.Sequence("matches_arrival", metadata=metadata)
+ARRIVAL_SEQUENCE = sa.Sequence("matches_arrival", metadata=metadata)
 """PostgreSQL sequence of the numbers in `matches.arrival`.
 
 On SQLite, which has a single writer, the next number is the maximum in the table plus one.
@@ -128,7 +128,7 @@ On SQLite, which has a single writer, the next number is the maximum in the tabl
 records = sa.Table(  # packed data of finished matches: server.store.packing
     "records",
     metadata,
-    sa.Column("number", NUMBER, sa.ForeignKey("matches.number"), primary_key=True),
+    sa.Column("number", NUMBER_TYPE, sa.ForeignKey("matches.number"), primary_key=True),
     sa.Column("packed", sa.LargeBinary, nullable=False),
     sa.Column("whole", sa.Boolean, nullable=False),  # true if terms and events are included
 )
@@ -138,9 +138,9 @@ sa.Index("ix_records_not_whole", records.c.number, sqlite_where=_not_whole, post
 events = sa.Table(  # events of matches not fully packed in `records`: server.store.journal.changes
     "events",
     metadata,
-    sa.Column("number", NUMBER, sa.ForeignKey("matches.number"), primary_key=True),
+    sa.Column("number", NUMBER_TYPE, sa.ForeignKey("matches.number"), primary_key=True),
     sa.Column("seq", sa.Integer, primary_key=True),  # number of the last event in the row
-    sa.Column("event", sa.Text, nullable=False),  # match.referee_events.to_journal: JSON
+    sa.Column("event", sa.Text, nullable=False),  # match.referee_events.encode_for_journal: JSON
 )
 
 ladders = sa.Table(  # plans of events, needed to resume them: server.store.ladders
@@ -163,7 +163,7 @@ ladders = sa.Table(  # plans of events, needed to resume them: server.store.ladd
 requests = sa.Table(  # requests of the host, the person who runs the server, to the running server: server.store.events
     "requests",
     metadata,
-    sa.Column("number", NUMBER, primary_key=True),
+    sa.Column("number", NUMBER_TYPE, primary_key=True),
     sa.Column("server", sa.String(64), nullable=False),
     sa.Column("request", sa.Text, nullable=False),  # JSON: server.core.inputs.HostRequest
     sa.Column("answer", sa.Text, nullable=True),
@@ -227,7 +227,7 @@ sessions = sa.Table(
     sa.Column("server", sa.String(64), primary_key=True),  # server that accepted the bot
     sa.Column("name", sa.String(64), primary_key=True),
     sa.Column("hash", sa.String(64), nullable=False),  # SHA-256 of the session's secret
-    sa.Column("since", NUMBER, nullable=False),  # number of the last match that began before the session
+    sa.Column("since", NUMBER_TYPE, nullable=False),  # number of the last match that began before the session
 )
 
 addresses = sa.Table(  # days on which a bot played from an address: server.store.address_uses
@@ -241,7 +241,7 @@ addresses = sa.Table(  # days on which a bot played from an address: server.stor
 rating_steps = sa.Table(  # two rows per rated match and category: server.store.aggregates.match_counting
     "rating_steps",
     metadata,
-    sa.Column("match", MATCH_ID, sa.ForeignKey("matches.match"), primary_key=True),
+    sa.Column("match", MATCH_ID_TYPE, sa.ForeignKey("matches.match"), primary_key=True),
     sa.Column("seat", sa.String(8), primary_key=True),
     *_category_columns(),
     sa.Column("bot", sa.String(64), nullable=False),
@@ -249,7 +249,7 @@ rating_steps = sa.Table(  # two rows per rated match and category: server.store.
     sa.Column("outcome", sa.String(8), nullable=False),  # rating.rater.RatedOutcome
     sa.Column("forfeit", sa.Boolean, nullable=False),
     *_rating_columns(),
-    sa.Column("arrival", NUMBER, nullable=False, server_default="0"),  # arrival number of the match
+    sa.Column("arrival", NUMBER_TYPE, nullable=False, server_default="0"),  # arrival number of the match
     sa.Column("crash", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Index("ix_rating_steps_bot", "bot", "arrival"),
 )

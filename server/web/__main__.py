@@ -141,7 +141,7 @@ class RequestHandler:
         """Return an HTML page, with a general title if the store is too slow or unavailable."""
         route_match = request.route_match
         first = await self._initial.render() if route_match.route == "/" else HEADLINE_ELEMENT
-        preview = link_previews.GENERAL
+        preview = link_previews.GENERAL_PREVIEW
         with anyio.move_on_after(HEAD_SHARE * request.seconds):
             try:
                 preview = await self._previews.find_preview(route_match.path, route_match.query)

@@ -32,24 +32,24 @@ from arena.server.edge.responses import Response
 from arena.server.processes import supervisor
 from arena.server.web.board_pages import parse_match_query
 
-ENGINE = "alphabeta"
-NODES = 200_000
+ANALYSIS_ENGINE = "alphabeta"
+ANALYSIS_NODES = 200_000
 """Number of nodes that the analysis of a position searches. This takes some tenths of a second.
 
 A limit in nodes gives equal positions equal answers.
 """
 MAX_LINES = 3
 """Maximum number of best moves in an analysis."""
-SECONDS = 35.0
+ANALYSIS_SECONDS = 35.0
 """Time limit of an analysis, in seconds. The first search on a machine also compiles the kernels."""
 CPU_SECONDS = 90
 """Limit of the engine's CPU time, in seconds. The review of a match of a hundred moves takes about 5 s."""
 REVIEW_SECONDS = 240.0
 """Time limit of a review, in seconds. It is longer than `CPU_SECONDS`, because on a busy machine an engine mostly waits."""
-MAX_BYTES = 4 * 1024 * 1024
+MAX_OUTPUT_BYTES = 4 * 1024 * 1024
 """Maximum number of bytes kept of the engine's output."""
 NO_POSITION = "the query must be position=TEXT, without other parameters"
-DAY = "public, max-age=86400"
+CACHE_ONE_DAY = "public, max-age=86400"
 """Cache-Control header of an analysis. Only another version of the server could give another one."""
 
 
@@ -114,7 +114,7 @@ _analysis = msgspec.json.Decoder(Analysis).decode
 _review = msgspec.json.Decoder(Review).decode
 
 
-async def analyse_position(map_name: str, query: str, seconds: float = SECONDS) -> Response:
+async def analyse_position(map_name: str, query: str, seconds: float = ANALYSIS_SECONDS) -> Response:
     """Return the analysis of a position on a built-in map, or an error status with a one-line reason.
 
     query: query of the URL, which must be `position=TEXT`
@@ -125,8 +125,8 @@ async def analyse_position(map_name: str, query: str, seconds: float = SECONDS) 
     position = parse_position_query(query)
     if position is None:
         return responses.bad_request(NO_POSITION)
-    options = ["--map", map_name, f"--position={position}", "--engine", ENGINE]
-    options += ["--nodes", str(NODES), "--lines", str(MAX_LINES)]
+    options = ["--map", map_name, f"--position={position}", "--engine", ANALYSIS_ENGINE]
+    options += ["--nodes", str(ANALYSIS_NODES), "--lines", str(MAX_LINES)]
     code, output = await _run_engine("analyse", *options, seconds=seconds)
     if code is None:
         return _timeout_answer()
@@ -136,7 +136,7 @@ async def analyse_position(map_name: str, query: str, seconds: float = SECONDS) 
     result = _analysis(output)
     best = msgspec.structs.asdict(result.lines[0])
     whole = {"engine": result.engine, **best, "lines": result.lines, "truth": result.truth}
-    return responses.json_response(whole, {"Cache-Control": DAY})
+    return responses.json_response(whole, {"Cache-Control": CACHE_ONE_DAY})
 
 
 def parse_position_query(query: str) -> str | None:
@@ -195,12 +195,14 @@ async def review_match(line: str, seconds: float = REVIEW_SECONDS) -> Response:
     async with anyio.TemporaryDirectory(prefix="arena-review-") as folder:
         file = anyio.Path(folder) / "match.jsonl"
         await file.write_text(f"{line}\n", encoding="utf-8")
-        code, output = await _run_engine("replay", str(file), "--analyse", ENGINE, *games, seconds=seconds)
+        code, output = await _run_engine(
+            "replay", str(file), "--analyse", ANALYSIS_ENGINE, *games, seconds=seconds
+        )
     if code is None:
         return _timeout_answer()
     if code != 0:
         return responses.bad_request("the match cannot be reviewed: its record breaks the rules of the game")
-    return responses.json_response(_review(output), {"Cache-Control": DAY})
+    return responses.json_response(_review(output), {"Cache-Control": CACHE_ONE_DAY})
 
 
 def _timeout_answer() -> Response:
@@ -224,7 +226,7 @@ async def _run_engine(*arguments: str, seconds: float) -> tuple[int | None, byte
         with anyio.move_on_after(seconds):
             if process.stdout is not None:
                 async for piece in process.stdout:
-                    output += piece[: MAX_BYTES - len(output)]
+                    output += piece[: MAX_OUTPUT_BYTES - len(output)]
             code = await process.wait()
             return (None if code == 128 + signal.SIGXCPU else code), output
         return None, b""

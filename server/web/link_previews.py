@@ -36,17 +36,17 @@ from arena.server.web.page_messages import LiveRequest, RequestLiveData
 
 WIDTH, HEIGHT = 1200, 630
 """Size of a picture, in pixels."""
-ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
+ID_PATTERN = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 """Pattern of a match id in a page address."""
-PLY = re.compile(r"[0-9]{1,6}")
+PLY_PATTERN = re.compile(r"[0-9]{1,6}")
 """Pattern of a ply in a page address."""
 MAX_NAME = 128
 """Maximum length of a name in a page address, in characters. A longer one gets a general preview."""
-DAY = "public, max-age=86400"
+CACHE_ONE_DAY = "public, max-age=86400"
 """Cache-Control header of a picture. Only another version of the server could draw the picture differently."""
-_MATCH = re.compile(r"/picture/match/([A-Za-z0-9_.:-]{1,64})(?:/([0-9]{1,6}))?\.png")
-_FILM = re.compile(r"/film/([A-Za-z0-9_.:-]{1,64})\.gif")
-_NAMED = re.compile(r"/picture/(map|bot|event)/(.{1,128})\.png")
+_MATCH_PICTURE_PATH = re.compile(r"/picture/match/([A-Za-z0-9_.:-]{1,64})(?:/([0-9]{1,6}))?\.png")
+_FILM_PATH = re.compile(r"/film/([A-Za-z0-9_.:-]{1,64})\.gif")
+_NAMED_PICTURE_PATH = re.compile(r"/picture/(map|bot|event)/(.{1,128})\.png")
 
 
 class LinkPreview(Struct, frozen=True):
@@ -59,8 +59,8 @@ class LinkPreview(Struct, frozen=True):
     """URL path of the picture."""
 
 
-GENERAL = LinkPreview("Riskless Arena", "Watch bots play, play against them, read the table.")
-_VIEWS = {
+GENERAL_PREVIEW = LinkPreview("Riskless Arena", "Watch bots play, play against them, read the table.")
+_VIEW_PREVIEWS = {
     "table": LinkPreview("Tables", "Ratings with their errors, and who scored what against whom."),
     "search": LinkPreview("Search", "Finished matches by bot, opponent, map, game, result and opening."),
     "maps": LinkPreview("Maps", "The Riskless maps, with what was measured and what was solved."),
@@ -84,7 +84,7 @@ class LinkPreviews:
         view, *parts = [unquote(each) for each in path.split("/") if each] or [""]
         parts += parse_qs(query).get("name", [])
         if not parts or view == "tv" or len(parts[0]) > MAX_NAME:
-            return _VIEWS.get(view, GENERAL)
+            return _VIEW_PREVIEWS.get(view, GENERAL_PREVIEW)
         match view:
             case "embed" if parts[0] == "event" and len(parts) > 1:
                 return await self._make_event_preview(parts[1])
@@ -101,13 +101,13 @@ class LinkPreviews:
                 return LinkPreview(f"{parts[0]} against {parts[1]}", line)
             case "play":
                 return LinkPreview(f"Play against {parts[0]}", "A match in the browser, by clicks.")
-        return _VIEWS.get(view, GENERAL)
+        return _VIEW_PREVIEWS.get(view, GENERAL_PREVIEW)
 
     async def _make_match_preview(self, match: str, ply: str) -> LinkPreview:
-        if not ID.fullmatch(match):
-            return GENERAL
+        if not ID_PATTERN.fullmatch(match):
+            return GENERAL_PREVIEW
         path, at = f"/picture/match/{quote(match)}", ""
-        if PLY.fullmatch(ply):
+        if PLY_PATTERN.fullmatch(ply):
             path, at = f"{path}/{ply}", f" · move {ply}"
         summary = await load_summary(self._engine, match)
         if summary is not None:
@@ -116,7 +116,7 @@ class LinkPreviews:
             return LinkPreview(" v ".join(titles.make_bot_titles(summary.players)), line, f"{path}.png")
         view = await self._find_live_view(match)
         if view is None:
-            return GENERAL
+            return GENERAL_PREVIEW
         line = f"{titles.make_live_match_title(view)} · live, move {len(view.moves)}{at}"
         return LinkPreview(" v ".join(titles.make_bot_titles(view.players)), line, f"{path}.png")
 
@@ -158,14 +158,14 @@ class LinkPreviews:
             return await _answer_with_picture(
                 partial(drawing.draw_arena, DEMO_FILE.read_text(encoding="utf-8")), is_permanent=True
             )
-        if parts := _FILM.fullmatch(path):
+        if parts := _FILM_PATH.fullmatch(path):
             line, is_finished = await find_record(self._engine, parts[1])
             if line is None:
                 return responses.not_found(f"no finished match is called {parts[1]!r:.80}")
             return await _answer_with_picture(
                 partial(drawing.draw_film, line), is_permanent=is_finished, kind="image/gif"
             )
-        if parts := _MATCH.fullmatch(path):
+        if parts := _MATCH_PICTURE_PATH.fullmatch(path):
             at = None if parts[2] is None else int(parts[2])
             line, is_finished = await find_record(self._engine, parts[1])
             if line is not None:
@@ -176,7 +176,7 @@ class LinkPreviews:
             if view is None:
                 return responses.not_found(f"no match is called {parts[1]!r:.80}")
             return await _answer_with_picture(partial(drawing.draw_view, view, at), is_permanent=False)
-        if parts := _NAMED.fullmatch(path):
+        if parts := _NAMED_PICTURE_PATH.fullmatch(path):
             kind, name = parts.groups()
             if kind == "map":
                 if name in map_names():
@@ -232,7 +232,10 @@ async def _answer_with_picture(
         body = await anyio.to_thread.run_sync(draw)
     except CannotDraw as none:
         return responses.not_found(str(none))
-    headers = {"Cache-Control": DAY if is_permanent else "no-cache", "X-Content-Type-Options": "nosniff"}
+    headers = {
+        "Cache-Control": CACHE_ONE_DAY if is_permanent else "no-cache",
+        "X-Content-Type-Options": "nosniff",
+    }
     return Response(HTTPStatus.OK, kind, body, headers)
 
 
@@ -250,7 +253,7 @@ def render_preview(preview: LinkPreview, origin: str, path: str) -> bytes:
     origin: scheme and host of the page; empty if unknown
     path: percent-encoded URL path of the page
     """
-    title = preview.title if preview is GENERAL else f"{preview.title} · Riskless Arena"
+    title = preview.title if preview is GENERAL_PREVIEW else f"{preview.title} · Riskless Arena"
     properties = {
         "og:site_name": "Riskless Arena",
         "og:type": "website",

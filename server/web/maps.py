@@ -19,7 +19,7 @@ from arena.maps.loader import load_map_file, map_names
 from arena.server.edge import responses
 from arena.server.edge.responses import Response
 
-README = Path(maps.__file__).with_name("README.md")
+MAPS_README = Path(maps.__file__).with_name("README.md")
 """File with the tables of measurements and solutions."""
 
 
@@ -77,7 +77,7 @@ def answer_maps_request() -> Response:
 
 def list_built_in_maps() -> list[MapInfo]:
     """Return all built-in maps, in the order of their names."""
-    measured, solved = read_measurements(README), read_solutions(README)
+    measured, solved = read_measurements(MAPS_README), read_solutions(MAPS_README)
     maps = []
     for name in map_names():
         file = load_map_file(name)

@@ -39,7 +39,7 @@ from arena.server.web.routes import Route
 
 log = logging.getLogger("arena.pages")
 
-COMMAND = (sys.executable, "-P", "-m", "arena.server.web")
+START_COMMAND = (sys.executable, "-P", "-m", "arena.server.web")
 """Command that starts the page process."""
 MAX_PARALLEL_ANSWERS = 6
 """Maximum number of answers made in parallel, in addition to one answer on a slow route."""
@@ -276,7 +276,7 @@ class _PageChild:
 
 
 def _start_process(child_socket: socket.socket) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(COMMAND, stdin=child_socket.fileno(), stdout=subprocess.DEVNULL)  # noqa: S603  our own program
+    return subprocess.Popen(START_COMMAND, stdin=child_socket.fileno(), stdout=subprocess.DEVNULL)  # noqa: S603  our own program
 
 
 def _choose_hero_match(listing: Listing) -> str:

@@ -128,7 +128,7 @@ class Pages:
         """Counts of failed logins, by address."""
         self._pending_answers: dict[Key, _PendingAnswer] = {}
         head, page = (
-            link_previews.render_preview(link_previews.GENERAL, "", "/"),
+            link_previews.render_preview(link_previews.GENERAL_PREVIEW, "", "/"),
             self._files.templates.render_page,
         )
         self._general_pages = {"index": page(head), "embed": page(head, embedded=True)}

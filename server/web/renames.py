@@ -34,7 +34,7 @@ JOB_VARIABLE = "ARENA_RENAME"
 REFUSED_EXIT_CODE = 3
 """Exit code of the child process if the bot cannot be renamed. The output of the process is then a one-line reason."""
 
-FAILED = "the server failed; its log says why"
+FAILURE_REASON = "the server failed; its log says why"
 """Reason shown to the host for an unexpected error."""
 
 
@@ -116,7 +116,7 @@ class RenameQueue:
             )
         except OSError as error:
             log.error("the rename of %r failed: %s", change.name, error)  # noqa: TRY400  one line, no stack
-            return FAILED
+            return FAILURE_REASON
         async with process:
             if process.stdout is None:
                 raise ValueError("the rename process was started without a pipe for its output")
@@ -125,7 +125,7 @@ class RenameQueue:
         if code in (0, REFUSED_EXIT_CODE):
             return output
         log.error("the rename of %r failed (exit code %d): %s", change.name, code, output)
-        return FAILED
+        return FAILURE_REASON
 
 
 async def _run_job() -> None:

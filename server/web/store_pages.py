@@ -57,7 +57,7 @@ RESULTS_WITH_BOT = (WON, LOST, *RESULTS_WITHOUT_BOT)
 _REASONS = {each.value for each in EndReason}
 MATCH_ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 """Pattern of a match id, or of the beginning of one."""
-_TIME = re.compile(r"[0-9TZ:.+-]{1,32}")
+_TIME_PATTERN = re.compile(r"[0-9TZ:.+-]{1,32}")
 MAX_MATCHES = 50
 """Maximum number of matches in one answer of a list or a search."""
 MAX_BOTS = 1000
@@ -299,7 +299,7 @@ def _parse_cursor(parameters: Mapping[str, str]) -> PageCursor | None:
     if not parameters.get("before"):
         return None
     time, _, match = parameters["before"].partition("|")
-    if not _TIME.fullmatch(time) or not MATCH_ID.fullmatch(match):
+    if not _TIME_PATTERN.fullmatch(time) or not MATCH_ID.fullmatch(match):
         raise BadRequest("before must be the value of `next` in an earlier answer")
     return time, match
 

@@ -20,7 +20,7 @@ from arena.cores import usable_cores
 from arena.protocol import record as records
 from arena.protocol.codes import FORFEIT_REASONS, EndReason
 from arena.protocol.timecontrol import TimeOdds
-from arena.server.processes.supervisor import CANNOT_START
+from arena.server.processes.supervisor import CANNOT_START_EXIT_CODE
 from tests.bots import command_line
 from tests.bots.command_line import ARENA, Result
 from tests.server.fleets import ROOT, all_gone, bot, processes_of
@@ -282,4 +282,6 @@ def test_programs_play_on_either_side(mark: str, tmp_path: Path) -> None:
 
 
 def test_supervisor_and_command_line_agree_on_bad_usage() -> None:
-    assert CANNOT_START == 2  # the exit code of bad usage: a bot that was started wrongly ends the ladder
+    assert (
+        CANNOT_START_EXIT_CODE == 2
+    )  # the exit code of bad usage: a bot that was started wrongly ends the ladder

@@ -12,7 +12,7 @@ from arena.games.riskless import Riskless
 from arena.lab.selfplay import MAX_PLIES_REASON, play_match, play_pair, random_position, random_start
 from arena.lab.variants import load_variant
 from arena.maps.loader import load_map
-from arena.protocol.adjudication import REPETITION
+from arena.protocol.adjudication import REPETITION_RULE
 
 M1 = Riskless(load_map("m1"))
 NODES = 100
@@ -50,7 +50,7 @@ def test_a_match_is_a_line_of_legal_moves_to_its_end() -> None:
         position = M1.play(position, report.move)
     outcome = M1.outcome(position)
     if outcome is None:
-        assert (ladder.winner, ladder.reason) == (None, REPETITION)
+        assert (ladder.winner, ladder.reason) == (None, REPETITION_RULE)
     else:
         assert (ladder.winner, ladder.reason) == (outcome.winner, outcome.word)
 
@@ -66,7 +66,9 @@ def test_a_match_that_goes_in_circles_is_a_draw_when_a_position_comes_up_for_the
     one = searcher()
     ladder = play_match(M1, M1.start(), dict.fromkeys(Player, one), NODES)
     one.close()
-    assert (ladder.winner, ladder.reason) == (None, REPETITION), "a start that goes in circles is needed here"
+    assert (ladder.winner, ladder.reason) == (None, REPETITION_RULE), (
+        "a start that goes in circles is needed here"
+    )
     last = M1.successor(ladder.positions[-1], ladder.reports[-1].move)
     places = [(each.armies, each.player) for each in (*ladder.positions, last)]
     assert places.count(places[-1]) == 3

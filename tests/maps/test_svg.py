@@ -10,7 +10,7 @@ from arena.maps.cells import load_shipped_cells
 from arena.maps.layout import list_roads, road_lines
 from arena.maps.loader import load_map_file, map_names
 from arena.maps.map_file import MapFile
-from arena.maps.svg import EDGE, draw_svg
+from arena.maps.svg import MARGIN, draw_svg
 
 NS = "{http://www.w3.org/2000/svg}"
 NAMES = [*map_names(), "ring:12", "grid:6x7", "grid:1x2"]
@@ -58,7 +58,7 @@ def test_marks_and_names_are_inside_and_apart(name: str) -> None:
     boxes = []
     for each in of_class(root, "name"):
         wide = 11 * 0.56 * len(each.text or "")
-        x, y = float(each.get("x") or 0) + EDGE, float(each.get("y") or 0) + EDGE
+        x, y = float(each.get("x") or 0) + MARGIN, float(each.get("y") or 0) + MARGIN
         boxes.append((each.text, x - wide / 2, y - 9, x + wide / 2, y + 2))
     for one, left, top, right, bottom in boxes:
         assert left >= 0, one

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.protocol.adjudication import DEFAULT_RULES, NONE, Adjudication, BadAdjudication
+from arena.protocol.adjudication import DEFAULT_RULES, NO_RULES, Adjudication, BadAdjudication
 
 RULES = st.builds(
     Adjudication,
@@ -22,7 +22,7 @@ RULES = st.builds(
 def test_text_form_round_trips(rules: Adjudication) -> None:
     off = "" if rules.repetition is not None else ",repetition=none"
     assert Adjudication.parse(f"{rules}{off}") == rules
-    assert Adjudication.convert({"repetition": NONE, **msgspec.to_builtins(rules)}) == rules
+    assert Adjudication.convert({"repetition": NO_RULES, **msgspec.to_builtins(rules)}) == rules
 
 
 @given(RULES)
@@ -39,7 +39,7 @@ def test_parts_that_are_left_out_are_as_they_are_by_default() -> None:
 
 def test_a_part_or_all_of_it_is_switched_off_by_a_word() -> None:
     assert Adjudication.parse("limit=200,repetition=none") == Adjudication(limit=200)
-    assert Adjudication.convert({"limit": 200, "repetition": NONE}) == Adjudication(limit=200)
+    assert Adjudication.convert({"limit": 200, "repetition": NO_RULES}) == Adjudication(limit=200)
     assert Adjudication.parse(" none ") is None
     assert Adjudication.parse("repetition=none") is None
 

@@ -19,8 +19,8 @@ GRACE_DIVISOR = 3
 While matches are in play, no pause is longer than the grace period divided by this number.
 """
 
-_TEMPORARY = frozenset({Code.SHUTTING_DOWN, Code.SERVER_FULL, Code.TOO_SLOW})
-_TEMPORARY_AFTER_WELCOME = _TEMPORARY | {Code.NAME_TAKEN, Code.RATE_LIMITED}
+_TEMPORARY_CODES = frozenset({Code.SHUTTING_DOWN, Code.SERVER_FULL, Code.TOO_SLOW})
+_TEMPORARY_CODES_AFTER_WELCOME = _TEMPORARY_CODES | {Code.NAME_TAKEN, Code.RATE_LIMITED}
 """Codes of fatal errors that are temporary for a client that was welcomed before.
 
 A broken connection may keep the name for some seconds, and another client at the same address may have caused a rate
@@ -33,7 +33,7 @@ def should_reconnect(code: Code, *, was_welcomed: bool) -> bool:
 
     was_welcomed: True if the server has welcomed the client before
     """
-    return code in (_TEMPORARY_AFTER_WELCOME if was_welcomed else _TEMPORARY)
+    return code in (_TEMPORARY_CODES_AFTER_WELCOME if was_welcomed else _TEMPORARY_CODES)
 
 
 def max_reconnect_delay(tries: int, *, stopped: bool, playing: bool, grace: float) -> float:

@@ -34,7 +34,7 @@ from arena.server.store.packing import UnpackError, unpack_match, unpack_record
 from arena.server.store.schema import matches, rating_steps, records
 from arena.server.store.schema import standings as standings_table
 
-CHUNK = 100
+MATCHES_PER_QUERY = 100
 """Number of matches read in one query by default."""
 TOLERANCE = 1e-9
 """Relative difference up to which ratings count as equal, because floating-point results differ between machines."""
@@ -56,7 +56,7 @@ class RecomputedRatings:
     """Number of those matches that were imported, and so have no journal."""
 
 
-async def recompute_ratings(engine: AsyncEngine, *, batch_size: int = CHUNK) -> RecomputedRatings:
+async def recompute_ratings(engine: AsyncEngine, *, batch_size: int = MATCHES_PER_QUERY) -> RecomputedRatings:
     """Recompute the ratings of all counted matches, and compare them with the stored ratings.
 
     The computation starts from the ratings that the bots had when matches were last removed from the store. It reads

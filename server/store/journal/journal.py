@@ -30,7 +30,7 @@ from arena.server.store.journal.changes import Durable, JournalChanges, collect_
 from arena.server.store.journal.postgresql_writer import open_postgresql_writer
 from arena.server.store.journal.restart_state import load_restart_state
 from arena.server.store.journal.sqlite_writer import open_sqlite_writer
-from arena.server.store.lease import LEASE_SECONDS, RENEWALS, Lease, LeaseLost
+from arena.server.store.lease import LEASE_SECONDS, RENEWALS_PER_LEASE, Lease, LeaseLost
 
 T = TypeVar("T")
 
@@ -216,9 +216,9 @@ class Journal:
         return self._last_error and f"the store fails: {self._last_error}"
 
     async def keep_lease(self) -> None:
-        """Keep renewing the lease, RENEWALS times per duration of a lease, until it is lost."""
+        """Keep renewing the lease, RENEWALS_PER_LEASE times per duration of a lease, until it is lost."""
         while not self.lost.is_set():
-            await self._clock.sleep(self.lease.seconds / RENEWALS)
+            await self._clock.sleep(self.lease.seconds / RENEWALS_PER_LEASE)
             await self.renew_lease()
 
     async def renew_lease(self) -> None:

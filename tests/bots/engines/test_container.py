@@ -17,7 +17,7 @@ import pytest
 
 from arena.bots.api.bot import Bot, Clock, Crash, assign_match, request_move
 from arena.bots.api.engine_spec import BadSpec
-from arena.bots.engines.container import LIMITS, PODMAN_LIMITS, container_engine
+from arena.bots.engines.container import LIMIT_OPTIONS, PODMAN_OPTIONS, container_engine
 from tests.bots.command_line import fails
 from tests.bots.engines.programs import HONEST, LONG, MATCH
 from tests.bots.engines.test_submission import zipped
@@ -102,7 +102,7 @@ def test_a_match_is_played_in_a_container_that_is_removed(tmp_path: Path, engine
     assert move_of(bot) == 8
     bot.close()
     words = json.loads((engine / "created.json").read_text())
-    assert set(LIMITS) < set(words)
+    assert set(LIMIT_OPTIONS) < set(words)
     assert {"--rm", "--pull=never", "--cpus=1", "--workdir=/bot", f"--entrypoint={sys.executable}"} <= set(
         words
     )
@@ -229,7 +229,7 @@ def test_podman_is_taken_where_docker_does_not_run(
     assert move_of(bot) == 8
     bot.close()
     words = json.loads((engine / "created.json").read_text())
-    assert {*LIMITS, *PODMAN_LIMITS} < set(words)
+    assert {*LIMIT_OPTIONS, *PODMAN_OPTIONS} < set(words)
     assert_nothing_is_left(engine, words)
 
 

@@ -32,7 +32,7 @@ from arena.protocol.messages import (
     Withdraw,
 )
 from arena.protocol.values import Thinking
-from arena.server.core.effects import LISTING, Publish, SendToClient
+from arena.server.core.effects import LISTING_TOPIC, Publish, SendToClient
 from arena.server.core.inputs import Tick
 from arena.server.core.listing import LISTING_INTERVAL_NS, REPLIES_PER_INPUT
 from arena.server.core.public_view import first_hidden_ply
@@ -228,7 +228,7 @@ def test_a_browsing_client_learns_of_arrivals_matches_and_departures() -> None:
     listing = eve.hear(Listing)
     assert (listing.matches, listing.challenges, len(listing.bots)) == ([], [], 1)
     arena.wait(10_000)
-    assert all(each.topic == LISTING for each in arena.of(Publish))
+    assert all(each.topic == LISTING_TOPIC for each in arena.of(Publish))
     assert len(arena.of(Publish)) <= 5, "nothing has changed"
 
 

@@ -25,7 +25,7 @@ from arena.protocol.messages import (
 )
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players
-from arena.server.core.effects import LISTING, Publish, SendToClient
+from arena.server.core.effects import LISTING_TOPIC, Publish, SendToClient
 from arena.server.core.inputs import MessageReceived
 from arena.server.edge.frames import encode_frame
 from arena.server.edge.limits import HostLimits
@@ -301,13 +301,13 @@ async def test_a_browsing_client_gets_each_new_listing_and_a_slow_client_the_nex
             arena.send(number, listing(0))
         slow.reading = False
         for number in range(1, 30):
-            arena.publish(LISTING, listing(number))
+            arena.publish(LISTING_TOPIC, listing(number))
             await asyncio.sleep(0.3)
         numbers = [each.matches[0].match for each in eve.heard() if isinstance(each, Listing)]
         assert numbers == [f"{number}" for number in range(30)]
         assert slow.wire.get_write_buffer_size() < MAX_BACKLOG_BYTES + len(encode_frame(listing(0)))
         slow.read()
-        arena.publish(LISTING, listing(30))
+        arena.publish(LISTING_TOPIC, listing(30))
         await asyncio.sleep(0.3)
         messages = [each for each in slow.heard() if isinstance(each, Listing)]
         assert messages[-1] == listing(30)

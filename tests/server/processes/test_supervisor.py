@@ -68,7 +68,7 @@ def test_a_command_that_is_not_there() -> None:
     with supervised("no-such-program") as process:
         assert process.stdout is not None
         assert process.stdout.read() == "cannot start 'no-such-program': No such file or directory\n"
-        assert process.wait(150) == supervisor.CANNOT_START
+        assert process.wait(150) == supervisor.CANNOT_START_EXIT_CODE
 
 
 def test_a_signal_that_comes_before_the_command_is_handed_on_when_it_is_there() -> None:

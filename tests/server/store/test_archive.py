@@ -94,7 +94,7 @@ async def test_importing_twice_changes_nothing(database: str) -> None:
 
 async def test_a_file_longer_than_a_chunk_goes_in_whole(database: str) -> None:
     async with open_store(database) as engine:
-        lines = [line(record(f"{number:032}")) for number in range(2 * archive.CHUNK + 5)]
+        lines = [line(record(f"{number:032}")) for number in range(2 * archive.MATCHES_PER_TRANSACTION + 5)]
         counts = await import_lines(engine, [*lines, lines[0]])
         assert (counts.added, counts.unchanged, counts.rejected) == (len(lines), 1, {})
 

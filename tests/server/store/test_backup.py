@@ -122,7 +122,7 @@ async def test_more_rows_than_are_held_at_once_are_all_copied(
     async with open_store(postgresql_database) as engine:
         rows = [
             {"server": "", "name": f"bot {number}", "hash": "x", "since": 0}
-            for number in range(2 * backing.CHUNK + 1)
+            for number in range(2 * backing.ROWS_PER_COPY + 1)
         ]
         async with engine.begin() as connection:
             await connection.execute(sa.insert(schema.sessions), rows)

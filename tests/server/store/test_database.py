@@ -68,7 +68,7 @@ async def test_a_store_of_an_older_version_is_brought_to_this_one_step_by_step(
         monkeypatch.setattr(migrations, "SCHEMA_VERSION", then)
         for version in (then - 2, then - 1):
             step = partial(_add_column, name=f"new_{version}")
-            monkeypatch.setitem(migrations.STEPS, version, step)
+            monkeypatch.setitem(migrations.MIGRATIONS, version, step)
         async with open_journal(engine, "north"):
             with pytest.raises(LeaseHeld):
                 await prepare_store(engine)
@@ -95,7 +95,7 @@ async def test_a_step_that_fails_leaves_the_store_as_it_was(
         await prepare_store(engine)
         before = migrations.SCHEMA_VERSION
         monkeypatch.setattr(migrations, "SCHEMA_VERSION", before + 1)
-        monkeypatch.setitem(migrations.STEPS, before, fails)
+        monkeypatch.setitem(migrations.MIGRATIONS, before, fails)
         with pytest.raises(StoreError):
             await prepare_store(engine)
         async with engine.connect() as connection:

@@ -116,7 +116,7 @@ async def lines(engine: AsyncEngine) -> list[Record]:
 async def test_a_name_that_is_deleted_leaves_no_trace_and_its_matches_stay(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(personal_data, "CHUNK", 2)
+    monkeypatch.setattr(personal_data, "MATCHES_PER_TRANSACTION", 2)
     async with open_store(database) as engine:
         await fill(engine)
         before = await lines(engine)
@@ -145,7 +145,7 @@ async def test_a_name_that_is_deleted_leaves_no_trace_and_its_matches_stay(
 async def test_a_name_that_becomes_another_one_leaves_nothing_else_changed(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(personal_data, "CHUNK", 2)
+    monkeypatch.setattr(personal_data, "MATCHES_PER_TRANSACTION", 2)
     async with open_store(database) as engine:
         await fill(engine)
         await count_new_matches(engine)
@@ -168,7 +168,7 @@ async def test_a_name_that_becomes_another_one_leaves_nothing_else_changed(
 async def test_a_rename_that_is_interrupted_again_and_again_goes_on(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(personal_data, "CHUNK", 1)
+    monkeypatch.setattr(personal_data, "MATCHES_PER_TRANSACTION", 1)
     left = 0
     async with open_store(database) as engine:
         await fill(engine)

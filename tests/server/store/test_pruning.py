@@ -122,7 +122,8 @@ async def test_nothing_is_removed_if_the_archive_cannot_be_written(database: str
 async def test_a_prune_that_was_cut_short_loses_nothing(database: str, tmp_path: Path) -> None:
     async with open_store(database) as engine:
         matches = [
-            await keep(engine, day(1 + number), events(MAXIE_WINS)) for number in range(pruning.CHUNK + 5)
+            await keep(engine, day(1 + number), events(MAXIE_WINS))
+            for number in range(pruning.MATCHES_PER_TRANSACTION + 5)
         ]
         await count_new_matches(engine)
 

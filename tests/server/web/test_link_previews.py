@@ -13,7 +13,7 @@ from websockets.datastructures import Headers
 from arena.protocol.messages import Ready, Start
 from arena.server.edge.request import Request
 from arena.server.host import Host
-from arena.server.web.link_previews import GENERAL, LinkPreview, render_preview
+from arena.server.web.link_previews import GENERAL_PREVIEW, LinkPreview, render_preview
 from arena.server.web.routes import ROUTES, find_route
 from tests.server.edge.rig import settled
 from tests.server.matches import game_of, spec
@@ -32,7 +32,7 @@ async def page_at(host: Host, path: str, **headers: str) -> tuple[dict[str, str]
         while True:
             status, told, body = await get(host, path, **headers)
             assert status == 200, path
-            if (tags := preview_tags(body))["title"] != GENERAL.title:
+            if (tags := preview_tags(body))["title"] != GENERAL_PREVIEW.title:
                 return told, tags
 
 
@@ -94,7 +94,7 @@ TITLES = [
 
 async def test_each_address_has_its_title(host: Host) -> None:
     for path, title in TITLES:
-        if title == GENERAL.title:
+        if title == GENERAL_PREVIEW.title:
             status, _, body = await get(host, path)
             assert (status, preview_tags(body)["title"]) == (200, title), path
         else:
@@ -107,7 +107,7 @@ async def test_the_page_is_shown_though_the_store_does_not_answer(host: Host) ->
         await connection.commit()
     status, _, body = await get(host, "/bot/anna")
     assert status == 200
-    assert preview_tags(body)["title"] == GENERAL.title
+    assert preview_tags(body)["title"] == GENERAL_PREVIEW.title
 
 
 def test_no_name_and_no_header_gets_into_the_page_as_markup() -> None:

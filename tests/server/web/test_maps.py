@@ -6,7 +6,7 @@ import json
 import re
 
 from arena.maps.loader import map_names
-from arena.server.web.maps import README, answer_maps_request, list_built_in_maps, read_solutions
+from arena.server.web.maps import MAPS_README, answer_maps_request, list_built_in_maps, read_solutions
 
 
 def test_every_shipped_map_is_there_with_what_was_measured_on_it() -> None:
@@ -20,7 +20,7 @@ def test_every_shipped_map_is_there_with_what_was_measured_on_it() -> None:
 
 
 def test_the_solution_of_a_map_is_quoted() -> None:
-    solved = read_solutions(README)
+    solved = read_solutions(MAPS_README)
     assert solved["path4"].start == "Minnie wins in 16 plies"
     assert solved["m1"].longest == "35 plies"
     assert {each.name for each in list_built_in_maps() if each.solved} == {"m1", "path4"}

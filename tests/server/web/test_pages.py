@@ -275,7 +275,9 @@ async def test_a_server_that_is_about_to_stop_is_healthy_and_not_ready(host: Hos
 async def test_a_server_whose_store_is_away_is_healthy_and_not_ready(
     own_postgresql: Postgresql, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lease_module, "RENEWALS", 20)  # where nobody plays, that is what finds it out
+    monkeypatch.setattr(
+        lease_module, "RENEWALS_PER_LEASE", 20
+    )  # where nobody plays, that is what finds it out
     url = await asyncio.to_thread(own_postgresql.new_database)
     async with open_host(private_host_settings(database=url)) as host:
         assert await get_plain(host, "/readyz") == (200, "ready\n")
