@@ -85,14 +85,22 @@ def create_tables(connection: Connection) -> None:
     """Create all tables in an empty database, and store the schema version, in the caller's transaction."""
     dialect = connection.dialect
     statements = _creation_statements(f"{dialect.name}+{dialect.driver}://")
+    adapted: Any = connection.connection.dbapi_connection
     if dialect.driver == "asyncpg":
         # all in one message, because the database may be far away
-        adapted: Any = connection.connection.dbapi_connection
         adapted.run_async(lambda driver: driver.execute(";".join(statements)))
+    elif dialect.driver == "aiosqlite":
+        # by the driver itself, because SQLAlchemy would wait for its thread three times for each statement
+        adapted.run_async(lambda driver: _execute_in_order(driver, statements))
     else:
         for statement in statements:
             connection.exec_driver_sql(statement)
     connection.execute(sa.insert(schema.about).values(schema_version=SCHEMA_VERSION, program=PROGRAM))
+
+
+async def _execute_in_order(driver: Any, statements: Iterable[str]) -> None:
+    for statement in statements:
+        await driver.execute(statement)
 
 
 @cache
