@@ -19,6 +19,7 @@ from pathlib import Path
 
 import pytest
 
+from arena import cli
 from testkit.parts import PARTS, describe_missing_parts, missing_reason
 
 pytest_plugins = ["tests.properties", "tests.collector", "tests.serving"]
@@ -29,6 +30,10 @@ for size in ("COLUMNS", "LINES"):
 
 # The sessions of bots that a test kills stay behind.
 os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="riskless-arena-state-")
+
+# A command takes milliseconds to make from its function, and tests call hundreds of commands in this process.
+for made in ("build_cli", "load_command"):
+    setattr(cli, made, cache(getattr(cli, made)))
 
 TESTS = Path(__file__).parent
 SLOW = (

@@ -92,11 +92,6 @@ BAD = [
     (["serve", "--tls-cert", "none.pem", "--tls-key", "none.pem"], FAILURE, ["none.pem"]),
     (["serve", "--set=house.engines=,"], MISUSE, ["is not a list of engines"]),
     (
-        ["serve", "--set=house.engines=nonsense", "--port", "0", "--db", "sqlite:///x.db"],
-        MISUSE,
-        ["house.engines", "'nonsense'"],
-    ),
-    (
         ["serve", "house.toml", "--port", "0", "--db", "sqlite:///x.db"],
         MISUSE,
         ["house.toml:2: house.engines: no engine is called 'nonsense'"],
@@ -145,6 +140,11 @@ BAD_BOTS = [
         ["ladder", "--bot", "alphabeta:exact=no", "--bot", "random", "--game", "hexapawn"],
         MISUSE,
         ["exact must be left out, because"],
+    ),
+    (
+        ["serve", "--set=house.engines=nonsense", "--port", "0", "--db", "sqlite:///x.db"],
+        MISUSE,
+        ["house.engines", "'nonsense'"],
     ),
 ]
 """Message of a bot, which is a process and has to start first."""
