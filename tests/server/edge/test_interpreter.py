@@ -76,7 +76,7 @@ def test_many_new_objects_are_held_with_short_looks_and_none_at_everything() -> 
     held = []
     with tune_interpreter(), looks() as short:
         held += [Node() for _ in range(10_000)]
-    assert 10_000 / 1_000 < len(short) <= 10_000 / 500
+    assert 10_000 / 500 < len(short) <= 10_000 / 200
     assert 2 not in short, "no look at everything"
 
 
