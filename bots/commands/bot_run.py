@@ -103,7 +103,8 @@ async def _play_matches(
         name,
         token=settings.token,
         matches=settings.matches,
-        program=engine.spec,
+        # The path of a file, or a command, stays private.
+        program=engine.spec if engine.parsed else engine.name,
         engine=engine.describe(_cores_per_match(settings)),
         games=settings.game or tuple(CATALOGUE.names()[:MAX_HELLO_GAMES]),
         rules=CATALOGUE.digests(),

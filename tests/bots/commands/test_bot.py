@@ -138,6 +138,21 @@ async def test_the_hello_names_the_engine_and_its_threads(words: tuple[str, ...]
         assert engine in str(known.engine)
 
 
+@pytest.mark.parametrize("words", [("{file}",), ("--exec", "cat {file} --key=secret")])
+async def test_the_hello_has_no_path_and_no_argument_of_a_program(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    file = tmp_path / "own.py"
+    file.write_text(BROKEN.format(choose="return None"))
+    async with (
+        open_host(private_host_settings(anyone=True)) as host,
+        connected_bot(host, *(word.format(file=file) for word in words), name="told"),
+    ):
+        known = host._shell.core.find_bot("told")
+        assert known is not None
+        assert known.program == "own"
+
+
 async def test_a_bot_file_without_threads_may_use_all_that_the_match_allows(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(BROKEN.format(choose="raise SystemExit(f'{self.threads} threads')"))
     async with (
