@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -45,15 +46,17 @@ class Case:
         return f"{self.game.name} {self.game.position_to_text(self.position)} depth {self.depth} {setup}"
 
 
-def nodes(values: st.SearchStrategy[int], most: int = 4) -> st.SearchStrategy[dict[str, Plain]]:
-    """Return trees as data in which every node has a value, so that they can be searched to any depth."""
+@cache  # a new strategy for each example would take longer than the tree
+def nodes(span: int) -> st.SearchStrategy[dict[str, Plain]]:
+    """Return trees as data in which every node has a value in ±span, so that they can be searched to any depth."""
+    values = st.integers(-span, span)
     leaf = st.builds(lambda value: {"value": value}, values)
     return st.recursive(
         leaf,
         lambda below: st.builds(
             lambda value, children: {"value": value, "children": children},
             values,
-            st.lists(below, min_size=1, max_size=most),
+            st.lists(below, min_size=1, max_size=4),
         ),
         max_leaves=40,
     )
@@ -62,7 +65,7 @@ def nodes(values: st.SearchStrategy[int], most: int = 4) -> st.SearchStrategy[di
 @st.composite
 def explicit_cases(draw: st.DrawFn) -> Case:
     span = draw(st.sampled_from([1, 3, 50]))  # few different values make many ties
-    data = draw(nodes(st.integers(-span, span)))
+    data = draw(nodes(span))
     game = Explicit.from_tree(data, draw(st.sampled_from(list(Player))))
     return Case(game, game.start(), draw(st.integers(0, game.height + 1)))
 
@@ -79,7 +82,7 @@ class MovesAgain(Explicit):
 
 @st.composite
 def moves_again_cases(draw: st.DrawFn) -> Case:
-    data = draw(nodes(st.integers(-3, 3)))
+    data = draw(nodes(3))
     game = MovesAgain.from_tree(data, Player.MAXIE)
     players = st.lists(st.sampled_from(Player), min_size=len(game.nodes), max_size=len(game.nodes))
     game.players = tuple(draw(players))
