@@ -1,6 +1,7 @@
 // HTTP requests to the server. Each answer is JSON of the request's shape, or an Error with the server's own
 // line. Requests during an outage are answered afterwards; the page reports the outage meanwhile.
 
+import { capitalized } from "./dom.js";
 import { whenBack, answered, noAnswer } from "./server.js";
 import { mismatch, shapeOf } from "./shapes.js";
 
@@ -34,7 +35,7 @@ export const bearer = (code) => `Bearer ${code}`;
 async function read(path, answer) {
   const text = await answer.text();
   if (!answer.ok) {
-    const line = isLine(answer, text) ? text.trim() : `The server could not answer (${answer.status}). Try again in a moment.`;
+    const line = isLine(answer, text) ? capitalized(text.trim()) : `The server could not answer (${answer.status}). Try again in a moment.`;
     throw Object.assign(new Error(line), { status: answer.status });
   }
   const found = parse(text);

@@ -33,6 +33,9 @@ export function on(target, type, take) {
   return () => target.removeEventListener(type, listener);
 }
 
+// Return a line with a capital at its start, as a sentence on the page has.
+export const capitalized = (line) => line.charAt(0).toUpperCase() + line.slice(1);
+
 // Set the text only if it changes, because a screen reader would read it again.
 export function say(element, text) {
   if (element.textContent !== text) element.textContent = text;

@@ -2,7 +2,7 @@
 // match again after a reload, a crash, or in another tab.
 
 import { fetchJson } from "./api.js";
-import { on } from "./dom.js";
+import { capitalized, on } from "./dom.js";
 import { Declared } from "./games/declared.js";
 import { forgetMatch, saveMatch, savedMatch, onMatchForgotten } from "./saved.js";
 import { Follower } from "./parts/follow.js";
@@ -220,7 +220,7 @@ class Playing extends EventTarget {
 
   refused({ code, detail }) {
     if (LATER.has(code) && this.goesOn) {
-      this.lost(`${detail}; trying again…`);
+      this.lost(`${capitalized(detail)}; trying again…`);
       return;
     }
     this.wire.close();
@@ -334,7 +334,7 @@ class Playing extends EventTarget {
 
   error({ match, ply, detail }) {
     if (this.state === "asking") {
-      this.fail(detail);
+      this.fail(capitalized(detail));
       return;
     }
     if (match === this.matchId && ply !== null && this.sent?.ply === ply) {
@@ -343,7 +343,7 @@ class Playing extends EventTarget {
       this.match?.takeBack(ply);
       this.wire.say("watch", { match });
     }
-    if (match === this.matchId) this.say(detail);
+    if (match === this.matchId) this.say(capitalized(detail));
   }
 
   resign() {

@@ -7,6 +7,7 @@ const KEY_MOMENTS = 5;
 const LARGE = 0.2; // of all armies of a player, in one battle
 const MIN_ARMIES = 5; // armies in a battle that is told
 const CLEAR = 0.6; // the chance from which on a player leads
+const OPENING = 8; // plies that are introduced by what wins the match
 const RECENT = 40; // the last plies whose turning points make a match tense
 
 const NO_CONTINENTS = /** @type {any[]} */ ([]);
@@ -43,10 +44,12 @@ function turningPoint(match, continents, ply, leader) {
   return { played, best: told.sort((a, b) => b.weight - a.weight)[0], leader: ahead ?? leader };
 }
 
-// The sentence that holds at a ply: that of the last turning point up to it, or what the match is about.
+// The sentence that holds at a ply: that of the last turning point up to it. Before the first one, what wins the match, and soon
+// after the start that nobody leads.
 export function sentence(match, told, ply) {
   const { players, setup: { armies_to_win: goal } } = match;
-  const opening = goal ? `First to ${goal} armies wins` : `${players.maxie} meets ${players.minnie}`;
+  const aim = ply < OPENING ? `First to ${goal} armies wins` : "Nobody leads yet";
+  const opening = goal ? aim : `${players.maxie} meets ${players.minnie}`;
   return told.findLast((each) => each.ply <= ply)?.words ?? opening;
 }
 

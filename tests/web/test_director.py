@@ -81,7 +81,7 @@ STORY = f"""async ([setup, moves, continents, result]) => {{ {FROM}
   for (const move of moves) match.add({{ move }});
   match.end = result;
   const told = story(match, continents);
-  return {{ told: told.map(({{ ply, words }}) => [ply, words]), key: keyMoments(told, moves.length).map(({{ ply }}) => ply), latest: sentence(match, told, 3) }};
+  return {{ told: told.map(({{ ply, words }}) => [ply, words]), key: keyMoments(told, moves.length).map(({{ ply }}) => ply), latest: sentence(match, told, 3), before: [0, 7, 8].map((ply) => sentence(match, [], ply)) }};
 }}"""
 
 
@@ -99,15 +99,17 @@ def test_moves_that_come_at_once_are_shown_one_after_another(timed: Page) -> Non
     timed.emulate_media(reduced_motion="reduce")  # armies travel by the browser's clock, not by the page's
     timed.evaluate(HURRIED, make_game_on_map("riskless", "m2").setup())
     timed.clock.run_for(100)
-    expect(timed.locator(".status")).to_have_text("Live, 99 moves behind")
+    expect(timed.locator(".status")).to_have_text("Live")
+    jump = timed.get_by_role("button", name="Jump to live")
+    expect(jump).to_have_text("Jump to live (99 moves)")
     before = timed.evaluate(SHOWN)
     for moves in (1, 2, 3):
         timed.clock.run_for(BEAT_MS)
         assert timed.evaluate(SHOWN) == before + moves
-    timed.get_by_role("button", name="Jump to live").click()
+    jump.click()
     timed.clock.run_for(500)
     expect(timed.locator(".told")).to_contain_text("Move 100,")
-    expect(timed.get_by_role("button", name="Jump to live")).to_be_hidden()
+    expect(jump).to_be_hidden()
     timed.evaluate("viewer.stop()")
 
 
@@ -205,6 +207,8 @@ def test_turning_points_are_told_in_a_sentence_each(timed: Page) -> None:
     assert words[3] == "Boudica wins"
     assert told["key"] == [2], "two moments next to each other are one"
     assert told["latest"] == "Boudica wins"
+    goal = f"First to {setup['armies_to_win']} armies wins"
+    assert told["before"] == [goal, goal, "Nobody leads yet"]
 
 
 def test_with_reduced_motion_the_board_changes_only_when_it_is_asked_to(

@@ -9,7 +9,7 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 
 from arena.server.core.settings import OPEN_EVENT
-from testkit.browser import PATIENCE, run_arena
+from testkit.browser import PATIENCE, BrowserArena, run_arena
 from testkit.forked import ForkedCommand
 from tests.web.wire import Guest
 
@@ -34,6 +34,7 @@ def test_a_knockout_has_its_champion_and_its_bracket_and_a_swiss_its_points(
         expect(page.get_by_role("link", name="CSV")).to_have_attribute(
             "href", "/api/table.csv?event=knockout"
         )
+        expect(rows.filter(has=page.locator("strong", has_text=re.compile("^−[0-9]+$")))).not_to_have_count(0)
         page.goto(f"{running.url}event/swiss")
         expect(page.get_by_role("columnheader", name="Buchholz")).to_be_visible()
         expect(page.get_by_role("heading", name="Bracket")).to_have_count(0)
@@ -44,6 +45,13 @@ def test_a_knockout_has_its_champion_and_its_bracket_and_a_swiss_its_points(
             page.get_by_role("link", name="Open in Riskless Arena").click()
         opened.value.wait_for_url("**/event/knockout")
         opened.value.close()
+
+
+def test_an_event_without_matches_is_no_error(empty: BrowserArena, page: Page) -> None:
+    for name in ("tomorrow", OPEN_EVENT):
+        page.goto(f"{empty.url}event/{name}")
+        expect(page.get_by_text("No event with this name has matches yet.")).to_be_visible()
+        expect(page.get_by_role("alert").filter(visible=True)).to_have_count(0)
 
 
 def test_an_event_with_more_matches_than_boards_says_so_and_leads_to_all(tmp_path: Path, page: Page) -> None:

@@ -80,7 +80,7 @@ def test_a_person_takes_a_name_connects_a_bot_and_looks_after_it(tmp_path: Path,
         page.get_by_label("Token", exact=True).fill(token)
         page.get_by_role("button", name="Show my bots").click()
         expect(page.get_by_role("alert").first).to_contain_text(
-            "this is not the token of a bot with this name"
+            "This is not the token of a bot with this name"
         )
 
 
@@ -92,7 +92,7 @@ def test_a_host_sees_who_is_connected_and_bans_and_tells_all(tmp_path: Path, pag
         page.get_by_label("Admin name").fill("tower")
         page.get_by_label("Token", exact=True).fill("a guess")
         page.get_by_role("button", name="Open").click()
-        expect(page.get_by_role("alert")).to_contain_text("this is not the token of an admin")
+        expect(page.get_by_role("alert")).to_contain_text("This is not the token of an admin")
         page.get_by_label("Admin name").fill("tower")
         page.get_by_label("Token", exact=True).fill(token)
         page.get_by_role("button", name="Open").click()

@@ -227,7 +227,7 @@ def test_nothing_is_wider_than_a_phone(board: BrowserArena, slow: BrowserArena, 
 
 def test_an_unknown_match_is_told_in_words(board: BrowserArena, page: Page) -> None:
     page.goto(f"{board.url}#/match/nonsense")
-    expect(page.get_by_role("alert")).to_contain_text("no finished match is called")
+    expect(page.locator("main").get_by_role("status")).to_contain_text("No finished match is called")
 
 
 LAST_PLIES = """async () => {

@@ -6,7 +6,7 @@ import { Director } from "../director.js";
 import { h, say, set } from "../dom.js";
 import { Declared } from "../games/declared.js";
 import { sentence, story } from "../story.js";
-import { gameTitle, plural, watched, when } from "../text.js";
+import { gameTitle, jumpTitle, watched, when } from "../text.js";
 import { matchLink } from "../parts/matchlist.js";
 import { GameOver } from "../parts/gameover.js";
 import { EvalBar } from "../parts/evalbar.js";
@@ -76,9 +76,10 @@ export class Stage {
     const { match, live, behind } = this.playback;
     set(this.kind, { "data-live": live });
     set(this.jump, { hidden: behind < 2 });
+    say(this.jump, jumpTitle(behind));
     const game = gameTitle(match.gameName, match.setup.map);
-    const how = live ? ["Live", behind > 1 ? `${plural(behind, "move")} behind` : ""] : ["Replay", match.started && match.event !== "demo" ? when(match.started) : ""];
-    say(this.kind, `${[how[0], game, how[1]].filter(Boolean).join(" · ")}${live ? watched(match) : ""}`);
+    const time = match.started && match.event !== "demo" ? when(match.started) : "";
+    say(this.kind, live ? `Live · ${game}${watched(match)}` : ["Replay", game, time].filter(Boolean).join(" · "));
   }
 
   stop() {

@@ -13,7 +13,7 @@ const PROVISIONAL_TEXT = " (provisional)";
 // Return a Glicko-2 rating as table columns, and as text.
 export const rated = (each) => ({ ...each, middle: each.rating, error: 2 * each.deviation, provisional: each.deviation > PROVISIONAL });
 const errorText = ({ error, provisional }) => `${error.toFixed(0)}${provisional ? PROVISIONAL_TEXT : ""}`;
-export const ratingText = (each) => `${each.rating.toFixed(0)} ± ${errorText(rated(each))}`;
+export const ratingText = (each) => `${whole(each.rating)} ± ${errorText(rated(each))}`;
 
 export function standing(rows, what) {
   const at = ratingScale(rows);

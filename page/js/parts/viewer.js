@@ -7,7 +7,7 @@ import { h, say, set, svg } from "../dom.js";
 import { Declared } from "../games/declared.js";
 import { Playback, SPEEDS } from "../playback.js";
 import { keyMoments, sentence, story } from "../story.js";
-import { SIDES, eventTitle, gameTitle, plural, result, watched } from "../text.js";
+import { SIDES, eventTitle, gameTitle, jumpTitle, result, watched } from "../text.js";
 import { Explorer } from "./explorer.js";
 import { GameOver } from "./gameover.js";
 import { KeyList, keyAction } from "./keys.js";
@@ -197,6 +197,7 @@ export class Viewer {
     say(this.status, this.state());
     set(this.status, { "data-alarm": this.alarm });
     set(this.jump, { hidden: this.seat !== null || playback.behind < 2 });
+    say(this.jump, jumpTitle(playback.behind));
     if (this.aloud) say(this.aloud, this.message || (playback.isOver ? result(match.end, match.players) : this.live ? this.story.textContent : ""));
     this.sound(at, move, before);
     if (this.inWords.open) this.words.replaceChildren(...this.board.inWords(match.positions[at]).map((each) => h("li", null, each)));
@@ -282,10 +283,10 @@ export class Viewer {
 
   state() {
     const { match, playback } = this;
-    if (match.game.fault) return `The board cannot be shown: ${match.game.fault}`;
+    if (match.game.fault) return `The board cannot be shown. ${match.game.fault}`;
     if (playback.isOver) return result(match.end, match.players);
     if (this.message) return this.message;
-    if (playback.live && playback.behind > 1) return `Live, ${plural(playback.behind, "move")} behind${watched(match)}`;
+    if (playback.live && playback.behind > 1) return `Live${watched(match)}`;
     if (match.end) return `Move ${playback.at} of ${match.moves.length}`;
     if (!match.running && !match.moves.length) return "Waiting for the players…";
     return `Live: ${SIDES[match.last.player]} to move${watched(match)}`;

@@ -8,7 +8,7 @@ import { against, matchLink, pastItem } from "../parts/matchlist.js";
 import { keyed } from "../parts/keyed.js";
 import { rated, recordBar, scrolling } from "../parts/tables.js";
 import { onListing } from "../spectator.js";
-import { GAME_NAMES, SIDES, botTitle, gameTitle, other, plural, reason, when } from "../text.js";
+import { GAME_NAMES, SIDES, botTitle, gameTitle, other, plural, reason, when, whole } from "../text.js";
 
 const LISTED = 20;
 const OPPONENTS = 10;
@@ -59,7 +59,7 @@ function standing(each, history) {
   const faults = [forfeits && plural(forfeits, "forfeit"), crash && plural(crash, "crash", "crashes")].filter(Boolean);
   return h("section", null, h("h2", null, GAME_NAMES[game] ?? game),
     h("dl", { class: "facts" },
-      fact(provisional ? "Rating (provisional)" : "Rating", middle.toFixed(0), h("span", { class: "quiet" }, ` ± ${error.toFixed(0)}`)),
+      fact(provisional ? "Rating (provisional)" : "Rating", whole(middle), h("span", { class: "quiet" }, ` ± ${error.toFixed(0)}`)),
       fact("Rated matches", matches), fact("Points", `${Math.round((100 * (won + drawn / 2)) / (matches || 1))} %`)),
     recordBar(each),
     h("p", { class: "quiet" }, [`${won} won, ${drawn} drawn, ${lost} lost`, ...faults].join(" · ")),
@@ -79,10 +79,10 @@ function curve(history) {
   const last = history[history.length - 1];
   return h("figure", { class: "plot" },
     svg("svg", { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none", role: "img",
-      "aria-label": `Rating over ${history.length} matches, from ${history[0].rating.toFixed(0)} to ${last.rating.toFixed(0)}` },
+      "aria-label": `Rating over ${history.length} matches, from ${whole(history[0].rating)} to ${whole(last.rating)}` },
     svg("path", { class: "band", d: `M${[...upper, ...lower].join("L")}Z` }),
     svg("path", { class: "line", "data-owner": "maxie", d: `M${history.map((each, n) => at(n, each.rating)).join("L")}` })),
-    h("figcaption", { class: "quiet dates" }, h("span", null, when(history[0].finished)), h("span", null, `${low.toFixed(0)}–${high.toFixed(0)} in ${plural(history.length, "match", "matches")}`), h("span", null, when(last.finished))));
+    h("figcaption", { class: "quiet dates" }, h("span", null, when(history[0].finished)), h("span", null, `${whole(low)} to ${whole(high)} in ${plural(history.length, "match", "matches")}`), h("span", null, when(last.finished))));
 }
 
 // Results by opponent, by map and side, and by the reason of a loss.

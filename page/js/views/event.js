@@ -2,12 +2,12 @@
 
 import { addressOf } from "../router.js";
 import { fetchJson } from "../api.js";
-import { h, say } from "../dom.js";
+import { capitalized, h, say } from "../dom.js";
 import { LiveBoard } from "../parts/liveboard.js";
 import { matchLink, pastItem } from "../parts/matchlist.js";
 import { cross, eventRows, scrolling, standing } from "../parts/tables.js";
 import { onListing } from "../spectator.js";
-import { GAME_NAMES, botTitle, eventTitle, mapTitle, plural, timeTitle } from "../text.js";
+import { GAME_NAMES, botTitle, eventTitle, mapTitle, plural, signed, timeTitle } from "../text.js";
 
 const BOARDS = 4;
 const AGAIN_MS = 1500;
@@ -106,8 +106,9 @@ export class EventView {
       say(this.fault, "");
     } catch (error) {
       if (this.stopped) return;
-      say(this.far, "");
-      say(this.fault, error.message);
+      const unplayed = error.status === 404;
+      say(this.far, unplayed && !this.stage?.startsWith("open") ? "No event with this name has matches yet." : "");
+      say(this.fault, unplayed ? "" : error.message);
     }
   }
 
@@ -193,7 +194,7 @@ function bracket(rounds, champion, matches) {
         side(first, first_points, winner !== null && first === winner), side(second, second_points, winner !== null && second === winner))))))))].filter(Boolean);
 }
 
-const title = (format) => format.charAt(0).toUpperCase() + format.slice(1).replaceAll("_", " ");
+const title = (format) => capitalized(format).replaceAll("_", " ");
 
 function far({ plan, counted, finished }) {
   const played = Math.max(counted, plan?.played ?? 0);
@@ -206,12 +207,12 @@ function sprt({ elo0, elo1, llr, lower, upper, verdict, pairs }, { bots }) {
   const [first, second] = Object.keys(bots).map(botTitle);
   const said = {
     open: `Undecided after ${plural(pairs, "pair")}.`,
-    H0: `Decided: ${first} is ${elo0} Elo from ${second}, not ${elo1}.`,
-    H1: `Decided: ${first} is ${elo1} Elo from ${second}, not ${elo0}.`,
+    H0: `Decided: ${first} is ${signed(elo0)} Elo from ${second}, not ${signed(elo1)}.`,
+    H1: `Decided: ${first} is ${signed(elo1)} Elo from ${second}, not ${signed(elo0)}.`,
   }[verdict];
   return h("section", { class: "sprt" }, h("h2", null, "Sequential test"),
-    h("p", null, `${said} The log likelihood ratio is ${llr.toFixed(2)}; the test ends at ${lower.toFixed(2)} (${elo0} Elo) or ${upper.toFixed(2)} (${elo1} Elo).`),
-    h("meter", { min: lower, max: upper, value: llr, "aria-label": "Log likelihood ratio" }, llr.toFixed(2)));
+    h("p", null, `${said} The log likelihood ratio is ${signed(llr.toFixed(2))}; the test ends at ${signed(lower.toFixed(2))} (${signed(elo0)} Elo) or ${signed(upper.toFixed(2))} (${signed(elo1)} Elo).`),
+    h("meter", { min: lower, max: upper, value: llr, "aria-label": "Log likelihood ratio" }, signed(llr.toFixed(2))));
 }
 
 function due({ kind, due: matches }) {

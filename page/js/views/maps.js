@@ -20,8 +20,8 @@ export class MapsView {
       const known = await fetchJson("maps");
       if (this.stopped) return;
       const one = known.find((each) => each.name === name);
-      if (name && !one) throw new Error(`no built-in map is called ${name}`);
-      this.place.replaceChildren(...(one ? whole(one) : [h("ul", { class: "cards maps" }, known.map(card))]));
+      const unknown = name && !one ? [h("p", { class: "quiet" }, "No built-in map has this name. Those that there are:")] : [];
+      this.place.replaceChildren(...(one ? whole(one) : [...unknown, h("ul", { class: "cards maps" }, known.map(card))]));
     } catch (error) {
       if (!this.stopped) this.place.replaceChildren(h("p", { class: "fault", role: "alert" }, error.message));
     }

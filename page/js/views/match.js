@@ -2,7 +2,7 @@
 
 import { replaceAddress, addressOf } from "../router.js";
 import { fetchJson } from "../api.js";
-import { h } from "../dom.js";
+import { capitalized, h } from "../dom.js";
 import { Match } from "../match.js";
 import { Follower } from "../parts/follow.js";
 import { share } from "../parts/share.js";
@@ -98,7 +98,7 @@ export class MatchView {
   }
 
   fail(error) {
-    this.main.replaceChildren(h("h1", null, "Match not found"), h("p", { class: "fault", role: "alert" }, error.message),
+    this.main.replaceChildren(h("h1", null, "Match not found"), h("p", error.status === 404 ? { class: "quiet", role: "status" } : { class: "fault", role: "alert" }, capitalized(error.message)),
       h("p", null, h("a", { class: "button plain", href: "/" }, "Back to the start page")));
   }
 
