@@ -8,7 +8,6 @@ import logging
 import multiprocessing
 import os
 import sys
-import tempfile
 import threading
 import time
 import traceback
@@ -27,9 +26,6 @@ pytest_plugins = ["tests.properties", "tests.collector", "tests.serving"]
 # A terminal's size is what a test makes it, and not what it happens to be started from.
 for size in ("COLUMNS", "LINES"):
     os.environ.pop(size, None)
-
-# The sessions of bots that a test kills stay behind.
-os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="riskless-arena-state-")
 
 # A command takes milliseconds to make from its function, and tests call hundreds of commands in this process.
 for made in ("build_cli", "load_command"):
@@ -162,6 +158,12 @@ def waited_for_core(task: int) -> float:
     """Return the seconds that a thread of this process was ready to run and had no core; 0 where the system does not tell."""
     statistics = read_text(Path(f"/proc/self/task/{task}/schedstat")).split()
     return int(statistics[1]) / 1e9 if statistics else 0.0
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _state_home(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Keep the sessions of bots, which stay behind if a test kills their bots, in a folder of the test run."""
+    os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
 
 
 @pytest.fixture
