@@ -181,11 +181,14 @@ async def is_name_stored(engine: Engine, name: str) -> bool:
     """
     if any((await load_stored_data(engine, [name])).values()):
         return True
+    return await has_matches(engine, name) or bool(await list_servers_with_entry(engine, name))
+
+
+async def has_matches(engine: Engine, name: str) -> bool:
+    """Return True if the store has a match of a bot called `name`."""
     async with open_query_connection(engine) as connection:
         query = sa.select(matches.c.match).where(_is_player(name)).limit(1)
-        if (await connection.execute(query)).first() is not None:
-            return True
-    return bool(await list_servers_with_entry(engine, name))
+        return (await connection.execute(query)).first() is not None
 
 
 async def forget_name(engine: Engine, name: str) -> tuple[str, int]:

@@ -40,16 +40,17 @@ class NameChange(Struct, frozen=True):
 async def make_hidden_names(engine: Engine, owner: str) -> list[NameChange]:
     """Return the changes that hide all bots of an owner under new random names. Nothing is renamed yet.
 
-    Bots that are hidden already are left out. Retired bots, whose tokens were revoked, are included. Raises TokenError
-    if the owner has no bot.
+    Bots that are hidden already are left out. Retired bots, whose tokens were revoked, are included if they have played.
+    Raises TokenError if the owner has no bot.
     """
     line = next((each for each in await personal_data.list_owners(engine) if each.owner == owner), None)
-    names = [] if line is None else [*line.bots, *line.retired]
-    if not names:
+    if line is None or not (line.bots or line.retired):
         raise TokenError(f"{owner!r:.80} has no bots: `arena owner list` shows all owners")
+    # A renamed bot's old name stays taken, and is retired too: nothing is left to hide there.
+    played = [name for name in line.retired if await personal_data.has_matches(engine, name)]
     return [
         NameChange(name, personal_data.make_hidden_name())
-        for name in names
+        for name in (*line.bots, *played)
         if not name.startswith(HIDDEN_PREFIX)
     ]
 
