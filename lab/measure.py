@@ -197,7 +197,7 @@ class EqualStrengthResults:
 
     @property
     def comebacks(self) -> EstimatedMean | None:
-        """Share of decided matches won by the player behind at half time; None if nobody was behind in one."""
+        """Share of wins by the player who was behind at half time, among decided matches in which somebody was; None if there are none."""
         comebacks = [each.comeback for each in self.statistics if each.comeback is not None]
         return estimate_share(sum(comebacks), len(comebacks)) if comebacks else None
 

@@ -118,7 +118,7 @@ class KindRounds:
 
     @property
     def memory_growth(self) -> float:
-        """Largest quotient of the server's memory at the end of a hostile period and before the round."""
+        """Largest ratio, over all rounds, of the server's memory at the end of the hostile period to that before the round."""
         return max(after / before for before, after in self.memory)
 
     @property

@@ -65,7 +65,7 @@ def python_spec(spec: Spec, why: str) -> Spec:
     """
     here = "because here the engine searches in Python"
     if "exact" in spec.explicit:
-        raise BadSpec(f"{spec.name}: exact must be left out, {here}, always exactly ({why})")
+        raise BadSpec(f"{spec.name}: exact must be left out, {here}, which is always exact ({why})")
     if "split_depth" in spec.explicit and spec.get_integer("split_depth") > 1:
         raise BadSpec(f"{spec.name}: split_depth must be 1, {here}, which splits at every depth ({why})")
     if "form" in spec.explicit and spec.get_text("form") != "course":

@@ -45,8 +45,8 @@ def jamboree(
         if not expansion.moves:
             monitor.record_leaf(path, position, expansion.value, horizon=expansion.horizon)
             return leaf(expansion.value)
-        abmoves, mmmoves = split_moves(list(enumerate(expansion.moves)), prune_percentage)
-        for index, move in abmoves:
+        sequential_moves, parallel_moves = split_moves(list(enumerate(expansion.moves)), prune_percentage)
+        for index, move in sequential_moves:
             child = search_child(
                 depth - 1, game.successor(position, move), alpha, beta, (*path, index), monitor
             )
@@ -54,7 +54,7 @@ def jamboree(
             if alpha.value >= beta.value:
                 monitor.leave(path, position, alpha, pruned=True)
                 return alpha
-        for result in in_parallel(mmmoves, depth, position, alpha, beta, path, monitor):
+        for result in in_parallel(parallel_moves, depth, position, alpha, beta, path, monitor):
             alpha = max_alpha(alpha, result)
         monitor.leave(path, position, alpha)
         return alpha
@@ -67,8 +67,8 @@ def jamboree(
         if not expansion.moves:
             monitor.record_leaf(path, position, expansion.value, horizon=expansion.horizon)
             return leaf(expansion.value)
-        abmoves, mmmoves = split_moves(list(enumerate(expansion.moves)), prune_percentage)
-        for index, move in abmoves:
+        sequential_moves, parallel_moves = split_moves(list(enumerate(expansion.moves)), prune_percentage)
+        for index, move in sequential_moves:
             child = search_child(
                 depth - 1, game.successor(position, move), alpha, beta, (*path, index), monitor
             )
@@ -76,13 +76,13 @@ def jamboree(
             if beta.value <= alpha.value:
                 monitor.leave(path, position, beta, pruned=True)
                 return beta
-        for result in in_parallel(mmmoves, depth, position, alpha, beta, path, monitor):
+        for result in in_parallel(parallel_moves, depth, position, alpha, beta, path, monitor):
             beta = min_beta(beta, result)
         monitor.leave(path, position, beta)
         return beta
 
     def in_parallel(
-        mmmoves: Sequence[Numbered[M]],
+        parallel_moves: Sequence[Numbered[M]],
         depth: int,
         position: P,
         alpha: MoveValue,
@@ -90,16 +90,16 @@ def jamboree(
         path: Path,
         monitor: SearchMonitor,
     ) -> list[MoveValue]:
-        """Return a Step for each of the moves, in move order, all searched in parallel with the same bounds."""
+        """Search all these moves in parallel with the same bounds, and return their values in move order."""
 
         def search(part: tuple[Numbered[M], SearchMonitor]) -> MoveValue:
             (index, move), fork = part
             after = game.successor(position, move)
             return step(move, search_child(depth - 1, after, alpha, beta, (*path, index), fork).value)
 
-        forks = [monitor.fork() for _ in mmmoves]
+        forks = [monitor.fork() for _ in parallel_moves]
         try:
-            return pool.map(search, list(zip(mmmoves, forks, strict=True)))
+            return pool.map(search, list(zip(parallel_moves, forks, strict=True)))
         finally:
             monitor.join(forks)
 

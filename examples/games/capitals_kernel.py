@@ -95,7 +95,7 @@ def kernel() -> Kernel:
 
     @inlined
     def occupied(word: Any) -> Any:
-        """Return a word with 1 for each of its territories that has armies."""
+        """Return a word in which the lane of each territory is 1 if `word` has armies there, and 0 otherwise."""
         return ((word + HIGHEST * ONES) >> 15) & ONES
 
     @inlined

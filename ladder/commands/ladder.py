@@ -126,7 +126,7 @@ def ladder(
             metavar="PORT",
             min=0,
             max=65535,
-            help="Port of the page; 0: any free one. --external uses 8765 by default.",
+            help="Port of the page, 0 for any free one; without it no page, but 8765 with --external.",
         ),
     ] = None,
     wait: Annotated[

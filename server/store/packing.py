@@ -83,9 +83,9 @@ def unpack_match(packed: bytes) -> MatchData:
 
 
 def _unpack_parts(packed: bytes) -> list[str]:
-    """Return the lines in packed data: the record, the terms, and the shortened rows of the journal.
+    """Return the lines in the packed data of a match: its record, its terms, and its rows of the journal in short form.
 
-    Raises UnpackError if the data are damaged, or contain only a record.
+    Raises UnpackError if the data are damaged, or those of a match of which only the record was packed.
     """
     parts = _unpack(packed).split("\n")
     if len(parts) < 2:

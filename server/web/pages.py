@@ -159,7 +159,7 @@ class Pages:
         self._cache = AnswerCache()
 
     def __call__(self, request: Request, address: str) -> Answer | MakeAnswer:
-        """Return the answer to a request from `address`, or a function that makes it; None for an unknown path."""
+        """Return the answer to a request from `address`, or a function that makes it."""
         answer = self._find_answer(request, address)
         if not self._origins or request.method == "POST" or not request.path.startswith("/api/"):
             return answer

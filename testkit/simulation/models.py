@@ -138,7 +138,7 @@ class TableModel:
                 self._compare_row(name)
 
     def close_season(self) -> None:
-        """Compare the rows of a season that has just been closed with the store, and begin the next season."""
+        """Compare the standings of the season that the servers have just closed with those in the store, and begin the next season."""
         self.compare_all_rows()
         self._season += 1
         self._rows.clear()

@@ -38,7 +38,7 @@ class Challenger:
         self._open_ids.add(challenged.challenge)
 
     def handle_refusal(self) -> bool:
-        """Handle a refusal by the server. Return True if it may answer a challenge, because one awaits its answer."""
+        """Handle a refusal by the server. Return True if a challenge awaits its answer, which the refusal may be."""
         was_sent = self._sent_count > 0
         self._sent_count = max(0, self._sent_count - 1)
         return was_sent

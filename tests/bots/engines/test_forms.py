@@ -137,7 +137,7 @@ def test_an_option_is_known_to_the_form_or_refused_with_the_valid_ones(
         (
             "alphabeta:exact=yes",
             SMALL,
-            f"alphabeta: exact must be left out, {HERE}, always exactly (its compiled search does not support hexapawn with these rules and this size)",
+            f"alphabeta: exact must be left out, {HERE}, which is always exact (its compiled search does not support hexapawn with these rules and this size)",
         ),
         (
             "greedy:evaluator=net.npz",
@@ -186,7 +186,7 @@ def test_without_the_extra_the_engine_says_so_before_any_match() -> None:
     why = "(its compiled search needs the extra `engine`, which is not installed)"
     assert result.stdout.splitlines() == [
         f"jamboree: form must be course, {HERE} {why}",
-        f"alphabeta: exact must be left out, {HERE}, always exactly {why}",
+        f"alphabeta: exact must be left out, {HERE}, which is always exact {why}",
         "jamboree:depth=100,evaluator=features,prune=0.2, 2 threads",
         "jamboree:depth=100,evaluator=features, 2 threads",
     ]
