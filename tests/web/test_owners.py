@@ -88,6 +88,7 @@ def test_a_host_sees_who_is_connected_and_bans_and_tells_all(tmp_path: Path, pag
     database = f"sqlite:///{tmp_path / 'arena.db'}"
     with run_arena(tmp_path, bots=("random",)) as running:
         token = offline("token", "create", "tower", "--role", "admin", "--db", database).split()[-1]
+        offline("token", "create", "wolf", "--owner", "ada", "--db", database)
         page.goto(f"{running.url}host")
         page.get_by_label("Admin name").fill("tower")
         page.get_by_label("Token", exact=True).fill("a guess")
@@ -105,6 +106,9 @@ def test_a_host_sees_who_is_connected_and_bans_and_tells_all(tmp_path: Path, pag
         bans.get_by_role("button", name="Lift").click()
         expect(bans).to_have_count(0)
         owner = page.get_by_role("form", name="Owner")
+        owner.get_by_label("Owner").fill("adda")
+        owner.get_by_role("button", name="Ban all bots").click()
+        expect(page.get_by_role("alert")).to_contain_text("No owner is called 'adda'; did you mean \"ada\"?")
         owner.get_by_label("Owner").fill("ada")
         owner.get_by_role("button", name="Ban all bots").click()
         expect(bans).to_contain_text("owner ada")

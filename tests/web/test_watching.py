@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 
 from testkit.browser import BrowserArena, new_context, run_arena, wait_until
 
@@ -72,6 +72,25 @@ def test_a_match_that_has_just_ended_is_shown_from_its_record(board: BrowserAren
             page.locator(".card.live").first.dispatch_event("click")  # its card is gone before one could aim
             expect(page.locator(".status")).to_contain_text(re.compile("wins|Draw"))
             expect(page.locator(".cell:not([data-owner=nobody])").nth(4)).to_be_visible()
+
+
+def test_a_watcher_who_is_behind_watches_on_after_a_break(board: BrowserArena, page: Page) -> None:
+    sockets: list[WebSocketRoute] = []
+
+    def relay(socket: WebSocketRoute) -> None:
+        socket.connect_to_server()
+        sockets.append(socket)
+
+    page.route_web_socket(re.compile("^ws"), relay)
+    page.goto(board.url)
+    page.locator(".card.live").first.click()
+    expect(page.locator(".status")).to_contain_text("Live")
+    with board.speed_up_bots(0.01):
+        match = page.url.rpartition("/")[2]
+        wait_until(lambda: match in {each["match"] for each in board.fetch_json("records")["matches"]})
+    for socket in sockets:
+        socket.close()
+    expect(page.locator(".status")).to_contain_text(re.compile("wins|Draw"))
 
 
 def test_a_watcher_is_back_after_the_server_was_killed(tmp_path: Path, page: Page) -> None:

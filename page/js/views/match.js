@@ -52,8 +52,9 @@ export class MatchView {
 
   show(match, live) {
     const before = this.viewer?.playback;
-    before?.pause();
     const kept = before ? before.at : this.ply;
+    const runs = before?.running;
+    before?.pause();
     this.viewer?.stop();
     this.viewer = new Viewer(match, {
       live,
@@ -65,6 +66,7 @@ export class MatchView {
     this.main.replaceChildren(this.viewer.element);
     this.offer(match);
     this.viewer.begin(kept); // on the page, where lists and maps can be scrolled to the ply
+    if (runs && kept < match.moves.length) this.viewer.playback.play();
     document.title = `${match.players.maxie} v ${match.players.minnie}`;
   }
 
