@@ -125,10 +125,15 @@ export class Director {
     this.screen.changed();
   }
 
+  // Return the newest finished matches. A view that has them replaces this request.
+  async finished() {
+    return (await fetchJson("records?limit=12")).matches;
+  }
+
   // Return a finished match, preferably one that was not shown before; on a server without matches the page's own example; null if
   // other directors show them all.
   async recorded() {
-    const { matches } = await fetchJson("records?limit=12");
+    const matches = await this.finished();
     const whole = matches.filter((each) => each.plies > 4 && each.result.reason !== "server_fault");
     const free = whole.filter((each) => !this.taken.has(each.match));
     const fresh = free.filter((each) => !this.shown.includes(each.match) && GAME_NAMES[each.game]);

@@ -57,6 +57,15 @@ SMALL_BOARDS = """async (line) => {
   window.show = (board, ply) => board.show(match.positions[ply], ply ? match.moves[ply - 1].move : null);
 }"""
 
+LISTED = """async (ids) => {
+  const from = (path) => import(new URL(path, document.querySelector('script[type=module]').src).href);
+  const { Home } = await from('views/home.js');
+  window.home ??= new Home(document.querySelector('main'));
+  home.unlist();
+  const match = (id) => ({ match: id, game: 'riskless', players: { maxie: 'a', minnie: 'b' }, rated: true, map: 'italy', event: '', ply: 3 });
+  home.show({ matches: ids.map(match), bots: [] });
+}"""
+
 COMPARED = """() => {
   const pixels = ({ context }) => context.getImageData(0, 0, 280, 150).data;
   const [one, other] = [pixels(boards[0]), pixels(boards[3])];
@@ -236,3 +245,24 @@ def test_a_match_that_ends_leaves_its_card_where_it_is(busy: BrowserArena, page:
     )
     assert page.locator(".card.live").count() == 1
     assert wait_until(card.bounding_box) == place
+
+
+def test_finished_matches_are_requested_once_when_nobody_plays(empty: BrowserArena, page: Page) -> None:
+    asked: list[str] = []
+    page.on("request", lambda each: asked.append(each.url) if "/api/records" in each.url else None)
+    page.goto(empty.url)
+    expect(page.locator(".stage:not(.first) .map .area-of").first).to_be_visible()
+    assert len(asked) == 1
+
+
+def test_finished_matches_are_requested_once_for_each_match_that_ends(timed: Page) -> None:
+    asked: list[str] = []
+    timed.on("request", lambda each: asked.append(each.url) if "/api/records" in each.url else None)
+    for listed in (["one", "two"], ["one", "two", "three"], ["one", "three"], ["one", "three", "four"]):
+        timed.evaluate(LISTED, listed)
+        timed.clock.run_for(2000)
+    assert len(asked) == 2, "when the view opens, and after the second match"
+    for number in range(10):  # a match ends before the page has waited for the last one
+        timed.evaluate(LISTED, [f"match-{number}"])
+        timed.clock.run_for(1000)
+    assert len(asked) == 3

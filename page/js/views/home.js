@@ -15,6 +15,7 @@ import { botTitle, plural } from "../text.js";
 
 const PAGE = 12;
 const QUIET_MS = 1200; // from the last change of the listing to the next request to the store
+const BUSY_MS = 6000; // the same from the first change, if the listing changes all the time
 
 export class Home {
   constructor(main) {
@@ -41,16 +42,22 @@ export class Home {
       h("section", null, h("h2", null, "Finished"), this.past, this.fault, this.more,
         h("p", { class: "quiet" }, "Have a record file? Drop it anywhere on this page, or ", h("a", { href: "/file" }, "open it"), ".")));
     this.next = "";
+    this.ids = /** @type {string[] | null} */ (null); // of the matches in progress
+    this.ended = false; // true if a match has ended since the last request for finished matches
+    this.changedAt = /** @type {number | null} */ (null); // of the first change since the last request
+    this.loading = this.load();
+    this.stage.director.finished = () => this.loading;
     this.unlist = onListing((listing) => this.show(listing));
-    this.load();
   }
 
   show(listing) {
     const { matches, bots } = listing;
-    const ids = matches.map((each) => each.match).join();
+    const ids = matches.map((each) => each.match);
+    const first = this.ids === null;
+    this.ended ||= Boolean(this.ids?.some((id) => !ids.includes(id)));
     this.stage.offer(listing);
     this.live.show(matches);
-    if (ids !== this.ids) this.reload(matches, this.ids === undefined ? 0 : QUIET_MS);
+    if (first || ids.join() !== this.ids?.join()) this.reload(matches, first ? 0 : QUIET_MS);
     this.ids = ids;
     say(this.counted, matches.length ? plural(matches.length, "match", "matches") : "Nobody is playing right now.");
     keyed(this.bots, bots, { key: ({ name }) => name, words: JSON.stringify, make: (bot) => this.bot(bot) });
@@ -69,12 +76,16 @@ export class Home {
   // The store's data has changed, or will change in a moment.
   reload(matches, ms) {
     clearTimeout(this.reloading);
+    this.changedAt ??= performance.now();
+    const longest = this.changedAt + BUSY_MS - performance.now();
     this.reloading = setTimeout(() => {
+      this.changedAt = null;
       this.lead(matches);
-      if (!ms || this.matches.length > PAGE) return;
+      if (!this.ended || this.matches.length > PAGE) return;
+      this.ended = false;
       this.next = "";
-      this.load(true);
-    }, ms);
+      this.loading = this.load(true);
+    }, Math.max(0, Math.min(ms, longest)));
   }
 
   async lead(matches) {
@@ -88,6 +99,7 @@ export class Home {
     }
   }
 
+  // Show more finished matches, or the newest ones `anew`, and return all that are shown.
   async load(anew = false) {
     try {
       const { matches, next } = await fetchJson(`records?limit=${PAGE}${this.next ? `&before=${encodeURIComponent(this.next)}` : ""}`);
@@ -99,6 +111,7 @@ export class Home {
     } catch (error) {
       say(this.fault, error.message);
     }
+    return this.matches;
   }
 
   stop() {
