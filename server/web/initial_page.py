@@ -33,7 +33,7 @@ HEADLINE_WITH_BUTTONS = (
 """HTML elements above the picture of a match: the headline and two buttons."""
 DEMO_FILE = Path(__file__).parents[2] / "page" / "demo.jsonl"
 """File with the record of the built-in match, which is shown until the server has had a match in progress."""
-NAMES = {"maxie": "Maxie", "minnie": "Minnie"}
+NAMES = {"maxie": "Blue", "minnie": "Orange"}
 
 
 @dataclass(frozen=True)

@@ -58,11 +58,11 @@ def test_moves_of_ones_own_are_tried_and_the_match_is_as_it_was(shown: Page) -> 
     owners = "() => [...document.querySelectorAll('.map .spot')].map((each) => each.querySelector('title').textContent)"
     before = shown.evaluate(owners)
     shown.get_by_role("button", name="Try moves").click()
-    expect(shown.locator(".told")).to_have_text("Your own moves from ply 2: Maxie to move")
+    expect(shown.locator(".told")).to_have_text("Your own moves from move 2: Blue to move")
     for ply in (3, 4):
         shown.locator("[data-source]").first.click()
         shown.locator("[data-target]").first.click()
-        expect(shown.locator(".told")).to_contain_text(f"Your own line, ply {ply}:")
+        expect(shown.locator(".told")).to_contain_text(f"Your own line, move {ply}:")
     shown.get_by_role("button", name="Take back").click()
     expect(shown.locator(".told")).to_contain_text("Your own line, ply 3:")
     shown.get_by_role("button", name="Back to the match").click()
@@ -181,7 +181,7 @@ def test_a_finished_match_is_analysed_and_a_better_move_is_played_out(
     better = play.inner_text().removeprefix("Play out ")
     expect(page.locator(".told")).to_contain_text(f"better: {better}")
     play.click()
-    expect(page.locator(".told")).to_have_text(f"Your own line, ply {ply}: {better}")
+    expect(page.locator(".told")).to_have_text(f"Your own line, move {ply}: {better}")
     expect(page.get_by_role("button", name="Follow its line")).to_be_visible()
     page.get_by_role("button", name="Back to the match").click()
     expect(page.locator(".told")).to_contain_text(f"Move {ply},")
@@ -205,7 +205,7 @@ def test_a_file_of_ones_own_is_analysed(
     assert ply, "moves by chance lose something"
     page.locator(".moves a").nth(ply - 1).click()
     page.get_by_role("button", name="Play out ").click()
-    expect(page.locator(".told")).to_contain_text(f"Your own line, ply {ply}: ")
+    expect(page.locator(".told")).to_contain_text(f"Your own line, move {ply}: ")
 
 
 @pytest.mark.parametrize("width", [1280, 390])
@@ -224,7 +224,7 @@ def test_what_was_played_from_a_position_is_told_and_tried(
         expect(row.locator("td")).to_have_text([text, "1", "100 %", "0 %", "0 %"])
         expect(opening.locator("[role=status]")).to_have_text("of the newest 1 match on Italy")
         row.get_by_role("button").click()
-        expect(page.locator(".told")).to_have_text(f"Your own line, ply {ply}: {text}")
+        expect(page.locator(".told")).to_have_text(f"Your own line, move {ply}: {text}")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 

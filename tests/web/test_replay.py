@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 from playwright.sync_api import Page, expect
 
+from arena.maps.game_on_map import make_game_on_map
 from arena.protocol.record import Record, to_line
 from arena.protocol.values import Thinking
 from testkit.browser import BrowserArena
@@ -85,21 +86,46 @@ def test_where_the_match_turned_is_marked_on_graph_and_slider(shown: Page) -> No
     mark.click()
     expect(shown.locator(".told")).to_contain_text(f"Move {ply[0]},")
     shown.get_by_role("slider").fill("5")
-    expect(shown.locator(".plot p").last).to_contain_text("Maxie’s outlook worsened sharply")
+    expect(shown.locator(".plot p").last).to_contain_text("Blue’s outlook worsened sharply")
     shown.get_by_role("slider").fill("6")
-    expect(shown.locator(".plot p").last).to_contain_text("Minnie’s outlook improved sharply")
+    expect(shown.locator(".plot p").last).to_contain_text("Orange’s outlook improved sharply")
+
+
+UNVALUED = """async (setup) => {
+  const from = (path) => import(new URL(path, document.querySelector('script[type=module]').src).href);
+  const [{ Match }, { Viewer }] = [await from('match.js'), await from('parts/viewer.js')];
+  const match = new Match({ match: 'm', game: 'riskless', setup, players: { maxie: 'ann', minnie: 'bob' }, time_control: '1+0' });
+  const viewer = new Viewer(match, { live: true, seat: 'maxie', link: () => '#' });
+  document.querySelector('main').replaceChildren(viewer.element);
+  viewer.begin(null);
+  window.play = () => { match.add({ move: match.game.moves(match.last)[0] }); viewer.grown(); };
+}"""
+
+
+def test_the_graph_of_a_match_in_play_has_what_there_is_to_draw(timed: Page) -> None:
+    timed.evaluate(UNVALUED, make_game_on_map("riskless", "m2").setup())
+    expect(timed.locator(".story")).to_have_text(re.compile("^First to"))
+    expect(timed.locator(".plot")).to_be_hidden()
+    for _ in range(2):
+        timed.evaluate("play()")
+    timed.clock.run_for(1000)
+    expect(timed.locator(".plot .area")).to_be_visible()
+    expect(timed.locator(".plot .key").filter(visible=True)).to_have_text(["by armies alone"])
 
 
 def test_the_graph_has_an_axis_and_tells_of_the_ply_under_the_pointer(shown: Page) -> None:
     expect(shown.locator(".axis span").first).to_have_text("90 %")
+    expect(shown.locator(".plot .key").filter(visible=True)).to_have_text(
+        [re.compile("^Blue’s value"), "Orange’s value", "by armies alone"]
+    )
     shown.keyboard.press("End")
     shown.keyboard.press("Home")
     graph = shown.locator(".plot svg")
     box = graph.bounding_box()
     assert box is not None
     graph.hover(position={"x": box["width"] / 3, "y": box["height"] / 2})
-    expect(shown.locator(".plot p").last).to_have_text(re.compile("^Ply 4: Minnie’s value"))
-    expect(shown.locator(".plot p").last).to_contain_text(re.compile(r"value: \+900, Maxie wins \d\d %"))
+    expect(shown.locator(".plot p").last).to_have_text(re.compile("^Move 4: Orange’s value"))
+    expect(shown.locator(".plot p").last).to_contain_text(re.compile(r"value: \+900, Blue wins \d\d %"))
     expect(shown.locator(".told")).to_have_text("The start")
 
 

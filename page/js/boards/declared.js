@@ -1,7 +1,7 @@
 // The board that a game declares in its class: a grid of cells, or points and lines; otherwise the position as text.
 
 import { h, set, svg } from "../dom.js";
-import { SEAT_NAMES } from "../text.js";
+import { SIDES } from "../text.js";
 
 const LETTERS = "abcdefghijklmnopqrstuvwxyz";
 const SPAN = 520;
@@ -96,7 +96,7 @@ export class DeclaredBoard {
   }
 
   words({ owners, texts }, n) {
-    return `${this.names[n]}: ${owners[n] ? SEAT_NAMES[owners[n]] : texts[n] || "empty"}`;
+    return `${this.names[n]}: ${owners[n] ? SIDES[owners[n]] : texts[n] || "empty"}`;
   }
 
   mark(marks) {

@@ -1,7 +1,7 @@
 // The board of a game on squares: tic-tac-toe, with row 0 on top, and Hexapawn, with row 1 at the bottom.
 
 import { h, set } from "../dom.js";
-import { SEAT_NAMES } from "../text.js";
+import { SIDES } from "../text.js";
 
 const OWNERS = { X: "maxie", W: "maxie", O: "minnie", B: "minnie" };
 
@@ -39,7 +39,7 @@ export class GridBoard {
 
   words(n, mark) {
     const owner = OWNERS[mark];
-    return `${this.game.square(n)}: ${owner ? SEAT_NAMES[owner] : "empty"}`;
+    return `${this.game.square(n)}: ${owner ? SIDES[owner] : "empty"}`;
   }
 
   mark(marks) {

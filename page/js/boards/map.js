@@ -3,7 +3,7 @@
 
 import { isStill } from "../preferences.js";
 import { h, say, set, svg } from "../dom.js";
-import { SEAT_NAMES } from "../text.js";
+import { SIDES } from "../text.js";
 import { MoveAnimation, travelTime } from "./moveanimation.js";
 import { RADIUS, arrow, box, inReadingOrder, layOut, overlap, placeBadge, placeNames } from "./geometry.js";
 import { Land } from "./land.js";
@@ -186,8 +186,8 @@ export class MapBoard {
     }
     const { maxie, minnie } = this.game.score(position);
     set(this.picture, {
-      "aria-label": `Map, ply ${position.ply}: Maxie has ${maxie.armies} armies on ${maxie.places} territories, `
-        + `Minnie ${minnie.armies} on ${minnie.places}`,
+      "aria-label": `Map, move ${position.ply}: Blue has ${maxie.armies} armies on ${maxie.places} territories, `
+        + `Orange ${minnie.armies} on ${minnie.places}`,
     });
   }
 
@@ -277,7 +277,7 @@ export class MapBoard {
 
   words(v, n) {
     const owner = n > 0 ? "maxie" : "minnie";
-    return `${this.game.names[v]}: ${n ? `${SEAT_NAMES[owner]} ${Math.abs(n)}` : "empty"}`;
+    return `${this.game.names[v]}: ${n ? `${SIDES[owner]} ${Math.abs(n)}` : "empty"}`;
   }
 
   // Set the territories that can be chosen: `sources` and `targets` are sets, `selected` a number or null. null: none.

@@ -15,7 +15,7 @@ const SETUP = {
 };
 const MOVES = [[0, 1], [2, 4], [1, 2], [4, 1], [2, 4], [1, 0], [4, 1], [0, 1], [1, 0]];
 const WORDS = [
-  "Two players, one map, no dice. Maxie is blue, Minnie orange.",
+  "Two players, one map, no dice. Blue moves first, then Orange.",
   "A move sends all armies from a territory to a neighbour.",
   "Then every held territory trains one more army.",
   "When armies meet, they fight: the larger number wins…",

@@ -1,7 +1,7 @@
 // Evaluation bar: both players above a bar that shows the chances of winning.
 
 import { h, say, set, svg } from "../dom.js";
-import { SEATS, SEAT_NAMES } from "../text.js";
+import { SEATS, SIDES } from "../text.js";
 import { chance, percent } from "./values.js";
 
 export class EvalBar {
@@ -12,7 +12,7 @@ export class EvalBar {
     this.bar = svg("svg", { class: "tug-bar", viewBox: "0 0 100 4", preserveAspectRatio: "none", "aria-hidden": "true" },
       svg("rect", { class: "minnie", width: 100, height: 4 }), svg("rect", { class: "maxie", width: 50, height: 4 }));
     this.element = h("div", { class: "tug" }, SEATS.map((seat, n) => h("p", { class: "tug-side", "data-owner": seat },
-      names ? [h("span", { class: "shape", role: "img", "aria-label": `${SEAT_NAMES[seat]}:` }), this.names[n]] : null, this.shares[n])), this.bar);
+      names ? [h("span", { class: "shape", role: "img", "aria-label": `${SIDES[seat]}:` }), this.names[n]] : null, this.shares[n])), this.bar);
   }
 
   // Show the evaluation at a ply; only the leader has a number. `judged`: Maxie's chance by the engine's review.

@@ -3,7 +3,7 @@
 import { fetchJson } from "../api.js";
 import { h, say, set } from "../dom.js";
 import { Declared } from "../games/declared.js";
-import { SEAT_NAMES } from "../text.js";
+import { SIDES } from "../text.js";
 import { engineFor, read, written } from "./engine.js";
 import { Picker } from "./picker.js";
 import { word } from "./rules.js";
@@ -166,8 +166,8 @@ export class Explorer {
 
   describe() {
     const last = this.steps[this.steps.length - 1];
-    if (!last) return `Your own moves from ply ${this.from}: ${SEAT_NAMES[this.position.player]} to move`;
-    return `Your own line, ply ${this.from + this.steps.length}: ${this.match.game.text(last.move)}`;
+    if (!last) return `Your own moves from move ${this.from}: ${SIDES[this.position.player]} to move`;
+    return `Your own line, move ${this.from + this.steps.length}: ${this.match.game.text(last.move)}`;
   }
 }
 

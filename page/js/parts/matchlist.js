@@ -2,13 +2,13 @@
 
 import { addressOf } from "../router.js";
 import { h } from "../dom.js";
-import { OPEN_POOL, botTitle, day, gameTitle, plural, shortly, when } from "../text.js";
+import { OPEN_POOL, SIDES, botTitle, day, gameTitle, plural, shortly, when } from "../text.js";
 
 export const matchLink = (match) => addressOf("match", match);
 
 export const against = (players) => h("span", { class: "pairing" },
-  h("span", { class: "side-name", "data-owner": "maxie" }, h("span", { class: "shape", role: "img", "aria-label": "Maxie:" }), botTitle(players.maxie)),
-  h("span", { class: "side-name", "data-owner": "minnie" }, h("span", { class: "versus" }, "v"), h("span", { class: "shape", role: "img", "aria-label": "Minnie:" }), botTitle(players.minnie)));
+  h("span", { class: "side-name", "data-owner": "maxie" }, h("span", { class: "shape", role: "img", "aria-label": `${SIDES.maxie}:` }), botTitle(players.maxie)),
+  h("span", { class: "side-name", "data-owner": "minnie" }, h("span", { class: "versus" }, "v"), h("span", { class: "shape", role: "img", "aria-label": `${SIDES.minnie}:` }), botTitle(players.minnie)));
 
 // A finished match, with its event unless it is the open pool; `event` is empty on the page of the event.
 export function pastItem({ match, event, game, map, players, finished, plies, result }) {

@@ -1,7 +1,7 @@
 // The moves, each a link to its ply.
 
 import { h, say, set } from "../dom.js";
-import { SEAT_NAMES, spent } from "../text.js";
+import { SIDES, spent } from "../text.js";
 
 export class MoveList {
   // review: the engine's review, whose marks stand beside the moves.
@@ -29,7 +29,7 @@ export class MoveList {
     this.items.forEach(({ anchor, shape, text, mark }, n) => {
       const seat = match.seatOf(n);
       set(anchor, { "data-owner": seat });
-      set(shape, { "aria-label": SEAT_NAMES[seat] });
+      set(shape, { "aria-label": SIDES[seat] });
       say(text, match.game.text(match.moves[n].move));
       say(mark, this.review.mark(n + 1));
     });

@@ -3,7 +3,7 @@
 import { addressOf } from "../router.js";
 import { h, say, set } from "../dom.js";
 import { Declared } from "../games/declared.js";
-import { SEATS, SEAT_NAMES, botOf, clock, count, engine, other, plural } from "../text.js";
+import { SEATS, SEAT_NAMES, SIDES, botOf, clock, count, engine, other, plural } from "../text.js";
 import { word } from "./rules.js";
 import { winChances, valueText } from "./values.js";
 
@@ -22,14 +22,14 @@ export class Players {
 
   card(seat) {
     const [name, bot] = [this.match.players[seat], this.match.bots[seat]];
-    const time = h("span", { class: "clock", role: "timer", "aria-label": `Clock of ${SEAT_NAMES[seat]}` });
+    const time = h("span", { class: "clock", role: "timer", "aria-label": `Clock of ${SIDES[seat]}` });
     const armies = h("strong", { class: "armies-of" });
     const [goal, places, lead] = ["goal-of", "places-of", "lead-of"].map((each) => h("span", { class: each }));
     const score = h("span", { class: "score", title: "Armies needed to win, territories, and the lead in armies" }, goal, places, lead);
     const thinking = h("p", { class: "thinking" });
     const pace = h("p", { class: "pace quiet" });
     const bar = this.match.setup.armies_to_win ? h("div", { class: "goal", "aria-hidden": "true" }, h("span", { class: "reached" })) : null;
-    const element = h("section", { class: "player", "data-owner": seat, "aria-label": `${SEAT_NAMES[seat]}: ${name}` },
+    const element = h("section", { class: "player", "data-owner": seat, "aria-label": `${SIDES[seat]}: ${name}` },
       h("span", { class: "shape", "aria-hidden": "true" }),
       h("a", { class: "name", href: addressOf("bot", botOf(bot)), title: bot === botOf(bot) ? bot : `Another process of ${botOf(bot)}` }, name),
       time, bar ? h("span", { class: "count" }, armies, score) : null, bar);

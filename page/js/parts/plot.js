@@ -2,7 +2,7 @@
 // its turning points.
 
 import { h, say, set, svg } from "../dom.js";
-import { SEATS, SEAT_NAMES, plural } from "../text.js";
+import { SEATS, SIDES, plural } from "../text.js";
 import { word } from "./rules.js";
 import { swings } from "./swings.js";
 import { winChances, scaleOf, valueText } from "./values.js";
@@ -42,12 +42,12 @@ export class Plot {
       return label;
     });
     this.range = h("span", null);
-    this.plies = h("p", { class: "plies" }, match.setup.armies_to_win ? [word("chance", "Maxie’s chance"), " by "] : null, word("ply"), " ", this.range);
+    this.plies = h("p", { class: "plies" }, match.setup.armies_to_win ? [word("chance", `${SIDES.maxie}’s chance`), " by move "] : "move ", this.range);
+    this.keys = SEATS.map((seat, n) => h("span", { class: "key", "data-owner": seat, hidden: true }, `${SIDES[seat]}’s `, n ? "value" : word("value")));
     this.engineKey = h("span", { class: "key engine-key", hidden: true }, "the engine’s ", word("chance"));
     this.element = h("figure", { class: "plot" },
       h("figcaption", null, this.engineKey,
-        h("span", { class: "key", "data-owner": "maxie" }, "Maxie’s ", word("value")),
-        h("span", { class: "key", "data-owner": "minnie" }, "Minnie’s value"),
+        this.keys,
         match.game.score ? h("span", { class: "key area-key" }, "by armies alone") : null),
       h("div", { class: "scaled" }, h("div", { class: "axis", "aria-hidden": "true" }, this.axis), h("div", null, this.svg, this.plies)), this.words);
   }
@@ -60,10 +60,9 @@ export class Plot {
     return ((n / this.most) * WIDTH).toFixed(1);
   }
 
-  // Show the data up to the ply `seen`, and mark `ply`.
+  // Show the data up to the ply `seen`, and mark `ply`. A replay has its graph and its keys from the start, so that they move nothing.
   show(ply, seen) {
     const { match } = this;
-    const moves = match.moves.slice(0, seen);
     this.seen = seen;
     this.most = Math.max(match.moves.length, 10);
     const path = (points) => points.map(([n, share]) => `${this.x(n)} ${this.y(share).toFixed(1)}`).join("L");
@@ -72,12 +71,16 @@ export class Plot {
       return [n, this.scale.at(100 * (maxie.armies - minnie.armies))];
     }) : [];
     set(this.area, { d: ahead.length > 1 ? `M0 ${HEIGHT / 2}L${path(ahead)}L${this.x(ahead.length - 1)} ${HEIGHT / 2}Z` : null });
-    this.lines.forEach((line, seat) => {
-      const values = moves.flatMap(({ thinking }, n) => (
-        match.seatOf(n) === SEATS[seat] && typeof thinking?.value === "number" ? [[n + 1, this.scale.at(thinking.value)]] : []));
-      set(line, { d: values.length ? `M${path(values)}` : null });
+    SEATS.forEach((seat, side) => {
+      const values = match.moves.flatMap(({ thinking }, n) => (
+        match.seatOf(n) === seat && typeof thinking?.value === "number" ? [[n + 1, this.scale.at(thinking.value)]] : []));
+      const past = values.filter(([n]) => n <= seen);
+      set(this.lines[side], { d: past.length ? `M${path(past)}` : null });
+      set(this.keys[side], { hidden: !values.length });
     });
     const judged = this.review.moves.slice(0, seen);
+    const drawn = match.moves.length > 1 && (match.game.score || this.keys.some((key) => !key.hidden));
+    set(this.element, { hidden: !drawn && !judged.length });
     set(this.engineKey, { hidden: !judged.length });
     set(this.engine, { d: judged.length ? `M${path(judged.map(({ chance }, n) => [n + 1, 2 * chance - 1]))}` : null });
     const marked = judged.flatMap(({ mark }, n) => (mark ? [{ ply: n + 1, words: this.review.describe(n + 1) }] : []));
@@ -99,7 +102,7 @@ export class Plot {
     const said = match.moves[ply - 1]?.thinking?.value;
     const turn = this.turns.find((each) => each.ply === ply);
     const text = [
-      typeof said === "number" ? `Ply ${ply}: ${SEAT_NAMES[match.seatOf(ply - 1)]}’s value: ${[valueText(said), winChances(said, match.setup)].filter(Boolean).join(", ")}` : `Ply ${ply}`,
+      typeof said === "number" ? `Move ${ply}: ${SIDES[match.seatOf(ply - 1)]}’s value: ${[valueText(said), winChances(said, match.setup)].filter(Boolean).join(", ")}` : `Move ${ply}`,
       match.game.score ? `${difference(match.game.score(match.positions[ply]))}` : "",
       turn ? turn.words : this.scale.words,
     ].filter(Boolean).join("; ");
@@ -111,5 +114,5 @@ export class Plot {
 function difference({ maxie, minnie }) {
   const n = maxie.armies - minnie.armies;
   if (!n) return "equal armies";
-  return `${n > 0 ? "Maxie" : "Minnie"} has ${plural(Math.abs(n), "more army", "more armies")}`;
+  return `${n > 0 ? SIDES.maxie : SIDES.minnie} has ${plural(Math.abs(n), "more army", "more armies")}`;
 }

@@ -7,7 +7,7 @@ const WORDS = {
   ply: "One move by one player. Ply 0 is the start, 1 is Maxie’s first move, 2 is Minnie’s reply.",
   Maxie: "The player who moves first: blue, with round markers. High values favour Maxie.",
   Minnie: "The player who moves second: orange, with square markers. Low values favour Minnie.",
-  value: "A bot’s estimate of the position, in hundredths of an army. +200 is as good for Maxie as a lead of two armies, −200 as good for Minnie. 1,000,000 is a win.",
+  value: "A bot’s estimate of the position, in hundredths of an army. +200 is as good for Blue as a lead of two armies, −200 as good for Orange. 1,000,000 is a win.",
   chance: "How often a player with this value went on to win, in matches between equal engines with the same number of armies to win; a draw counts as half. On Italy, +17 armies won 3 of 4 matches. On USA and World the same lead mostly won more often, and on M2, where most matches are drawn, less often.",
   depth: "How many plies ahead the bot has searched completely.",
   nodes: "How many positions the bot has examined for this move.",
@@ -25,7 +25,7 @@ export function word(name, text = name) {
 
 const RULES = {
   riskless: (setup) => [
-    "Two players, no dice. Maxie moves first. The players take turns, and nobody may pass.",
+    "Two players, no dice. Blue moves first. The players take turns, and nobody may pass.",
     "A move sends all armies from one of your territories to a neighbouring one.",
     "They take an empty territory, join your own armies, or fight the enemy’s: the larger number wins, and loses as many as the smaller one had. If the numbers are equal, the attacker wins with no armies left.",
     "Then every territory of both players trains one army, so the territory that you left stays yours.",
@@ -36,7 +36,7 @@ const RULES = {
   ],
   tictactoe: () => ["Blue and Orange take turns to mark an empty cell; Blue starts. Three in a row, column or diagonal win; a full board is a draw."],
   hexapawn: () => [
-    "Maxie’s pawns move up, Minnie’s down: one square straight ahead if it is empty, or one square diagonally ahead to capture.",
+    "Blue’s pawns move up, Orange’s down: one square straight ahead if it is empty, or one square diagonally ahead to capture.",
     "Reach the far row and you win. If you cannot move, you lose.",
   ],
 };

@@ -1,6 +1,6 @@
 // Turning points of a match: plies at which a player's value differs much from its value one move before.
 
-import { SEAT_NAMES } from "../text.js";
+import { SIDES } from "../text.js";
 import { scaleOf } from "./values.js";
 
 const SWING = 0.3; // of the range from lost to won, which is 2: 15 % of the chances
@@ -19,6 +19,6 @@ export function swings(match) {
     const change = (at(said) - at(before)) * (seat === "maxie" ? 1 : -1);
     if (Math.abs(change) < SWING) return [];
     const how = change < 0 ? "worsened" : "improved";
-    return [{ ply: n + 1, seat, worse: change < 0, words: `${SEAT_NAMES[seat]}’s outlook ${how} sharply` }];
+    return [{ ply: n + 1, seat, worse: change < 0, words: `${SIDES[seat]}’s outlook ${how} sharply` }];
   });
 }

@@ -1,5 +1,7 @@
 // Meaning of values: chances of winning if a curve was fitted to matches, otherwise the game's own unit, in hundredths.
 
+import { SIDES } from "../text.js";
+
 const WON = 990000; // values beyond this are certain wins
 const SOFT = 300; // hundredths of an army up to which the scale is about linear
 const FULL = Math.asinh(10000 / SOFT);
@@ -15,11 +17,11 @@ export const chance = (value, { map, armies_to_win: goal }) =>
 
 export const percent = (share) => `${Math.round(100 * share)} %`;
 
-// Who is more likely to win by a value, and how likely, as in "Maxie wins 63 %"; empty where no curve was fitted.
+// Who is more likely to win by a value, and how likely, as in "Blue wins 63 %"; empty where no curve was fitted.
 export function winChances(value, setup) {
   if (!setup.armies_to_win || Math.abs(value) >= WON) return "";
   const share = chance(value, setup);
-  return share >= 0.5 ? `Maxie wins ${percent(share)}` : `Minnie wins ${percent(1 - share)}`;
+  return share >= 0.5 ? `${SIDES.maxie} wins ${percent(share)}` : `${SIDES.minnie} wins ${percent(1 - share)}`;
 }
 
 // The scale on which the values of a match are drawn: at(value) goes from -1, Minnie has won, to 1; `ticks` are some values with
@@ -29,7 +31,7 @@ export function scaleOf({ setup }) {
     return {
       at: (value) => Math.max(-1, Math.min(1, Math.asinh(value / SOFT) / FULL)),
       ticks: [50, 10, 0, -10, -50].map((n) => ({ share: Math.asinh((100 * n) / SOFT) / FULL, text: `${n > 0 ? "+" : n < 0 ? "−" : ""}${Math.abs(n)}` })),
-      words: "up is good for Maxie; in points",
+      words: `up is good for ${SIDES.maxie}; in points`,
     };
   }
   return {
@@ -40,7 +42,7 @@ export function scaleOf({ setup }) {
 }
 
 export function valueText(n) {
-  if (Math.abs(n) >= WON) return n > 0 ? "Maxie wins" : "Minnie wins";
+  if (Math.abs(n) >= WON) return `${n > 0 ? SIDES.maxie : SIDES.minnie} wins`;
   const size = Math.abs(n);
   return `${n > 0 ? "+" : n < 0 ? "−" : ""}${Number.isInteger(size) ? size : size.toFixed(1)}`;
 }
