@@ -137,4 +137,4 @@ def test_a_further_process_of_a_bot_leads_to_the_bot_and_no_number_is_minus_noth
         }""",
         ["greedy", "greedy#2", "x#10", "#2", "a#b", "a#0"],
     )
-    assert found == [["greedy", "greedy", "x", "#2", "a#b", "a#0"], ["0", "-2", "12"]]
+    assert found == [["greedy", "greedy", "x", "#2", "a#b", "a#0"], ["0", "−2", "12"]]
