@@ -13,8 +13,9 @@ import shapely
 from playwright.sync_api import Browser, Page, expect
 
 from arena.maps.game_on_map import make_game_on_map
+from arena.maps.loader import load_map
 from arena.protocol.record import to_line
-from testkit.browser import BrowserArena, new_context
+from testkit.browser import BrowserArena, new_context, wait_until
 from tests.web.screenshots import made_up
 
 MEASURED = """() => {
@@ -147,11 +148,12 @@ def test_a_map_is_zoomed_by_the_wheel_and_moved_by_dragging(
     assert moved == pytest.approx([left + 90, top + 60], abs=2)
 
 
-OWN = """async (setup) => {
+OWN = """async ([setup, seat, moves]) => {
   const from = (path) => import(new URL(path, document.querySelector('script[type=module]').src).href);
   const [{ Match }, { Viewer }] = [await from('match.js'), await from('parts/viewer.js')];
   const match = new Match({ match: 'm', game: 'riskless', setup, players: { maxie: 'ann', minnie: 'bob' }, time_control: '300+3' });
-  const viewer = new Viewer(match, { live: true, link: () => '#', seat: 'maxie' });
+  for (const move of moves) match.add({ move, ms: 5000 });
+  const viewer = new Viewer(match, { live: true, link: () => '#', seat });
   document.querySelector('main').replaceChildren(viewer.element);
   viewer.begin(null);
 }"""
@@ -183,7 +185,7 @@ def test_a_whole_map_is_in_sight_in_ones_own_match_after_each_change_of_the_wind
 ) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
     page.goto(f"{empty.url}table")
-    page.evaluate(OWN, make_game_on_map("riskless", name).setup())
+    page.evaluate(OWN, [make_game_on_map("riskless", name).setup(), "maxie", []])
     for width, height in ((1280, 720), (360, 640), (1024, 768), (360, 640), (1280, 720)):
         page.set_viewport_size({"width": width, "height": height})
         if width > 1000:
@@ -319,3 +321,31 @@ def test_the_controls_and_the_story_of_a_replay_are_in_sight_with_its_board(
     for width, height in ((360, 640), (390, 780), (844, 390), (667, 375), (768, 1024), (1280, 720)):
         page.set_viewport_size({"width": width, "height": height})
         page.wait_for_function(IN_SIGHT)
+
+
+IN_FRAME = """(spot) => {
+  const [box, frame] = [spot, spot.closest('.zoomed')].map((each) => each.getBoundingClientRect());
+  return box.left >= frame.left && box.right <= frame.right && box.top >= frame.top && box.bottom <= frame.bottom;
+}"""
+
+
+@pytest.mark.parametrize("seat", ["maxie", "minnie"])
+def test_a_large_map_opens_on_ones_own_territories_or_on_the_last_move(
+    empty: BrowserArena, page: Page, seat: str
+) -> None:
+    page.set_viewport_size({"width": 390, "height": 780})
+    page.goto(f"{empty.url}table")
+    usa = load_map("usa")
+    east = [usa.territories.index(name) for name in ("Maine", "New York", "Virginia")]
+    west = [usa.territories.index(name) for name in ("Oregon", "Nevada")]
+    other = "minnie" if seat == "maxie" else "maxie"
+    start = [[seat, 3] if v in east else [other, 3] if v in west else None for v in range(usa.size)]
+    page.evaluate(OWN, [{**usa.to_data(), "start": start}, seat, []])
+    own = page.locator(f".spot[data-owner={seat}]")
+    expect(own).to_have_count(3)
+    wait_until(lambda: sum(own.nth(n).evaluate(IN_FRAME) for n in range(3)) >= 2)
+    target = usa.territories.index("Idaho")
+    if seat == "minnie":
+        page.evaluate(OWN, [{**usa.to_data(), "start": start}, seat, [[west[0], target]]])
+        expect(page.locator(".told")).to_contain_text("Move 1,")
+        wait_until(lambda: page.locator(f'[data-spot="{target}"]').evaluate(IN_FRAME))

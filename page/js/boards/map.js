@@ -27,9 +27,10 @@ const pen = h("canvas").getContext("2d");
 
 export class MapBoard {
   // onSpot(v) is called for each territory chosen by click or key. `whole`: nothing can be clicked, so the whole
-  // map is visible at any size.
-  constructor(game, onSpot, { whole = false } = {}) {
+  // map is visible at any size. `seat`: the reader's seat, whose territories are revealed at the start.
+  constructor(game, onSpot, { whole = false, seat = /** @type {string | null} */ (null) } = {}) {
     this.game = game;
+    this.sign = seat === null ? 0 : seat === "maxie" ? 1 : -1;
     this.onSpot = onSpot;
     this.picture = svg("svg", { class: "map", role: "img", "aria-label": "Map" }); // until the first position is shown
     this.zoom = new Zoom(this.picture, [1, 1], whole ? 0 : MIN_SCALE, () => this.label());
@@ -168,7 +169,8 @@ export class MapBoard {
     const now = performance.now();
     const travel = follows ? travelTime(now - this.drawnAt) : 0;
     this.drawnAt = now;
-    if (move) this.zoom.reveal(this.layout.at[move[1]]);
+    const held = (/** @type {number} */ n) => (this.sign ? n * this.sign > 0 : n !== 0);
+    this.zoom.reveal(this.layout.at.filter((_, v) => (move ? v === move[1] : held(position.armies[v]))));
     position.armies.forEach((n, v) => this.showSpot(v, travel && v === move[1] ? before.armies[v] : n));
     if (travel) {
       this.clearBadges(this.fight, "data-fought");

@@ -10,6 +10,7 @@ const LOWEST_PX = 200;
 const TIGHT = 0.8; // of the least scale: a picture that fits whole at this scale is not cut
 const TIGHTEST = 0.75; // the same for a mouse, which is more exact than a finger
 const TABLET_PX = 832; // width of a window up to which it is used with a finger
+const MARGIN = 40; // pixels between a point and the edge, for the point to be visible
 const DRAG_PX = 5; // a shorter movement is a click
 
 export class Zoom {
@@ -23,6 +24,7 @@ export class Zoom {
     this.factor = null; // null: as large as needed
     this.scale = 0;
     this.height = 0; // of the frame
+    this.sought = /** @type {number[][] | null} */ (null); // points to reveal when the picture has a size
     this.drawn = null; // size of the last drawn picture
     const button = (label, text, act) => h("button", { type: "button", "aria-label": label, title: label, onclick: act }, text);
     this.smaller = button("Smaller", "−", () => this.by(1 / STEP));
@@ -83,6 +85,7 @@ export class Zoom {
       this.picture.style.height = `${(this.size[1] * scale).toFixed(1)}px`;
     }
     this.scaled(scale);
+    if (this.sought) this.reveal(this.sought);
   }
 
   // Zoom around the centre of the visible part, or around the pointer.
@@ -98,13 +101,18 @@ export class Zoom {
     place.scrollTop = (top * this.scale) / before - y;
   }
 
-  // Scroll until a point of the picture is visible.
-  reveal([x, y]) {
+  // Scroll until most of these points of the picture are visible; as soon as it has a size, if it has none yet.
+  reveal(points) {
     const { place, scale } = this;
-    const margin = 40;
-    const along = (at, start, length, whole) => (whole <= length || (at > start + margin && at < start + length - margin) ? start : at - length / 2);
-    place.scrollLeft = along(x * scale, place.scrollLeft, place.clientWidth, place.scrollWidth);
-    place.scrollTop = along(y * scale, place.scrollTop, place.clientHeight, place.scrollHeight);
+    this.sought = scale ? null : points;
+    if (!scale || !this.least) return;
+    const { scrollLeft, scrollTop, clientWidth, clientHeight, scrollWidth, scrollHeight } = place;
+    const inside = (at, start, length) => at * scale > start + MARGIN && at * scale < start + length - MARGIN;
+    const along = (at, start, length, whole) => (inside(at, start, length) ? start : Math.max(0, Math.min(at * scale - length / 2, whole - length)));
+    const visible = ([left, top]) => points.filter(([x, y]) => inside(x, left, clientWidth) && inside(y, top, clientHeight)).length;
+    const frames = points.map(([x, y]) => [along(x, scrollLeft, clientWidth, scrollWidth), along(y, scrollTop, clientHeight, scrollHeight)]);
+    const best = frames.reduce((a, b) => (visible(b) > visible(a) ? b : a), [scrollLeft, scrollTop]);
+    [place.scrollLeft, place.scrollTop] = best;
   }
 
   // Zoom with two fingers: the point between them stays in place.

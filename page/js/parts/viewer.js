@@ -41,7 +41,7 @@ export class Viewer {
     this.moments = /** @type {any[]} */ ([]);
     this.marked = "";
     this.trackWidth = 0;
-    this.board = makeBoard(match.game, (n) => this.spot(n), { whole });
+    this.board = makeBoard(match.game, (n) => this.spot(n), { whole, seat });
     this.picker = new Picker(this.board);
     this.review = new Review(match, () => this.showReview(), reviewed);
     this.explorer = new Explorer(match, this.board, () => this.refresh(), this.review);
