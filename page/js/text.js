@@ -8,8 +8,10 @@ export const SEAT_NAMES = { maxie: "Maxie", minnie: "Minnie" };
 export const SIDES = { maxie: "Blue", minnie: "Orange" }; // by colour, for readers who do not analyse
 export const GAME_NAMES = Object.fromEntries(Object.entries(GAMES).map(([name, game]) => [name, game.title]));
 
+const MAP_TITLES = { m1: "Ring of six", m2: "Grid of sixteen", path4: "Path of four" };
+
 // A map's name as a title: italy is Italy, and usa is USA.
-export const mapTitle = (name) => (/^[a-z]{1,3}[0-9]*$/.test(name) ? name.toUpperCase() : /^[a-z]/.test(name) && !name.includes(":") ? name[0].toUpperCase() + name.slice(1) : name);
+export const mapTitle = (name) => (Object.hasOwn(MAP_TITLES, name) ? MAP_TITLES[name] : /^[a-z]{1,3}[0-9]*$/.test(name) ? name.toUpperCase() : /^[a-z]/.test(name) && !name.includes(":") ? name[0].toUpperCase() + name.slice(1) : name);
 
 // A bot's name as a title: the server's own house-alphabeta is House AlphaBeta, all others keep their names.
 export function botTitle(name) {

@@ -14,6 +14,9 @@ from arena.server.core.settings import HOUSE_PREFIX
 GAME_TITLES = {name: game.title for name, game in catalogue.GAMES.items()}
 """Titles of the built-in games, by name. The title of any other game is its name."""
 
+MAP_TITLES = {"m1": "Ring of six", "m2": "Grid of sixteen", "path4": "Path of four"}
+"""Titles of the maps whose names would say nothing to a reader, by name."""
+
 _REASONS = {
     EndReason.ARMIES: "goal reached",
     EndReason.BOTH_ARMIES: "both reached the goal",
@@ -42,6 +45,8 @@ def make_bot_titles(players: Players) -> tuple[str, str]:
 
 def make_map_title(name: str) -> str:
     """Return the title of a map: `Italy` for `italy`, `USA` for `usa`. A name with a colon, as `ring:8`, is kept."""
+    if name in MAP_TITLES:
+        return MAP_TITLES[name]
     if re.fullmatch(r"[a-z]{1,3}[0-9]*", name):
         return name.upper()
     return name if ":" in name else name[:1].upper() + name[1:]

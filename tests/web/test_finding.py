@@ -187,7 +187,7 @@ def test_a_challenge_that_is_open_is_taken_by_another_person(tmp_path: Path, bro
         for page, name in ((first, "ada"), (second, "bob")):
             page.goto(f"{running.url}play")
             page.get_by_label("Your name", exact=True).fill(name)
-        first.get_by_label("Against").select_option("")
+        first.get_by_label("Opponent").select_option("")
         first.get_by_label("Game").select_option("tictactoe")
         first.get_by_role("button", name="Start the match").click()
         expect(first.get_by_text("Waiting for an opponent…")).to_be_visible()

@@ -71,6 +71,27 @@ def test_the_button_that_starts_a_match_is_in_sight_at_once(
     expect(page.get_by_role("button", name="Start the match")).to_be_in_viewport(ratio=1)
 
 
+def test_an_opponent_is_a_bot_of_the_house_or_somebody_else(fresh: BrowserArena, page: Page) -> None:
+    page.goto(f"{fresh.url}play")
+    easy, hard = (
+        page.get_by_role("radio", name="Easy: Greedy"),
+        page.get_by_role("radio", name="Hard: AlphaBeta"),
+    )
+    others = page.get_by_label("Somebody else")
+    expect(easy).to_be_checked()
+    expect(others.locator("option:checked")).to_have_text("Choose…")
+    expect(others.locator("option:not([hidden])")).to_have_text(["Anyone who accepts"])
+    others.select_option("Anyone who accepts")
+    expect(page.locator(".opponents :checked")).to_have_count(0)
+    hard.check()
+    expect(others.locator("option:checked")).to_have_text("Choose…")
+    page.goto(f"{fresh.url}play/house-alphabeta")
+    expect(hard).to_be_checked()
+    page.goto(f"{fresh.url}play/pat")
+    expect(others.locator("option:checked")).to_have_text("pat")
+    expect(page.locator(".opponents :checked")).to_have_count(0)
+
+
 @pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 780)])
 def test_whoever_plays_has_all_that_is_needed_in_sight(
     idle: BrowserArena, page: Page, width: int, height: int

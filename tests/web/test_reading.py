@@ -10,6 +10,8 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from arena.maps.loader import map_names
+from arena.server.web.titles import make_map_title
 from testkit.browser import BrowserArena, new_context
 from tests.web.screenshots import SIZES
 
@@ -138,3 +140,17 @@ def test_a_further_process_of_a_bot_leads_to_the_bot_and_no_number_is_minus_noth
         ["greedy", "greedy#2", "x#10", "#2", "a#b", "a#0"],
     )
     assert found == [["greedy", "greedy", "x", "#2", "a#b", "a#0"], ["0", "−2", "12"]]
+
+
+def test_the_page_and_the_server_give_maps_the_same_titles(empty: BrowserArena, page: Page) -> None:
+    names = [*map_names(), "ring:8", "islands", "ab12"]
+    page.goto(f"{empty.url}play")
+    found = page.evaluate(
+        """async (names) => {
+          const { mapTitle } = await import(new URL('text.js', document.querySelector('script[type=module]').src).href);
+          return names.map(mapTitle);
+        }""",
+        names,
+    )
+    assert found == [make_map_title(name) for name in names]
+    expect(page.locator(".choice", has_text="Path of four")).to_contain_text("4 territories")

@@ -131,7 +131,7 @@ def test_the_graph_has_an_axis_and_tells_of_the_ply_under_the_pointer(shown: Pag
 
 def test_the_rules_with_the_numbers_of_the_map_are_one_press_away(shown: Page) -> None:
     shown.locator(".title").get_by_role("button", name="Rules").click()
-    rules = shown.get_by_role("dialog", name="Rules: Riskless on M2")
+    rules = shown.get_by_role("dialog", name="Rules: Riskless on Grid of sixteen")
     setup = made_up("m2").setup
     expect(rules).to_contain_text(f"{len(setup['territories'])} territories")
     expect(rules).to_contain_text(f"You win with {setup['armies_to_win']} armies")

@@ -1,7 +1,7 @@
 // The form for a new match. Every field has a default, so that one click starts it.
 
 import { h } from "../dom.js";
-import { GAME_NAMES, botTitle, mapTitle, timeTitle } from "../text.js";
+import { GAME_NAMES, botTitle, timeTitle } from "../text.js";
 import { mapThumb } from "./mappicture.js";
 
 const TIMES = ["300+3", "60+1", "900+10", "30/move"];
@@ -10,55 +10,55 @@ const KEPT = "arena-name";
 const GUEST = /^guest-[0-9]{1,6}$/;
 
 // The level of one of the server's own bots and its title, as in ["Easy", "Greedy"].
-const levelOf = ({ name }) => [LEVELS[name.split("-")[1]] ?? "House", botTitle(name).replace(/^House /, "")];
+const levelOf = (name) => [LEVELS[name.split("-")[1]] ?? "House", botTitle(name).replace(/^House /, "")];
 
 export function playForm(about, opponent, begin) {
   const options = (pairs) => pairs.map(([value, text]) => h("option", { value }, text));
   const name = h("input", { name: "name", required: true, maxlength: 64, autocomplete: "nickname", value: guest() });
   const token = h("input", { name: "token", type: "password", maxlength: 128, autocomplete: "off" });
-  const who = h("select", { name: "opponent" });
+  const others = h("select", { name: "opponent" });
   const game = h("select", { name: "game" }, options(about.games.map((each) => [each, GAME_NAMES[each] ?? each])));
   const time = h("select", { name: "time" }, options(TIMES.map((each) => [each, timeTitle(each)])));
   const seat = h("select", { name: "seat" }, options([["maxie", "Blue (moves first)"], ["minnie", "Orange"], ["", "Random"]]));
   const start = h("button", { type: "submit", class: "button big" }, "Start the match");
-  const levels = h("div", { class: "choices-of opponents" });
+  const easiest = Object.values(LEVELS);
+  const house = [...about.house].sort((a, b) => easiest.indexOf(levelOf(a)[0]) - easiest.indexOf(levelOf(b)[0]));
+  const levels = h("div", { class: "choices-of opponents" }, house.map((bot) => h("label", { class: "choice" },
+    h("input", { type: "radio", name: "level", value: bot, "aria-label": levelOf(bot).join(": "), onchange: () => choose(bot) }),
+    h("strong", null, levelOf(bot)[0]), h("span", { class: "quiet" }, levelOf(bot)[1]))));
   const maps = h("fieldset", null, h("legend", null, "Map"), h("div", { class: "choices-of" }, about.maps.map((each) => (
-    h("label", { class: "choice" }, h("input", { type: "radio", name: "map", value: each, checked: each === about.map }), mapThumb(each), h("span", null, mapTitle(each)))))));
+    h("label", { class: "choice" }, h("input", { type: "radio", name: "map", value: each, checked: each === about.map }), mapThumb(each))))));
   const row = (text, input) => h("label", { class: "row" }, h("span", null, text), input);
   const form = h("form", { class: "play-form" },
-    h("div", null, levels, maps),
-    h("div", null, row("Against", who), row("Time", time), row("You play", seat), h("details", { open: about.anyone || !about.guests }, h("summary", null, "Advanced"),
+    h("div", null, h("fieldset", null, h("legend", null, "Against"), levels, row(house.length ? "Somebody else" : "Opponent", others)), maps),
+    h("div", null, row("Time", time), row("You play", seat), h("details", { open: about.anyone || !about.guests }, h("summary", null, "Advanced"),
       row("Your name", name),
       row(about.anyone ? "Token, if your name has one" : about.guests ? "Token (not needed for guests)" : "Your token (from the host: arena token create)", token),
       row("Game", game)), start));
   if (about.games.includes("riskless")) game.value = "riskless";
   const houses = new Set(about.house);
-  const vouch = () => {
-    token.required = !about.anyone && !(about.guests && GUEST.test(name.value.trim()) && houses.has(who.value));
-    for (const each of levels.querySelectorAll("input")) each.checked = each.value === who.value;
+  let chosen = opponent || null; // the opponent's name; "" for anyone who accepts, null before the bots are listed
+  let listed = /** @type {string[]} */ ([]); // the opponents of the list, "" at its end
+  const choose = (who) => {
+    chosen = who;
+    token.required = !about.anyone && !(about.guests && GUEST.test(name.value.trim()) && houses.has(chosen));
+    for (const each of levels.querySelectorAll("input")) each.checked = each.value === chosen;
+    others.selectedIndex = 1 + listed.indexOf(chosen); // a bot of the house is none of them: the list says "Choose…"
   };
-  name.addEventListener("input", vouch);
-  let anybody = false; // true if the challenge is open to anybody
-  who.addEventListener("change", () => {
-    anybody = who.value === "";
-    vouch();
-  });
+  name.addEventListener("input", () => choose(chosen));
+  others.addEventListener("change", () => choose(listed[others.selectedIndex - 1]));
   game.addEventListener("change", () => { maps.hidden = game.value !== "riskless"; });
   maps.hidden = game.value !== "riskless";
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     keep(name.value);
     begin({
-      name: name.value.trim(), token: token.value, opponent: who.value, game: game.value, map: String(new FormData(form).get("map") ?? about.map),
+      name: name.value.trim(), token: token.value, opponent: chosen, game: game.value, map: String(new FormData(form).get("map") ?? about.map),
       time_control: control(time.value), seat: seat.value || null,
     });
   });
   // Unfold a section with a missing value.
   form.addEventListener("invalid", () => { form.querySelector("details").open = true; }, true);
-  const level = (bot) => h("label", { class: "choice" },
-    h("input", { type: "radio", name: "level", value: bot.name, "aria-label": levelOf(bot).join(": "), onchange: () => { who.value = bot.name; anybody = false; vouch(); } }),
-    h("strong", null, levelOf(bot)[0]), h("span", { class: "quiet" }, levelOf(bot)[1]));
-  let known = null;
   return {
     element: form,
     // Return the name and token for the match; null if a value is missing, which the browser then reports.
@@ -71,24 +71,14 @@ export function playForm(about, opponent, begin) {
       return good ? { name: name.value.trim(), token: token.value } : null;
     },
     setBusy: (busy) => { start.disabled = busy; },
-    // Engines of the house have their places before the server lists them, so that they move nothing when it does.
-    setBots: (listed) => {
-      const bots = [...about.house.map((each) => ({ name: each })), ...listed.filter((bot) => !houses.has(bot.name))];
-      const names = bots.map((bot) => bot.name).filter((each) => each !== name.value.trim());
-      if (opponent && !names.includes(opponent)) names.unshift(opponent);
-      vouch();
-      if (names.join("\n") === known) return;
-      const chosen = who.value || opponent;
-      known = names.join("\n");
-      const easiest = Object.values(LEVELS);
-      const house = bots.filter((bot) => houses.has(bot.name)).sort((a, b) => easiest.indexOf(levelOf(a)[0]) - easiest.indexOf(levelOf(b)[0]));
-      levels.replaceChildren(...house.map(level));
-      const titles = new Map(house.map((bot) => [bot.name, levelOf(bot).join(": ")]));
-      who.replaceChildren(...options([...names.map((each) => [each, titles.get(each) ?? botTitle(each)]), ["", "Anyone who accepts"]]));
-      if (anybody) who.value = "";
-      else if (names.includes(chosen)) who.value = chosen;
-      else if (house.length) who.value = house[0].name;
-      vouch();
+    setBots: (bots) => {
+      const names = bots.map((bot) => bot.name).filter((each) => !houses.has(each) && each !== name.value.trim());
+      if (opponent && !houses.has(opponent) && !names.includes(opponent)) names.unshift(opponent);
+      const found = [...names, ""];
+      if (found.join("\n") === listed.join("\n") && listed.length) return;
+      listed = found;
+      others.replaceChildren(h("option", { hidden: true }, "Choose…"), ...options(listed.map((each) => [each, each ? botTitle(each) : "Anyone who accepts"])));
+      choose(houses.has(chosen) || listed.includes(chosen) ? chosen : house[0] ?? listed[0]);
     },
   };
 }

@@ -8,7 +8,7 @@ const WORDS = {
   Maxie: "The player who moves first: blue, with round markers. High values favour Maxie.",
   Minnie: "The player who moves second: orange, with square markers. Low values favour Minnie.",
   value: "A bot’s estimate of the position, in hundredths of an army. +200 is as good for Blue as a lead of two armies, −200 as good for Orange. 1,000,000 is a win.",
-  chance: "How often a player with this value went on to win, in matches between equal engines with the same number of armies to win; a draw counts as half. On Italy, +17 armies won 3 of 4 matches. On USA and World the same lead mostly won more often, and on M2, where most matches are drawn, less often.",
+  chance: "How often a player with this value went on to win, in matches between equal engines with the same number of armies to win; a draw counts as half. On Italy, +17 armies won 3 of 4 matches. On USA and World the same lead mostly won more often, and on the Grid of sixteen, where most matches are drawn, less often.",
   depth: "How many plies ahead the bot has searched completely.",
   nodes: "How many positions the bot has examined for this move.",
 };

@@ -81,7 +81,7 @@ def test_an_event_is_told_in_utc() -> None:
         "DTSTAMP": "20261016T120000Z",
         "DTSTART": "20261016T180000Z",
         "SUMMARY": "cup",
-        "DESCRIPTION": "swiss, 7 rounds\nPath4, Tic-tac-toe\n10+0.1\nentries close 5 minutes before",
+        "DESCRIPTION": "swiss, 7 rounds\nPath of four, Tic-tac-toe\n10+0.1\nentries close 5 minutes before",
         "STATUS": "CONFIRMED",
         "URL": "https://arena.example/event/cup",
     }
