@@ -146,7 +146,7 @@ export const signed = (n) => String(n).replace("-", "−");
 export const whole = (n) => signed(Math.round(n) + 0);
 
 // Return the label of the button that shows the newest move of a live match; `behind`: number of moves not shown yet.
-export const jumpTitle = (behind) => `Jump to live (${plural(behind, "move")})`;
+export const jumpLabel = (behind) => `Jump to live (${behind})`;
 
 // Return the bot of a player: in a ladder, a bot's second process plays as NAME#2.
 export const botOf = (name) => name.replace(/(?<=.)#[1-9][0-9]*$/, "");

@@ -101,7 +101,7 @@ def test_moves_that_come_at_once_are_shown_one_after_another(timed: Page) -> Non
     timed.clock.run_for(100)
     expect(timed.locator(".status")).to_have_text("Live")
     jump = timed.get_by_role("button", name="Jump to live")
-    expect(jump).to_have_text("Jump to live (99 moves)")
+    expect(jump).to_have_text("Jump to live (99)")
     before = timed.evaluate(SHOWN)
     for moves in (1, 2, 3):
         timed.clock.run_for(BEAT_MS)

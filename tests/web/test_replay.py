@@ -103,12 +103,18 @@ UNVALUED = """async (setup) => {
 
 
 def test_the_graph_of_a_match_in_play_has_what_there_is_to_draw(timed: Page) -> None:
-    timed.evaluate(UNVALUED, make_game_on_map("riskless", "m2").setup())
-    expect(timed.locator(".story")).to_have_text(re.compile("^First to"))
-    expect(timed.locator(".plot")).to_be_hidden()
-    for _ in range(2):
-        timed.evaluate("play()")
-    timed.clock.run_for(1000)
+    setup = make_game_on_map("riskless", "italy").setup()
+    for factor in (1, 3):
+        start = [
+            each and [each[0], factor * each[1] if each[0] == "maxie" else each[1]] for each in setup["start"]
+        ]
+        timed.evaluate(UNVALUED, {**setup, "start": start})
+        for _ in range(2):
+            expect(timed.locator(".plot")).to_be_hidden()
+            timed.evaluate("play()")
+        timed.clock.run_for(1000)
+        expect(timed.locator(".told")).to_contain_text("Move 2,")
+        expect(timed.locator(".plot")).to_be_visible(visible=factor > 1)
     expect(timed.locator(".plot .area")).to_be_visible()
     expect(timed.locator(".plot .key").filter(visible=True)).to_have_text(["by armies alone"])
 

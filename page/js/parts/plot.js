@@ -9,6 +9,7 @@ import { winChances, scaleOf, valueText } from "./values.js";
 
 const WIDTH = 600;
 const HEIGHT = 150;
+const LEAD = 0.2; // of the range from even to won: a smaller lead in armies is hardly to be seen
 
 export class Plot {
   // go(ply) is called when the reader clicks; `review`: the engine's review.
@@ -79,8 +80,8 @@ export class Plot {
       set(this.keys[side], { hidden: !values.length });
     });
     const judged = this.review.moves.slice(0, seen);
-    const drawn = match.moves.length > 1 && (match.game.score || this.keys.some((key) => !key.hidden));
-    set(this.element, { hidden: !drawn && !judged.length });
+    const armies = match.end ? match.game.score && match.moves.length > 1 : ahead.length > 1 && ahead.some(([, share]) => Math.abs(share) >= LEAD);
+    set(this.element, { hidden: !armies && !judged.length && this.keys.every((key) => key.hidden) });
     set(this.engineKey, { hidden: !judged.length });
     set(this.engine, { d: judged.length ? `M${path(judged.map(({ chance }, n) => [n + 1, 2 * chance - 1]))}` : null });
     const marked = judged.flatMap(({ mark }, n) => (mark ? [{ ply: n + 1, words: this.review.describe(n + 1) }] : []));
