@@ -64,7 +64,7 @@ def test_moves_of_ones_own_are_tried_and_the_match_is_as_it_was(shown: Page) -> 
         shown.locator("[data-target]").first.click()
         expect(shown.locator(".told")).to_contain_text(f"Your own line, move {ply}:")
     shown.get_by_role("button", name="Take back").click()
-    expect(shown.locator(".told")).to_contain_text("Your own line, ply 3:")
+    expect(shown.locator(".told")).to_contain_text("Your own line, move 3:")
     shown.get_by_role("button", name="Back to the match").click()
     expect(shown.locator(".told")).to_contain_text("Move 2,")
     assert shown.evaluate(owners) == before
@@ -107,7 +107,7 @@ def test_the_focus_stays_on_the_map_after_a_move_by_keys(shown: Page) -> None:
     number = target.get_attribute("data-spot")
     target.focus()
     shown.keyboard.press("Enter")
-    expect(shown.locator(".told")).to_contain_text("Your own line, ply 3:")
+    expect(shown.locator(".told")).to_contain_text("Your own line, move 3:")
     expect(shown.locator(f".spot[data-spot='{number}']")).to_be_focused()
 
 
@@ -129,7 +129,7 @@ def test_an_engine_says_what_it_thinks_and_its_line_is_followed(shown: Page) -> 
     first = re.search(r": ([^:,]+ → [^,.]+)", told.inner_text())
     assert first is not None
     shown.get_by_role("button", name="Follow its line").click()
-    expect(shown.locator(".told")).to_have_text(f"Your own line, ply 3: {first[1]}")
+    expect(shown.locator(".told")).to_have_text(f"Your own line, move 3: {first[1]}")
 
 
 @pytest.fixture(scope="module")
