@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -103,7 +104,7 @@ UNVALUED = """async (setup) => {
 
 
 def test_the_graph_of_a_match_in_play_has_what_there_is_to_draw(timed: Page) -> None:
-    setup = make_game_on_map("riskless", "italy").setup()
+    setup: Any = make_game_on_map("riskless", "italy").setup()
     for factor in (1, 3):
         start = [
             each and [each[0], factor * each[1] if each[0] == "maxie" else each[1]] for each in setup["start"]
