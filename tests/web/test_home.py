@@ -144,7 +144,7 @@ def test_a_card_of_a_live_match_has_a_board_that_is_drawn(busy: BrowserArena, pa
     page.goto(busy.url)
     expect(page.locator(".card.live .small-board").first).to_be_visible()
     page.locator(".small-board").first.scroll_into_view_if_needed()
-    page.wait_for_function(f"document.querySelector('.small-board') && ({BUSY})()")
+    page.wait_for_function(f"() => document.querySelector('.small-board') && ({BUSY})()")
 
 
 def test_who_leads_is_told_with_what_is_played_now(busy: BrowserArena, page: Page) -> None:
