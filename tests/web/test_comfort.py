@@ -149,6 +149,7 @@ def test_armies_travel_as_long_as_one_likes_and_less_at_speed(served: BrowserAre
     match = served.fetch_json("records")["matches"][-1]["match"]
     page.goto(f"{served.url}match/{match}/0")
     expect(page.locator(".told")).to_have_text("The start")
+    expect(page.locator(".map .area-of").first).to_be_visible()
     page.evaluate(WATCH_TRAVEL)
 
     def step(ply: int) -> list[float]:
