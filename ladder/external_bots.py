@@ -194,7 +194,7 @@ async def gather_bots(
     connected: set[str] = set()
     began = clock.now()
     with anyio.move_on_after(settings.wait_seconds):
-        while _describe_missing(connected, settings, names, 0):
+        while not _are_enough(connected, settings, names):
             with anyio.move_on_after(NOTICE_SECONDS) as unchanged:
                 connected = await _wait_for_other_bots(host, game, connected)
             waited = round(clock.now() - began)
@@ -204,14 +204,18 @@ async def gather_bots(
     with anyio.move_on_after(settings.wait_seconds):
         while (
             not names
-            and len(connected) >= settings.min_bots
+            and _are_enough(connected, settings, names)
             and (more := await _new_bots(host, game, connected, settings.settle_seconds))
         ):
             connected |= more
     connected |= _connected_bots(host, game)
     if names:
         connected &= set(names)
-    missing = _describe_missing(connected, settings, names, settings.wait_seconds)
+    missing = (
+        ""
+        if _are_enough(connected, settings, names)
+        else _describe_missing(connected, settings, names, settings.wait_seconds)
+    )
     if len(connected) < MIN_BOTS:
         way_on = f"; connect them, or name another event with --event; {OTHER_EVENT_HINT}" if names else ""
         raise TooFewBots(f"{missing}{way_on}")
@@ -221,15 +225,18 @@ async def gather_bots(
     return ExternalBots(host, game, settings, bots, _clock=clock, missing_bots_text=missing)
 
 
+def _are_enough(connected: set[str], settings: ExternalBotSettings, names: Sequence[str]) -> bool:
+    """Return True if all bots of `names` are connected or, without names, as many as the settings ask for."""
+    return connected >= set(names) if names else len(connected) >= settings.min_bots
+
+
 def _describe_missing(
     connected: set[str], settings: ExternalBotSettings, names: Sequence[str], seconds: float
 ) -> str:
-    """Return a text that says which bots did not connect within `seconds`; empty if none is missing.
+    """Return a text that says which bots did not connect within `seconds`, if they are not enough.
 
     Bots that are not of `names` name themselves, so the text can only name those that are connected.
     """
-    if connected >= set(names) if names else len(connected) >= settings.min_bots:
-        return ""
     if names:
         missing = ", ".join(sorted(set(names) - connected))
         return f"these bots of the event did not connect within {seconds:g} s: {missing}"

@@ -19,12 +19,17 @@ const DEMO = new URL("../demo.jsonl", import.meta.url);
 const PERSON = "a person at the page";
 const MIDDLE = 1500; // assumed rating of a bot without a rating
 
+// Return the newest finished matches.
+export const requestFinished = async () => (await fetchJson("records?limit=12")).matches;
+
 export class Director {
   // screen.begin(match, playback, live) prepares a board, screen.show(ply) draws on it, screen.changed() is called after a pause, after
-  // queued moves, and when nothing is left to show. `taken` contains the matches that other directors show.
-  constructor(screen, taken = new Set()) {
+  // queued moves, and when nothing is left to show. `taken` contains the matches that other directors show;
+  // finished() returns the newest finished matches.
+  constructor(screen, { taken = new Set(), finished = requestFinished } = {}) {
     this.screen = screen;
     this.taken = taken;
+    this.finished = finished;
     this.running = !isStill();
     this.offered = /** @type {any[]} */ ([]);
     this.people = new Set(); // names of people who play in a browser
@@ -123,11 +128,6 @@ export class Director {
     this.busy = false;
     this.idle = true;
     this.screen.changed();
-  }
-
-  // Return the newest finished matches. A view that has them replaces this request.
-  async finished() {
-    return (await fetchJson("records?limit=12")).matches;
   }
 
   // Return a finished match, preferably one that was not shown before; on a server without matches the page's own example; null if

@@ -140,13 +140,13 @@ export const watched = ({ watching }) => (watching > 1 ? ` · ${watching} watchi
 export const plural = (n, one, many = `${one}s`) => `${n} ${n === 1 ? one : many}`;
 
 // Return a number as text, with a minus as long as a plus.
-export const signed = (n) => String(n).replace("-", "−");
+export const minus = (n) => String(n).replace("-", "−");
+
+// Return a number as text, with a plus if it is above 0.
+export const signed = (n) => `${n > 0 ? "+" : ""}${minus(n)}`;
 
 // Return a whole number as text, never "−0".
-export const whole = (n) => signed(Math.round(n) + 0);
-
-// Return the label of the button that shows the newest move of a live match; `behind`: number of moves not shown yet.
-export const jumpLabel = (behind) => `Jump to live (${behind})`;
+export const whole = (n) => minus(Math.round(n) + 0);
 
 // Return the bot of a player: in a ladder, a bot's second process plays as NAME#2.
 export const botOf = (name) => name.replace(/(?<=.)#[1-9][0-9]*$/, "");

@@ -2,25 +2,27 @@
 // the match, and its end.
 
 import { makeBoard } from "../boards/index.js";
-import { Director } from "../director.js";
+import { Director, requestFinished } from "../director.js";
 import { h, say, set } from "../dom.js";
 import { Declared } from "../games/declared.js";
 import { sentence, story } from "../story.js";
-import { gameTitle, jumpLabel, plural, watched, when } from "../text.js";
+import { gameTitle, watched, when } from "../text.js";
 import { matchLink } from "../parts/matchlist.js";
 import { GameOver } from "../parts/gameover.js";
 import { EvalBar } from "../parts/evalbar.js";
+import { JumpButton } from "../parts/jump.js";
 
 export class Stage {
-  // begun() is called when the first match is shown; `taken` contains the matches of other stages.
-  constructor(begun = /** @type {() => void} */ (() => undefined), taken = new Set()) {
+  // begun() is called when the first match is shown; `taken` contains the matches of other stages; finished() returns the newest
+  // finished matches, without a request of its own where the view has them.
+  constructor({ begun = /** @type {() => void} */ (() => undefined), taken = new Set(), finished = requestFinished } = {}) {
     this.begun = begun;
     this.board = /** @type {any} */ (null);
     this.playback = /** @type {any} */ (null);
     this.told = /** @type {any[]} */ ([]);
-    this.director = new Director(this, taken);
+    this.director = new Director(this, { taken, finished });
     this.kind = h("span", { class: "kind" }, "Loading…");
-    this.jump = h("button", { type: "button", class: "small", hidden: true, onclick: () => this.playback.jump() }, "Jump to live");
+    this.jump = new JumpButton(() => this.playback.jump());
     this.link = h("a", { class: "button plain small", href: "/", hidden: true }, "Open match");
     this.pause = h("button", { type: "button", class: "small", onclick: () => this.toggle() }, "");
     this.skip = h("button", { type: "button", class: "small", onclick: () => this.director.next() }, "Next match");
@@ -29,7 +31,7 @@ export class Stage {
     this.finale = new GameOver();
     this.words = h("p", { class: "story" });
     this.element = h("section", { class: "stage" },
-      h("div", { class: "stage-head" }, h("h2", { class: "stage-title" }, this.kind), this.jump, this.link, this.pause, this.skip),
+      h("div", { class: "stage-head" }, h("h2", { class: "stage-title" }, this.kind), this.jump.element, this.link, this.pause, this.skip),
       this.tug.element,
       h("div", { class: "stage-board" }, this.place, this.finale.element),
       this.words);
@@ -75,8 +77,7 @@ export class Stage {
     if (!this.playback) return;
     const { match, live, behind } = this.playback;
     set(this.kind, { "data-live": live });
-    set(this.jump, { hidden: behind < 2, title: `${plural(behind, "move")} behind` });
-    say(this.jump, jumpLabel(behind));
+    this.jump.show(behind);
     const game = gameTitle(match.gameName, match.setup.map);
     const time = match.started && match.event !== "demo" ? when(match.started) : "";
     say(this.kind, live ? `Live · ${game}${watched(match)}` : ["Replay", game, time].filter(Boolean).join(" · "));

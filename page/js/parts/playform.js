@@ -36,12 +36,11 @@ export function playForm(about, opponent, begin) {
       row(about.anyone ? "Token, if your name has one" : about.guests ? "Token (not needed for guests)" : "Your token (from the host: arena token create)", token),
       row("Game", game)), start));
   if (about.games.includes("riskless")) game.value = "riskless";
-  const houses = new Set(about.house);
   let chosen = opponent || null; // the opponent's name; "" for anyone who accepts, null before the bots are listed
   let listed = /** @type {string[]} */ ([]); // the opponents of the list, "" at its end
   const choose = (who) => {
     chosen = who;
-    token.required = !about.anyone && !(about.guests && GUEST.test(name.value.trim()) && houses.has(chosen));
+    token.required = !about.anyone && !(about.guests && GUEST.test(name.value.trim()) && house.includes(chosen));
     for (const each of levels.querySelectorAll("input")) each.checked = each.value === chosen;
     others.selectedIndex = 1 + listed.indexOf(chosen); // a bot of the house is none of them: the list says "Choose…"
   };
@@ -72,13 +71,13 @@ export function playForm(about, opponent, begin) {
     },
     setBusy: (busy) => { start.disabled = busy; },
     setBots: (bots) => {
-      const names = bots.map((bot) => bot.name).filter((each) => !houses.has(each) && each !== name.value.trim());
-      if (opponent && !houses.has(opponent) && !names.includes(opponent)) names.unshift(opponent);
+      const names = bots.map((bot) => bot.name).filter((each) => !house.includes(each) && each !== name.value.trim());
+      if (opponent && !house.includes(opponent) && !names.includes(opponent)) names.unshift(opponent);
       const found = [...names, ""];
       if (found.join("\n") === listed.join("\n") && listed.length) return;
       listed = found;
       others.replaceChildren(h("option", { hidden: true }, "Choose…"), ...options(listed.map((each) => [each, each ? botTitle(each) : "Anyone who accepts"])));
-      choose(houses.has(chosen) || listed.includes(chosen) ? chosen : house[0] ?? listed[0]);
+      choose(house.includes(chosen) || listed.includes(chosen) ? chosen : house[0] ?? listed[0]);
     },
   };
 }

@@ -1,6 +1,6 @@
 // Meaning of values: chances of winning if a curve was fitted to matches, otherwise the game's own unit, in hundredths.
 
-import { SIDES } from "../text.js";
+import { SIDES, signed } from "../text.js";
 
 const WON = 990000; // values beyond this are certain wins
 const SOFT = 300; // hundredths of an army up to which the scale is about linear
@@ -30,7 +30,7 @@ export function scaleOf({ setup }) {
   if (!setup.armies_to_win) {
     return {
       at: (value) => Math.max(-1, Math.min(1, Math.asinh(value / SOFT) / FULL)),
-      ticks: [50, 10, 0, -10, -50].map((n) => ({ share: Math.asinh((100 * n) / SOFT) / FULL, text: `${n > 0 ? "+" : n < 0 ? "−" : ""}${Math.abs(n)}` })),
+      ticks: [50, 10, 0, -10, -50].map((n) => ({ share: Math.asinh((100 * n) / SOFT) / FULL, text: signed(n) })),
       words: `up is good for ${SIDES.maxie}; in points`,
     };
   }
@@ -43,6 +43,5 @@ export function scaleOf({ setup }) {
 
 export function valueText(n) {
   if (Math.abs(n) >= WON) return `${n > 0 ? SIDES.maxie : SIDES.minnie} wins`;
-  const size = Math.abs(n);
-  return `${n > 0 ? "+" : n < 0 ? "−" : ""}${Number.isInteger(size) ? size : size.toFixed(1)}`;
+  return signed(Number.isInteger(n) ? n : n.toFixed(1));
 }

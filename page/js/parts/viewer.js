@@ -7,9 +7,10 @@ import { h, say, set, svg } from "../dom.js";
 import { Declared } from "../games/declared.js";
 import { Playback, SPEEDS } from "../playback.js";
 import { keyMoments, sentence, story } from "../story.js";
-import { SIDES, eventTitle, gameTitle, jumpLabel, plural, result, watched } from "../text.js";
+import { SIDES, eventTitle, gameTitle, result, watched } from "../text.js";
 import { Explorer } from "./explorer.js";
 import { GameOver } from "./gameover.js";
+import { JumpButton } from "./jump.js";
 import { KeyList, keyAction } from "./keys.js";
 import { MoveList } from "./movelist.js";
 import { Openings } from "./openings.js";
@@ -60,7 +61,7 @@ export class Viewer {
     this.story = h("p", { class: "story" });
     this.words = h("ul", null);
     this.inWords = h("details", { ontoggle: () => this.refresh() }, h("summary", null, "The position in words"), this.words);
-    this.jump = h("button", { type: "button", class: "small", hidden: true, onclick: () => this.playback.jump() }, "Jump to live");
+    this.jump = new JumpButton(() => this.playback.jump());
     this.slider = h("input", { type: "range", min: 0, "aria-label": "Move", oninput: () => this.go(Number(this.slider.value)) });
     this.marks = h("div", { class: "marks" });
     this.actions = h("div", { class: "actions" });
@@ -107,7 +108,7 @@ export class Viewer {
     this.title = h("div", { class: "title" },
       h("h1", { class: "quiet", tabindex: -1 }, gameTitle(match.gameName, match.setup.map), h("span", { class: "more-of-title" }, more)),
       h("button", { type: "button", class: "small", onclick: () => showRules(match.gameName, match.setup) }, "Rules"),
-      this.review.element, this.status, this.jump, this.aloud);
+      this.review.element, this.status, this.jump.element, this.aloud);
     this.doing = h("div", { class: "doing" }, this.highlights, this.explorer.element);
     return h("div", { class: "viewer" },
       this.title,
@@ -196,8 +197,7 @@ export class Viewer {
     say(this.told, explorer.active ? explorer.describe() : [`${this.describe(at, move, before)}${this.judged(at)}`, this.review.describe(at)].filter(Boolean).join(" · "));
     say(this.status, this.state());
     set(this.status, { "data-alarm": this.alarm });
-    set(this.jump, { hidden: this.seat !== null || playback.behind < 2, title: `${plural(playback.behind, "move")} behind` });
-    say(this.jump, jumpLabel(playback.behind));
+    this.jump.show(this.seat === null ? playback.behind : 0);
     if (this.aloud) say(this.aloud, this.message || (playback.isOver ? result(match.end, match.players) : this.live ? this.story.textContent : ""));
     this.sound(at, move, before);
     if (this.inWords.open) this.words.replaceChildren(...this.board.inWords(match.positions[at]).map((each) => h("li", null, each)));

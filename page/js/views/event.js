@@ -7,7 +7,7 @@ import { LiveBoard } from "../parts/liveboard.js";
 import { matchLink, pastItem } from "../parts/matchlist.js";
 import { cross, eventRows, scrolling, standing } from "../parts/tables.js";
 import { onListing } from "../spectator.js";
-import { GAME_NAMES, botTitle, eventTitle, mapTitle, plural, signed, timeTitle } from "../text.js";
+import { GAME_NAMES, botTitle, eventTitle, mapTitle, minus, plural, timeTitle } from "../text.js";
 
 const BOARDS = 4;
 const AGAIN_MS = 1500;
@@ -207,12 +207,12 @@ function sprt({ elo0, elo1, llr, lower, upper, verdict, pairs }, { bots }) {
   const [first, second] = Object.keys(bots).map(botTitle);
   const said = {
     open: `Undecided after ${plural(pairs, "pair")}.`,
-    H0: `Decided: ${first} is ${signed(elo0)} Elo from ${second}, not ${signed(elo1)}.`,
-    H1: `Decided: ${first} is ${signed(elo1)} Elo from ${second}, not ${signed(elo0)}.`,
+    H0: `Decided: ${first} is ${minus(elo0)} Elo from ${second}, not ${minus(elo1)}.`,
+    H1: `Decided: ${first} is ${minus(elo1)} Elo from ${second}, not ${minus(elo0)}.`,
   }[verdict];
   return h("section", { class: "sprt" }, h("h2", null, "Sequential test"),
-    h("p", null, `${said} The log likelihood ratio is ${signed(llr.toFixed(2))}; the test ends at ${signed(lower.toFixed(2))} (${signed(elo0)} Elo) or ${signed(upper.toFixed(2))} (${signed(elo1)} Elo).`),
-    h("meter", { min: lower, max: upper, value: llr, "aria-label": "Log likelihood ratio" }, signed(llr.toFixed(2))));
+    h("p", null, `${said} The log likelihood ratio is ${minus(llr.toFixed(2))}; the test ends at ${minus(lower.toFixed(2))} (${minus(elo0)} Elo) or ${minus(upper.toFixed(2))} (${minus(elo1)} Elo).`),
+    h("meter", { min: lower, max: upper, value: llr, "aria-label": "Log likelihood ratio" }, minus(llr.toFixed(2))));
 }
 
 function due({ kind, due: matches }) {

@@ -21,7 +21,7 @@ export class Home {
   constructor(main) {
     // The content from the server stays until a match moves.
     const first = main.querySelector(".stage.first");
-    this.stage = new Stage(() => first?.replaceWith(this.stage.element));
+    this.stage = new Stage({ begun: () => first?.replaceWith(this.stage.element), finished: () => this.loading });
     this.primer = new Primer();
     this.live = new LiveCards();
     this.leading = h("div", { class: "leading" });
@@ -46,7 +46,6 @@ export class Home {
     this.ended = false; // true if a match has ended since the last request for finished matches
     this.changedAt = /** @type {number | null} */ (null); // of the first change since the last request
     this.loading = this.load();
-    this.stage.director.finished = () => this.loading;
     this.unlist = onListing((listing) => this.show(listing));
   }
 

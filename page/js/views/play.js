@@ -25,7 +25,7 @@ export class PlayView {
     this.prepare(opponent ?? "");
   }
 
-  // The form is shown together with the bots of the first listing, which would move it down.
+  // The form is shown together with the challenges of the first listing, which would move it down.
   async prepare(opponent) {
     const listed = new Promise((resolve) => {
       this.unlist = onListing((listing) => {

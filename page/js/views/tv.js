@@ -10,7 +10,7 @@ export class TvView {
   constructor(main, [boards]) {
     const count = boards === "4" ? 4 : 1;
     const taken = new Set();
-    this.stages = Array.from({ length: count }, () => new Stage(undefined, taken));
+    this.stages = Array.from({ length: count }, () => new Stage({ taken }));
     const choice = (address, text, chosen) => h("a", { class: "button plain small", href: address, "aria-current": chosen ? "page" : null }, text);
     this.live = new LiveCards();
     main.replaceChildren(
