@@ -207,6 +207,7 @@ def make_section(costs: dict[str, list[RoundCost]], arguments: argparse.Namespac
             f"CPU time of edges and core per move, {last}",
             f"at most {MOST:g} × that of one process",
             f"{format_spread(ratios, 2)} ×",
+            kept=statistics.median(ratios) <= MOST,
         ),
     ]
     return "\n".join(lines)

@@ -426,6 +426,7 @@ def make_section(results: RoundResults, seconds: float, clients: int) -> Section
                 "memory of the server at the end of a round of requests, compared with the start of the round, worst round",
                 f"less than {MAX_MEMORY} ×",
                 f"{growth:.2f} ×",
+                kept=growth < MAX_MEMORY,
             ),
         ],
     )
@@ -449,6 +450,7 @@ def _make_claims(results: RoundResults) -> Iterator[str]:
             f"{format_short(kinds[steady].ratio().median)} × in the worst median, with `{steady}`, and at most "
             f"{format_short(kinds[kind].repeated_ratio)} × in two rounds, with `{kind}`; in the worst single round "
             f"{format_short(max(max(each.ratio().values) for each in kinds.values()))} ×",
+            kept=kinds[steady].ratio().median < MAX_MEDIAN_RATIO and kinds[kind].repeated_ratio < MAX_RATIO,
         )
 
 

@@ -17,15 +17,15 @@ from pathlib import Path
 MAX_SHOWN_FAULTS = 20
 _TABLE = "| | promised | found |"
 _MARK = re.compile(r"^<!-- part (\w+) -->\n", re.MULTILINE)
-_CLAIM = re.compile(r"^\*Promised:\* (.+?): (.+?)\. \*Found:\* (.+)\.$", re.MULTILINE)
+_CLAIM = re.compile(r"^\*Promised:\* (.+?): (.+?)\. (\*Found:\*|\*\*Missed:\*\*) (.+)\.$", re.MULTILINE)
 
 
-def format_claim(subject: str, promise: str, figure: str) -> str:
+def format_claim(subject: str, promise: str, figure: str, *, kept: bool) -> str:
     """Return a line for a section: a promise with its measured figure. The table at the top of the file repeats it.
 
-    subject: quantity that is promised; promise: promised bound; figure: measured value
+    subject: quantity that is promised; promise: promised bound; figure: measured value; kept: True if it is within the bound
     """
-    return f"*Promised:* {subject}: {promise}. *Found:* {figure}."
+    return f"*Promised:* {subject}: {promise}. {'*Found:*' if kept else '**Missed:**'} {figure}."
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,9 @@ class ResultsPage:
         """Return the whole text: the present head, the table of promises if there are any, and the given sections."""
         head = _MARK.split(self._read_text())[0].partition(_TABLE)[0].strip()
         rows = [
-            f"| {what} | {least} | {figure} |"
+            f"| {what} | {bound} | {'**missed:** ' * (verdict == '**Missed:**')}{figure} |"
             for name in self.parts
-            for what, least, figure in _CLAIM.findall(sections.get(name, ""))
+            for what, bound, verdict, figure in _CLAIM.findall(sections.get(name, ""))
         ]
         table = ["\n".join([_TABLE, "| --- | --- | --- |", *rows])] if rows else []
         parts = [f"<!-- part {name} -->\n{sections[name]}" for name in self.parts if name in sections]
