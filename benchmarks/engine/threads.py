@@ -172,7 +172,7 @@ def make_section(data: dict[str, Any]) -> Section:
                 "speedup of Jamboree with 2 threads, to equal depth, as it plays",
                 "at least 1.7 ×",
                 f"{ratio} ×",
-                kept=ratio.median >= 1.7,
+                kept=round(ratio.median, 2) >= 1.7,
             )
         ],
     )
