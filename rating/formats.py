@@ -135,7 +135,7 @@ class Format(Protocol):
 
     @property
     def total_matches(self) -> int | None:
-        """Return the total number of matches, as far as known; None for an endless format."""
+        """Return the total number of matches, with the tie-breaks known so far; None for an endless event."""
 
     def next_pairs(self, *, queue_empty: bool) -> list[Pair]:
         """Return the pairs that can be played from now on, without those returned before.

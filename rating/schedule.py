@@ -53,7 +53,7 @@ class Schedule:
 
     @property
     def total_matches(self) -> int | None:
-        """Return the total number of matches, as far as known; None for an endless event."""
+        """Return the total number of matches, with the tie-breaks known so far; None for an endless event."""
         return self.format.total_matches
 
     def resume(self, finished_records: Mapping[str, R]) -> tuple[list[tuple[Pairing, R]], list[R]]:
