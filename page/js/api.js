@@ -6,6 +6,8 @@ import { whenBack, answered, noAnswer } from "./server.js";
 import { mismatch, shapeOf } from "./shapes.js";
 
 const MAX_LINE = 300;
+const GATEWAY_TIMEOUT = 504;
+const MAX_TIMEOUTS = 10; // a proxy that waits 25 s gives up ten times on the slowest answer
 
 const JSON_ONLY = { Accept: "application/json" };
 const secretly = (secret, method) => /** @type {RequestInit} */ ({ method, headers: { ...JSON_ONLY, Authorization: secret }, credentials: "omit", cache: "no-store" });
@@ -55,12 +57,14 @@ function parse(text) {
   }
 }
 
+// Request until there is an answer. If a proxy gives up on a slow answer, the server still makes it, for the repeated request.
 async function reach(path, options) {
-  for (;;) {
+  for (let timeouts = 0; ; ) {
     try {
       const answer = await fetch(`/api/${path}`, options);
       answered();
-      return answer;
+      if (answer.status !== GATEWAY_TIMEOUT || timeouts === MAX_TIMEOUTS) return answer;
+      timeouts += 1;
     } catch {
       noAnswer();
       await whenBack();

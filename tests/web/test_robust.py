@@ -77,6 +77,13 @@ def test_an_answer_that_cannot_be_read_is_told(
     expect(page.locator("main").get_by_role("status")).to_have_text(told)
 
 
+def test_an_answer_that_a_proxy_gave_up_on_is_requested_again(empty: BrowserArena, page: Page) -> None:
+    page.route("**/api/search?*", lambda route: route.fulfill(status=504, body="<html>"), times=2)
+    with page.expect_response(lambda answer: "/api/search?" in answer.url and answer.ok):
+        page.goto(f"{empty.url}search?bot=ann")
+    expect(page.locator("main").get_by_role("status")).not_to_contain_text("could not answer")
+
+
 def test_two_bots_are_asked_for_and_a_new_view_has_the_focus(empty: BrowserArena, page: Page) -> None:
     page.goto(f"{empty.url}versus/")
     expect(page.get_by_role("button", name="Compare")).to_be_visible()
