@@ -92,7 +92,7 @@ class Points:
         if any(not 0 <= end < self.cells for line in self.lines for end in line):
             raise ValueError(f"a line must join two of the points 0 to {self.cells - 1}")
         if self.names and (len(self.names) != self.cells or len(set(self.names)) != self.cells):
-            raise ValueError("all points must have different names, or none may have a name")
+            raise ValueError("the points must all have different names, or no names at all")
 
     @property
     def cells(self) -> int:
@@ -136,10 +136,10 @@ class Points:
 
 Board = Grid | Points
 
-LETTER_OF = {Player.MAXIE: "X", Player.MINNIE: "O"}
+PIECE_LETTERS = {Player.MAXIE: "X", Player.MINNIE: "O"}
 """Letter that stands for each player's piece on a board drawn as text."""
 
 
 def piece_marks(marks: Sequence[Player | str]) -> list[str]:
     """Return the marks of a board as text: a player's piece as X or O, other marks unchanged."""
-    return [LETTER_OF[mark] if isinstance(mark, Player) else mark for mark in marks]
+    return [PIECE_LETTERS[mark] if isinstance(mark, Player) else mark for mark in marks]

@@ -119,7 +119,7 @@ def _convert_like(data: Any, example: object) -> Any:
     """Return plain data, already checked against the bounds, as a value of the same kind as `example`. Raises BadData."""
     if isinstance(example, tuple) and not hasattr(example, "_fields"):
         if not isinstance(data, tuple):
-            raise BadData(f"must be a list, not {data!r:.40}")
+            raise BadData(f"the data must be a list, not {data!r:.40}")
         parts: Sequence[object] = example if len(example) == len(data) else [None] * len(data)
         return tuple(
             _convert_like(item, part)
@@ -142,7 +142,7 @@ def _convert_like(data: Any, example: object) -> Any:
 def _reject_mappings(data: Any) -> Any:
     """Return plain data of unknown type unchanged. Raises BadData if it contains a mapping, which cannot be hashed."""
     if isinstance(data, dict):
-        raise BadData(f"must be a number, a string or a list of them, not {data!r:.40}")
+        raise BadData(f"the data must be a number, a string or a list of them, not {data!r:.40}")
     return tuple(map(_reject_mappings, data)) if isinstance(data, tuple) else data
 
 
@@ -153,9 +153,9 @@ def _check_bounds(data: object, depth_left: int) -> Any:
     other types.
     """
     if depth_left < 0:
-        raise BadData(f"must not be nested deeper than {MAX_DEPTH} levels")
+        raise BadData(f"the data must not be nested deeper than {MAX_DEPTH} levels")
     if isinstance(data, list | tuple | dict) and len(data) > MAX_LENGTH:
-        raise BadData(f"must have at most {MAX_LENGTH} elements, not {len(data)}")
+        raise BadData(f"a list or a string must have at most {MAX_LENGTH} elements, not {len(data)}")
     if isinstance(data, list | tuple):
         return tuple(_check_bounds(each, depth_left - 1) for each in data)
     if isinstance(data, dict) and all(isinstance(name, str) for name in data):
@@ -164,4 +164,4 @@ def _check_bounds(data: object, depth_left: int) -> Any:
         return data
     if isinstance(data, str) and len(data) <= MAX_LENGTH:
         return data
-    raise BadData(f"must be a number, a string or a list of them, not {data!r:.40}")
+    raise BadData(f"the data must be a number, a string or a list of them, not {data!r:.40}")

@@ -152,7 +152,7 @@ class EqualStrengthResults:
     plies    number of plies of each match, including the opening
     endings  number of matches by the reason for their end
     wins     number of matches by winner; None for draws
-    courses  properties of each match
+    statistics  properties of each match
     """
 
     nodes: int

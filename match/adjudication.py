@@ -25,7 +25,7 @@ class EarlyEnd:
 
 
 class Adjudicator:
-    """Adjudicator of one match in progress. `count` or `judge` must get each position of the match once, in order."""
+    """Adjudicator of one match. Give it each position once, in order: to `judge_position`, or to `count_position`."""
 
     def __init__(self, rules: Adjudication | None, game: AnyGame) -> None:
         self._rules = rules
@@ -40,43 +40,44 @@ class Adjudicator:
             repetition if repetition and rules == Adjudication(repetition=repetition) else 0
         )
 
-    def count(self, position: object) -> None:
-        """Count a position without ending the match: the start position, or one that the opening reaches."""
+    def count_position(self, position: object) -> None:
+        """Count a position that cannot end the match: the start, or a position of the opening."""
         if self._repetitions is not None:
             self._repetitions.add(position)
 
-    def judge(self, position: object, moves: Sequence[RecordedMove]) -> EarlyEnd | None:
-        """Count the position after the last of `moves`. Return the early end of the match, or None if it goes on.
+    def judge_position(self, position: object, moves: Sequence[RecordedMove]) -> EarlyEnd | None:
+        """Count the position after the last of `moves`. Return the early end of the match, or None if the match goes on.
 
         moves: all moves of the match so far, including the opening
         """
-        times = self._repetitions.add(position) if self._repetitions is not None else 1
-        if times < self._first_repetition:
+        occurrences = self._repetitions.add(position) if self._repetitions is not None else 1
+        if occurrences < self._first_repetition:
             return None
-        return adjudicate(self._rules, position, moves, times, self._solution)
+        return adjudicate(self._rules, position, moves, occurrences, self._solution)
 
 
 def adjudicate(
     rules: Adjudication | None,
     position: object,
     moves: Sequence[RecordedMove],
-    times: int,
+    occurrences: int,
     solution: Solution | None = None,
 ) -> EarlyEnd | None:
     """Return the early end of a match in which `moves` led to `position`; None if the match goes on.
 
-    moves     all moves of the match so far, including the opening
-    times     number of occurrences of the position in the match so far, including the current one
-    solution  solution of the game; None if its map is not solved
+    moves        all moves of the match so far, including the opening
+    occurrences  number of occurrences of the position in the match so far, including the current one
+    solution     solution of the game; None if its map is not solved
 
     The rules apply in this order: repetition, solved table, values on which both bots agree, ply limit.
     """
     if rules is None:
         return None
-    # `times` exceeds the limit if the opening already repeated the position.
-    if rules.repetition is not None and times >= rules.repetition:
+    # `occurrences` exceeds the limit if the opening already repeated the position.
+    if rules.repetition is not None and occurrences >= rules.repetition:
         return EarlyEnd(
-            None, f"{REPETITION_RULE}: the same position came up {times} times, with the same player to move"
+            None,
+            f"{REPETITION_RULE}: the same position came up {occurrences} times, with the same player to move",
         )
     verdict = None
     if rules.table and solution is not None and isinstance(position, Armies):

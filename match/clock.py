@@ -3,7 +3,7 @@
 The rules, which PROTOCOL.md repeats for bot authors:
 
 - A player's time runs from the moment the server sends the turn until the move's frame arrives at the server.
-- A move is in time while `elapsed <= left + margin`. The margin is grace for the network, not time to think.
+- A move is in time if it took at most the time left plus the margin. The margin is grace for the network, not time to think.
   A move that uses part of the margin is still in time, and leaves 0 on the clock, never less.
 - After a move in time the increment is added. With a time per move, `left` is reset to that time.
 - The two players may have different time controls: time odds.
@@ -71,33 +71,35 @@ class MatchClock(Struct, frozen=True, gc=False):
         """Return the longest time that the next move of a player may take, in ns: time left plus margin."""
         return (self.maxie_ns if player is MAXIE else self.minnie_ns) + self.margin_ns
 
-    def spend(self, player: Player, elapsed: int) -> MatchClock:
-        """Return the clock after a move of a player that took `elapsed` ns.
+    def spend(self, player: Player, elapsed_ns: int) -> MatchClock:
+        """Return the clock after a move of a player that took `elapsed_ns`.
 
-        Raises ValueError if `elapsed` is negative or more than `max_move_ns`.
+        Raises ValueError if `elapsed_ns` is negative or more than `max_move_ns`.
         """
         clock = self.maxie_ns if player is MAXIE else self.minnie_ns
-        if not 0 <= elapsed <= clock + self.margin_ns:
-            raise ValueError(f"time spent must be 0 to {clock + self.margin_ns} ns, not {elapsed} ns")
+        if not 0 <= elapsed_ns <= clock + self.margin_ns:
+            raise ValueError(
+                f"the time spent on a move must be 0 to {clock + self.margin_ns} ns, not {elapsed_ns} ns"
+            )
         if self.total_ns:
-            return self._spend_limited(player, elapsed)
+            return self._spend_limited(player, elapsed_ns)
         control = self.maxie_control if player is MAXIE else self.minnie_control
         if control.per_move:
             return self
-        remaining = (clock - elapsed if elapsed < clock else 0) + control.increment_ms * NS_PER_MS
+        remaining = (clock - elapsed_ns if elapsed_ns < clock else 0) + control.increment_ms * NS_PER_MS
         maxie, minnie = (remaining, self.minnie_ns) if player is MAXIE else (self.maxie_ns, remaining)
         return MatchClock(self.maxie_control, self.minnie_control, self.margin_ns, maxie, minnie)
 
-    def _spend_limited(self, player: Player, elapsed: int) -> MatchClock:
-        """Return the clock after a move of a player that took `elapsed` ns, in a match whose total time is limited."""
+    def _spend_limited(self, player: Player, elapsed_ns: int) -> MatchClock:
+        """Return the clock after a move of a player that took `elapsed_ns`, in a match whose total time is limited."""
         by_maxie = player is MAXIE
-        maxie_spent = self.maxie_spent_ns + (elapsed if by_maxie else 0)
-        minnie_spent = self.minnie_spent_ns + (0 if by_maxie else elapsed)
+        maxie_spent = self.maxie_spent_ns + (elapsed_ns if by_maxie else 0)
+        minnie_spent = self.minnie_spent_ns + (0 if by_maxie else elapsed_ns)
         control = self.maxie_control if by_maxie else self.minnie_control
         if control.per_move:
             remaining = control.base_ms * NS_PER_MS
         else:
-            remaining = max(0, self.time_left_ns(player) - elapsed) + control.increment_ms * NS_PER_MS
+            remaining = max(0, self.time_left_ns(player) - elapsed_ns) + control.increment_ms * NS_PER_MS
         remaining = min(remaining, max(0, self.total_ns - (maxie_spent if by_maxie else minnie_spent)))
         maxie, minnie = (remaining, self.minnie_ns) if by_maxie else (self.maxie_ns, remaining)
         return MatchClock(
@@ -111,14 +113,14 @@ class MatchClock(Struct, frozen=True, gc=False):
             minnie_spent,
         )
 
-    def to_clocks(self, mover: Player | None = None, running: int = 0) -> Clocks:
+    def to_clocks(self, mover: Player | None = None, used_ns: int = 0) -> Clocks:
         """Return both clocks in ms, rounded down and never below 0.
 
         mover    player whose clock runs; None if neither does
-        running  time that this player has already used in the current turn, in ns
+        used_ns  time that `mover` has already used in the current turn, in ns
         """
-        if not running:
+        if not used_ns:
             return Clocks(self.maxie_ns // NS_PER_MS, self.minnie_ns // NS_PER_MS)
-        maxie = self.maxie_ns - running if mover is MAXIE else self.maxie_ns
-        minnie = self.minnie_ns - running if mover is MINNIE else self.minnie_ns
+        maxie = self.maxie_ns - used_ns if mover is MAXIE else self.maxie_ns
+        minnie = self.minnie_ns - used_ns if mover is MINNIE else self.minnie_ns
         return Clocks(max(0, maxie // NS_PER_MS), max(0, minnie // NS_PER_MS))

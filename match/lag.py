@@ -33,11 +33,11 @@ class LagBudget(Struct, frozen=True, gc=False):
 
     left_ns: int = MAX_LAG_NS
 
-    def credit(self, lag: int, elapsed: int) -> tuple[int, Self]:
-        """Return the credit for a move that took `elapsed` ns with a lag of `lag` ns, in ns, and the budget after it."""
-        if not lag and self.left_ns == MAX_LAG_NS:  # the usual case on a local network
+    def credit(self, lag_ns: int, elapsed_ns: int) -> tuple[int, Self]:
+        """Return the lag credit in ns for a move that took `elapsed_ns` with a lag of `lag_ns`, and the budget after it."""
+        if not lag_ns and self.left_ns == MAX_LAG_NS:  # the usual case on a local network
             return 0, self
-        credited = max(0, min(lag, elapsed, self.left_ns))
+        credited = max(0, min(lag_ns, elapsed_ns, self.left_ns))
         return credited, type(self)(min(MAX_LAG_NS, self.left_ns - credited + REFILL_NS))
 
 
@@ -46,10 +46,10 @@ class Pings:
 
     def __init__(self, times: Iterable[int] = ()) -> None:
         self._times = list(times)[-MAX_PINGS:]  # a deque would take ten times the memory per connection
-        self.least = min(self._times, default=0)
+        self.smallest_ns = min(self._times, default=0)
         """Smallest recent ping time, in ns; 0 if there is none."""
 
-    def add(self, time: int) -> None:
-        """Record a ping that took `time` ns."""
-        self._times = [*self._times[1 - MAX_PINGS :], time]
-        self.least = min(self._times)
+    def add(self, ping_ns: int) -> None:
+        """Record the round-trip time of a ping, in ns."""
+        self._times = [*self._times[1 - MAX_PINGS :], ping_ns]
+        self.smallest_ns = min(self._times)

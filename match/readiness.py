@@ -29,7 +29,7 @@ class Readiness:
         """`_unready`: players who are not ready. `expected_players`: players who must reconnect after a server restart."""
 
     @property
-    def has_request(self) -> bool:
+    def was_requested(self) -> bool:
         """True if the players were asked to get ready."""
         return self.request_time is not None
 
@@ -62,13 +62,13 @@ class Readiness:
         """Mark a player as not ready, because its new process does not know the match."""
         self._unready |= {player}
 
-    def await_reconnections(self, now: int) -> None:
-        """Wait for both players to reconnect after a restart of the server, and restart the time to get ready."""
+    def expect_reconnections(self, now: int) -> None:
+        """Expect both players to reconnect after a restart of the server, and restart the time to get ready."""
         self.expected_players = ALL_PLAYERS
         self._restart_ready_time(now)
 
     def record_reconnection(self, player: Player, now: int) -> None:
-        """Record that a player has reconnected. If `expected_players` has the player, restart the time to get ready."""
+        """Record that a player has reconnected. Restart the time to get ready if the player was in `expected_players`."""
         if player in self.expected_players:
             self.expected_players -= {player}
             self._restart_ready_time(now)

@@ -87,7 +87,7 @@ class Referee:
         self._disconnected_at: dict[Player, int] = {}
         self._faults = dict.fromkeys(Player, 0)
         self._lag = dict.fromkeys(Player, LagBudget())
-        self.turn_since: int | None = None
+        self.turn_sent_at: int | None = None
         """Time at which the current turn was sent, in ns; None while no clock runs."""
         self._turn_lag = 0
         self._flag_at = 0
@@ -98,7 +98,7 @@ class Referee:
         """Play the moves of the host's opening. Raises games.core.GameError if the opening is invalid."""
         game = self.terms.game
         if self._adjudicator is not None:
-            self._adjudicator.count(self.position)
+            self._adjudicator.count_position(self.position)
         for ply, data in enumerate(self.terms.opening):
             position = game.play(self.position, game.move_from_data(data))
             self.moves.append(RecordedMove(data, 0.0, opening=True))
@@ -108,7 +108,7 @@ class Referee:
             self._accepted_messages.append(Accepted(self.terms.match, ply, 0.0, clock_ms))
             self.position, self.mover = position, game.player(position)
             if self._adjudicator is not None:
-                self._adjudicator.count(position)
+                self._adjudicator.count_position(position)
         if self.moves and game.outcome(self.position) is not None:
             raise GameError("the opening must not end the match")
 
@@ -133,7 +133,7 @@ class Referee:
     def next_deadline(self) -> int | None:
         """Time at which `DeadlinePassed` is due, in ns; None before the match opens and after its end."""
         if (
-            self.turn_since is not None and not self._disconnected_at and self.result is None
+            self.turn_sent_at is not None and not self._disconnected_at and self.result is None
         ):  # the usual case
             return self._flag_at
         return min([at for at, _ in self._list_deadlines()], default=None)
@@ -175,7 +175,7 @@ class Referee:
     # getting ready
 
     def _open(self, now: int) -> list[Effect]:
-        if self.readiness.has_request:
+        if self.readiness.was_requested:
             return []
         self.readiness.record_request(now)
         self.revision += 1
@@ -206,7 +206,7 @@ class Referee:
         is_next = self.result is None and turn.ply == len(self.moves)
         if here and self._playing and is_next:
             now -= turn.ran
-            self.turn_since = now
+            self.turn_sent_at = now
             self._turn_lag = turn.lag
             credit = min(self._lag[self.mover].left_ns, turn.lag)
             self._flag_at = now + self._clock.max_move_ns(self.mover) + credit
@@ -226,9 +226,9 @@ class Referee:
             detail = f"ply {ply} is not yours to play now: the match is at ply {next_ply}, and it is {self.mover}'s turn"
             return self._reject(player, Code.OUT_OF_TURN, detail, ply, now)
         # A move can arrive before its turn has been sent; then it took no time.
-        elapsed = 0
-        if self.turn_since is not None:
-            elapsed, late = max(0, now - self.turn_since), now - self._flag_at
+        elapsed_ns = 0
+        if self.turn_sent_at is not None:
+            elapsed_ns, late = max(0, now - self.turn_sent_at), now - self._flag_at
             if late > 0:
                 return self._lose_on_time(
                     player, f"the move came {late / NS_PER_MS:.1f} ms after the flag fell", now
@@ -240,15 +240,20 @@ class Referee:
             return self._lose_by_move(event, str(error), now)
         except BadData as error:
             return self._lose_by_move(event, f"no move of {self.terms.game.name}: {error}", now)
-        credited, self._lag[player] = self._lag[player].credit(self._turn_lag, elapsed)
-        return self._accept(event, position, elapsed - credited, credited, now)
+        credited_ns, self._lag[player] = self._lag[player].credit(self._turn_lag, elapsed_ns)
+        return self._accept(event, position, elapsed_ns - credited_ns, credited_ns, now)
 
-    def _accept(self, event: Moved, position: object, elapsed: int, credited: int, now: int) -> list[Effect]:
+    def _accept(
+        self, event: Moved, position: object, elapsed_ns: int, credited_ns: int, now: int
+    ) -> list[Effect]:
         game, player = self.terms.game, event.player
         self.position, self.mover = position, game.player(position)
-        self._clock = self._clock.spend(player, elapsed)
-        self.turn_since = None
-        ms, credited_ms = round(elapsed / NS_PER_MS, 3), round(credited / NS_PER_MS, 3) if credited else 0.0
+        self._clock = self._clock.spend(player, elapsed_ns)
+        self.turn_sent_at = None
+        ms, credited_ms = (
+            round(elapsed_ns / NS_PER_MS, 3),
+            round(credited_ns / NS_PER_MS, 3) if credited_ns else 0.0,
+        )
         self.moves.append(RecordedMove(event.move, ms, event.thinking, credited_ms))
         self._movers.append(player)
         self._moves.append(event.move)
@@ -265,7 +270,7 @@ class Referee:
         if game.is_too_long(len(self.moves)):
             return effects + self._finish(None, EndReason.PLY_LIMIT, EndReason.PLY_LIMIT.meaning, now)
         if self._adjudicator is not None:
-            verdict = self._adjudicator.judge(position, self.moves)
+            verdict = self._adjudicator.judge_position(position, self.moves)
             if verdict is not None:
                 return effects + self._finish(verdict.winner, EndReason.ADJUDICATED, verdict.detail, now)
         effects.append(self._turn_message(clocks))
@@ -315,7 +320,7 @@ class Referee:
         self.readiness.record_reconnection(player, now)
         if self._disconnected_at.pop(player, None) is not None:
             self.revision += 1
-        if not self.readiness.has_request:
+        if not self.readiness.was_requested:
             return []
         effects: list[Effect] = [NotifyPlayer(player, self._start_message(player))]
         if self._playing and player is self.mover:
@@ -333,8 +338,8 @@ class Referee:
 
     def _handle_recovery(self, now: int) -> list[Effect]:
         """Mark both players as disconnected. The interrupted turn restarts when its mover has reconnected."""
-        self.readiness.await_reconnections(now)
-        self.turn_since = None
+        self.readiness.expect_reconnections(now)
+        self.turn_sent_at = None
         self._disconnected_at = dict.fromkeys(Player, now)
         self.revision += 1
         return []
@@ -352,7 +357,7 @@ class Referee:
         deadlines: list[tuple[int, Player | None]] = [
             (at + grace, who) for who, at in self._disconnected_at.items()
         ]
-        if self.turn_since is not None:
+        if self.turn_sent_at is not None:
             deadlines.append((self._flag_at, self.mover))
         return deadlines
 
@@ -436,7 +441,7 @@ class Referee:
     def clocks(self, now: int) -> Clocks:
         """Return both clocks at time `now` (monotonic ns)."""
         return self._clock.to_clocks(
-            self.player_to_move, now - self.turn_since if self.turn_since is not None else 0
+            self.player_to_move, now - self.turn_sent_at if self.turn_sent_at is not None else 0
         )
 
     def _turn_message(self, clocks: Clocks) -> NotifyPlayer:

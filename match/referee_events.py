@@ -123,12 +123,12 @@ _encoder = msgspec.json.Encoder()
 _decoder: msgspec.json.Decoder[list[TimedEvent]] = msgspec.json.Decoder(list[TimedEvent])
 
 
-def encode_for_journal(at: int, event: Event, turn: tuple[int, TurnStarted] | None = None) -> str:
-    """Return an event at the time `at` (monotonic ns) as JSON for the journal.
+def encode_for_journal(time_ns: int, event: Event, turn: tuple[int, TurnStarted] | None = None) -> str:
+    """Return an event at the time `time_ns` (monotonic) as JSON for the journal.
 
     turn  start of the current turn, with its time, to write before the event; None if the journal has it already
     """
-    timed = (at, event)
+    timed = (time_ns, event)
     return _encoder.encode((timed,) if turn is None else (turn, timed)).decode()
 
 

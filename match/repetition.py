@@ -18,7 +18,7 @@ class RepetitionCounter:
         """Create a counter, and count `positions`, which have already occurred."""
         self._game = game
         self._counts: dict[Hashable, int] = {}
-        self.latest = 0
+        self.latest_count = 0
         """Number of occurrences of the latest position, including the latest one; 0 before the first position."""
         for position in positions:
             self.add(position)
@@ -27,7 +27,7 @@ class RepetitionCounter:
         """Count a position, and return the number of its occurrences so far; 1 in games where none can occur twice."""
         key = self._game.repetition_key(position)
         if key is None:
-            self.latest = 1
+            self.latest_count = 1
         else:
-            self._counts[key] = self.latest = self._counts.get(key, 0) + 1
-        return self.latest
+            self._counts[key] = self.latest_count = self._counts.get(key, 0) + 1
+        return self.latest_count

@@ -59,7 +59,7 @@ class Terms(Struct, frozen=True, kw_only=True):
     def max_threads(self, seat: Seat) -> int:
         """Return the maximum number of search threads of a player, as sent in `start`.
 
-        It is 1 if neither the player's engine nor `thread_limits` states a number.
+        The number is 1 if it is missing in the player's engine and in `thread_limits`.
         """
         engine: EngineInfo | None = getattr(self.engines, seat)
         limit: int | None = getattr(self.thread_limits, seat)

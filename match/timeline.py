@@ -106,11 +106,11 @@ def _replay_entries(referee: Referee, events: Sequence[tuple[int, Event]]) -> It
             )
 
 
-def _mover_clock_ms(referee: Referee, at: int) -> int | None:
+def _mover_clock_ms(referee: Referee, time_ns: int) -> int | None:
     mover = referee.player_to_move
     if mover is None:
         return None
-    clocks = referee.clocks(at)
+    clocks = referee.clocks(time_ns)
     return clocks.maxie_ms if mover is MAXIE else clocks.minnie_ms
 
 

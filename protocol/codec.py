@@ -86,7 +86,7 @@ class DecodeError(ValueError):
         self.detail = detail
 
 
-def decode_client(frame: bytes | str, limit: int = MAX_CLIENT_FRAME) -> ClientMessage:
+def decode_client_message(frame: bytes | str, limit: int = MAX_CLIENT_FRAME) -> ClientMessage:
     """Return the message in a frame from a client.
 
     Raises DecodeError if the frame has more than `limit` bytes or is not a valid message from a client.
@@ -111,7 +111,7 @@ def decode_client(frame: bytes | str, limit: int = MAX_CLIENT_FRAME) -> ClientMe
     return cast("ClientMessage", _decode(frame, limit, _CLIENT_TYPES))
 
 
-def decode_server(frame: bytes | str) -> ServerMessage:
+def decode_server_message(frame: bytes | str) -> ServerMessage:
     """Return the message in a frame from a server. Raises DecodeError if the frame is not a valid one."""
     if (
         type(frame) is bytes

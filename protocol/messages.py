@@ -428,7 +428,7 @@ class ConnectionStatus(Struct, frozen=True, tag="presence"):
 
 
 class Update(Struct, frozen=True, tag="update"):
-    """A move of a watched match. A spectator that missed a ply sends `watch` again."""
+    """A move of a watched match. The plies come in order; after a gap, a `view` of the whole match comes first."""
 
     match: str
     ply: int

@@ -110,9 +110,9 @@ def parse_duration(text: str) -> float:
     try:
         seconds = float(text[:-1]) * _SECONDS_PER_UNIT[text[-1:]]
     except (ValueError, KeyError):
-        raise ValueError(f"must be a duration such as {DURATION_FORMS}, not {text!r:.40}") from None
+        raise ValueError(f"the time must be a duration such as {DURATION_FORMS}, not {text!r:.40}") from None
     if not 0 < seconds < math.inf:
-        raise ValueError(f"must be a duration above 0, such as {DURATION_FORMS}")
+        raise ValueError(f"the time must be above 0, such as {DURATION_FORMS}")
     return seconds
 
 

@@ -65,7 +65,7 @@ def update_rating(
 ) -> Rating:
     """Return the rating after these games, `periods` after the previous rating. O(games).
 
-    Without games the result is the aged rating. Raises ValueError for negative `periods`.
+    Without games, the rating stays equal and its deviation grows. Raises ValueError for negative `periods`.
     """
     if periods < 0:
         raise ValueError(f"periods must not be negative, not {periods}")

@@ -22,7 +22,7 @@ CACHE_SUBFOLDER = Path("riskless-arena") / "solved"
 """Path of the tables within a cache folder."""
 
 
-def cache_folders() -> Iterator[Path]:
+def list_cache_folders() -> Iterator[Path]:
     """Yield the folders that may hold tables solved on this machine.
 
     The first is in the user's cache folder, the second in the Python environment. They may not exist.
@@ -38,7 +38,7 @@ def cache_folders() -> Iterator[Path]:
 
 def local_folder() -> Path:
     """Return the folder to which `arena solve` writes; it may not exist yet."""
-    return next(cache_folders())
+    return next(list_cache_folders())
 
 
 def table_file_name(map: RisklessMap) -> str:
@@ -50,7 +50,7 @@ def table_file_name(map: RisklessMap) -> str:
 def find_table(boards: Boards) -> Path | None:
     """Return the file whose name says that it has the table of `boards`; None if there is none. The file is not read."""
     pattern = f"*-{boards_digest(boards)}{TABLE_SUFFIX}"
-    for folder in (SHIPPED_FOLDER, *cache_folders()):
+    for folder in (SHIPPED_FOLDER, *list_cache_folders()):
         for path in sorted(folder.glob(pattern)):
             return path
     return None

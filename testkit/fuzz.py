@@ -28,7 +28,7 @@ from websockets.typing import Subprotocol
 
 from arena.games.catalogue import make_game
 from arena.match.terms import Terms
-from arena.protocol.codec import DecodeError, decode_client, decode_server, encode
+from arena.protocol.codec import DecodeError, decode_client_message, decode_server_message, encode
 from arena.protocol.codes import FORFEIT_REASONS, EndReason
 from arena.protocol.messages import SUBPROTOCOL, Hello
 from arena.protocol.timecontrol import TimeControl
@@ -127,7 +127,7 @@ def _generate_value(rng: random.Random, depth: int) -> Any:
 
 
 def _decode_frame(frame: bytes, result: FuzzResult) -> None:
-    for decode in (decode_client, decode_server):
+    for decode in (decode_client_message, decode_server_message):
         try:
             message = decode(frame)
         except DecodeError as error:

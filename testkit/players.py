@@ -24,7 +24,7 @@ from websockets.typing import Subprotocol
 
 from arena.games.catalogue import make_game
 from arena.games.core import AnyGame
-from arena.protocol.codec import decode_server, encode
+from arena.protocol.codec import decode_server_message, encode
 from arena.protocol.messages import (
     SUBPROTOCOL,
     Accepted,
@@ -105,7 +105,7 @@ class RandomPlayer:
             connection, Hello(self.name, session=self._session, quota=UNSET if quota is None else quota)
         )
         while True:
-            match decode_server(await connection.recv()):
+            match decode_server_message(await connection.recv()):
                 case Welcome(session=session):
                     self._session = session
                     self.connections += 1

@@ -57,7 +57,7 @@ from arena.bots.client.worker import (
     schedule_hang_check,
 )
 from arena.clock import MONOTONIC, TimeSource
-from arena.protocol.codec import DecodeError, decode_server, encode
+from arena.protocol.codec import DecodeError, decode_server_message, encode
 from arena.protocol.codes import Code
 from arena.protocol.messages import ClientMessage, Hello, Status, without_secrets
 
@@ -317,7 +317,7 @@ class Client:
                 return
             now = self._clock.now()
             try:
-                message = decode_server(frame)
+                message = decode_server_message(frame)
             except DecodeError as error:
                 # A newer server may send message types that this client does not know.
                 if error.code is not Code.UNKNOWN_TYPE:

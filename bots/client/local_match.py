@@ -169,8 +169,10 @@ class LocalMatch:
         if game.is_too_long(len(self._recorded_moves)):
             return Result(None, EndReason.PLY_LIMIT, EndReason.PLY_LIMIT.meaning)
         # Moves may have been taken back, so repetitions are counted again from the start.
-        times = RepetitionCounter(game, self._positions).latest
-        verdict = adjudicate(self._adjudication, self.position, self._recorded_moves, times, self._solution)
+        occurrences = RepetitionCounter(game, self._positions).latest_count
+        verdict = adjudicate(
+            self._adjudication, self.position, self._recorded_moves, occurrences, self._solution
+        )
         if verdict is None:
             return None
         return Result(_to_seat(verdict.winner), EndReason.ADJUDICATED, verdict.detail)

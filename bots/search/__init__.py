@@ -3,6 +3,6 @@
 This is the reference implementation: plain Python, exact, traceable, and the standard against which the compiled
 engine is tested.
 
-The numbers 000 to 004 in docstrings are the sources that docs/search.md lists. That page also explains their errata,
-which docstrings cite by number.
+The numbers 000 to 004 in docstrings are the sources that docs/search.md lists. That page also explains the mistakes in
+the sources, each under the heading Erratum.
 """

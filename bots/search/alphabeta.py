@@ -1,22 +1,21 @@
 """Alpha-beta in three forms: the course's, Holden's clamping form, and the fail-soft form. All three visit the same
 nodes.
 
-The course's form (source 001, section 5) has a function F for Maxie and G for Minnie, whose values are Steps and
-Leafs.
+The course's form (source 001, section 5) has a function F for Maxie and G for Minnie. Their values are Steps and Leaves
+(`bots.search.move_values`).
 
-Contract. For a node with the window (α, β), α < β, with minimax value MM and result AB (erratum 2 of docs/search.md; the
-source's "otherwise AB = MM" is false if both players' bounds meet, as at j and n of Figure 4):
+Contract. For a node with the window (α, β), α < β, with minimax value MM and result AB:
 
     α < MM < β   AB = MM
     MM ≤ α       MM ≤ AB ≤ α
     MM ≥ β       β ≤ AB ≤ MM
 
 The root has no bounds, so its value is exact, and its move is the leftmost best. A cut also returns a value. The Step
-of an inner node may carry an ancestor's move (erratum 4), so only the root's move is meaningful, and there is no main
-line beyond it.
+of an inner node may carry an ancestor's move, so only the root's move is meaningful, and there is no main line beyond it.
+A bound is first updated and then tested.
 
-A bound is first updated and then tested. The source's text for node g (erratum 3) says that g is set to β = 3 and α
-to a minimum; its own trace, and this code, return 2 and take the maximum.
+Source 001 differs from this contract in two places, which docs/search.md corrects: its rule "otherwise AB = MM" is false
+if the bounds of both players meet, as at j and n of Figure 4; and its text for node g contradicts its own trace.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The course's Jamboree: alpha-beta for some children, then the rest in parallel (source 001, section 6).
 
 Of a node's n children the first floor(prune_percentage × n) are searched in sequence, each with the
-bounds that its predecessors left (erratum 5: the floor of a real number). The other children are searched in
-parallel, all with the bounds at that time, and the best of their results is taken in move order.
-With 0 it visits the nodes of minimax, with 1 the nodes of alpha-beta.
+bounds that its predecessors left. The other children are searched in parallel, all with the bounds at that time, and
+the best of their results is taken in move order. With prune_percentage 0 the search visits the nodes of minimax, with 1
+the nodes of alpha-beta.
 
 Contract: the same as `bots.search.alphabeta`. The window of a child never depends on when another thread
 finishes, so value, move, nodes and trace are the same in every run and for every pool.

@@ -5,8 +5,8 @@ subtrees, but leaves out (`omit`) every list of numbers whose minimum cannot mat
 as one number is at most the best minimum so far (`minleq`), the rest of that list is not computed.
 
 Contract: minimax's value and, at the root, the leftmost best move. The bound is passed down only one
-level, so the search has the shallow cut-offs but not the deep ones: it visits at least alpha-beta's leaves
-and at most minimax's (erratum 7).
+level, so the search has the shallow cutoffs but not the deep ones: it visits at least as many leaves as alpha-beta
+and at most as many as minimax.
 """
 
 from __future__ import annotations

@@ -132,8 +132,8 @@ def prune(
 ) -> Tree[A]:
     """Return the tree cut off below `depth`, except below labels for which `dynamic` is True.
 
-    Below such labels the tree continues for at most `bound` plies beyond `depth`. Without a bound it might never end
-    (erratum 7).
+    Below such labels the tree continues for at most `bound` plies beyond `depth`. Without a bound, as in
+    source 000, it might never end.
     """
 
     def make_subtrees() -> Iterator[Tree[A]]:

@@ -23,8 +23,8 @@ def minimax(
     """Search with two mutually recursive functions, one for each player.
 
     This is the form of source 003, the standard form of source 002, and source 000's maximize and minimize. A later move
-    must be strictly better to replace an earlier one, so the leftmost wins ties.
-    Erratum 7: the last equation of source 000's `minimize` must take the minimum.
+    must be strictly better to replace an earlier one, so the leftmost wins ties. (The last equation of source 000's
+    `minimize` takes the maximum by mistake.)
     """
     monitor = monitor or SearchMonitor()
     game = problem.game
@@ -111,7 +111,7 @@ def higher_order(
     """Search in the concise form of source 002: `max` and `min` over a `map`, in one function for each player.
 
     Python's `max` and `min` keep the first of equal values, which is the leftmost move. As in source 002, only the
-    root uses pairs of a move and its score (erratum 8), so the main line is only that move.
+    root uses pairs of a move and its score, so the main line is only that move.
     """
 
     def max_play(state: _SearchState[P, M]) -> int:

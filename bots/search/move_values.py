@@ -42,14 +42,14 @@ NO_BETA = leaf(INFINITY)
 
 
 def max_alpha(old: MoveValue, new: MoveValue) -> MoveValue:
-    """Return the greater bound; for equal values the old one, except that a Step beats a Leaf (erratum 4)."""
+    """Return the greater bound; for equal values the old one, except that a Step replaces a Leaf (docs/search.md)."""
     if new.value == old.value:
         return new if new.is_step and not old.is_step else old
     return new if new.value > old.value else old
 
 
 def min_beta(old: MoveValue, new: MoveValue) -> MoveValue:
-    """Return the smaller bound; for equal values the old one, except that a Step beats a Leaf (erratum 4)."""
+    """Return the smaller bound; for equal values the old one, except that a Step replaces a Leaf (docs/search.md)."""
     if new.value == old.value:
         return new if new.is_step and not old.is_step else old
     return new if new.value < old.value else old

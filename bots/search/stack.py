@@ -1,9 +1,8 @@
 """Minimax and alpha-beta without recursion: a loop over an explicit stack (source 004).
 
-Source 004 keeps a node's parent, children, depth, type, score and bounds in a record, and calls itself only
-in tail position. The work left to do, the frontier, is data. (Erratum 9: its record has seven fields
-but is built with nine, and its `recur` bypasses the `memoize` that should have remembered
-positions.) Here the frontier is a list of frames, and positions are remembered in a table.
+Source 004 keeps a node's parent, children, depth, type, score and bounds in a record, and calls itself only in tail
+position. The work left to do, the frontier, is data. Here the frontier is a list of frames, and a table remembers
+positions. (In source 004, the `memoize` that should remember positions has no effect: see docs/search.md.)
 
 Contract: the same as `bots.search.minimax` and `bots.search.alphabeta.failsoft`: exact at the root, leftmost best
 move, and without a memory the same nodes in the same order. Depth is limited only by memory, and

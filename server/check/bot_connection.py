@@ -12,7 +12,7 @@ from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
 
 from arena.clock import MONOTONIC
-from arena.protocol.codec import DecodeError, decode_client
+from arena.protocol.codec import DecodeError, decode_client_message
 from arena.protocol.messages import ClientMessage, Hello, ServerMessage, Status, Welcome
 from arena.protocol.values import Limits
 
@@ -119,7 +119,7 @@ class BotConnection:
             at = MONOTONIC.now()
             self.frames.add(">", frame)
             try:
-                message = decode_client(frame)
+                message = decode_client_message(frame)
             except DecodeError as error:
                 raise ProtocolFault(f"a frame is not a message: {error.detail}") from None
             if not isinstance(message, Status):  # a bot may ask for its status after a long wait

@@ -196,7 +196,7 @@ class Matches:
         """Act on the deadlines of a match that have passed, for example by a loss on time."""
         room = self.rooms.get(match)
         if room is not None:
-            since = room.referee.turn_since or 0
+            since = room.referee.turn_sent_at or 0
             room.judge_deadlines(max((length for at, length in self._delays if at >= since), default=0))
             self._close_or_schedule(room)
 

@@ -89,10 +89,10 @@ class Room:
         """
         referee = self.referee
         if elapsed is not None and move.ply == len(referee.moves) and player is referee.mover:
-            if referee.turn_since is None:  # the edge's report of the sent turn is lost
+            if referee.turn_sent_at is None:  # the edge's report of the sent turn is lost
                 self.start_clock(move.ply, 0, arrived - elapsed)
-            if referee.turn_since is not None:
-                arrived = referee.turn_since + max(0, elapsed)
+            if referee.turn_sent_at is not None:
+                arrived = referee.turn_sent_at + max(0, elapsed)
         thinking = None if move.thinking is UNSET else move.thinking
         self.handle(Moved(player, move.ply, move.move, thinking), arrived)
 
@@ -133,7 +133,7 @@ class Room:
 
         lag  shortest recent ping time of the mover's connection, in ns; 0 if unknown
         """
-        if self.referee.turn_since is not None and self.sending_until is None:
+        if self.referee.turn_sent_at is not None and self.sending_until is None:
             return  # the turn was reported before
         turn = TurnStarted(ply, lag, self._ran)
         deadline = self.referee.start_clock(turn, at)
@@ -198,7 +198,7 @@ class Room:
             if type(effect) is not NotifyPlayer:
                 continue
             client, message = self.bots[effect.player].client, effect.message
-            ran, since = 0, self.referee.turn_since
+            ran, since = 0, self.referee.turn_sent_at
             if type(message) is Turn:
                 ran = self._ran = 0 if since is None else max(0, lobby.now - since)
                 if client is None:

@@ -40,6 +40,6 @@ class OpenPings:
         if sent_at is None:
             return  # an unsolicited pong is allowed
         self._times.add(now - sent_at)
-        self.lag = self._times.least
+        self.lag = self._times.smallest_ns
         while payload in self._sent_times:
             del self._sent_times[next(iter(self._sent_times))]

@@ -16,7 +16,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 from websockets.frames import Frame, Opcode
 
-from arena.protocol.codec import DecodeError, decode_client, encode
+from arena.protocol.codec import DecodeError, decode_client_message, encode
 from arena.protocol.codes import Code
 from arena.protocol.messages import (
     Accepted,
@@ -208,7 +208,7 @@ class Session:
                 return
         edge = self._edge
         try:
-            message = decode_client(data, edge.limits.message_bytes)  # type: ignore[arg-type]
+            message = decode_client_message(data, edge.limits.message_bytes)  # type: ignore[arg-type]
         except DecodeError as error:
             self._refuse_frame(data, error, at)  # type: ignore[arg-type]
             return

@@ -26,7 +26,7 @@ from arena.bots.client.settings import ClientSettings
 from arena.bots.client.state.actions import ChooseMove
 from arena.bots.client.worker import BotEnded, MoveChosen, Prepared
 from arena.games.catalogue import make_game
-from arena.protocol.codec import DecodeError, decode_server, encode
+from arena.protocol.codec import DecodeError, decode_server_message, encode
 from arena.protocol.messages import (
     SUBPROTOCOL,
     Browse,
@@ -440,7 +440,7 @@ class ScriptedConnection(asyncio.Protocol):
         for event in self._library.events_received():
             if isinstance(event, Frame) and event.opcode is Opcode.BINARY:
                 try:
-                    message = decode_server(bytes(event.data))
+                    message = decode_server_message(bytes(event.data))
                 except DecodeError as error:
                     self._bot.arena.monitor.raise_failure(
                         f"{self._bot.name} was sent what is no message: {error}"

@@ -22,7 +22,7 @@ import anyio.to_thread
 from arena.bots.client import client as bot_client
 from arena.clock import TimeSource
 from arena.games.catalogue import make_game
-from arena.protocol.codec import decode_server, encode
+from arena.protocol.codec import decode_server_message, encode
 from arena.protocol.timecontrol import TimeControl
 from arena.server import host, roles
 from arena.server.cluster.core_link import Superseded
@@ -245,7 +245,7 @@ def replace_machine(arena: SimulatedArena) -> Iterator[None]:
         return WatchedCore(arena.monitor, running_process(), *given)
 
     def decode_and_record(frame: bytes) -> Any:
-        message = decode_server(frame)
+        message = decode_server_message(frame)
         arena.monitor.check_received(running_process().name, message)
         return message
 
@@ -283,7 +283,7 @@ def replace_machine(arena: SimulatedArena) -> Iterator[None]:
             "Worker",
             lambda _make, match, report, _clock: SimulatedWorker(arena, match, report),
         ),
-        (bot_client, "decode_server", decode_and_record),
+        (bot_client, "decode_server_message", decode_and_record),
         (bot_client, "encode", encode_and_record),
         (bot_client, "schedule_hang_check", lambda *_given: None),
     ]

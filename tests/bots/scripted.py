@@ -9,7 +9,7 @@ from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 from websockets.typing import Subprotocol
 
-from arena.protocol.codec import decode_client, encode
+from arena.protocol.codec import decode_client_message, encode
 from arena.protocol.messages import SUBPROTOCOL, ClientMessage, Hello, ServerMessage
 from tests.bots.wirework import welcome
 
@@ -29,7 +29,7 @@ class Peer:
     async def hear_any(self) -> ClientMessage:
         """Return the next message."""
         with anyio.fail_after(500):
-            return decode_client(await self.connection.recv())
+            return decode_client_message(await self.connection.recv())
 
     async def hear(self, kind: type[T]) -> T:
         """Return the next message, which must be of that kind."""

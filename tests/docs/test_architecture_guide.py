@@ -66,7 +66,7 @@ async def test_a_move_takes_these_hops_in_this_order() -> None:
     def note(frame: FrameType, event: str, _given: object) -> None:
         code = frame.f_code
         hop = str(Path(code.co_filename).resolve()), code.co_qualname
-        if event == "call" and hop in hops and hop not in seen:
+        if event == "call" and hop in hops:
             seen.append(hop)
 
     async with (
@@ -86,4 +86,5 @@ async def test_a_move_takes_these_hops_in_this_order() -> None:
         finally:
             sys.setprofile(None)
         tasks.cancel_scope.cancel()
-    assert seen == hops
+    calls = iter(seen)  # which may have calls for other messages between those for the move
+    assert [hop for hop in hops if hop not in calls] == [], seen

@@ -142,7 +142,7 @@ def test_a_duration_is_a_number_and_a_unit(unit: str, seconds: int, number: int)
 def test_a_duration_without_end() -> None:
     assert parse_time_limit("ever", "--for") == math.inf
     with pytest.raises(
-        BadLadder, match=r"^--for: must be a duration such as 30s, 10m, 2h, or ever, not '10'$"
+        BadLadder, match=r"^--for: the time must be a duration such as 30s, 10m, 2h, or ever, not '10'$"
     ):
         parse_time_limit("10", "--for")
 

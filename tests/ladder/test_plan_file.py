@@ -96,8 +96,8 @@ def test_formats_times_openings_and_threads(tmp_path: Path) -> None:
     ("text", "why"),
     [
         ('format = "league"', "format: must be one of round-robin, gauntlet, swiss, knockout, not 'league'"),
-        ('for = "soon"', "for: must be a duration such as 30s, 10m, 2h, or ever, not 'soon'"),
-        ('for = "0s"', "for: must be a duration above 0"),
+        ('for = "soon"', "for: the time must be a duration such as 30s, 10m, 2h, or ever, not 'soon'"),
+        ('for = "0s"', "for: the time must be above 0"),
         ("openings = 1000", "openings: must be at most 100 plies, not 1000"),
         ("openings = true", 'openings: must be a number of plies, the name of a file, or "shipped"'),
     ],

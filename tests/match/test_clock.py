@@ -16,7 +16,7 @@ def test_a_move_within_clock_and_margin_is_charged_and_credited(
 ) -> None:
     clock = MatchClock.start(TimeControl(base, increment), margin)
     if spent > base + margin:
-        with pytest.raises(ValueError, match="time spent must be"):
+        with pytest.raises(ValueError, match="time spent on a move must be"):
             clock.spend(player, spent * NS_PER_MS)
         return
     after = clock.spend(player, spent * NS_PER_MS)
@@ -106,7 +106,7 @@ def test_in_a_bounded_match_no_player_spends_more_than_the_bound_and_a_margin_pe
             free.time_left_ns(player), max(0, total - spent[player]) * NS_PER_MS
         )
         if takes * NS_PER_MS > bounded.max_move_ns(player):
-            with pytest.raises(ValueError, match="time spent must be"):
+            with pytest.raises(ValueError, match="time spent on a move must be"):
                 bounded.spend(player, takes * NS_PER_MS)
             return
         spent[player] += takes

@@ -43,10 +43,10 @@ def test_a_connection_no_farther_than_the_refill_is_always_credited_all(lag: int
 
 
 def test_the_least_recent_ping_counts_and_one_slow_ping_credits_nothing() -> None:
-    assert Pings().least == 0
+    assert Pings().smallest_ns == 0
     pings = Pings([20, 30])
     pings.add(5000)
-    assert pings.least == 20
+    assert pings.smallest_ns == 20
     for _ in range(MAX_PINGS):
         pings.add(40)
-    assert pings.least == 40, "what is long ago is forgotten"
+    assert pings.smallest_ns == 40, "what is long ago is forgotten"

@@ -23,9 +23,9 @@ def make_readiness(*, ready: int = 1000, grace: int = 5000) -> Readiness:
 def test_nobody_is_ready_and_no_time_runs_before_the_players_are_asked() -> None:
     readiness = Readiness(terms())
     assert not readiness.mark_ready(MAXIE)
-    readiness.await_reconnections(3)
+    readiness.expect_reconnections(3)
     readiness.record_reconnection(MAXIE, 4)
-    assert (readiness.has_request, readiness.deadline, readiness.unready_players) == (
+    assert (readiness.was_requested, readiness.deadline, readiness.unready_players) == (
         False,
         None,
         [MAXIE, MINNIE],
@@ -44,7 +44,7 @@ def test_a_player_is_ready_once_and_not_after_it_is_forgotten() -> None:
 def test_after_a_restart_an_absent_player_has_its_grace_and_then_the_whole_ready_time() -> None:
     made = make_readiness()
     made.mark_ready(MINNIE)
-    made.await_reconnections(100)
+    made.expect_reconnections(100)
     made.record_reconnection(MINNIE, 100)
     assert made.deadline == 100 + GRACE
     made.record_reconnection(MAXIE, 90 + GRACE)
@@ -57,7 +57,7 @@ def test_after_a_restart_an_absent_player_has_its_grace_and_then_the_whole_ready
 def test_the_disconnection_of_a_ready_player_does_not_lengthen_the_wait() -> None:
     made = make_readiness()
     made.mark_ready(MAXIE)
-    made.await_reconnections(100)
+    made.expect_reconnections(100)
     made.record_reconnection(MINNIE, 200)
     assert MAXIE in made.expected_players
     assert made.deadline == 200 + READY
@@ -78,7 +78,7 @@ def test_nobody_has_less_time_than_it_was_told_since_it_could_be_asked_last(
     for what, player, later in happens:
         now += later * NS_PER_MS
         if what == "away":
-            made.await_reconnections(now)
+            made.expect_reconnections(now)
             away, since = set(Player), dict.fromkeys(Player, now)
         else:
             made.record_reconnection(player, now)

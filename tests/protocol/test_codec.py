@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 
 from arena.games.riskless_map import MAX_NAME_LENGTH, MAX_TERRITORIES, RisklessMap
-from arena.protocol.codec import MAX_DEPTH, DecodeError, decode_client, decode_server, encode
+from arena.protocol.codec import MAX_DEPTH, DecodeError, decode_client_message, decode_server_message, encode
 from arena.protocol.codes import Code
 from arena.protocol.messages import (
     MAX_CLIENT_FRAME,
@@ -36,7 +36,7 @@ from tests.protocol.strategies import client_messages, plain, server_messages
 
 def refusal(frame: bytes | str) -> DecodeError:
     with pytest.raises(DecodeError) as caught:
-        decode_client(frame)
+        decode_client_message(frame)
     return caught.value
 
 
@@ -53,12 +53,12 @@ def pack(data: object) -> bytes:
 
 @given(client_messages)
 def test_client_messages_come_back_the_same(message: ClientMessage) -> None:
-    assert decode_client(encode(message)) == message
+    assert decode_client_message(encode(message)) == message
 
 
 @given(server_messages)
 def test_server_messages_come_back_the_same(message: ServerMessage) -> None:
-    assert decode_server(encode(message)) == message
+    assert decode_server_message(encode(message)) == message
 
 
 @given(client_messages | server_messages)
@@ -70,26 +70,26 @@ def test_encoding_is_deterministic(message: Message) -> None:
 def test_fields_that_a_receiver_does_not_know_are_ignored(
     message: ClientMessage, more: dict[str, object]
 ) -> None:
-    assert decode_client(pack({**msgpack.unpackb(encode(message)), **more})) == message
+    assert decode_client_message(pack({**msgpack.unpackb(encode(message)), **more})) == message
 
 
 @given(client_messages)
 def test_whatever_is_decoded_can_be_recorded_as_json(message: ClientMessage) -> None:
-    decoded = decode_client(encode(message))
+    decoded = decode_client_message(encode(message))
     assert msgspec.json.decode(msgspec.json.encode(decoded), type=type(decoded)) == decoded
 
 
 @given(client_messages)
 def test_a_server_takes_no_messages_of_a_server_and_a_client_none_of_a_client(message: ClientMessage) -> None:
     with pytest.raises(DecodeError) as caught:
-        decode_server(encode(message))
+        decode_server_message(encode(message))
     assert caught.value.code is Code.UNKNOWN_TYPE
 
 
 @examples(400)
 @given(st.binary(max_size=200))
 def test_random_bytes_decode_or_are_refused(frame: bytes) -> None:
-    for decode in (decode_client, decode_server):
+    for decode in (decode_client_message, decode_server_message):
         told = outcome(decode, frame)
         assert not isinstance(told, DecodeError) or "\n" not in told.detail
 
@@ -109,7 +109,7 @@ def test_mutated_frames_decode_or_are_refused(message: Message, chance: random.R
                 del frame[at:]
         if not frame:
             break
-    for decode in (decode_client, decode_server):
+    for decode in (decode_client_message, decode_server_message):
         told = outcome(decode, bytes(frame))
         if isinstance(told, DecodeError):
             assert told.code in {Code.BAD_MESSAGE, Code.UNKNOWN_TYPE}
@@ -153,7 +153,7 @@ def test_a_move_of_numbers_is_what_msgpack_itself_finds_in_its_frame(
 ) -> None:
     """Such frames are decoded in one step, which must believe nothing that two steps would not."""
     frame = mutated(frame, chance)
-    told = outcome(decode_client, frame)
+    told = outcome(decode_client_message, frame)
     if not isinstance(told, Move):
         return
     found = msgpack.unpackb(frame, strict_map_key=True)
@@ -187,7 +187,7 @@ def test_a_turn_or_a_receipt_is_what_msgpack_itself_finds_in_its_frame(
 ) -> None:
     """As of a move of numbers."""
     frame = mutated(frame, chance)
-    told = outcome(decode_server, frame)
+    told = outcome(decode_server_message, frame)
     if not isinstance(told, Turn | Accepted):
         return
     found = msgpack.unpackb(frame, strict_map_key=True)
@@ -203,7 +203,7 @@ def test_a_turn_or_a_receipt_is_what_msgpack_itself_finds_in_its_frame(
 )
 def test_a_turn_after_moves_of_any_data_is_decoded_as_it_was_sent(moves: list[object]) -> None:
     turn = Turn("m" * 32, len(moves), moves, Clocks(60_000, 1), 1000)
-    decoded = decode_server(encode(turn))
+    decoded = decode_server_message(encode(turn))
     assert type(decoded) is Turn
     assert type(decoded.clocks) is Clocks
     assert decoded == turn
@@ -316,11 +316,11 @@ def test_an_invalid_message_is_refused_in_one_line_with_its_place(
     ],
 )
 def test_a_message_at_the_bounds_is_accepted(frame: bytes, message: ClientMessage) -> None:
-    assert decode_client(frame) == message
+    assert decode_client_message(frame) == message
 
 
 def test_a_whole_number_serves_where_a_float_is_asked() -> None:
-    decoded = decode_client(move(thinking={"value": 3}))
+    decoded = decode_client_message(move(thinking={"value": 3}))
     assert isinstance(decoded, Move)
     assert not isinstance(decoded.thinking, msgspec.UnsetType)
     assert decoded.thinking.value == 3.0
@@ -329,7 +329,7 @@ def test_a_whole_number_serves_where_a_float_is_asked() -> None:
 def test_the_size_is_judged_before_the_content() -> None:
     frame = hello(padding="x" * MAX_CLIENT_FRAME)
     assert refusal(frame).code is Code.TOO_LARGE
-    assert decode_client(frame, limit=2 * MAX_CLIENT_FRAME) == Hello("ada")
+    assert decode_client_message(frame, limit=2 * MAX_CLIENT_FRAME) == Hello("ada")
     assert refusal(b"\xc1" * (MAX_CLIENT_FRAME + 1)).code is Code.TOO_LARGE
 
 
@@ -339,10 +339,10 @@ TURN = {"type": "turn", "match": "m", "ply": 0, "clocks": {"maxie_ms": 1, "minni
 @pytest.mark.parametrize(
     ("decode", "message", "filled", "limit"),
     [
-        (decode_client, {"type": "move", "match": "m", "ply": 0}, "move", MAX_CLIENT_FRAME),
-        (decode_client, {"type": "ping"}, "unknown", MAX_CLIENT_FRAME),
-        (decode_server, TURN, "moves", MAX_SERVER_FRAME),
-        (decode_server, {"type": "pong"}, "unknown", MAX_SERVER_FRAME),
+        (decode_client_message, {"type": "move", "match": "m", "ply": 0}, "move", MAX_CLIENT_FRAME),
+        (decode_client_message, {"type": "ping"}, "unknown", MAX_CLIENT_FRAME),
+        (decode_server_message, TURN, "moves", MAX_SERVER_FRAME),
+        (decode_server_message, {"type": "pong"}, "unknown", MAX_SERVER_FRAME),
     ],
     ids=["client, fast path", "client", "server, fast path", "server"],
 )
@@ -384,7 +384,7 @@ def test_the_largest_map_fits_into_the_largest_frame() -> None:
     )
     frame = encode(start)
     assert len(frame) < MAX_SERVER_FRAME
-    decoded = decode_server(frame)
+    decoded = decode_server_message(frame)
     assert isinstance(decoded, Start)
     assert RisklessMap.from_data(decoded.setup) == complete
 
@@ -393,15 +393,15 @@ def test_the_largest_map_fits_into_the_largest_frame() -> None:
     "move", [4, -1, 2**63, [1, 2], [], True, [True], 1.0, [1, 2.0], "e4", None, {"to": 3}]
 )
 def test_a_move_of_any_data_is_decoded_as_it_was_sent(move: object) -> None:
-    decoded = decode_client(encode(Move("m" * 32, 3, move)))
+    decoded = decode_client_message(encode(Move("m" * 32, 3, move)))
     assert decoded == Move("m" * 32, 3, move)
     assert isinstance(decoded, Move)
     assert repr(decoded.move) == repr(move)
 
 
 def test_readiness_is_decoded_and_what_does_not_belong_there_is_passed_over_as_in_other_messages() -> None:
-    assert decode_client(encode(Ready("m" * 32))) == Ready("m" * 32)
+    assert decode_client_message(encode(Ready("m" * 32))) == Ready("m" * 32)
     more = msgpack.packb({"type": "ready", "match": "m", "more": 1})
-    assert decode_client(more) == Ready("m")
+    assert decode_client_message(more) == Ready("m")
     with pytest.raises(DecodeError):
-        decode_client(msgpack.packb({"type": "ready", "match": ""}))
+        decode_client_message(msgpack.packb({"type": "ready", "match": ""}))

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from arena.games.core import Reason
-from arena.protocol.codec import decode_server, encode
+from arena.protocol.codec import decode_server_message, encode
 from arena.protocol.codes import FORFEIT_REASONS, Code, EndReason
 from arena.protocol.messages import End
 from arena.protocol.values import Clocks
@@ -60,7 +60,7 @@ def test_a_word_of_a_later_version_is_kept_as_it_is(kind: Any) -> None:
 def test_an_end_for_a_reason_of_a_later_version_is_taken_by_its_winner() -> None:
     end = End("m", "minnie", EndReason.LINE, "", [], Clocks(0, 0))
     frame = encode(end).replace(b"\xa4line", b"\xa7boredom")
-    told = decode_server(frame)
+    told = decode_server_message(frame)
     assert isinstance(told, End)
     assert (told.winner, told.reason.value) == ("minnie", "boredom")
     assert encode(told) == frame

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.protocol.codec import decode_server, encode
+from arena.protocol.codec import decode_server_message, encode
 from arena.protocol.messages import Turn
 from arena.protocol.moves import MoveList, MovesSoFar
 from arena.protocol.values import Clocks, Data
@@ -36,7 +36,7 @@ def test_a_message_with_them_has_the_bytes_of_one_with_a_list(made: list[Data]) 
     clocks = Clocks(1, 2)
     told = encode(Turn("m", len(made), MovesSoFar(MoveList(made)), clocks, 0))
     assert told == encode(Turn("m", len(made), made, clocks, 0))
-    assert decode_server(told) == Turn("m", len(made), made, clocks, 0)
+    assert decode_server_message(told) == Turn("m", len(made), made, clocks, 0)
 
 
 @pytest.mark.parametrize("count", [0, 15, 16, 255, 256, 65_535, 65_536])

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from arena.games.catalogue import GAMES, make_game
-from arena.protocol.codec import decode_client, decode_server, encode
+from arena.protocol.codec import decode_client_message, decode_server_message, encode
 from arena.protocol.codes import Code, EndReason
 from arena.protocol.messages import (
     MAX_CLIENT_FRAME,
@@ -104,7 +104,7 @@ def golden(name: str) -> tuple[bytes, str, str]:
 
 def decode(frame: bytes) -> Message:
     kind = msgpack.unpackb(frame)["type"]
-    return decode_client(frame) if kind in FROM_CLIENTS else decode_server(frame)
+    return decode_client_message(frame) if kind in FROM_CLIENTS else decode_server_message(frame)
 
 
 def section(heading: str) -> str:

@@ -11,7 +11,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
 from arena.games.core import AnyGame
-from arena.protocol.codec import decode_server, encode
+from arena.protocol.codec import decode_server_message, encode
 from arena.protocol.messages import (
     SUBPROTOCOL,
     ClientMessage,
@@ -43,7 +43,7 @@ class Peer:
         """Return the next message, whatever it is."""
         # a bot of the house is a process that has to start, on a machine that may be busy
         with anyio.fail_after(500):
-            return decode_server(await self.connection.recv())
+            return decode_server_message(await self.connection.recv())
 
     async def hear(self, kind: type[_T]) -> _T:
         """Return the next message of this kind; others before it are dropped."""

@@ -7,7 +7,7 @@ import asyncio
 from websockets.asyncio.client import connect
 from websockets.typing import Subprotocol
 
-from arena.protocol.codec import decode_server, encode
+from arena.protocol.codec import decode_server_message, encode
 from arena.protocol.codes import EndReason
 from arena.protocol.messages import SUBPROTOCOL, Hello, Ready, Resign, Start, Turn
 from arena.server.host import open_host
@@ -30,7 +30,7 @@ async def test_a_player_learns_of_the_end_that_it_missed() -> None:
         async with asyncio.TaskGroup() as tasks:
             playing = tasks.create_task(anna.run())
             match = tasks.create_task(host.play(terms))
-            while not isinstance(message := decode_server(await bert.recv()), Turn):
+            while not isinstance(message := decode_server_message(await bert.recv()), Turn):
                 if isinstance(message, Start):
                     await bert.send(encode(Ready(terms.match)))
             playing.cancel()

@@ -27,7 +27,7 @@ from arena.bots.client.client import (
 from arena.bots.client.connection import ConnectionLost, NoServer, ServerRefused
 from arena.bots.client.settings import ClientSettings
 from arena.bots.client.state.reconnection import FIRST_PAUSE, MAX_PAUSE, STOP_PAUSE
-from arena.protocol.codec import decode_client, encode
+from arena.protocol.codec import decode_client_message, encode
 from arena.protocol.codes import Code
 from arena.protocol.messages import (
     Challenge,
@@ -59,7 +59,7 @@ class Line:
     # the client's end
 
     async def send(self, frame: bytes) -> None:
-        message = decode_client(frame)
+        message = decode_client_message(frame)
         self.heard.append((CLOCK.now() - self.began, message))
         if type(message) in self.answers:
             self.say(self.answers[type(message)])

@@ -61,7 +61,7 @@ def test_parallel_value_and_move_on_every_pool(name: str, pool: ThreadPool, case
 @given(case=cases, prune=st.sampled_from([0, 0.4, 1]), pool=st.sampled_from(POOLS))
 @examples(80)
 def test_corrected_bounds_at_every_node(name: str, case: Case, prune: float, pool: ThreadPool) -> None:
-    """Erratum 2, at every node that was visited, whatever its window was."""
+    """The bounds of docs/search.md hold at every node that was visited, whatever its window was."""
     _, monitor = run(name, case, pool, prune, tracing=True)
     open_windows: list[Entered] = []
     for event in monitor.events or ():

@@ -120,7 +120,7 @@ async def test_a_directive_ends_by_itself_and_the_last_word_on_a_subject_counts(
 
 def test_an_invalid_directive_is_reported_in_one_line(database: str) -> None:
     fails("is not a valid name", 2, "kick", " ", "--db", database)
-    fails("must be a duration such as", 2, "ban", "anna", "--for", "soon", "--db", database)
+    fails("the time must be a duration such as", 2, "ban", "anna", "--for", "soon", "--db", database)
     for address in ("999.1.1.1", "192.0.2.0/33", "2001:db8::/129", "2001:db8:::1"):
         fails(f"'{address}' is not an address or a network: write", 2, "ban", address, "--db", database)
     fails("all printable", 2, "notice", "a\nb", "--db", database)

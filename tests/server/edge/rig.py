@@ -15,7 +15,7 @@ from websockets.protocol import State
 from websockets.typing import Subprotocol
 from websockets.uri import parse_uri
 
-from arena.protocol.codec import decode_server, encode
+from arena.protocol.codec import decode_server_message, encode
 from arena.protocol.messages import (
     SUBPROTOCOL,
     ClientMessage,
@@ -314,7 +314,7 @@ class Peer:
             while self.frames:
                 frame = self.frames.pop(0)
                 if frame.opcode is Opcode.BINARY:
-                    message = decode_server(bytes(frame.data))
+                    message = decode_server_message(bytes(frame.data))
                     if isinstance(message, kind):
                         return message
             assert not self.is_over, f"no {kind.__name__} came"
@@ -322,7 +322,7 @@ class Peer:
     def heard(self) -> list[ServerMessage]:
         """Return all messages that have come."""
         frames, self.frames = self.frames, []
-        return [decode_server(bytes(each.data)) for each in frames if each.opcode is Opcode.BINARY]
+        return [decode_server_message(bytes(each.data)) for each in frames if each.opcode is Opcode.BINARY]
 
     async def closed(self) -> tuple[int | None, str]:
         """Wait for the end, and return the close code and reason."""

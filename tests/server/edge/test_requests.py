@@ -13,7 +13,7 @@ import pytest
 from websockets.frames import Frame, Opcode
 from websockets.protocol import Protocol, Side
 
-from arena.protocol.codec import decode_server
+from arena.protocol.codec import decode_server_message
 from arena.protocol.messages import Hello, Welcome
 from arena.server.edge import handshake
 from arena.server.edge.edge import READ_BYTES
@@ -185,7 +185,7 @@ async def test_a_websocket_opens_after_plain_requests_and_keeps_the_data_sent_wi
         parser.receive_data(peer.bytes)
         [frame] = parser.events_received()
         assert isinstance(frame, Frame)
-        assert isinstance(decode_server(bytes(frame.data)), Welcome)
+        assert isinstance(decode_server_message(bytes(frame.data)), Welcome)
 
 
 @virtual

@@ -19,7 +19,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.server import ServerProtocol
 from websockets.typing import Subprotocol
 
-from arena.protocol.codec import decode_server, encode
+from arena.protocol.codec import decode_server_message, encode
 from arena.protocol.codes import Code
 from arena.protocol.messages import (
     SUBPROTOCOL,
@@ -109,7 +109,7 @@ async def play(client: ClientConnection, moves: int) -> None:
     await client.send(encode(Hello("anna")))
     played = 0
     while played < moves:
-        message = decode_server(await client.recv())
+        message = decode_server_message(await client.recv())
         if isinstance(message, Turn):
             await client.send(encode(Move("m", message.ply, 1)))
         played += isinstance(message, Accepted)
@@ -246,7 +246,7 @@ def test_a_client_that_never_reads_fills_the_kernel_and_is_cut_off(run: Any) -> 
                 small.connect((HOST, port))
                 async with dial(port, sock=small) as client:
                     await client.send(encode(Hello("deaf")))
-                    assert isinstance(decode_server(await client.recv()), Welcome)
+                    assert isinstance(decode_server_message(await client.recv()), Welcome)
                     client.transport.pause_reading()
                     sent = 0
                     while not core.all(ClientDisconnected):
@@ -291,7 +291,7 @@ async def test_it_listens_at_several_addresses_until_it_ends() -> None:
         clients = [await dial(port) for port in ports]
         silent, writer = await asyncio.open_connection(HOST, first)
     for client in clients:
-        last = decode_server(await client.recv())
+        last = decode_server_message(await client.recv())
         assert isinstance(last, Error)
         assert last.code is Code.SHUTTING_DOWN
         with pytest.raises(ConnectionClosed) as closed:
@@ -332,7 +332,7 @@ async def test_a_peer_that_is_gone_before_the_loop_knows_ends_its_own_connection
 
 
 async def play_on(client: ClientConnection) -> None:
-    while not isinstance(message := decode_server(await client.recv()), Turn):
+    while not isinstance(message := decode_server_message(await client.recv()), Turn):
         pass
     await client.send(encode(Move("m", message.ply, 1)))
-    assert isinstance(decode_server(await client.recv()), Accepted)
+    assert isinstance(decode_server_message(await client.recv()), Accepted)

@@ -12,7 +12,7 @@ from arena.bots.client.state.moves import MAX_ABSOLUTE_VALUE, BadChoice, make_mo
 from arena.games.core import Player
 from arena.games.tictactoe import TicTacToe
 from arena.maps.game_on_map import make_game_on_map
-from arena.protocol.codec import decode_client, encode
+from arena.protocol.codec import decode_client_message, encode
 from arena.protocol.messages import Move
 
 TICTACTOE = Match(TicTacToe(), Player.MAXIE, id="m")
@@ -73,7 +73,7 @@ def test_whatever_is_told_goes_over_the_wire(
 ) -> None:
     thinking = Thinking(depth, value, nodes, [4] * length)
     message, _ = make_move_message(TICTACTOE, 0, TICTACTOE.game.start(), 4, thinking)
-    assert decode_client(encode(message)) == message
+    assert decode_client_message(encode(message)) == message
     if message.thinking is not UNSET:
         clamped = (
             None
