@@ -15,6 +15,7 @@ RULES = st.builds(
     after=st.integers(0, 1_000_000),
     limit=st.none() | st.integers(1, 1_000_000),
     repetition=st.none() | st.integers(2, 1000),
+    table=st.booleans(),
 )
 
 
@@ -44,12 +45,19 @@ def test_a_part_or_all_of_it_is_switched_off_by_a_word() -> None:
     assert Adjudication.parse("repetition=none") is None
 
 
+def test_the_rule_about_solved_maps_is_a_word() -> None:
+    assert Adjudication.parse("limit=200, table") == Adjudication(limit=200, repetition=3, table=True)
+    assert Adjudication.parse("limit=200,table=none") == Adjudication(limit=200, repetition=3)
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [
         ("", "write RULE=VALUE"),
         ("win", "write RULE=VALUE"),
         ("win=1,win=2", "give each rule once"),
+        ("table,table", "give each rule once"),
+        ("table=yes", "table: Expected `bool`"),
         ("wins=3", "unknown rule 'wins'; the rules are win, draw"),
         ("win=much", "win: Expected `float`, not 'much'"),
         ("win=0", "win: Expected `float` > 0"),

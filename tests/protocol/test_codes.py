@@ -37,6 +37,10 @@ def test_forfeits_are_no_ends_by_the_rules() -> None:
     assert {EndReason.RESIGNATION, EndReason.SERVER_FAULT} & FORFEIT_REASONS == set()
 
 
+def test_the_reason_of_a_game_of_ones_own_has_a_meaning() -> None:
+    assert EndReason.parse("out_of_fuel").meaning == "out of fuel"
+
+
 @pytest.mark.parametrize("words", [Code, EndReason])
 def test_words_pass_through_json(words: type[Code | EndReason]) -> None:
     for word in words:

@@ -186,6 +186,18 @@ async def test_a_server_that_is_not_there_yet_is_waited_for(monkeypatch: pytest.
 
 
 @virtual
+async def test_a_client_that_gives_up_without_a_connection_ends_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world = World(monkeypatch, in_and_out, nobody)
+    client = world.client()
+    # In the pause before the next try.
+    CLOCK.call_later(FIRST_PAUSE / 2, client.resign)
+    await client.run()
+    assert CLOCK.now() - world.tries[0] == pytest.approx(FIRST_PAUSE / 2)
+
+
+@virtual
 async def test_a_server_that_does_not_welcome_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     def silent(_line: Line) -> None: ...
 

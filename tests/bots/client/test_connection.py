@@ -53,6 +53,15 @@ async def test_a_proxy_is_not_asked_for_this_machine(monkeypatch: pytest.MonkeyP
             await (await open_connection(url)).close()
 
 
+async def test_a_proxy_that_cannot_be_used_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    for exception in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(exception, raising=False)
+    monkeypatch.setenv("http_proxy", "gopher://proxy.invalid")
+    monkeypatch.setenv("https_proxy", "gopher://proxy.invalid")
+    with pytest.raises(NoServer, match=r"cannot reach ws://arena\.invalid: gopher://proxy\.invalid isn't"):
+        await open_connection("ws://arena.invalid")
+
+
 async def test_a_websocket_of_another_kind_is_told() -> None:
     async def script(peer: Peer) -> None:
         await peer.let_in()

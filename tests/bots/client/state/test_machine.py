@@ -284,6 +284,7 @@ def test_a_match_that_ended_meanwhile_is_given_up_when_the_server_refuses_it() -
 def test_a_client_that_takes_no_more_matches_says_so_to_the_next_connection() -> None:
     machine = at_a_match()
     machine.finish()
+    assert machine.finish() == []
     machine.handle_disconnected()
     assert machine.handle_connected() == [SendMessage(Hello("me", matches=2, quota=0, session="secret"))]
 
