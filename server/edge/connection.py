@@ -60,10 +60,10 @@ MAX_DISCARDED_BYTES = 16 * 1024 * 1024
 """Maximum number of bytes to read and discard after this side has ended its stream."""
 CONNECTION_COST = 150.0
 """Estimated CPU time to accept and close a connection, in µs, without the time of its turns in the fair queue."""
-HELLO_COST = 400.0
+HELLO_COST = 600.0
 """Estimated CPU time of a hello, in µs, without that of its turn in the fair queue.
 
-It is spent on the lookup of the name, on the work of the core, and on the commit.
+It is spent on the lookup of the name, on the work of the core, on the commit, and on the same for the client's departure.
 """
 MESSAGE_COST = 300.0
 """Estimated CPU time of any other message, in µs, without that of its turn in the fair queue."""

@@ -47,12 +47,12 @@ log = logging.getLogger("arena.accounts")
 
 MAX_BATCH = 200
 """Maximum number of clients that are looked up in one query of the store."""
-GATHER_SECONDS = 0.05
+GATHER_SECONDS = 0.1
 """Pause after a query, in seconds, in which arriving clients gather for the next query.
 
-A query takes at least 1 ms of CPU time, whether for one client or for many.
+A query takes almost 1 ms of CPU time, whether for one client or for many, and moves that arrive meanwhile wait.
 """
-GATHER_PARTS = 5
+GATHER_PARTS = 10
 """Maximum number of parts in which the clients of a query are admitted, spread over the pause after it.
 
 A move would have to wait for all clients that are admitted in its round.
