@@ -37,7 +37,7 @@ from arena.protocol.messages import EventStatus, Notice
 from arena.protocol.record import Record
 from arena.server.cluster.frames import HEARTBEAT_NS, MAX_SILENCE_NS
 from arena.server.core.effects import CloseMatch, EventPlace, MatchFinished, OpenMatch, SendToClient
-from arena.server.core.events import add_result
+from arena.server.core.events import with_final_rank
 from arena.server.core.inputs import BotCrashed
 from arena.server.core.settings import CoreSettings, Pool
 from arena.server.edge.addresses import LOOPBACK, loopback_url, websocket_url
@@ -313,7 +313,7 @@ class Host:
             if bot is not None and bot.client is not None:
                 status = EventStatus(event, "over", entered=True, detail="")
                 self._shell.send(
-                    SendToClient(bot.client, add_result(status, each.rank, each.points, len(places)))
+                    SendToClient(bot.client, with_final_rank(status, each.rank, each.points, len(places)))
                 )
 
     async def wait_for_change(self) -> None:
@@ -385,7 +385,7 @@ async def open_core(
     A core in a process of its own (role `core`) may have standbys. It waits until the server's name is free, and holds
     the name by a short lease, so that a standby can take over quickly.
 
-    Raises StoreError. Raises lease.LeaseHeld if the role is another one and another process holds the name. Raises
+    Raises StoreError. In any role other than `core`, raises lease.LeaseHeld if another process holds the name. Raises
     lease.LeaseLost, after cancelling the block, if another process has taken the lease.
     """
     lease_lost: LeaseLost | None = None
@@ -558,7 +558,7 @@ async def make_edge(
     progress         returns the progress of an event that is played here, for the pages
     lag              meter of the event loop's lag, to share with a core; None for a new one
     is_storing       returns True while this process stores moves
-    data_version  returns `Journal.data_version`, if there is a journal in this process
+    data_version     returns `Journal.data_version`, if there is a journal in this process
     """
     edge = await stack.enter_async_context(
         Edge(

@@ -22,7 +22,7 @@ class AdmissionRequest(Struct, frozen=True, tag="knock"):
     """Hello of a client that waits for admission or refusal."""
 
     client: int
-    """Number of the client. Its high bits are the number of its edge (`EDGE_BITS`)."""
+    """Number of the client. Its high bits are the number of its edge (`EDGE_SHIFT`)."""
     hello: Hello
     address: str
     """IP address of the client, as text; empty if unknown."""

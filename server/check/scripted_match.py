@@ -116,9 +116,9 @@ class ScriptedMatch:
             raise ProtocolFault(f"the move must be for ply {len(self.moves)}, not {message.ply}")
         seconds_used = max(0.0, at - self._turned)
         if seconds_used > allowed:
-            where = f"{self.control.base_ms} ms and a margin of {self.margin_ms} ms"
+            limit = f"{self.control.base_ms} ms and a margin of {self.margin_ms} ms"
             raise ProtocolFault(
-                f"the move at ply {message.ply} took {1000 * seconds_used:.0f} ms, of {where}"
+                f"the move at ply {message.ply} took {1000 * seconds_used:.0f} ms; the limit was {limit}"
             )
         self.play_bot_move(message.move)
         accepted = Accepted(self.match, message.ply, round(1000 * seconds_used, 3), self.control.base_ms)

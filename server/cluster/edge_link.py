@@ -33,9 +33,9 @@ MAX_RESEND_AGE_NS = 30_000_000_000
 MAX_RESENT_MESSAGES = 10_000
 """Maximum number of messages that are kept for sending again."""
 RESEND_NS = 1_000_000_000
-"""Messages that arrived up to this many ns before the core's last frame, or later, are sent again after a loss."""
+"""Length of the period before the core's last frame, in ns. After a loss, messages since its start are sent again."""
 TAKEOVER_RESEND_NS = 5_000_000_000
-"""Messages that arrived up to this many ns before an old core's last frame, or later, are sent again to the new core.
+"""Length of the period before an old core's last frame, in ns. A new core gets the messages since its start again.
 
 The period is longer than RESEND_NS, because the old core may have sent frames after it lost its lease.
 """

@@ -43,9 +43,9 @@ def audit(
 ) -> None:
     """Show suspicious results, resignations, play and addresses.
 
-    Suspicious are improbable results, bots that resign to one opponent, and bots of two owners that play alike, or from one
-    address on the same day. A finding is a reason to look at the matches of two bots, not a proof. `chance` is how often
-    chance alone causes such a finding in a whole audit.
+    The audit finds improbable results, bots that resign to one opponent, and bots of two owners that play alike or from
+    one address on the same day. A finding is a reason to look at the matches of two bots, not a proof. `chance` is the
+    probability of such a finding by chance alone in a whole audit.
 
     Example: arena audit --event weekly-2026-11-27
     """

@@ -83,7 +83,7 @@ def check(
             metavar="SECONDS",
             min=0.1,
             max=600,
-            help="Seconds until a bot has failed that does not answer while no clock runs.",
+            help="Seconds for the bot to answer when no clock limits it.",
         ),
     ] = 10.0,
     only: Annotated[

@@ -28,7 +28,7 @@ from arena.server.store.tokens import is_valid_name
 INVALID_ADDRESS_PATTERN = re.compile(r"\d+(\.\d+){3}(/.*)?|[0-9a-fA-F]*:[0-9a-fA-F]*:[0-9a-fA-F:.]*(/.*)?")
 """Pattern of a mistyped address: a name that looks like an IP address or a network.
 
-A ban of it is rejected, because as a name it would ban nobody.
+A ban on such a text is rejected, because as a name it would ban nobody.
 """
 DurationOption = Annotated[
     str,
@@ -82,7 +82,7 @@ def ban(
             metavar="NAME|ADDRESS", help="Name, address or network to ban; default: list the bans."
         ),
     ] = "",
-    reason: ReasonOption = "the host has banned it",
+    reason: ReasonOption = "banned by the host",
     seconds: DurationOption = "ever",
     lift: LiftOption = False,
     db: DatabaseOption = DEFAULT_DATABASE_URL,

@@ -69,7 +69,7 @@ def hide(owner: OwnerArgument, db: DatabaseOption = DEFAULT_DATABASE_URL) -> Non
 
     async def rename_bots(engine: Engine) -> list[tuple[str, str, int]]:
         changes = await renaming.make_hidden_names(engine, owner)
-        return [(each.name, each.other, await renaming.rename_bot(engine, each)) for each in changes]
+        return [(each.name, each.new_name, await renaming.rename_bot(engine, each)) for each in changes]
 
     rows = [[name, other, str(count)] for name, other, count in run_on_store(db, rename_bots)]
     print_table({"name": "left", "is now": "left", "matches": "right"}, rows)
@@ -77,7 +77,7 @@ def hide(owner: OwnerArgument, db: DatabaseOption = DEFAULT_DATABASE_URL) -> Non
 
 def ban(
     owner: OwnerArgument,
-    reason: ReasonOption = "the host has banned it",
+    reason: ReasonOption = "banned by the host",
     seconds: DurationOption = "ever",
     lift: LiftOption = False,
     db: DatabaseOption = DEFAULT_DATABASE_URL,

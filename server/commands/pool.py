@@ -105,9 +105,9 @@ def _choose_openings(game: AnyGame, map: str, openings: str) -> Sequence[Opening
 
 
 def _fallback_openings(game: AnyGame) -> tuple[Opening, ...]:
-    """Return random openings of the first of `FALLBACK_PLIES` that gives `SUFFICIENT_OPENINGS`.
+    """Return random openings of the first length in `FALLBACK_PLIES` that has at least `SUFFICIENT_OPENINGS`.
 
-    If none does, return those of the length that gives most.
+    If no length has so many, return the openings of the length that has the most.
     """
     best: tuple[Opening, ...] = ()
     for plies in FALLBACK_PLIES:

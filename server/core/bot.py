@@ -69,8 +69,8 @@ def hash_secret(secret: str) -> bytes:
     return sha256(secret.encode()).digest()
 
 
-def is_secret(secret: str, hash: bytes) -> bool:
-    """Return True if `hash` is the hash of `secret`. An empty secret or an empty hash matches nothing."""
+def has_hash(secret: str, hash: bytes) -> bool:
+    """Return True if `secret` has this hash. An empty secret has no hash, and an empty hash belongs to no secret."""
     return bool(secret) and hmac.compare_digest(hash, hash_secret(secret))
 
 
@@ -134,7 +134,7 @@ class LobbyBot:
 
         stored_hash  hash of the secret in the store, which is used only if the core has no session of this bot
         """
-        return is_secret(secret, self.session or stored_hash)
+        return has_hash(secret, self.session or stored_hash)
 
     def apply_hello(self, admission: ClientAdmitted, max_matches: int) -> None:
         """Apply the hello of an admitted bot. A guest plays one match at a time, and only by challenge.
@@ -157,7 +157,7 @@ class LobbyBot:
         self.ratings = dict(admission.ratings)
 
     def set_owner(self, owner: str) -> None:
-        """Replace the owner, until now the bot's address, by the owner of its token, who has been looked up."""
+        """Set the owner of the bot's token, in place of the bot's address."""
         self.owner, self.is_owner_address = owner, False
 
     def shares_owner(self, other: LobbyBot) -> bool:
@@ -177,10 +177,10 @@ class LobbyBot:
         self.session, self.disconnect_time = session, now
 
     def keep_session_after_disconnect(self) -> None:
-        """Let the session outlive its connection by the grace period from now on."""
+        """Keep the session for the grace period after each later disconnect."""
         self.has_played = True
 
-    def disconnect(self, now: int) -> None:
+    def mark_disconnected(self, now: int) -> None:
         """Mark the bot as disconnected since `now`."""
         self.client = self.answer_period_start = None
         self.disconnect_time = now
@@ -203,13 +203,13 @@ class LobbyBot:
         self.matches.pop(match, None)
         self.recent_matches = [*self.recent_matches[1 - MAX_RECENT_MATCHES :], (now, match)]
 
-    def list_recent_results(self, now: int) -> list[str]:
+    def list_recent_match_ids(self, now: int) -> list[str]:
         """Return the ids of recently finished matches whose results the bot may not have received."""
         return [match for at, match in self.recent_matches if now - at <= RECENT_RESULT_NS]
 
-    def end_was_sent_after(self, match: str, at: int) -> bool:
-        """Return True if the bot was sent the `end` of this match, which is recent, later than at time `at` (ns)."""
-        return any(match == each and at < end for end, each in self.recent_matches)
+    def was_end_sent_after(self, match: str, time: int) -> bool:
+        """Return True if the bot was sent the `end` of this recent match later than `time` (ns)."""
+        return any(match == each and time < end for end, each in self.recent_matches)
 
     def open_answer_period(self, now: int) -> None:
         """Start an answer period, unless the last one started less than `MIN_ANSWER_INTERVAL_NS` ago."""

@@ -32,48 +32,50 @@ def find_zone(name: str) -> ZoneInfo:
         ) from None
 
 
-def next_start_time(at: str, zone: str, after: int) -> int:
-    """Return the first Unix time, in seconds, after `after` at which clocks in the time zone `zone` show `at`.
+def next_start_time(local_time: str, zone: str, after: int) -> int:
+    """Return the first Unix time after `after`, in seconds, at which clocks in the time zone `zone` show `local_time`.
 
-    `at` is written `Fri 20:00`, `20:00` or `2026-11-27 20:00`. A full date is returned even if it lies before `after`.
-    Raises BadStartTime if `at` or `zone` is invalid, or if daylight saving time skips that time.
+    `local_time` is written `Fri 20:00`, `20:00` or `2026-11-27 20:00`. A full date is returned even if it lies before
+    `after`. Raises BadStartTime if `local_time` or `zone` is invalid, or if daylight saving time skips that time.
     """
-    parts = _START_TIME.fullmatch(at.strip())
+    parts = _START_TIME.fullmatch(local_time.strip())
     day = (parts["day"] or "")[:3].lower() if parts else ""
     if parts is None or (day and day not in WEEKDAYS):
-        raise BadStartTime(f"{at!r:.40} is not a time: write Fri 20:00, 20:00 or 2026-11-27 20:00")
-    place = find_zone(zone)
+        raise BadStartTime(f"{local_time!r:.40} is not a time: write Fri 20:00, 20:00 or 2026-11-27 20:00")
+    time_zone = find_zone(zone)
     try:
         hours, minutes = parts["time"].split(":")
-        hour = time(int(hours), int(minutes))
+        time_of_day = time(int(hours), int(minutes))
         if parts["date"]:
-            return _to_unix(date.fromisoformat(parts["date"]), hour, place)
+            return _to_unix_s(date.fromisoformat(parts["date"]), time_of_day, time_zone)
     except ValueError:
         raise BadStartTime(
-            f"{at!r:.40} is not a time: hours must be 0 to 23, minutes 0 to 59, and the day must exist"
+            f"{local_time!r:.40} is not a time: hours must be 0 to 23, minutes 0 to 59, and the day must exist"
         ) from None
-    today = datetime.fromtimestamp(after, place).date()
+    today = datetime.fromtimestamp(after, time_zone).date()
     for days in range(9):
         each = today + timedelta(days=days)
-        if (not day or each.weekday() == WEEKDAYS.index(day)) and _to_unix(each, hour, place) > after:
-            return _to_unix(each, hour, place)
+        if (not day or each.weekday() == WEEKDAYS.index(day)) and _to_unix_s(
+            each, time_of_day, time_zone
+        ) > after:
+            return _to_unix_s(each, time_of_day, time_zone)
     raise BadStartTime(
-        f"{at!r:.40} does not exist in {zone} in the next week, because daylight saving time skips it: choose another time"
+        f"{local_time!r:.40} does not exist in {zone} in the next week, because daylight saving time skips it: choose another time"
     )
 
 
-def _to_unix(day: date, hour: time, zone: ZoneInfo) -> int:
-    return round(datetime.combine(day, hour, zone).timestamp())
+def _to_unix_s(day: date, time_of_day: time, zone: ZoneInfo) -> int:
+    return round(datetime.combine(day, time_of_day, zone).timestamp())
 
 
-def last_time_before(at: str, zone: str, before: int) -> int:
-    """Return the latest Unix time, no later than `before`, at which clocks in `zone` show `at`.
+def last_time_before(local_time: str, zone: str, before: int) -> int:
+    """Return the latest Unix time, no later than `before`, at which clocks in `zone` show `local_time`.
 
     Raises BadStartTime as `next_start_time` does.
     """
-    # A day may be an hour longer or shorter than 24, and `at` may name a day of the week.
-    last = next_start_time(at, zone, before - 8 * 24 * 3600)
-    while last < (later := next_start_time(at, zone, last)) <= before:
+    # A day may be an hour longer or shorter than 24, and `local_time` may name a day of the week.
+    last = next_start_time(local_time, zone, before - 8 * 24 * 3600)
+    while last < (later := next_start_time(local_time, zone, last)) <= before:
         last = later
     return last
 

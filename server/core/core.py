@@ -214,21 +214,23 @@ class Core:
                 case "challenge":
                     self._challenges.expire_challenge(name)
                 case "bot":
-                    self._check_bot(name)
+                    self._recheck_bot(name)
                 case "matchmaker":
-                    self._make_matches()
+                    self._run_matchmaker()
                 case "listing":
                     self._listings.publish()
                 case "event":
                     self._events.begin_due_matches()
 
-    def _check_bot(self, name: str) -> None:
+    def _recheck_bot(self, name: str) -> None:
+        """Let the matchmaker check a bot again, and forget the bot if its grace period is over."""
         bot = self._lobby.bots.get(name)
         if bot is not None:
             self._lobby.mark_changed(bot)
             self._lobby.forget_if_expired(bot)
 
-    def _make_matches(self) -> None:
+    def _run_matchmaker(self) -> None:
+        """Offer waiting challenges to house engines, and begin matches between waiting bots."""
         self._house.offer_next()
         for terms in self._matchmaker.pair_waiting_bots(self._matches.load):
             self._matches.open_match(terms)
@@ -239,8 +241,8 @@ class Core:
         if admission.client in self._lobby.clients:
             return  # its edge repeated the hello before it received the answer
         try:
-            returns = self._lobby.check_admission(admission)
-            if admission.hello.role == "bot" and not returns and not self._lobby.settings.event:
+            resumes = self._lobby.check_admission(admission)
+            if admission.hello.role == "bot" and not resumes and not self._lobby.settings.event:
                 check_hello_names(admission.hello, self._pool_games)
         except RequestRefused as refused:
             self._lobby.effects.append(CloseClient(admission.client, refused.code, refused.detail))
@@ -252,15 +254,15 @@ class Core:
         before = self._lobby.bots.get(admission.hello.name)
         if before is not None and before.client is not None:
             self._drop_client(before.client)
-        bot = self._lobby.add_bot(admission, returns=returns)
-        session = admission.hello.session if returns else admission.secret
+        bot = self._lobby.add_bot(admission, resumes=resumes)
+        session = admission.hello.session if resumes else admission.secret
         self._lobby.send_welcome(self._lobby.clients[admission.client], session)
-        if not returns:
+        if not resumes:
             self._suspensions.pardon(bot.name)
         # A new process learns the moves so far from its turns. A name without a token may belong to somebody else by
         # now, so its matches are lost.
         proved = bool(admission.hello.token) or bot.name in self._house
-        self._matches.apply_to_bot(bot, PlayerReconnected if returns else partial(SessionLost, proved=proved))
+        self._matches.apply_to_bot(bot, PlayerReconnected if resumes else partial(SessionLost, proved=proved))
         self._challenges.send_challenges_to(bot)
         pool = self._lobby.settings.pool
         outside = pool is not None and bot.preferences.pool and not self._can_play_pool_game(bot)
@@ -283,9 +285,9 @@ class Core:
         bot = None if client is None else client.bot
         if bot is None:
             return
-        self._lobby.disconnect(bot)
+        self._lobby.handle_disconnect(bot)
         self._challenges.close_challenges_of(bot)
-        self._matches.disconnect(bot, disconnection.fault)
+        self._matches.handle_disconnect(bot, disconnection.fault)
 
     def _drop_client(self, id: int) -> LobbyClient | None:
         client = self._lobby.drop_client(id)
@@ -335,13 +337,13 @@ class Core:
             why = "the bot has another connection: reconnect"
             self._lobby.effects.append(CloseClient(admission.client, Code.SHUTTING_DOWN, why))
             return
-        self._resend_state(self._lobby.add_bot(admission, returns=True))
+        self._resend_state(self._lobby.add_bot(admission, resumes=True))
 
     def _resend_state(self, bot: LobbyBot) -> None:
         """Send a bot its matches in progress again, and the results that it may have missed."""
         self._matches.apply_to_bot(bot, PlayerReconnected)
         if bot.client is not None:
-            for match in bot.list_recent_results(self._lobby.now):
+            for match in bot.list_recent_match_ids(self._lobby.now):
                 self._lobby.effects.append(SendMissedResult(bot.client, bot.name, match))
         self._challenges.send_challenges_to(bot)
 
@@ -382,7 +384,7 @@ class Core:
             # It has missed the end of its match, or names a match that it never played.
             if message.match in self._matches.rooms:
                 raise unknown_match_refusal(message.match)
-            if bot.end_was_sent_after(message.match, at):
+            if bot.was_end_sent_after(message.match, at):
                 return  # the `end` was in transit when the bot sent this message
             self._lobby.effects.append(SendMissedResult(client.id, bot.name, message.match))
             return

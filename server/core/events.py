@@ -160,7 +160,7 @@ class Events:
                 case RenameEntry():
                     answer = self._rename_entry(command.request)
                 case FindClient():
-                    answer = self._describe_client(command.request.name)
+                    answer = self._check_connected(command.request.name)
         except EventRefused as refused:
             self._lobby.effects.append(CommandAnswered(command.number, str(refused), done=False))
         else:
@@ -180,10 +180,10 @@ class Events:
         self._save(event)
 
     def _change_event(self, command: ControlEvent) -> str:
-        event = self._find_event(command.event, command.to, command.bot, by_host=True)
+        event = self._find_event(command.event, command.action, command.bot, by_host=True)
         if event is None:
             raise EventRefused(f"no event {command.event!r:.70} is open or in progress")
-        match command.to:
+        match command.action:
             case "enter":
                 self._require_house_engine(command.bot)
                 rating = self._find_rating(
@@ -201,7 +201,7 @@ class Events:
                 )
             case _:
                 has_begun = event.state.has_begun
-                event.change_phase(command.to)
+                event.change_phase(command.action)
                 if event.state.has_ended and not has_begun:  # else the next one was announced at the start
                     self._announce_next(event)
                 confirmation = f"{event.name} is {event.state.phase}"
@@ -278,14 +278,17 @@ class Events:
         for event in self._events.values():
             before = event.state
             if before.phase == "open":
-                event.rename(request.bot, request.other)
+                event.rename(request.bot, request.new_name)
             if event.state != before:
                 self._save(event)
         return (
-            f"{request.bot} is renamed to {request.other}" if request.other else f"{request.bot} is removed"
+            f"{request.bot} is renamed to {request.new_name}"
+            if request.new_name
+            else f"{request.bot} is removed"
         )
 
-    def _describe_client(self, name: str) -> str:
+    def _check_connected(self, name: str) -> str:
+        """Return a line that says that a client of this name is connected. Raises EventRefused if none is."""
         if any(client.name == name for client in self._lobby.clients.values()):
             return f"{name} is connected"
         raise EventRefused(f"{name} is not connected")
@@ -319,7 +322,7 @@ class Events:
             event.current_round,
         )
         if place is not None:
-            status = add_result(status, *place, len(state.bots), f"/event/{quote(event.name, safe='')}")
+            status = with_final_rank(status, *place, len(state.bots), f"/event/{quote(event.name, safe='')}")
         self._lobby.send(bot, status)
 
     def _ms_to_start(self, event: Event) -> int:
@@ -467,7 +470,7 @@ class Events:
             self._due_times.pop(key, None)
             bots = [lobby.bots[name] for name in names]
             load = lobby.match_load(*bots)
-            if not (all(bot.is_free for bot in bots) and lobby.has_room(load, self._matches.load)):
+            if not (all(bot.is_free for bot in bots) and lobby.has_capacity_for(load, self._matches.load)):
                 return False
             self._begin_match(event, pairing, load)
             return True
@@ -501,7 +504,7 @@ class Events:
     def _begin_match(self, event: Event, pairing: Pairing, load: int = 0) -> None:
         match = event.start_match(pairing)
         self._event_by_match[match] = event
-        self._matches.open_match(self._make_terms(event, pairing, match), event=True, load=load)
+        self._matches.open_match(self._make_terms(event, pairing, match), for_event=True, load=load)
 
     def _make_terms(self, event: Event, pairing: Pairing, match: str) -> Terms:
         plan, pair = event.plan, pairing.pair
@@ -589,15 +592,15 @@ class Events:
         self._lobby.effects.extend(EventNews(event.name, each) for each in news)
 
 
-def add_result(
-    status: EventStatus, rank: int, points: float, bots: int, table: str | UnsetType = UNSET
+def with_final_rank(
+    status: EventStatus, rank: int, points: float, bot_count: int, table: str | UnsetType = UNSET
 ) -> EventStatus:
-    """Return `status`, the status of a finished event, with the result of one bot added.
+    """Return `status`, the status of a finished event, with the final rank and points of one bot.
 
-    rank    rank of the bot, from 1
-    points  points of the bot
-    bots    number of bots in the event
-    table   path of the final table on the server's web page; UNSET if there is none
+    rank       rank of the bot, from 1
+    points     points of the bot
+    bot_count  number of bots in the event
+    table      path of the final table on the server's web page; UNSET if there is none
     """
-    detail = f"the event is over: place {rank} of {bots}, {points:g} point{'' if points == 1 else 's'}"
+    detail = f"the event is over: place {rank} of {bot_count}, {points:g} point{'' if points == 1 else 's'}"
     return replace(status, detail=detail, rank=rank, points=points, table=table)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from arena.match.referee_events import TimedEvent
 from arena.match.terms import Terms
@@ -14,13 +14,13 @@ from arena.rating.glicko import Rating
 from arena.server.core.event_state import EventPlan, StoredEvent
 from arena.server.core.settings import CoreSettings
 
-EDGE_BITS = 40
-"""Number of low bits in a client's number that count the clients of one edge. The higher bits are the edge's number."""
+EDGE_SHIFT = 40
+"""Number of low bits in a client's number, which number the clients of one edge. The high bits are the edge's number."""
 
 
 def edge_number(client: int) -> int:
     """Return the number of the edge that holds the client's connection."""
-    return client >> EDGE_BITS
+    return client >> EDGE_SHIFT
 
 
 class ClientAdmitted(Struct, frozen=True, tag="enter", omit_defaults=True):
@@ -163,7 +163,7 @@ class ControlEvent(Struct, frozen=True, tag="steer"):
 
     event: str
     """Name of the event, or of its series."""
-    to: EventAction
+    action: EventAction = field(name="to")
     """Action to take."""
     bot: str = ""
     """Bot to enter or withdraw; empty for other actions."""
@@ -175,7 +175,7 @@ class RenameEntry(Struct, frozen=True, tag="rename"):
     """Request to rename a bot in all events that have not begun."""
 
     bot: str
-    other: str
+    new_name: str = field(name="other")
     """New name; empty to remove the bot."""
 
 
@@ -189,10 +189,10 @@ HostRequest = AnnounceEvent | ControlEvent | RenameEntry | FindClient
 
 
 class HostCommand(Struct, frozen=True, tag="asked"):
-    """Request from a command that the host has run. The core answers with an `effects.CommandAnswered`."""
+    """Numbered request of an `arena` command or of an owner's web page. The core answers with `effects.CommandAnswered`."""
 
     number: int
-    """Number of the command, which the answer repeats."""
+    """Number of the request, which the answer repeats."""
     request: HostRequest
 
 

@@ -74,7 +74,7 @@ class LobbyClient:
 
 
 class Lobby:
-    """State that all parts of the core share. `now` and `effects` belong to the current input."""
+    """Connected clients and known bots, shared by all parts of the core. `now` and `effects` belong to the current input."""
 
     def __init__(self, settings: CoreSettings, now: int) -> None:
         self.settings = settings
@@ -154,7 +154,7 @@ class Lobby:
             return min(1, len(local))
         return max(((bot.engine.threads if bot.engine else None) or 1 for bot in local), default=0)
 
-    def has_room(self, match_load: int, load: int) -> bool:
+    def has_capacity_for(self, match_load: int, load: int) -> bool:
         """Return True if a match of load `match_load` may begin while the matches in progress have the load `load`.
 
         A match alone may exceed `CoreSettings.concurrency`, or one with more threads could never begin.
@@ -191,13 +191,13 @@ class Lobby:
         """Admit a client that only watches."""
         self.clients[admitted.client] = LobbyClient(admitted.client, admitted.hello.name, None)
 
-    def add_bot(self, admitted: ClientAdmitted, *, returns: bool) -> LobbyBot:
-        """Admit a checked bot, and close its earlier connection if it has one. `returns`: True if it resumes its session."""
+    def add_bot(self, admitted: ClientAdmitted, *, resumes: bool) -> LobbyBot:
+        """Admit a checked bot, and close its earlier connection if it has one. `resumes`: True if it resumes its session."""
         bot = self.find_or_add_bot(admitted.hello.name)
         if bot.client is not None:
             self.effects.append(CloseClient(bot.client, Code.REPLACED, Code.REPLACED.meaning))
             self.drop_client(bot.client)
-        if returns:
+        if resumes:
             bot.restore_session(hash_secret(admitted.hello.session), self.now)
         else:
             bot.open_session(admitted.secret)
@@ -225,9 +225,9 @@ class Lobby:
                 followers.remove(client)
         return bot
 
-    def disconnect(self, bot: LobbyBot) -> None:
+    def handle_disconnect(self, bot: LobbyBot) -> None:
         """Record that a bot has disconnected. The bot may return within its grace period."""
-        bot.disconnect(self.now)
+        bot.mark_disconnected(self.now)
         self.mark_changed(bot)
         self.forget_if_expired(bot)
 

@@ -86,7 +86,7 @@ class Matches:
             if unwilling is not None:
                 self._lobby.effects.append(MatchRefused(terms.match, f"{unwilling} takes no more matches"))
             elif all(bot.has_capacity for bot in bots):
-                self.open_match(terms, event=True)
+                self.open_match(terms, for_event=True)
             else:
                 self._pending_terms.append(terms)
 
@@ -98,11 +98,11 @@ class Matches:
 
     # start
 
-    def open_match(self, terms: Terms, *, event: bool = False, load: int = 0) -> None:
+    def open_match(self, terms: Terms, *, for_event: bool = False, load: int = 0) -> None:
         """Begin a match. A match that cannot be set up is void.
 
-        event  True if an event requested the match
-        load   part of `CoreSettings.concurrency` that an event match takes up; computed for any other match
+        for_event  True if an event requested the match
+        load       part of `CoreSettings.concurrency` that an event match takes up; computed for any other match
         """
         lobby = self._lobby
         bots = self._find_bots(terms)
@@ -110,17 +110,17 @@ class Matches:
         terms = terms.with_engines(*(bot.engine for bot in bots.values()))
         start_time = lobby.wall_time()
         lobby.effects.append(OpenMatch(terms, start_time))
-        if not event:
+        if not for_event:
             load = lobby.match_load(*bots.values())
         try:
-            room = Room(terms, bots, start_time, lobby, load=load, event=event)
+            room = Room(terms, bots, start_time, lobby, load=load, for_event=for_event)
         except Exception as error:  # noqa: BLE001  a user's own game may raise anything
             self._close_as_void(terms, bots.values(), start_time, error)
             return
         self._add_room(room)
         for bot in bots.values():
             bot.use_quota()
-        if not event:
+        if not for_event:
             self._history.record_start(terms.players.maxie, terms.players.minnie)
         self.apply(room, MatchOpened())
 
@@ -167,19 +167,19 @@ class Matches:
         room.handle(event, self._lobby.now if at is None else at)
         self._close_or_schedule(room)
 
-    def apply_to_bot(self, bot: LobbyBot, event: Callable[[Player], Event]) -> None:
-        """Apply an event to each match of a bot. `event` makes the event, given the bot's seat in the match."""
+    def apply_to_bot(self, bot: LobbyBot, make_event: Callable[[Player], Event]) -> None:
+        """Apply an event to each match of a bot. `make_event` returns the event for the bot's seat in the match."""
         for match, player in list(bot.matches.items()):
-            self.apply(self.rooms[match], event(player))
+            self.apply(self.rooms[match], make_event(player))
 
-    def disconnect(self, bot: LobbyBot, fault: str | None) -> None:
+    def handle_disconnect(self, bot: LobbyBot, fault: str | None) -> None:
         """Record in a bot's matches that its connection was lost.
 
         `fault`: protocol violation that caused it; None if there was none.
         """
         for match, player in list(bot.matches.items()):
             room = self.rooms[match]
-            room.disconnect(
+            room.handle_disconnect(
                 player, PlayerDisconnected(player) if fault is None else ProtocolViolated(player, fault)
             )
             self._close_or_schedule(room)
@@ -224,7 +224,7 @@ class Matches:
         for bot in room.bots.values():
             bot.leave_seat(match, lobby.now)
             lobby.mark_changed(bot)
-        if room.event:
+        if room.for_event:
             self._event_match_over(record)
         else:
             self._record_match_end(room)
@@ -265,11 +265,11 @@ class Matches:
 
     def _reopen(self, unfinished: UnfinishedMatch) -> None:
         terms, pool = unfinished.terms, self._lobby.settings.pool
-        event = terms.event != OPEN_EVENT and (pool is None or terms.event != pool.event)
+        for_event = terms.event != OPEN_EVENT and (pool is None or terms.event != pool.event)
         bots = self._find_bots(terms)
         try:
             load = self._house.match_load(terms)
-            room = Room(terms, bots, unfinished.started, self._lobby, load=load, event=event)
+            room = Room(terms, bots, unfinished.started, self._lobby, load=load, for_event=for_event)
             room.replay(unfinished)
         except Exception as error:  # noqa: BLE001  a user's own game may raise anything
             self._close_as_void(terms, bots.values(), unfinished.started, error)

@@ -25,7 +25,7 @@ from arena.server.core.suspensions import Suspensions
 from arena.server.core.turn_order import TurnOrder
 
 RATING_STEP = 200.0
-"""Rating difference that speaks against a pair of bots as much as one earlier match of the two."""
+"""Rating difference that costs a pair of bots as much as one earlier match of the two."""
 DEFAULT_RATING = 1500.0
 """Assumed rating of a bot without a rating."""
 MAX_COMPARED = 50
@@ -67,7 +67,7 @@ def choose_pairs(
 
     def pair_cost(pair: tuple[str, str]) -> float:
         a, b = pair
-        return history.match_count(a, b) + abs(ratings[a] - ratings[b]) / RATING_STEP
+        return history.count_matches(a, b) + abs(ratings[a] - ratings[b]) / RATING_STEP
 
     pairings: list[tuple[str, str]] = []
     paired: set[str] = set()
@@ -181,7 +181,7 @@ class Matchmaker:
         return matches
 
     def _choose_matches(self, pool: Pool, names: Sequence[str], load: int) -> tuple[list[Terms], bool]:
-        """Return the terms of the next matches of `names`, and True if one waits for room on this machine."""
+        """Return the terms of the next matches of `names`, and True if a match waits because this machine is fully loaded."""
         lobby = self._lobby
         games = {name: self._playable_games(pool, self._waiting_bots[name]) for name in names}
         pairs = choose_pairs(
@@ -198,7 +198,7 @@ class Matchmaker:
         for pair in pairs:
             match_load = lobby.match_load(*(self._waiting_bots[name] for name in pair))
             # A match that waits blocks later ones on this machine: otherwise it might never get room for its threads.
-            blocked = blocked or not lobby.has_room(match_load, load)
+            blocked = blocked or not lobby.has_capacity_for(match_load, load)
             if not (match_load and blocked):
                 load += match_load
                 matches.append(self._make_terms(pool, pair, games))
@@ -221,7 +221,7 @@ class Matchmaker:
             return False
         if pool.rated and self._waiting_bots[a].shares_owner(self._waiting_bots[b]):
             return False
-        last_match_ended = self._history.last_match_end(a, b) if pool.pause_ms else None
+        last_match_ended = self._history.find_last_match_end(a, b) if pool.pause_ms else None
         if last_match_ended is None or last_match_ended + pool.pause_ms * NS_PER_MS <= self._lobby.now:
             return True
         until = last_match_ended + pool.pause_ms * NS_PER_MS
@@ -231,7 +231,7 @@ class Matchmaker:
     def _make_terms(self, pool: Pool, pair: tuple[str, str], games: Mapping[str, frozenset[int]]) -> Terms:
         """Return the terms of a chosen match, and remove its bots from the waiting bots."""
         both: list[PoolGame] = [pool.games[place] for place in sorted(games[pair[0]] & games[pair[1]])]
-        match = self._history.next_match(*pair, both)
+        match = self._history.choose_next_match(*pair, both)
         minnie = pair[1] if match.maxie == pair[0] else pair[0]
         self._turn_order.record_turn(*(self._waiting_bots[name].owner for name in pair))
         for name in pair:

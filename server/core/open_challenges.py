@@ -42,9 +42,9 @@ class OpenChallenge:
 class OpenChallenges:
     """Open challenges of one arena, by id and by bot."""
 
-    def __init__(self, run: str) -> None:
-        """`run`: text that differs after each restart. It is part of each id, so that no id is ever reused."""
-        self._prefix = f"c{run}-"
+    def __init__(self, run_id: str) -> None:
+        """`run_id`: text that differs after each restart. It is part of each id, so that no id is ever reused."""
+        self._prefix = f"c{run_id}-"
         self._count = 0
         self._challenges: dict[str, OpenChallenge] = {}
         self._ids_by_challenger: dict[str, dict[str, None]] = {}

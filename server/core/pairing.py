@@ -49,7 +49,7 @@ class PairingHistory:
         self._salt = salt
         self._pairings: OrderedDict[tuple[str, str], _PairHistory] = OrderedDict()
 
-    def match_count(self, a: str, b: str) -> int:
+    def count_matches(self, a: str, b: str) -> int:
         """Return the number of matches that two bots have begun."""
         pairing = self._pairings.get((a, b) if a < b else (b, a))
         return 0 if pairing is None else sum(pairing.as_maxie.values())
@@ -68,12 +68,12 @@ class PairingHistory:
         """Record the end of a match."""
         self._find_or_add_pairing(a, b).last_end = now
 
-    def last_match_end(self, a: str, b: str) -> int | None:
+    def find_last_match_end(self, a: str, b: str) -> int | None:
         """Return the end time of the last finished match of two bots, in ns; None if none has ended."""
         pairing = self._pairings.get((a, b) if a < b else (b, a))
         return None if pairing is None else pairing.last_end
 
-    def next_match(self, maxie: str, minnie: str, games: Sequence[PoolGame]) -> NextMatch:
+    def choose_next_match(self, maxie: str, minnie: str, games: Sequence[PoolGame]) -> NextMatch:
         """Choose the next match of two bots, record the choice, and return the match.
 
         If the two have played only the first match of a pair, and its game is one of `games`, this is the second match:

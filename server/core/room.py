@@ -21,7 +21,9 @@ from arena.match.referee_events import (
     Event,
     Moved,
     NotifyPlayer,
+    PlayerDisconnected,
     PlayerReconnected,
+    ProtocolViolated,
     ServerFailed,
     ServerRecovered,
     TurnStarted,
@@ -49,18 +51,18 @@ class Room:
         lobby: Lobby,
         *,
         load: int,
-        event: bool,
+        for_event: bool,
     ) -> None:
         """Set up a match that has not begun. Raises games.core.GameError, and any error of a user's own game.
 
-        load   part of `CoreSettings.concurrency` that the match takes up
-        event  True if an event requested the match; False for matches of the pool and of challenges
+        load       part of `CoreSettings.concurrency` that the match takes up
+        for_event  True if an event requested the match; False for matches of the pool and of challenges
         """
         self.terms = terms
         self.bots = bots
         self.started = start_time
         self.load = load
-        self.event = event
+        self.for_event = for_event
         self.referee = Referee(terms)
         self.public_view = PublicView(terms, self.referee, lobby.settings.analysis_visibility)
         self.followers = FollowerCounts()
@@ -109,7 +111,7 @@ class Room:
                 event = self._limit_analysis(event)
             effects = referee.handle(event, at)
         except Exception as error:  # noqa: BLE001  a user's own game may raise anything, and ends this match alone
-            event, at = self._bug_event(error), self._lobby.now
+            event, at = self._report_bug(error), self._lobby.now
             effects = referee.handle(event, at)
         if referee.revision != before:
             turn, self._unsaved_turn = self._unsaved_turn, None
@@ -144,9 +146,9 @@ class Room:
             if looked_at is None or deadline < looked_at:
                 self._lobby.deadlines.schedule(self.key, deadline)
 
-    def disconnect(self, player: Player, event: Event) -> None:
-        """Apply `event`, the loss of a player's connection. A turn not yet reported as sent to the player counts as sent."""
-        self.handle(event, self._lobby.now)
+    def handle_disconnect(self, player: Player, cause: PlayerDisconnected | ProtocolViolated) -> None:
+        """Apply the loss of a player's connection. A turn not yet reported as sent to the player counts as sent."""
+        self.handle(cause, self._lobby.now)
         if self.sending_until is not None and player is self.referee.player_to_move:
             self.start_clock(self.referee.ply, 0, self._lobby.now)
 
@@ -178,8 +180,8 @@ class Room:
     def judge_deadlines(self, stall_ns: int) -> None:
         """Act on the deadlines that have passed. `stall_ns`: longest delay of the server itself during the turn, in ns.
 
-        No deadline is judged before an edge has reported that the turn was sent. If the turn was sent again, the edge may
-        already have the answer to it.
+        No deadline is judged before an edge has reported that the turn was sent: if the turn was sent again, the edge may
+        already have the player's move.
         """
         settings, now = self._lobby.settings, self._lobby.now
         if self.sending_until is not None:
@@ -222,7 +224,7 @@ class Room:
             self._lobby.effects.append(IncrementMetric("lines_cut", self._trimmer.cut_moves - before))
         return limited
 
-    def _bug_event(self, error: Exception) -> ServerFailed:
+    def _report_bug(self, error: Exception) -> ServerFailed:
         """Log an unexpected error as a bug, and return the event that voids the match."""
         trace = "".join(traceback.format_exception(error))
         self._lobby.effects.append(

@@ -13,7 +13,7 @@ K = TypeVar("K", bound=Hashable)
 
 
 class TurnOrder(Generic[K]):
-    """Number of the last turn of each key. All methods take constant time."""
+    """Order in which keys take turns: the number of each key's last turn. All methods take constant time."""
 
     def __init__(self) -> None:
         self.count = 0

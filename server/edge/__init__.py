@@ -15,7 +15,7 @@ and back, from the core's effects to bytes:
     2. Session.send                encodes and writes the message, and reports a sent turn: core.submit(TurnSent)
 
     edge         listeners, clients by number, topics; the list of clients for a new core (resync)
-    connection   one socket: reading in small pieces, the limit of its address, requests and websockets, its end
+    connection   one socket: reading in small chunks, the limit of its address, requests and websockets, its end
     session      one client: its hello, its limits, the turns that it has to answer
     topics       fan-out to spectators, a few at a time
     fair_queue   queue for all work except players' answers

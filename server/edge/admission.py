@@ -25,7 +25,7 @@ WINDOW_SECONDS = 60.0
 BURST_SECONDS = 0.2
 """Burst of an address, in seconds: after a pause, it may send at once as much as its rate allows in this time."""
 MIN_BURST = 8
-"""Smallest number of pieces of input that an address may send at once, if its rate allows fewer in `BURST_SECONDS`."""
+"""Smallest number of chunks that an address may send at once, if its rate allows fewer in `BURST_SECONDS`."""
 CROWDED_SHARE = 0.25
 """Share of the allowed connections that must be open before the limit per address applies.
 
@@ -40,7 +40,7 @@ REFUSAL_SECONDS = 1.0
 
 
 class Admission:
-    """Counts and limits of the connections of one edge."""
+    """Admission control of one edge, which counts connections and limits their number."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class Admission:
     def find_bucket(self, address: str) -> TokenBucket:
         """Return the token bucket that all connections of an address share.
 
-        A piece of input that gets no token waits for a turn of the fair queue.
+        A received chunk takes a token. A chunk that gets none waits for a turn of the fair queue.
         """
         key = address_key(address)
         bucket = self._shares.get(key)
@@ -117,7 +117,7 @@ class Admission:
         """
         limits = self.limits
         if self._closed or self.open.total() >= limits.connections:
-            self._log_refusal("full: %d connections", self.open.total(), address)
+            self._log_refusal("refused: %d connections are open, the maximum", self.open.total(), address)
             return False
         if not proxied and self._abuse_counts.refusal_seconds_left(address, self._now_s) > 0:
             return False
@@ -125,7 +125,9 @@ class Admission:
         crowded = self.open.total() >= CROWDED_SHARE * limits.connections
         if not proxied and crowded and self.open[key] >= limits.connections_per_address:
             self._log_refusal(
-                "more than %d connections from one address", limits.connections_per_address, address
+                "refused: the address already has %d connections, the maximum",
+                limits.connections_per_address,
+                address,
             )
             return False
         self.open[key] += 1
@@ -135,12 +137,12 @@ class Admission:
     def _now_s(self) -> float:
         return self._clock.now_ns() / 1e9
 
-    def _log_refusal(self, why: str, number: int, address: str) -> None:
-        """Log a refusal, at most once per second."""
+    def _log_refusal(self, message: str, number: int, address: str) -> None:
+        """Log a refusal, at most once per second. `message` has a placeholder for `number`."""
         now = self._now_s
         if now - self._last_log >= 1:
             self._last_log = now
-            log.warning(why, number, extra={"address": address})
+            log.warning(message, number, extra={"address": address})
 
     def refuse(self, transport: asyncio.Transport) -> None:
         """Close a refused connection after a while, without reading from it."""
@@ -175,7 +177,11 @@ class Admission:
             return
         self._abuse_counts.record_failure(address, self._now_s, self.limits.cut_offs)
         if self._abuse_counts.refusal_seconds_left(address, self._now_s) > 0:
-            log.warning("refused for %g s: too many cut off", self._pause_seconds, extra={"address": address})
+            log.warning(
+                "refused for %g s: too many of its connections misbehaved",
+                self._pause_seconds,
+                extra={"address": address},
+            )
 
 
 def _forwarded_for(request: Request) -> str | None:

@@ -3,8 +3,8 @@
     bytes, stamped with their arrival -> rate limit of the address -> `websockets` -> frames -> session
 
 `websockets` implements the protocol, through its documented Sans-I/O layer. Input is bounded before it is
-parsed: it is read in small pieces, and an address may send a limited number of them per second. Only a piece of a player
-within that limit is parsed immediately. Any other piece is kept and parsed, a few frames at a time, when the connection's
+parsed: it is read in small chunks, and an address may send a limited number of them per second. Only a chunk from a player
+within that limit is parsed immediately. Any other chunk is kept and parsed, a few frames at a time, when the connection's
 turn in the fair queue comes; until then, reading is paused.
 """
 
@@ -112,7 +112,7 @@ class Connection(asyncio.BufferedProtocol):
     pings: OpenPings
     """Pings of the websocket. Set when the websocket opens."""
     address_bucket: TokenBucket
-    """Token bucket that limits how many pieces of input the address may send. Set when the websocket opens."""
+    """Token bucket that limits how many chunks the address may send. Set when the websocket opens."""
 
     def __init__(self, edge: Edge) -> None:
         self._edge = edge
@@ -170,7 +170,7 @@ class Connection(asyncio.BufferedProtocol):
 
     # reading
 
-    def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002  pieces are small on purpose
+    def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002  chunks are small on purpose
         # All connections share one buffer: its content is copied out before the next read.
         return self._edge.sink if self._here and self._ended else self._edge.buffer
 
@@ -244,7 +244,7 @@ class Connection(asyncio.BufferedProtocol):
         return cost + (self._edge.clock.worked_ns() - began) / 1000
 
     def _run_turn(self) -> float:
-        """Do the work of a turn. Return the cost of the work outside the turn, in µs."""
+        """Do the work of a turn. Return the estimated cost of work that it causes outside the turn, in µs."""
         session = self.session
         if session is None:
             data, self._unparsed = self._unparsed, b""
@@ -257,7 +257,7 @@ class Connection(asyncio.BufferedProtocol):
                 self._unparsed = b""
                 self.transport.abort()
                 return 0.0
-            session.drop_waiting()
+            session.drop_queued_messages()
             size = len(self._unparsed)
         if not (self._unparsed and self._may_parse):
             return session.take_turn()
@@ -267,8 +267,8 @@ class Connection(asyncio.BufferedProtocol):
         self._parse(data, self._arrived)
         return price * (session.handled - before)
 
-    def _parse(self, data: bytes, at: int) -> int:
-        """Parse a piece that arrived at `at` (ns), and pass its frames to the session. Return the number of frames."""
+    def _parse(self, data: bytes, arrived_ns: int) -> int:
+        """Parse a chunk of frames, and pass the frames to the session. Return the number of frames."""
         if self._closing:
             self._after_close += len(data)
             if self._after_close > MAX_AFTER_CLOSE_BYTES:
@@ -278,7 +278,7 @@ class Connection(asyncio.BufferedProtocol):
         protocol.receive_data(data)
         frames = protocol.events_received()
         for frame in frames:
-            self.session.receive(frame, at)  # type: ignore[union-attr, arg-type]
+            self.session.receive(frame, arrived_ns)  # type: ignore[union-attr, arg-type]
         writes = protocol.data_to_send()
         if writes:
             closed_by_peer = any(frame.opcode is Opcode.CLOSE for frame in frames)  # type: ignore[union-attr]
@@ -294,12 +294,12 @@ class Connection(asyncio.BufferedProtocol):
         poll.register(plain_socket.fileno(), HANGUP_EVENT)
         return bool(poll.poll(0))
 
-    def reset_flooding(self, excess: str) -> None:
-        """Reset the connection of a client that sends too many `excess`, which is `control frames` or `fragments`."""
+    def reset_flooding(self, frame_kind: str) -> None:
+        """Reset the connection of a client that sends too many frames of a kind: `control frames` or `fragments`."""
         self._edge.admission.record_abuse(self.address)
         self._unparsed = b""
         if self.session is not None:
-            self.session.disconnect(f"too many {excess}")
+            self.session.handle_disconnect(f"too many {frame_kind}")
         self.transport.abort()
 
     def eof_received(self) -> None:
@@ -309,7 +309,7 @@ class Connection(asyncio.BufferedProtocol):
         self._protocol.receive_eof()
         self._write_library_output(self._protocol.data_to_send())
         if self.session is not None:
-            self.session.disconnect(None)
+            self.session.handle_disconnect(None)
         # A peer that has stopped sending may have stopped reading too.
         self.set_deadline(CLOSE_SECONDS, self.transport.abort)
 
@@ -323,7 +323,7 @@ class Connection(asyncio.BufferedProtocol):
         if self._ping_timer is not None:
             self._ping_timer.cancel()
         if self.session is not None:
-            self.session.disconnect(None)
+            self.session.handle_disconnect(None)
         if self._counted:
             self._edge.admission.release(self.address)
         self._edge.remove_connection(self)
@@ -351,7 +351,7 @@ class Connection(asyncio.BufferedProtocol):
     # requests
 
     def _parse_request(self, data: bytes) -> float:
-        """Parse a piece of a request, and keep the bytes after the request. Return the cost outside the turn, in µs."""
+        """Parse a chunk of a request, and keep the bytes after the request. Return the cost outside the turn, in µs."""
         head = self._tail + data
         end = head.find(END_OF_REQUEST)
         if end >= 0:
@@ -495,7 +495,7 @@ class Connection(asyncio.BufferedProtocol):
     def _write_library_output(self, writes: list[bytes], *, closed_by_peer: bool = False) -> None:
         """Write the output of the library itself, such as pongs. Empty bytes in `writes` stand for the end of the stream.
 
-        closed_by_peer: whether the library answers a close frame of the peer, whose code is then no fault
+        closed_by_peer: True if the output answers a close frame of the peer, whose code is then no fault of the peer
         """
         for data in writes:
             if self.transport.is_closing():
@@ -520,7 +520,7 @@ class Connection(asyncio.BufferedProtocol):
             if close is not None and close.code in FAULT_CLOSE_CODES:
                 fault = close.reason or f"close code {close.code}"
                 self._edge.admission.record_abuse(self.address)
-        self.session.disconnect(fault)
+        self.session.handle_disconnect(fault)
 
     def _end_stream(self) -> None:
         self._ended = True
@@ -558,15 +558,15 @@ class Connection(asyncio.BufferedProtocol):
         if seconds is not None and callback is not None:
             self._deadline = self._edge.clock.call_later(seconds, callback)
 
-    def close(self, code: int, reason: str, *, is_wrong: bool) -> None:
+    def close(self, code: int, reason: str, *, is_misbehaving: bool) -> None:
         """Send a close frame. If the peer has not answered after `CLOSE_SECONDS`, reset the connection.
 
-        code      websocket close code
-        reason    text for the close frame, of which at most `REASON_BYTES` are sent
-        is_wrong  True if the connection counts as misbehaving, against its address
+        code            websocket close code
+        reason          text for the close frame, of which at most `REASON_BYTES` are sent
+        is_misbehaving  True to count the connection as misbehaving, which may block its address
         """
         self._closing = True
-        if is_wrong:
+        if is_misbehaving:
             self._edge.admission.record_abuse(self.address)
         if self._protocol.state is OPEN:
             self._protocol.send_close(code, reason.encode()[:REASON_BYTES].decode(errors="ignore"))

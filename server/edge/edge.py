@@ -18,7 +18,7 @@ from arena.clock import MONOTONIC, TimeSource
 from arena.protocol.codes import Code
 from arena.protocol.messages import End, ServerMessage
 from arena.server.core.effects import CloseClient, Publish, SendToClient
-from arena.server.core.inputs import EDGE_BITS, ClientAdmitted, EdgeResynced
+from arena.server.core.inputs import EDGE_SHIFT, ClientAdmitted, EdgeResynced
 from arena.server.edge.addresses import listen_error_text
 from arena.server.edge.admission import Admission
 from arena.server.edge.connection import CLOSE_SECONDS, Connection
@@ -42,9 +42,9 @@ from arena.server.processes.tasks import open_background_tasks
 log = logging.getLogger("arena.connection")
 
 READ_BYTES = 1024
-"""Size of a piece read from a connection, in bytes: a move with its analysis, or 170 of the smallest frames."""
+"""Maximum size of a chunk read from a connection, in bytes: a move with its analysis, or 170 of the smallest frames."""
 DISCARD_CHUNK_BYTES = 64 * 1024
-"""Number of bytes read in one piece from a connection whose data are no longer parsed."""
+"""Maximum size of a chunk read from a connection whose data are no longer parsed, in bytes."""
 KERNEL_BUFFER_BYTES = 32 * 1024
 """Size of the kernel's buffer of a connection, in each direction (Linux doubles it)."""
 BACKLOG = 100
@@ -130,7 +130,7 @@ class Edge:
         self.live = PageClient(self)
         """Client through which the server's web page sees live matches."""
         self.buffer = memoryview(bytearray(READ_BYTES))
-        """Buffer for the next piece of input, shared by all connections."""
+        """Buffer for the next chunk of input, shared by all connections."""
         self.sink = memoryview(bytearray(DISCARD_CHUNK_BYTES))
         """Buffer for input that is discarded, shared by all connections."""
         self.connections: set[Connection] = set()
@@ -277,7 +277,7 @@ class Edge:
 
     def add_client(self, client: EdgeClient) -> int:
         """Register a client, so that messages are delivered to it, and return its number."""
-        number = self.number << EDGE_BITS | next(self._count)
+        number = self.number << EDGE_SHIFT | next(self._count)
         self._clients[number] = client
         return number
 

@@ -11,19 +11,19 @@ from arena.clock import MONOTONIC
 from arena.server.metrics import COLLECTOR_PAUSES
 
 YOUNG_THRESHOLD = 250
-"""Number of objects created and not freed since the garbage collector's last run, at which it examines them.
+"""Threshold of generation 0 of the garbage collector: number of new objects at which a run examines them.
 
-A run takes about a microsecond per object and stalls all clients meanwhile: with a limit of 2,000 for 1 to 6 ms, and
-with 50,000 for 25 ms and more. Clients that reconnect all the time cause several runs per second.
+A run takes about 1 µs per object and stalls all clients meanwhile: 1 to 6 ms with a threshold of 2,000, and 25 ms or
+more with 50,000. Clients that reconnect all the time cause several runs per second.
 """
 MIDDLE_THRESHOLD = 2
-"""Number of runs of the collector over new objects, before a run also examines objects that survived an earlier run.
+"""Threshold of generation 1: number of runs over generation 0 before a run also examines generation 1.
 
-While strangers connect all the time, the two kinds of runs take 0.2 and 0.6 ms. With 500 objects and five runs, they
+While clients connect all the time, these two kinds of runs take 0.2 and 0.6 ms. With the thresholds 500 and 5, they
 would take 0.5 and 1.5 ms.
 """
 OLD_THRESHOLD = 1600
-"""Number of runs of the collector over objects that survived an earlier run, before a run examines all objects."""
+"""Threshold of generation 2: number of runs over generation 1 before a run examines all objects."""
 SWITCH_SECONDS = 0.0005
 """Time after which the event loop must yield to the journal's writer thread, and vice versa, in seconds.
 

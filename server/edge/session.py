@@ -55,11 +55,7 @@ log = logging.getLogger("arena.session")
 wire_log = logging.getLogger("arena.wire")
 
 AWAITING_HELLO, AWAITING_ADMISSION, ADMITTED, BACKLOGGED, CLOSED = range(5)
-"""States of a session, in order.
-
-No hello has arrived; the hello was sent to the core; the core has admitted the client; the client is admitted, but too
-many of its messages wait; the session is closed.
-"""
+"""States of a session, in order. BACKLOGGED is ADMITTED with too many queued messages, so that reading is paused."""
 IGNORING_STATES = frozenset({AWAITING_ADMISSION, CLOSED})
 """States of a session in which no message is handled. In AWAITING_ADMISSION, messages are kept for later."""
 MAX_QUEUED = 256
@@ -196,21 +192,21 @@ class Session:
 
     # from the client
 
-    def receive(self, frame: Frame, at: int) -> None:
-        """Handle a frame that arrived at monotonic ns `at`.
+    def receive(self, frame: Frame, arrived_ns: int) -> None:
+        """Handle a frame that arrived at `arrived_ns` (monotonic).
 
         The answer to an open turn goes to the core immediately, with the time that it took.
         """
         data: bytes | str | None = frame.data  # type: ignore[assignment]
         if frame.opcode is not BINARY or not frame.fin or self.state in IGNORING_STATES:
-            data = self._assemble(frame, at)
+            data = self._reassemble_message(frame, arrived_ns)
             if data is None:
                 return
         edge = self._edge
         try:
             message = decode_client_message(data, edge.limits.message_bytes)  # type: ignore[arg-type]
         except DecodeError as error:
-            self._refuse_frame(data, error, at)  # type: ignore[arg-type]
+            self._refuse_frame(data, error, arrived_ns)  # type: ignore[arg-type]
             return
         edge.metrics.messages[type(message)] += 1
         if self._traced:
@@ -221,31 +217,31 @@ class Session:
                 if seat.is_over:
                     del self.seats[message.match]
                     return
-                late = at - edge.lag.due
+                late = arrived_ns - edge.lag.due
                 late = late if late > loop_lag.STALL_NS else 0
                 stalled_ns = edge.lag.stalled_ns + late - seat.stalled_ns
-                spent = max(0, at - seat.left_at - stalled_ns) + seat.ran
-                seat.answer = received = MessageReceived(self.client, message, at, spent)
+                elapsed_ns = max(0, arrived_ns - seat.left_at - stalled_ns) + seat.ran
+                seat.answer = received = MessageReceived(self.client, message, arrived_ns, elapsed_ns)
                 self.handled += 1
                 edge.core.submit(received)
                 return
-        self._handle(message, at)
+        self._handle_other_message(message, arrived_ns)
 
-    def _handle_control(self, frame: Frame, at: int) -> None:
+    def _handle_control(self, frame: Frame, arrived_ns: int) -> None:
         # The library answers pings and closes by itself.
         if frame.opcode is PONG:
-            self._connection.pings.handle_pong(bytes(frame.data), at)
-        if not self._controls.try_take(at):
+            self._connection.pings.handle_pong(bytes(frame.data), arrived_ns)
+        if not self._controls.try_take(arrived_ns):
             self._connection.reset_flooding("control frames")
 
-    def _assemble(self, frame: Frame, at: int) -> bytes | str | None:
+    def _reassemble_message(self, frame: Frame, arrived_ns: int) -> bytes | str | None:
         """Handle a control frame or a fragment. Return the message that the frame completes; None if it completes none."""
         if frame.opcode in CONTROL_OPCODES:
-            self._handle_control(frame, at)
+            self._handle_control(frame, arrived_ns)
             return None
         if self.state in IGNORING_STATES:
             if self.state == AWAITING_ADMISSION:
-                self._early_frames.append((frame, at))
+                self._early_frames.append((frame, arrived_ns))
             return None
         if self._parts is None:
             self._kind = frame.opcode
@@ -253,14 +249,14 @@ class Session:
         self._parts += frame.data
         if not frame.fin:
             if self._fragments is None:
-                self._fragments = TokenBucket(FRAGMENTS_PER_SECOND, FRAGMENT_BURST, at)
-            if not self._fragments.try_take(at):
+                self._fragments = TokenBucket(FRAGMENTS_PER_SECOND, FRAGMENT_BURST, arrived_ns)
+            if not self._fragments.try_take(arrived_ns):
                 self._connection.reset_flooding("fragments")
             return None
         data, self._parts = bytes(self._parts), None
         return data.decode(errors="replace") if self._kind is TEXT else data
 
-    def _handle(self, message: ClientMessage, at: int) -> None:
+    def _handle_other_message(self, message: ClientMessage, arrived_ns: int) -> None:
         """Handle a message that does not answer a turn."""
         if self.state == AWAITING_HELLO:
             self._handle_hello(message)
@@ -272,20 +268,20 @@ class Session:
             return  # nobody waits for the answer
         if seat is not None and seat.starts and type(message) is Ready:
             seat.starts -= 1
-        elif not self._bucket.try_take(at):
+        elif not self._bucket.try_take(arrived_ns):
             self._handle_flood()
             return
         cost = 0 if seat is not None else MESSAGE_COSTS[type(message)] or OUT_OF_PLACE_COSTS[type(message)]
         if not cost or self._is_exempt:
-            self._submit(message, at)
+            self._submit(message, arrived_ns)
             return
-        wait = self._edge.work.try_spend(self._connection.address, cost, at / 1e9)
+        wait = self._edge.work.try_spend(self._connection.address, cost, arrived_ns / 1e9)
         if wait > 0:
             detail = f"too many requests from your address: try again in {wait:.1f} s"
             where = getattr(message, "match", None), getattr(message, "ply", None)
             self._send_error(Error(Code.RATE_LIMITED, detail, *where))
         else:
-            self.waiting.append((message, at, cost))
+            self.waiting.append((message, arrived_ns, cost))
             if len(self.waiting) >= MAX_QUEUED:
                 self.state = BACKLOGGED
             self._connection.wait_for_turn()
@@ -296,25 +292,25 @@ class Session:
         hello = self.hello
         return hello is not None and hello.role == "bot" and hello.name in self._edge.exempt
 
-    def _submit(self, message: ClientMessage, at: int) -> None:
+    def _submit(self, message: ClientMessage, arrived_ns: int) -> None:
         if type(message) is Watch:
             self._topics.setdefault(message.match, None)
         elif type(message) is Unwatch:
             self._leave_topic(message.match)
         self.handled += 1
-        self._edge.core.submit(MessageReceived(self.client, message, at))
+        self._edge.core.submit(MessageReceived(self.client, message, arrived_ns))
 
     def take_turn(self) -> float:
         """Handle the message that has waited longest. Return its cost in µs of CPU time; 0 if none waits."""
         if not self.waiting:
             return 0.0
-        message, at, cost = self.waiting.pop(0)
+        message, arrived_ns, cost = self.waiting.pop(0)
         if self.state == BACKLOGGED and len(self.waiting) < MAX_QUEUED:
             self.state = ADMITTED
-        self._submit(message, at)
+        self._submit(message, arrived_ns)
         return cost
 
-    def drop_waiting(self) -> None:
+    def drop_queued_messages(self) -> None:
         """Drop the messages that wait for a turn."""
         self.waiting.clear()
         if self.state == BACKLOGGED:
@@ -349,7 +345,7 @@ class Session:
         """Close the session of a client that has sent no hello in time."""
         self._end_session(Code.HELLO_FIRST, f"no hello arrived within {self._edge.limits.hello_seconds:g} s")
 
-    def _refuse_frame(self, frame: bytes | str, error: DecodeError, at: int) -> None:
+    def _refuse_frame(self, frame: bytes | str, error: DecodeError, arrived_ns: int) -> None:
         if self._traced:
             # Frames before the hello is accepted may hold a token.
             frame_text = (
@@ -363,7 +359,7 @@ class Session:
         if error.code is Code.UNKNOWN_TYPE:
             if self.state == AWAITING_HELLO:
                 self._end_session(Code.HELLO_FIRST, f"the first message must be hello; {error.detail}")
-            elif self._bucket.try_take(at):
+            elif self._bucket.try_take(arrived_ns):
                 self._send_error(Error(error.code, error.detail))
             else:
                 self._handle_flood()
@@ -401,23 +397,27 @@ class Session:
         self._send_error(Error(code, detail, fatal=True))
         if self.state == CLOSED:  # even this message was too much for a slow reader
             return
-        self.disconnect(fault)
+        self.handle_disconnect(fault)
         if close_code is None:
             close_code = GOODBYE_CLOSE_CODES.get(code, 1008)
         # The detail may quote the peer; the connection shortens it to fit into a close frame.
-        self._connection.close(close_code, f"{code}: {detail}", is_wrong=code not in HARMLESS_CODES)
+        self._connection.close(close_code, f"{code}: {detail}", is_misbehaving=code not in HARMLESS_CODES)
 
     def close_slow_client(self) -> None:
         """Close the connection of a client that has left too many bytes unread. A bot catches up when it reconnects."""
         if self.state == CLOSED:
             return
-        log.warning("too slow: %d bytes wait", self.unsent_bytes, extra=self._log_fields)
-        self.disconnect(None)
+        log.warning(
+            "disconnected: the client reads too slowly, and %d bytes are unsent",
+            self.unsent_bytes,
+            extra=self._log_fields,
+        )
+        self.handle_disconnect(None)
         # A client that starts to read during the closing handshake still gets the reason.
-        self._connection.close(1008, Code.TOO_SLOW.value, is_wrong=True)
+        self._connection.close(1008, Code.TOO_SLOW.value, is_misbehaving=True)
 
-    def disconnect(self, fault: str | None) -> None:
-        """Report to the core that the client has disconnected. Further calls do nothing.
+    def handle_disconnect(self, fault: str | None) -> None:
+        """Mark the session as closed, leave its topics, and report the disconnection to the core. Further calls do nothing.
 
         fault  protocol violation for which the client is disconnected; None if there was none
         """
@@ -427,7 +427,7 @@ class Session:
             if fault is not None:
                 log.warning("protocol error: %s", fault, extra=self._log_fields)
             else:
-                log.info("gone", extra=self._log_fields)
+                log.info("disconnected", extra=self._log_fields)
         self.state = CLOSED
         self.waiting.clear()
         self._early_frames.clear()

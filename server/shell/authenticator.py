@@ -1,7 +1,7 @@
 """The authenticator: it checks a client's name and token, and passes the client to the core or refuses it.
 
 Clients that arrive during a query of the store, and for a moment after it, are looked up together in the next query. A
-valid token is in the store, or was issued by the host to a bot that the host runs.
+valid token is in the store, or was issued by this server to a bot that it runs itself.
 
 A bot that returns with the secret of a session that the core knows does not wait for the store, because its clocks run:
 it is admitted at once, and its token is checked afterwards.
@@ -22,11 +22,11 @@ from msgspec.structs import replace
 from arena.clock import TimeSource
 from arena.protocol.codes import Code
 from arena.protocol.values import Role
-from arena.server.core.bot import LobbyBot, is_secret
+from arena.server.core.bot import LobbyBot, has_hash
 from arena.server.core.effects import CloseClient
 from arena.server.core.guests import is_guest_name
 from arena.server.core.inputs import (
-    EDGE_BITS,
+    EDGE_SHIFT,
     ClientAdmitted,
     ClientDisconnected,
     EdgeResynced,
@@ -86,19 +86,19 @@ class Authenticator:
         self._failed_logins = failed_logins
         self._clock = clock
         self._issued: dict[str, str] = {}
-        """Hashes of the tokens of bots that the host runs, by name."""
+        """Hashes of the tokens of bots that this server runs itself, by name."""
         self._requests: dict[int, AdmissionRequest] = {}
         """Hellos that wait for a query of the store, by client number."""
-        self._returned: set[int] = set()
+        self._already_admitted: set[int] = set()
         """Numbers of the clients among `_requests` that were admitted at once, by the secrets of their sessions."""
         self._unrated: dict[str, None] = {}
         """Names of bots whose ratings and owners must still be sent to a new core, in order of arrival."""
         self._request_arrived = asyncio.Event()
 
     def issue_token(self, name: str) -> str:
-        """Return a new token for a bot that the host runs.
+        """Return a new token for a bot that this server runs itself.
 
-        It is valid until the next token of that name is issued or the host stops.
+        The token is valid until the next token of that name is issued or the server stops.
         """
         token = tokens.generate_token()
         self._issued[name] = tokens.hash_token(token)
@@ -120,7 +120,7 @@ class Authenticator:
             return None
         if not bot.is_session_secret(hello.session, b""):
             return None
-        self._returned.add(request.client)
+        self._already_admitted.add(request.client)
         return ClientAdmitted(
             request.client,
             hello,
@@ -140,11 +140,11 @@ class Authenticator:
     def _forget_request(self, client: int) -> None:
         """Forget the hello of a client, if it has one in the queue."""
         self._requests.pop(client, None)
-        self._returned.discard(client)
+        self._already_admitted.discard(client)
 
     def drop_edge(self, edge: int) -> None:
         """Forget the hellos of all clients of a lost edge."""
-        for client in [client for client in self._requests if client >> EDGE_BITS == edge]:
+        for client in [client for client in self._requests if client >> EDGE_SHIFT == edge]:
             self._forget_request(client)
 
     def complete_resync(self, client_list: EdgeResynced) -> EdgeResynced:
@@ -224,10 +224,10 @@ class Authenticator:
                 for request in crowd[part * size : (part + 1) * size]:
                     # an edge may have repeated the hello meanwhile
                     if self._requests.get(request.client) is request:
-                        returned = request.client in self._returned
+                        already_admitted = request.client in self._already_admitted
                         self._forget_request(request.client)
-                        if accounts is not None or not returned:
-                            self._admit_or_refuse(shell, request, accounts, returned=returned)
+                        if accounts is not None or not already_admitted:
+                            self._admit_or_refuse(shell, request, accounts, already_admitted=already_admitted)
                 if names:
                     await self._clock.sleep(GATHER_SECONDS / parts)
 
@@ -237,7 +237,7 @@ class Authenticator:
         request: AdmissionRequest,
         accounts: dict[str, StoredAccount] | None,
         *,
-        returned: bool,
+        already_admitted: bool,
     ) -> None:
         if accounts is None:
             shell.send(
@@ -249,7 +249,7 @@ class Authenticator:
         except RequestRefused as refused:
             shell.send(CloseClient(request.client, refused.code, refused.detail))
         else:
-            if not returned:
+            if not already_admitted:
                 shell.submit(enter)
 
     def authenticate(self, request: AdmissionRequest, account: StoredAccount) -> ClientAdmitted:
@@ -266,7 +266,7 @@ class Authenticator:
         role: Role = hello.role
         guest, owner = False, ""
         if hello.role != "spectator" or hello.token:
-            if not is_secret(hello.session, account.session):
+            if not has_hash(hello.session, account.session):
                 self._check_address(address)
             role, guest = self._check_token(request, account)
             owner = hello.name if hello.name in self._issued else account.owner

@@ -38,7 +38,7 @@ from arena.server.core.effects import (
     SendToClient,
 )
 from arena.server.core.inputs import (
-    EDGE_BITS,
+    EDGE_SHIFT,
     ClientAdmitted,
     ClientDisconnected,
     Drain,
@@ -91,7 +91,7 @@ class MatchNotStarted(Exception):
 class ExternalEffects(NamedTuple):
     """Effects that did not come from the core, and a future that is done once they are committed.
 
-    Among the effects of a round, this tuple follows the effects that it contains.
+    In the list of a round's effects, each of these effects is listed before the tuple.
     """
 
     effects: Sequence[Durable]
@@ -219,7 +219,7 @@ class Shell:
 
     def send(self, message: SendToClient | CloseClient) -> None:
         """Send a client a message that did not come from the core. Drop it if the client's edge is gone."""
-        port = self._edges.get(message.client >> EDGE_BITS)
+        port = self._edges.get(message.client >> EDGE_SHIFT)
         if port is not None:
             port.deliver((message,))
 
@@ -428,7 +428,7 @@ class Shell:
         for effect in effects:
             kind = type(effect)
             if kind is SendToClient or kind is CloseClient:
-                edge = effect.client >> EDGE_BITS  # type: ignore[union-attr]
+                edge = effect.client >> EDGE_SHIFT  # type: ignore[union-attr]
                 if edge in outboxes:
                     outboxes[edge].append(effect)  # type: ignore[arg-type]
                 else:

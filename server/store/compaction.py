@@ -86,7 +86,7 @@ def _pack_batch(batch: list[_UnpackedMatch]) -> list[dict[str, Any]]:
 
 
 def _store_packed(connection: sa.Connection, packed_matches: list[dict[str, Any]]) -> int:
-    """Store the packed data of matches, delete their terms and events outside, and return how many matches are packed.
+    """Store the packed data of matches, delete their unpacked terms and events, and return the number of packed matches.
 
     packed_matches: for each match its number `which`, the packed record `before` that was read, and the new data
         `piece`

@@ -207,15 +207,15 @@ def _make_postgresql_engine(url: sa.URL, timeouts: Timeouts = DEFAULT_TIMEOUTS) 
         ) from None
 
 
-async def prepare_store(engine: AsyncEngine, place: str = "") -> None:
+async def prepare_store(engine: AsyncEngine, shown_name: str = "") -> None:
     """Create the tables in an empty database, or migrate a store of an older version to this program's version.
 
-    place: name of the database in error messages; empty for its URL
+    shown_name: name of the database in error messages; empty for its URL
 
     Raises StoreError if the database cannot be used, is not a store, or has a version that cannot be migrated. Raises
     lease.LeaseHeld, and changes nothing, if the store has an older version and a running server uses it.
     """
-    async with convert_database_errors(engine, place), exclusive_transaction(engine) as connection:
+    async with convert_database_errors(engine, shown_name), exclusive_transaction(engine) as connection:
         if engine.dialect.name == "postgresql":
             # The server does not run yet, so no standby waits, and a busy database may need more time.
             longer = f"SET LOCAL idle_in_transaction_session_timeout = '{DEFAULT_TIMEOUTS.idle_timeout}'"
@@ -236,10 +236,10 @@ def _prepare(connection: sa.Connection) -> None:
 
 
 @asynccontextmanager
-async def convert_database_errors(engine: AsyncEngine, place: str = "") -> AsyncIterator[None]:
+async def convert_database_errors(engine: AsyncEngine, shown_name: str = "") -> AsyncIterator[None]:
     """Convert database errors inside the block to a StoreError with a one-line message.
 
-    place: name of the database in the message; empty for its URL without the password
+    shown_name: name of the database in the message; empty for its URL without the password
 
     Other exceptions pass unchanged.
     """
@@ -249,8 +249,8 @@ async def convert_database_errors(engine: AsyncEngine, place: str = "") -> Async
         why = describe_database_error(error)
         if why is None:
             raise
-        place = place or engine.url.render_as_string(hide_password=True)
-        raise StoreError(f"cannot use {place}: {why}") from None
+        shown_name = shown_name or engine.url.render_as_string(hide_password=True)
+        raise StoreError(f"cannot use {shown_name}: {why}") from None
 
 
 def describe_database_error(error: Exception) -> str | None:

@@ -300,7 +300,7 @@ async def require_answer(engine: AsyncEngine, new_request: NewRequest) -> Reques
 async def is_connected(engine: AsyncEngine, name: str) -> bool | None:
     """Ask every running server on the store whether a client of this name is connected.
 
-    Return True if one has such a client, False if none has, and None if none says so but a server does not answer.
+    Return True if a server has such a client, False if all servers answer that they have none, and otherwise None.
     """
     async with database.open_query_connection(engine) as connection:
         servers = await connection.run_sync(load_held_names)

@@ -212,8 +212,12 @@ def _require_same_plan(event: str, stored_plan: Plan, requested_plan: Plan, *, n
     if not differ:
         return
     how = ", ".join(_difference_text(key, stored_plan.get(key), requested_plan.get(key)) for key in differ)
-    hint = "give it another name" if named else "finish it with its own plan, or name a new one with --event"
-    raise CannotResume(f"event {event} was started with another plan: {how}; {hint}")
+    hint = (
+        "give it another name"
+        if named
+        else "finish it with those settings, or start another event with --event"
+    )
+    raise CannotResume(f"event {event} was started with different settings: {how}; {hint}")
 
 
 def _difference_text(key: str, stored_value: Any, requested_value: Any) -> str:

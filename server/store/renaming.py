@@ -33,7 +33,7 @@ class NameChange(Struct, frozen=True):
 
     name: str
     """Current name."""
-    other: str
+    new_name: str
     """New name."""
 
 
@@ -62,22 +62,22 @@ async def rename_bot(engine: Engine, change: NameChange) -> int:
     match does not end in time or the bot is in an event that has begun, and TokenError if the new name is not
     available.
     """
-    name, other = change.name, change.other
-    await personal_data.check_rename(engine, name, other)
+    name, new_name = change.name, change.new_name
+    await personal_data.check_rename(engine, name, new_name)
     banned = await _is_banned(engine, name)
     count = await _run_when_idle(
         engine,
         name,
         "the host renames it",
-        lambda: personal_data.rename_in_store(engine, name, other),
+        lambda: personal_data.rename_in_store(engine, name, new_name),
         banned=banned,
     )
-    await _rename_entries(engine, name, other)
+    await _rename_entries(engine, name, new_name)
     if not banned:
-        await lift_directive(engine, "name", other)
+        await lift_directive(engine, "name", new_name)
     # For some seconds, servers refuse the old name and name the new one as the reason, and they drop cached answers.
-    hidden = other.startswith(HIDDEN_PREFIX)
-    message = "the host has hidden this name" if hidden else f"this name is {other!r:.80} now"
+    hidden = new_name.startswith(HIDDEN_PREFIX)
+    message = "the host has hidden this name" if hidden else f"this name is {new_name!r:.80} now"
     await issue_directive(engine, "name", name, message, KICK_SECONDS)
     return count
 
@@ -112,7 +112,7 @@ async def _run_when_idle(
 ) -> T:
     """Make the servers refuse a name, and run `operation` until it no longer raises NameInUse. Return its result.
 
-    why: reason that a bot of this name is told
+    why: reason shown to a bot of this name
     banned: True if the host has banned the name already; it then stays banned
 
     Raises NameInUse if the name still has a match in progress after WAIT_SECONDS, and NameInEvent immediately.

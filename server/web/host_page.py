@@ -47,7 +47,7 @@ ACTION_PARAMETERS: dict[str, tuple[set[str], ...]] = {
 """Sets of parameters that each action accepts, besides `do` and `text`. Without parameters, `lift` ends the notice."""
 ACTION_DEFAULTS = {
     "kick": (KICK_SECONDS, "the host has closed the connection"),
-    "ban": (math.inf, "the host has banned it"),
+    "ban": (math.inf, "banned by the host"),
     "notice": (3600.0, ""),
 }
 """Duration in seconds and default text of the directive, for each action that issues one."""
@@ -152,7 +152,7 @@ class HostPage:
         else:
             changes = [NameChange(form["name"], form.get("to") or make_hidden_name())]
         for each in changes:
-            await personal_data.check_rename(self._engine, each.name, each.other)
+            await personal_data.check_rename(self._engine, each.name, each.new_name)
         return changes
 
     async def _load_state(self, current: list[Directive], started_renames: list[NameChange]) -> HostState:
@@ -160,9 +160,9 @@ class HostPage:
         live = await self._request_live_data(LiveRequest(clients=True))
         here = live.connected
         spectators = sum(each.role == "spectator" for each in here)
-        new = [Rename(each.name, each.other, None) for each in started_renames]
-        names = {(each.name, each.other) for each in started_renames}
-        renames = [*(each for each in live.renames if (each.name, each.other) not in names), *new]
+        new = [Rename(each.name, each.new_name, None) for each in started_renames]
+        names = {(each.name, each.new_name) for each in started_renames}
+        renames = [*(each for each in live.renames if (each.name, each.new_name) not in names), *new]
         bots = None if live.bots is None else await self._list_bots(live.bots, here)
         return HostState(bots, spectators, current, renames)
 

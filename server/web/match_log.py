@@ -28,7 +28,7 @@ from arena.server.store.journal.reader import (
 from arena.server.web.credentials import is_valid_secret, parse_basic
 
 MAX_PREFIX_MATCHES = 10_000
-"""Number of matches with one prefix at which a bot may not use the prefix, if it is shorter than `MIN_PREFIX`."""
+"""Number of matches whose ids share a prefix, from which a bot must give at least `MIN_PREFIX` characters of the id."""
 
 
 class LogNotFound(Exception):

@@ -14,7 +14,7 @@ from collections import deque
 
 import anyio
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
 from arena.server.processes.supervisor import make_supervised_command
 from arena.server.store import renaming
@@ -43,14 +43,14 @@ class Rename(Struct, frozen=True):
 
     name: str
     """Old name."""
-    other: str
+    new_name: str = field(name="other")
     """New name."""
     problem: str | None
     """Reason why the bot keeps its name; empty after success, None while the rename is in progress."""
 
 
 class NameChanges(Struct, frozen=True, tag="renames"):
-    """Change from the page process, by which the process that serves matches queues these renames."""
+    """Renames that the page process has checked, and that the process that serves matches must queue."""
 
     changes: list[NameChange]
 
@@ -86,7 +86,7 @@ class RenameQueue:
 
     def list_renames(self) -> list[Rename]:
         """Return the renames in progress and the latest finished ones, in the order of their requests."""
-        return [Rename(each.name, each.other, problem) for each, problem in self._problems.items()]
+        return [Rename(each.name, each.new_name, problem) for each, problem in self._problems.items()]
 
     async def run(self) -> None:
         """Carry out the queued renames, one at a time, until cancelled."""

@@ -23,7 +23,7 @@ MAX_WAITING, MAX_WAITING_PER_ADDRESS = 256, 16
 
 
 TOO_MANY_REQUESTS = "too many requests: try again in a few seconds"
-"""Reason for a request whose turn does not come in time."""
+"""Reason for refusing a request whose turn does not come in time."""
 
 
 class ServerBusy(Exception):

@@ -204,7 +204,7 @@ def test_a_killed_ladder_goes_on_and_every_bot_has_its_limits(compose: Compose, 
     before = matches_of(tmp_path)
     refused = compose("up", *services, **{**terms, "TC": "6+1"})
     told = lines_of_server(refused)
-    assert "was started with another plan: time control was 5+1, now 6+1" in told[-1], refused
+    assert "was started with different settings: time control was 5+1, now 6+1" in told[-1], refused
     assert told[-1].endswith("EVENT=NAME docker compose up begins another event")
     assert exit_codes(compose) == {"server-1": 1, "random-1": 0, "greedy-1": 0, "last-1": 0}
     second = compose("up", *services, **{**terms, "ROUNDS": "1", "EVENT": "my second"})

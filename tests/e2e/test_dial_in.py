@@ -118,7 +118,7 @@ def test_a_ladder_ends_with_its_table_and_one_that_is_refused_sends_its_bots_hom
                 assert "0 won" in each.output()
                 assert each.returncode == 0
     refusal = output.splitlines()[-1]
-    assert refusal.startswith("arena: event kept was started with another plan: ")
+    assert refusal.startswith("arena: event kept was started with different settings: ")
     assert "rounds was 1, now 2" in refusal
     assert refusal.endswith(
         "give it another name; with Docker Compose, EVENT=NAME docker compose up begins another event"

@@ -51,7 +51,7 @@ def test_a_killed_event_ends_as_if_it_had_never_been_killed(mark: str, tmp_path:
     lines = [record.match for record in records.read_records(tmp_path / "killed.jsonl")]
     assert len(lines) == len(set(lines))
     assert set(lines) == everything
-    # Once more: there is nothing left to do. And with another plan it does not go on.
+    # Once more: there is nothing left to do. And with different settings it does not go on.
     assert event.play_to_end("killed")["table"] == unbroken["table"]
     other = subprocess.run(
         event.make_command("killed", "--rounds", "7", "--seed", "2"),
@@ -63,6 +63,6 @@ def test_a_killed_event_ends_as_if_it_had_never_been_killed(mark: str, tmp_path:
     )
     assert other.returncode == 1
     assert other.stderr == (
-        f"arena: event kills was started with another plan: rounds was {ROUNDS}, now 7, seed was 1, now 2;"
+        f"arena: event kills was started with different settings: rounds was {ROUNDS}, now 7, seed was 1, now 2;"
         " give it another name\n"
     )

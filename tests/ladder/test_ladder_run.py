@@ -157,7 +157,7 @@ async def test_another_plan_is_refused_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(CannotResume) as refused:
         await run_ladder(ladder(tmp_path / "r", bot("a"), bot("b"), rounds=2), Watch(), database=url)
     assert str(refused.value) == (
-        "event test was started with another plan: rounds was 1, now 2; give it another name"
+        "event test was started with different settings: rounds was 1, now 2; give it another name"
     )
 
 

@@ -110,7 +110,7 @@ async def load_standings(
     limit: maximum number of bots for each game, those with the highest ratings; None for all
     since: only bots that finished a rated match at or after this time, in the format of `database.current_timestamp`
 
-    Finished matches that are not counted yet are missing. Call `counting.count_new_matches` first to include them.
+    Finished matches that are not counted yet are missing. Call `match_counting.count_new_matches` first to include them.
     """
     query = sa.select(*(standings_table.c[name] for name in RatingRow.__struct_fields__))
     query = query.where(*_column_conditions(standings_table, "map", "time_control", "season", "game"))

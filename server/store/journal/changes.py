@@ -149,7 +149,7 @@ def log_if_record_differs(row: Mapping[str, Any], stored_record: bytes | None) -
     stored_record: compressed record in the store; None if there is none
     """
     if stored_record is not None and unpack_record(stored_record) != unpack_record(row["packed"]):
-        log.error("match %s has another record in the store, which stays as it is", row["match"])
+        log.error("match %s: the store already has a different record, which is kept", row["match"])
 
 
 class NumberedStatement:

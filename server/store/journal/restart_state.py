@@ -22,9 +22,9 @@ from arena.server.store.journal.reader import load_events_by_match
 from arena.server.store.schema import matches, sessions, standings, tokens
 
 RECENT_SECONDS = 15.0
-"""Seconds before the end of a server's last match.
+"""Length of the period before the end of a server's last match, in seconds.
 
-Bots may have missed the results of matches that ended within them.
+Bots may have missed the results of matches that ended in this period.
 """
 
 

@@ -48,7 +48,7 @@ CAUGHT = [
     ("own_board", "catch up", "illegal move"),
     ("stuck", "ended in thought", "must send ready within"),
     ("mixed_up", "two at once", "the move must be for match"),
-    ("slow", "tiny clock", "of 100 ms and a margin of 50 ms"),
+    ("slow", "tiny clock", "the limit was 100 ms and a margin of 50 ms"),
     ("deaf", "alive", "the bot must answer pings while it thinks"),
     ("forgets_session", "dropped", "with the session"),
     ("deserter", "dropped", "after a lost connection: the bot ended"),

@@ -11,7 +11,7 @@ from arena.server.cluster.core_link import CoreLink, Superseded
 from arena.server.cluster.edge_link import EdgeLink
 from arena.server.core.effects import SendToClient
 from arena.server.core.inputs import (
-    EDGE_BITS,
+    EDGE_SHIFT,
     ClientAdmitted,
     ClientDisconnected,
     EdgeResynced,
@@ -68,7 +68,7 @@ class NotingEdge:
 
     def request(self, name: str) -> int:
         self.count += 1
-        client = self.number << EDGE_BITS | self.count
+        client = self.number << EDGE_SHIFT | self.count
         self.pending[client] = Hello(name)
         self.link.submit(AdmissionRequest(client, Hello(name), "192.0.2.1"))
         return client
@@ -113,7 +113,7 @@ class NotingCore:
     def detach(self, edge: int) -> None:
         del self.ports[edge]
         self.gone.append(edge)
-        self.clients = {each for each in self.clients if each >> EDGE_BITS != edge}
+        self.clients = {each for each in self.clients if each >> EDGE_SHIFT != edge}
 
     def submit(self, message: MessageToCore) -> None:
         self.given.append(message)
@@ -124,12 +124,12 @@ class NotingCore:
             case ClientDisconnected(client):
                 self.clients.discard(client)
             case EdgeResynced(edge, clients):
-                self.clients = {each for each in self.clients if each >> EDGE_BITS != edge}
+                self.clients = {each for each in self.clients if each >> EDGE_SHIFT != edge}
                 self.clients |= {each.client for each in clients}
 
     def send(self, client: int, number: int) -> None:
         """Send a client something that can be told apart from all else."""
-        self.ports[client >> EDGE_BITS].deliver([SendToClient(client, Accepted("m", number, 0.0, 0))])
+        self.ports[client >> EDGE_SHIFT].deliver([SendToClient(client, Accepted("m", number, 0.0, 0))])
 
     def of(self, kind: type[T]) -> list[T]:
         return [each for each in self.given if isinstance(each, kind)]

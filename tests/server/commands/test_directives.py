@@ -53,7 +53,7 @@ async def test_each_command_acts_on_a_server_that_runs(database: str) -> None:
         await say(database, "kick", "anna", "--reason", "it stands still")
         assert (await removed(anna)).detail == "it stands still"
         await say(database, "ban", "bert", "--for", "2h")
-        assert (await removed(bert)).detail == "the host has banned it"
+        assert (await removed(bert)).detail == "banned by the host"
         await say(database, "token", "revoke", "dora")
         assert (await removed(dora)).detail == "its token was revoked"
         await say(database, "notice", "An upgrade at eight.", "--for", "30m")

@@ -38,7 +38,7 @@ from arena.server.core.effects import (
     SendToClient,
 )
 from arena.server.core.inputs import (
-    EDGE_BITS,
+    EDGE_SHIFT,
     ClientAdmitted,
     ClientDisconnected,
     Input,
@@ -152,7 +152,7 @@ class Arena:
                     self.peers[client].closed = effect
                 case Publish(_, message, edges):
                     for peer in self.peers.values():
-                        if peer.client >> EDGE_BITS in edges and effect.topic in followed_topics(peer):
+                        if peer.client >> EDGE_SHIFT in edges and effect.topic in followed_topics(peer):
                             peer.heard.append(message)
         if self.reports:
             for effect in effects:
@@ -173,7 +173,7 @@ class Arena:
         hello = Hello(hello, pool=self.settings.pool is not None) if isinstance(hello, str) else hello
         self.clients += 1
         self.secrets += 1
-        client = edge << EDGE_BITS | self.clients
+        client = edge << EDGE_SHIFT | self.clients
         peer = self.peers[client] = Peer(self, client, hello)
         given = ClientAdmitted(
             client, hello, "192.0.2.1", owner or hello.name, f"secret {self.secrets}", hello.role

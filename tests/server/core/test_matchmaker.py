@@ -510,8 +510,8 @@ def test_pairings_are_remembered_for_any_order_of_names() -> None:
     for pair in permutations("abc", 2):
         known.record_start(*pair)
     known.record_end("b", "a", 5)
-    assert (known.match_count("a", "b"), known.match_count("b", "a")) == (2, 2)
-    assert (known.last_match_end("a", "b"), known.last_match_end("a", "c")) == (5, None)
+    assert (known.count_matches("a", "b"), known.count_matches("b", "a")) == (2, 2)
+    assert (known.find_last_match_end("a", "b"), known.find_last_match_end("a", "c")) == (5, None)
 
 
 def test_a_match_of_an_event_needs_no_pool() -> None:

@@ -33,7 +33,7 @@ from arena.protocol.values import Role
 from arena.server.core.bot import hash_secret
 from arena.server.core.effects import CloseClient, DeleteSession, SaveSession, SendMissedResult, SendToClient
 from arena.server.core.inputs import (
-    EDGE_BITS,
+    EDGE_SHIFT,
     ClientAdmitted,
     EdgeDisconnected,
     EdgeResynced,
@@ -378,7 +378,7 @@ def test_a_bot_welcomed_by_an_earlier_core_plays_on_with_the_next() -> None:
     peers = {}
     for peer in (anna, bert):
         peers[peer.name] = after.peers[peer.client] = type(peer)(after, peer.client, peer.hello)
-    stranger = 1 << EDGE_BITS | 99
+    stranger = 1 << EDGE_SHIFT | 99
     carl = after.peers[stranger] = type(anna)(after, stranger, Hello("carl"))
     facts = [fact(peer.hello, peer.client, peer.session) for peer in (anna, bert)]
     after.give(EdgeResynced(1, [*facts, fact(Hello("carl"), stranger, "nobody's")]))

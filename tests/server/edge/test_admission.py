@@ -110,4 +110,4 @@ async def test_an_address_is_never_refused_for_longer_than_half_the_time_that_it
 ) -> None:
     async with open_host(private_host_settings(grace_seconds=30, limits=HostLimits(cut_offs=1))) as host:
         host.edge.admission.record_abuse("10.0.0.1")
-    assert "refused for 15 s: too many cut off" in caplog.text
+    assert "refused for 15 s: too many of its connections misbehaved" in caplog.text

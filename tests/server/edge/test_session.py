@@ -34,7 +34,7 @@ from arena.protocol.messages import (
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players
 from arena.server.core.effects import CloseClient, SendToClient
-from arena.server.core.inputs import EDGE_BITS, ClientDisconnected, EdgeResynced, MessageReceived, TurnSent
+from arena.server.core.inputs import EDGE_SHIFT, ClientDisconnected, EdgeResynced, MessageReceived, TurnSent
 from arena.server.edge.limits import HostLimits
 from arena.server.edge.message_costs import MESSAGE_COSTS, OUT_OF_PLACE_COSTS
 from arena.server.edge.session import ADMISSION_SECONDS
@@ -72,7 +72,7 @@ async def test_a_hello_knocks_and_the_welcome_comes_from_the_core() -> None:
         assert (welcome.name, welcome.session) == ("anna", SECRET)
         [request] = arena.core.all(AdmissionRequest)
         assert (request.hello.name, request.hello.token, request.address) == ("anna", "token", HERE)
-        assert request.client >> EDGE_BITS == arena.edge.number
+        assert request.client >> EDGE_SHIFT == arena.edge.number
 
 
 @virtual

@@ -14,7 +14,7 @@ from arena.protocol.record import to_line
 from arena.server.core.bot import LobbyBot
 from arena.server.core.effects import CloseClient, CloseMatch, DeleteSession, SaveSession, SendToClient
 from arena.server.core.inputs import (
-    EDGE_BITS,
+    EDGE_SHIFT,
     ClientAdmitted,
     ClientDisconnected,
     EdgeResynced,
@@ -139,7 +139,7 @@ class ListEdge:
                 self.clients[each.client].hear(each)
 
     def connect(self, name: str, session: str = "") -> FakeClient:
-        number = EDGE << EDGE_BITS | len(self.clients) + 1
+        number = EDGE << EDGE_SHIFT | len(self.clients) + 1
         client = self.clients[number] = FakeClient(self, number, Hello(name, pool=False, session=session))
         self.shell.submit(AdmissionRequest(number, client.hello, "192.0.2.1"))
         return client

@@ -81,8 +81,8 @@ async def test_differences_between_two_plans_are_named(tmp_path: Path) -> None:
             async with claim_ladder(engine, "ladder", None, "x", other):
                 raise AssertionError
         assert str(refused.value) == (
-            "event ladder-1 was started with another plan: bots was a = greedy, b = random, now b = random, a = greedy;"
-            " finish it with its own plan, or name a new one with --event"
+            "event ladder-1 was started with different settings: bots was a = greedy, b = random, now b = random, a = greedy;"
+            " finish it with those settings, or start another event with --event"
         )
 
 
@@ -94,7 +94,7 @@ async def test_a_bot_whose_file_was_edited_is_named(tmp_path: Path) -> None:
         edited = {**PLAN, "files": {"a": "3a55ec3dcd0a", "b": "3950782c3d00"}}
         with pytest.raises(
             CannotResume,
-            match=r"^event spring was started with another plan: files edited since: b; give it another name$",
+            match=r"^event spring was started with different settings: files edited since: b; give it another name$",
         ):
             async with claim_ladder(engine, "ladder", "spring", "x", edited):
                 raise AssertionError

@@ -291,6 +291,6 @@ async def test_all_bots_of_an_owner_are_hidden_but_those_that_are_hidden_already
         await keep(engine, day(1), events(MAXIE_WINS), maxie="lynx", minnie="bert")
         hidden = personal_data.make_hidden_name()
         await rename_in_store(engine, "bear", hidden)
-        changes = {each.name: each.other for each in await make_hidden_names(engine, "byron")}
+        changes = {each.name: each.new_name for each in await make_hidden_names(engine, "byron")}
         assert changes.keys() == {"lynx", "wolf"}, "a bot whose token was revoked is hidden too"
         assert all(other.startswith(HIDDEN_PREFIX) for other in changes.values())

@@ -72,14 +72,14 @@ async def test_an_admin_sees_who_is_there_and_acts(database: str, monkeypatch: p
         assert (await anna.hear(Error)).detail == "stand back"
         told = await state(do="ban", name="bert")
         error = await bert.hear(Error)
-        assert (error.code, error.detail) == (Code.REMOVED, "the host has banned it")
+        assert (error.code, error.detail) == (Code.REMOVED, "banned by the host")
         assert {(each["kind"], each["subject"]) for each in told["directives"]} == {
             ("name", "anna"),
             ("name", "bert"),
         }
         await tokens.create_token(host.engine, "wolf", "bot", "carl")
         told = await state(do="ban", owner="carl")
-        assert ("owner", "carl", "the host has banned it") in [
+        assert ("owner", "carl", "banned by the host") in [
             (each["kind"], each["subject"], each["text"]) for each in told["directives"]
         ]
         for name in ("anna", "bert"):

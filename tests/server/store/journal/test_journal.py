@@ -255,7 +255,7 @@ async def test_a_record_that_is_there_is_never_changed(
             await journal.commit([ends(first)])
         assert caplog.messages == []
         await journal.commit([ends(record(MATCH, winner="minnie"))])
-        assert caplog.messages == [f"match {MATCH} has another record in the store, which stays as it is"]
+        assert caplog.messages == [f"match {MATCH}: the store already has a different record, which is kept"]
         assert await load_records(engine, "test") == [first]
 
 
