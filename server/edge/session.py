@@ -534,7 +534,7 @@ class Session:
     def _track_welcome(self, welcome: Welcome) -> None:
         if self.state == AWAITING_ADMISSION and self.hello is not None:
             if self.hello.role == "bot":
-                what = "back" if self.hello.session else "here"
+                what = "reconnected" if self.hello.session else "connected"
                 where, program = self._connection.address, self.hello.program
                 log.info("%s from %s (%s)", what, where, program, extra=self._log_fields)
             self.hello = replace(self.hello, session=welcome.session)

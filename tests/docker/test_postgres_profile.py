@@ -180,7 +180,7 @@ def test_a_proxy_on_this_machine_is_believed(profile: Profile) -> None:
     ) as client:
         client.send(msgpack.packb({"type": "hello", "name": "guest-1", "token": "", "session": ""}))
         assert msgpack.unpackb(client.recv(timeout=500, decode=False))["type"] == "welcome"
-    assert f"here from {told}" in profile.compose("logs", "host")
+    assert f"connected from {told}" in profile.compose("logs", "host")
 
 
 @contextmanager

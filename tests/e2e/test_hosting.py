@@ -220,5 +220,5 @@ def test_nginx_passes_bots_on_with_their_own_addresses_and_keeps_the_metrics(
         assert told["code"] == Code.RATE_LIMITED, "whoever tries wrong tokens is shut out"
         assert hello(https, chain, "127.0.0.2", "ada", token)["type"] == "welcome", "and nobody else is"
         log = server.log.read_text()
-    assert "here from 127.0.0.2" in log
+    assert "connected from 127.0.0.2" in log
     assert "203.0.113.7" not in log

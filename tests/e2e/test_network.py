@@ -64,7 +64,7 @@ def test_a_storm_of_bots_that_were_all_reset_comes_back_and_plays_on(cable: Cabl
     for _ in range(3):
         cable.reset_connections()
         time.sleep(0.3)
-    if not cable.wait_for_log(": back from", 40):
+    if not cable.wait_for_log(": reconnected from", 40):
         skip_without("namespaces", "this kernel does not reset connections for ss -K")
     before = len(cable.list_records())
     played = cable.wait_for_matches(before + 40)
@@ -85,7 +85,7 @@ def test_bots_of_half_open_connections_come_back_and_play_on(line: Cable) -> Non
     line.start_server_and_bots("60+1", 10, 0.3)
     line.wait_for_matches(5)
     assert line.send_order("vanish") >= 10, "the server is told of nothing"
-    assert line.wait_for_log(": back from", 10), "each takes the place of its dead connection"
+    assert line.wait_for_log(": reconnected from", 10), "each takes the place of its dead connection"
     before = len(line.list_records())
     played = line.wait_for_matches(before + 10)
     assert {each.result.reason for each in played} <= PLAYED

@@ -174,9 +174,9 @@ async def test_the_log_tells_of_bots_that_come_and_go(caplog: pytest.LogCaptureF
         await bert.refused()
         messages = [(getattr(each, "bot", ""), each.getMessage()) for each in caplog.records]
     assert messages[:3] == [
-        ("anna", f"here from {HERE} ()"),
-        ("anna", "gone"),
-        ("bert", f"here from {HERE} ()"),
+        ("anna", f"connected from {HERE} ()"),
+        ("anna", "disconnected"),
+        ("bert", f"connected from {HERE} ()"),
     ]
     assert messages[3][0] == "bert"
     assert messages[3][1].startswith("protocol error: ")
