@@ -111,8 +111,8 @@ class Catalogue:
         """Return True if the project includes the game called `name`."""
         return name in GAMES
 
-    def spec(self, name: str) -> str:
-        """Return the spec by which another process on this machine can load the game: file and class, or the name."""
+    def spec_of(self, name: str) -> str:
+        """Return the spec by which another process on this machine can load the game `name`: file and class, or the name."""
         return self._own_games[name][1] if name in self._own_games else name
 
     def specs(self) -> list[str]:

@@ -27,7 +27,7 @@ class NodeWithoutValue(GameError):
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """Node of a tree: its name, its value for Maxie (None if it has none), and the numbers of its children."""
+    """Node of a tree: a name, a value for Maxie (None for a node without one), and the numbers of the children."""
 
     name: str
     value: int | None

@@ -70,9 +70,9 @@ class Balance:
     def propose_start(self, per_side: int) -> tuple[Side, Side]:
         """Return a start with a small imbalance: `per_side` territories for each player, no two of them adjacent.
 
-        For every territory as the first one, spread 2 × `per_side` territories as far apart as possible, divide them between
-        the sides, and exchange single territories while that lowers the imbalance. Choose the start with the least
-        imbalance, among equals the most widely spread. Nothing is random: the same graph gives the same start. Maxie has
+        The search tries every territory as the first one. It spreads 2 × `per_side` territories as far apart as possible,
+        divides them between the sides, and exchanges single territories while that lowers the imbalance. The result is the
+        start with the least imbalance, among equals the most widely spread. Nothing is random: the same graph gives the same start. Maxie has
         the territory with the lowest number. Raises ValueError if 2 × `per_side` territories do not fit.
         """
         proposals = []

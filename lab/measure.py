@@ -136,8 +136,8 @@ def estimate_share(count: float, total: int, variance: float | None = None) -> E
     total     number of outcomes
     variance  variance of an outcome; by default that of outcomes which are 0 or 1
 
-    The error is computed with four more outcomes, two of which are 1, so that it is not 0 if all outcomes are equal
-    (Agresti and Coull 1998).
+    The error is computed as if there were four more outcomes, two of them 1 (Agresti and Coull 1998). Without them, the
+    error would be 0 if all outcomes are equal.
     """
     near = (count + 2) / (total + 4)
     spread = near * (1 - near) if variance is None else variance
@@ -148,10 +148,10 @@ def estimate_share(count: float, total: int, variance: float | None = None) -> E
 class EqualStrengthResults:
     """Results of the matches between equal searchers of one strength.
 
-    nodes    nodes per move of both searchers
-    plies    number of plies of each match, including the opening
-    endings  number of matches by the reason for their end
-    wins     number of matches by winner; None for draws
+    nodes       nodes per move of both searchers
+    plies       number of plies of each match, including the opening
+    endings     number of matches by the reason for their end
+    wins        number of matches by winner; None for draws
     statistics  properties of each match
     """
 
@@ -197,7 +197,10 @@ class EqualStrengthResults:
 
     @property
     def comebacks(self) -> EstimatedMean | None:
-        """Share of wins by the player who was behind at half time, among decided matches in which somebody was; None if there are none."""
+        """Share of decided matches that were won by the player who was behind at half time.
+
+        Matches in which nobody was behind do not count. None if no match counts.
+        """
         comebacks = [each.comeback for each in self.statistics if each.comeback is not None]
         return estimate_share(sum(comebacks), len(comebacks)) if comebacks else None
 
@@ -289,7 +292,7 @@ class _Task:
     """
 
     game: str
-    """Spec of the game, from `CATALOGUE.spec`: Riskless or a subclass."""
+    """Spec of the game, from `CATALOGUE.spec_of`: Riskless or a subclass."""
     map: RisklessMap
     evaluator: str
     one: int
@@ -321,7 +324,7 @@ def measure_maps(
 ) -> Iterator[MeasuredMap]:
     """Yield the measurements of each map.
 
-    game       spec of the game, from `CATALOGUE.spec`: Riskless or a subclass
+    game       spec of the game, from `CATALOGUE.spec_of`: Riskless or a subclass
     matches    number of matches between equal searchers of each strength; half as many pairs are played between the
                strong and the weak searcher
     processes  number of processes that play

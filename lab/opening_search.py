@@ -1,8 +1,8 @@
 """Search for openings worth playing: random openings that are even, and in which the choice of the reply matters.
 
 Every second opening is one ply longer, so that each player moves first after half of them. The value of a search alone
-does not show that an opening is even: on italy, a search of 8,000 nodes called 200 openings even, but between equal
-engines with 4,000 nodes per move Maxie won 62 % of the matches from them. Nor do matches at one strength: from some
+does not show that an opening is even. For example, a search of 8,000 nodes valued 200 openings of italy as even, but
+Maxie won 62 % of the matches from them between equal engines with 4,000 nodes per move. Nor do matches at one strength: from some
 openings weak engines win more often as Minnie, and strong engines as Maxie. So equal engines of several strengths play
 two matches each from each opening, and at each strength each player must score at least half a point.
 

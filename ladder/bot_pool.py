@@ -17,14 +17,15 @@ class BotPool(Protocol):
     def reserve(self, bot: str) -> str | None:
         """Reserve a free connection of the bot, and return the connection's name; None if the bot has no free connection."""
 
-    def release(self, name: str) -> None:
-        """Release a reserved connection that played no match."""
+    def release(self, connection: str) -> None:
+        """Release a reserved connection without a match. `connection` is the name that `reserve` returned."""
 
-    def finish_match(self, bot: str, name: str, *, answered: bool | None, gave_up: str = "") -> None:
-        """Release the connection after a match.
+    def finish_match(self, bot: str, connection: str, *, answered: bool | None, gave_up: str = "") -> None:
+        """Release a connection after a match of the bot.
 
-        answered  True if the bot made a move, False if it made none when it had to, None if it never had to
-        gave_up   `resigned` or `crashed` if the bot ended the match in this way; otherwise empty
+        connection  name that `reserve` returned
+        answered    True if the bot made a move, False if it made none when it had to, None if it never had to
+        gave_up     `resigned` or `crashed` if the bot ended the match in this way; otherwise empty
         """
 
     def announced_threads(self, bot: str) -> int:
@@ -33,8 +34,8 @@ class BotPool(Protocol):
     def is_lost(self, bot: str) -> bool:
         """Return True if the bot will never play again."""
 
-    async def wait_changed(self) -> None:
+    async def wait_for_change(self) -> None:
         """Wait until a bot becomes free, connects, returns, or is lost."""
 
-    def check(self) -> None:
+    def raise_refusal(self) -> None:
         """Raise BotRefused if a bot cannot be started; the event then ends."""

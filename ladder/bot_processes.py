@@ -37,7 +37,7 @@ class BotProcesses:
         self._event = anyio.Event()
 
     def reserve(self, bot: str) -> str | None:
-        """Reserve a connected, free process of the bot, and return the name of its connection; None if there is none."""
+        """Reserve a free process of the bot, and return the name of its connection; None if no process is free."""
         for process in self._processes[bot]:
             if process.state is BotState.UP and process.name not in self._playing:
                 self._playing.add(process.name)
@@ -45,14 +45,14 @@ class BotProcesses:
                 return process.name
         return None
 
-    def release(self, name: str) -> None:
-        """Release a reserved process that played no match."""
-        self._playing.discard(name)
+    def release(self, connection: str) -> None:
+        """Release the reserved process with this connection, which has played no match."""
+        self._playing.discard(connection)
 
-    def finish_match(self, bot: str, name: str, *, answered: bool | None, gave_up: str = "") -> None:
+    def finish_match(self, bot: str, connection: str, *, answered: bool | None, gave_up: str = "") -> None:
         """Release the process after a match. The arguments are as in `ladder.bot_pool.BotPool`."""
-        self._playing.discard(name)
-        process = next(each for each in self._processes[bot] if each.name == name)
+        self._playing.discard(connection)
+        process = next(each for each in self._processes[bot] if each.name == connection)
         if gave_up:
             process.report_resignation(gave_up)
         if answered is True:
@@ -65,24 +65,24 @@ class BotProcesses:
         """Return the number of search threads that the bot announced; 0 if none of its processes did."""
         return max(self._host.reported_threads(process.name) for process in self._processes[bot])
 
-    def process_id(self, name: str) -> int | None:
-        """Return the process id of the process called `name`; None if it is not running."""
-        return next((each.process for each in self._all_processes() if each.name == name), None)
+    def process_id(self, connection: str) -> int | None:
+        """Return the process id of the bot that is connected under the name `connection`; None if it is not running."""
+        return next((each.process for each in self._all_processes() if each.name == connection), None)
 
     def is_lost(self, bot: str) -> bool:
         """Return True if the bot will never play again."""
         return all(process.state is BotState.LOST for process in self._processes[bot])
 
-    async def wait_changed(self) -> None:
+    async def wait_for_change(self) -> None:
         """Wait until a bot becomes free, connects, or is lost."""
         await self._event.wait()
 
     def notify_changed(self) -> None:
-        """Wake all tasks that wait in `wait_changed`."""
+        """Wake all tasks that wait in `wait_for_change`."""
         self._event.set()
         self._event = anyio.Event()
 
-    def check(self) -> None:
+    def raise_refusal(self) -> None:
         """Raise BotRefused if a bot cannot be started; the event then ends."""
         for bot, processes in self._processes.items():
             for process in processes:
@@ -95,10 +95,10 @@ class BotProcesses:
         Raises BotRefused if a bot cannot be started.
         """
         with anyio.move_on_after(self._restart_policy.settle_seconds):
-            self.check()
+            self.raise_refusal()
             while any(process.state is BotState.STARTING for process in self._all_processes()):
                 await self._event.wait()
-                self.check()
+                self.raise_refusal()
 
     def _all_processes(self) -> Iterator[BotProcess]:
         return (process for processes in self._processes.values() for process in processes)

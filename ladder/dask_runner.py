@@ -157,10 +157,10 @@ class ClusterRunner:
         try:
             return sum((await self._client.nthreads()).values())
         except OSError as error:
-            self._fail(error)
+            self._stop_with_error(error)
             return 0
 
-    def _fail(self, error: Exception) -> None:
+    def _stop_with_error(self, error: Exception) -> None:
         why = (str(error).splitlines() or [type(error).__name__])[0]
         self._problem = self._problem or ClusterUnavailable(f"the Dask scheduler has gone: {why}")
         self._changed.set()
@@ -241,7 +241,7 @@ class ClusterRunner:
             return PairResult(), str(refused)
         except CancelledError as error:
             # Only the client itself cancels it, when it loses its scheduler.
-            self._fail(error)
+            self._stop_with_error(error)
             return PairResult(), str(error)
         except Exception as error:  # noqa: BLE001  any error on another machine makes the pair void, with the reason
             why = str(error).splitlines() or [""]

@@ -71,7 +71,7 @@ class EventRunner:
     async def play_on_this_machine(self, restart_policy: RestartPolicy | None) -> None:
         """Start the bots of the plan on this machine, and play the schedule."""
         ladder = self._ladder
-        schedule = self._resume()
+        schedule = self._resume_schedule()
         if self._is_finished(schedule):
             return
         refusal = None
@@ -87,7 +87,7 @@ class EventRunner:
             try:
                 await processes.wait_connected()
                 self._on_open(self._host.url)
-                await self._run(schedule, processes)
+                await self._play_schedule(schedule, processes)
             except BotRefused as error:
                 refusal = error  # raised outside the task group of the processes, which would wrap it
         if refusal is not None:
@@ -114,9 +114,9 @@ class EventRunner:
             self._observer.show_notice(f"{bots.missing_bots_text}; the connected bots begin")
         if stored_ladder.plan and not before:
             await set_bots(host.engine, stored_ladder.event, bots.names)
-        schedule = self._resume()
-        async with bots.track_presence():
-            await self._run(schedule, bots)
+        schedule = self._resume_schedule()
+        async with bots.track_connections():
+            await self._play_schedule(schedule, bots)
         rows = self._ladder.table()
         host.send_ranks(
             stored_ladder.event,
@@ -129,7 +129,7 @@ class EventRunner:
     async def play_on_cluster(self, address: str, restart_policy: RestartPolicy | None) -> None:
         """Play the schedule on the workers of the cluster whose scheduler is at `address`; they start the bots."""
         plan = self._ladder.plan
-        schedule = self._resume()
+        schedule = self._resume_schedule()
         if self._is_finished(schedule):
             return
         async with open_cluster(address, CLUSTER_SECONDS) as client:
@@ -137,7 +137,7 @@ class EventRunner:
             runner = ClusterRunner(
                 client,
                 self._host,
-                self._terms(),
+                self._event_terms(),
                 {bot.name: bot for bot in plan.bots},
                 self._record_match,
                 on_void=self._record_void,
@@ -150,7 +150,7 @@ class EventRunner:
             )
             await runner.run(schedule, self._should_stop)
 
-    def _resume(self) -> Schedule:
+    def _resume_schedule(self) -> Schedule:
         """Return the schedule without the matches in the store.
 
         Matches that are in the store but not in the record file are appended to this file.
@@ -160,7 +160,7 @@ class EventRunner:
         if ladder.schedule is None:
             raise ValueError("the ladder has begun, but has no schedule")
         # The process may have been killed between writing the store and the file.
-        ladder.set_other_lines(self._file.append_missing([*voids, *ladder.records]))
+        ladder.set_other_line_count(self._file.append_missing([*voids, *ladder.records]))
         if ladder.resumed:
             of = f" of {ladder.total_matches}" if ladder.total_matches is not None else ""
             self._observer.show_notice(
@@ -172,16 +172,16 @@ class EventRunner:
         """Return True if no match or no time is left, or if the ladder is to stop."""
         return not schedule or self._should_stop() or self._stored_ladder.seconds >= self._ladder.plan.seconds
 
-    async def _run(self, schedule: Schedule, bots: BotPool) -> None:
+    async def _play_schedule(self, schedule: Schedule, bots: BotPool) -> None:
         runner = Runner(
             self._host,
             bots,
-            self._terms(),
+            self._event_terms(),
             replace(self._ladder.threads, is_local=isinstance(bots, BotProcesses)),
             self._record_match,
             on_void=self._record_void,
             seconds_left=self._seconds_left(),
-            **self._pinning(bots),
+            **self._pinning_arguments(bots),
         )
         await runner.run(schedule, self._should_stop)
 
@@ -189,7 +189,7 @@ class EventRunner:
         end = MONOTONIC.now() + self._ladder.plan.seconds - self._stored_ladder.seconds
         return lambda: end - MONOTONIC.now()
 
-    def _pinning(self, bots: BotPool) -> dict[str, Any]:
+    def _pinning_arguments(self, bots: BotPool) -> dict[str, Any]:
         ladder = self._ladder
         if not ladder.plan.pin or not isinstance(bots, BotProcesses):
             return {}
@@ -197,7 +197,7 @@ class EventRunner:
             "match_context": Pinning(ladder.cores, ladder.threads.max_load, bots.process_id).keep_on_cores
         }
 
-    def _terms(self) -> EventTerms:
+    def _event_terms(self) -> EventTerms:
         ladder = self._ladder
         return EventTerms(
             event=ladder.plan.event,

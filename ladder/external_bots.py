@@ -78,7 +78,7 @@ class ExternalBot:
         self._silent_matches = 0 if answered else self._silent_matches + 1
         self.is_lost = self.is_lost or self._silent_matches >= max_silent_matches
 
-    def record_presence(self, now: float, max_away_seconds: float, *, is_connected: bool) -> None:
+    def record_connection(self, now: float, max_away_seconds: float, *, is_connected: bool) -> None:
         """Record whether the bot is connected at time `now` (monotonic, in seconds).
 
         The bot is lost after `max_away_seconds` without a connection.
@@ -117,20 +117,20 @@ class ExternalBots:
         each.reserve()
         return bot
 
-    def release(self, name: str) -> None:
+    def release(self, connection: str) -> None:
         """Release a reserved bot that played no match."""
-        self._bots[name].release()
+        self._bots[connection].release()
 
     def finish_match(
         self,
         bot: str,
-        name: str,
+        connection: str,
         *,
         answered: bool | None,
         gave_up: str = "",  # noqa: ARG002  the bot's output is on its owner's machine
     ) -> None:
         """Release the bot after a match. The arguments are as in `ladder.bot_pool.BotPool`."""
-        self.release(name)
+        self.release(connection)
         if answered is not None:
             self._bots[bot].record_match(self._settings.max_silent_matches, answered=answered)
         self._notify_changed()
@@ -143,11 +143,11 @@ class ExternalBots:
         """Return True if the bot will never play again."""
         return self._bots[bot].is_lost
 
-    async def wait_changed(self) -> None:
+    async def wait_for_change(self) -> None:
         """Wait until a bot becomes free, returns, or is lost."""
         await self._event.wait()
 
-    def check(self) -> None:
+    def raise_refusal(self) -> None:
         """Do nothing, because this process does not start the bots."""
 
     def _notify_changed(self) -> None:
@@ -155,21 +155,21 @@ class ExternalBots:
         self._event = anyio.Event()
 
     @asynccontextmanager
-    async def track_presence(self) -> AsyncIterator[None]:
+    async def track_connections(self) -> AsyncIterator[None]:
         """Record which bots disconnect and reconnect, for the duration of the block."""
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._watch_presence)
+            tasks.start_soon(self._watch_connections)
             try:
                 yield
             finally:
                 tasks.cancel_scope.cancel()
 
-    async def _watch_presence(self) -> None:
+    async def _watch_connections(self) -> None:
         while True:
             connected = _connected_bots(self._host, self._game)
             now = self._clock.now()
             for name, bot in self._bots.items():
-                bot.record_presence(now, self._settings.max_away_seconds, is_connected=name in connected)
+                bot.record_connection(now, self._settings.max_away_seconds, is_connected=name in connected)
             self._notify_changed()
             # There is no event when a bot leaves; its match, if it has one, ends by its own deadlines.
             with anyio.move_on_after(1):
@@ -221,7 +221,7 @@ async def gather_bots(
         raise TooFewBots(f"{missing}{way_on}")
     bots = {name: ExternalBot() for name in names or connected}
     for name, bot in bots.items():
-        bot.record_presence(clock.now(), settings.max_away_seconds, is_connected=name in connected)
+        bot.record_connection(clock.now(), settings.max_away_seconds, is_connected=name in connected)
     return ExternalBots(host, game, settings, bots, _clock=clock, missing_bots_text=missing)
 
 
@@ -254,17 +254,17 @@ async def wait_without_playing(host: Host, game: str, settings: ExternalBotSetti
         await gather_bots(host, game, settings)
 
 
-async def _wait_for_other_bots(host: Host, game: str, before: set[str]) -> set[str]:
-    """Wait until the connected bots differ from `before`, and return them."""
-    while (connected := _connected_bots(host, game)) == before:
+async def _wait_for_other_bots(host: Host, game: str, known_bots: set[str]) -> set[str]:
+    """Wait until the connected bots differ from `known_bots`, and return them."""
+    while (connected := _connected_bots(host, game)) == known_bots:
         await host.wait_for_change()
     return connected
 
 
-async def _new_bots(host: Host, game: str, before: set[str], seconds: float) -> set[str]:
-    """Wait for connected bots that are not in `before`, and return them; empty if none connects within `seconds`."""
+async def _new_bots(host: Host, game: str, known_bots: set[str], seconds: float) -> set[str]:
+    """Wait for connected bots that are not in `known_bots`, and return them; empty if none connects within `seconds`."""
     with anyio.move_on_after(seconds):
-        while not (new := _connected_bots(host, game) - before):
+        while not (new := _connected_bots(host, game) - known_bots):
             await host.wait_for_change()
         return new
     return set()

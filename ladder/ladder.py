@@ -46,15 +46,15 @@ class Ladder:
     """File to which finished matches are appended, one per line; None to name the file after the start of the event."""
     kind: str = "ladder"
     openings: Openings = field(default_factory=NoOpenings)
-    machine: Sequence[int] = field(default_factory=usable_cores)
+    usable_cores: Sequence[int] = field(default_factory=usable_cores)
     """Numbers of the cores that this process may use."""
-    named: bool = True
+    is_named: bool = True
     """True if the user named the event. Otherwise the event may resume the latest one that no user named."""
     schedule: Schedule | None = None
     played: list[tuple[Pairing, Record]] = field(default_factory=list)
     resumed: int = 0
     """Number of matches in `played` from earlier runs."""
-    other_lines: int = 0
+    other_line_count: int = 0
     """Number of lines in the record file that belong to other events."""
     stopped: bool = False
     """True if the ladder was stopped before its end."""
@@ -71,9 +71,9 @@ class Ladder:
         """Set the file to which finished matches are appended."""
         self.record = record
 
-    def set_other_lines(self, count: int) -> None:
+    def set_other_line_count(self, count: int) -> None:
         """Set the number of lines of other matches in the record file."""
-        self.other_lines = count
+        self.other_line_count = count
 
     def set_bots(self, names: Sequence[str]) -> None:
         """Set the bots of a plan that has none, before the first match."""
@@ -139,7 +139,7 @@ class Ladder:
     @property
     def cores(self) -> list[int]:
         """Numbers of the cores on which the bots search."""
-        return cores_for_bots(list(self.machine)) if self.plan.pin else list(self.machine)
+        return cores_for_bots(list(self.usable_cores)) if self.plan.pin else list(self.usable_cores)
 
     @property
     def total_matches(self) -> int | None:

@@ -166,11 +166,11 @@ async def _claim_event(ladder: Ladder, host: Host, database: str | None) -> Asyn
     """
     auto = f"{ladder.kind}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
     if database is None:
-        event = ladder.plan.event if ladder.named else auto
+        event = ladder.plan.event if ladder.is_named else auto
         ladder.set_name(event)
         yield StoredLadder(event, uuid.uuid4(), {}, current_timestamp(), None, {})
         return
-    name = ladder.plan.event if ladder.named else None
+    name = ladder.plan.event if ladder.is_named else None
     async with claim_ladder(host.engine, ladder.kind, name, auto, ladder.identity()) as stored_ladder:
         ladder.set_name(stored_ladder.event)
         yield stored_ladder

@@ -176,54 +176,54 @@ def _parse_threads(options: str) -> int:
     return int(number) if number.isdecimal() and 1 <= int(number) <= MAX_THREADS else 0
 
 
-def parse_time_limit(text: str, where: str) -> float:
+def parse_time_limit(text: str, location: str) -> float:
     """Return the seconds in a duration such as `10m`; infinity for `ever`.
 
-    where  place of the text, a key of a file or an option, with which an error begins
+    location  key of a file or option that contains the text; an error begins with it
 
     Raises BadLadder.
     """
     try:
         return parse_duration(text)
     except ValueError as error:
-        raise BadLadder(f"{where}: {error}") from None
+        raise BadLadder(f"{location}: {error}") from None
 
 
-def parse_time_control(text: str, where: str) -> TimeControl:
+def parse_time_control(text: str, location: str) -> TimeControl:
     """Parse a time control.
 
-    where  place of the text, a key of a file or an option, with which an error begins
+    location  key of a file or option that contains the text; an error begins with it
 
     Raises BadLadder.
     """
     try:
         return TimeControl.parse(text)
     except BadTimeControl as error:
-        raise BadLadder(f"{where}: {error}") from None
+        raise BadLadder(f"{location}: {error}") from None
 
 
-def parse_adjudication(rules: str | Mapping[str, object], where: str) -> Adjudication | None:
+def parse_adjudication(rules: str | Mapping[str, object], location: str) -> Adjudication | None:
     """Parse adjudication rules, given as text or as a TOML table. Return None if all rules are off.
 
-    where  place of the rules, a key of a file or an option, with which an error begins
+    location  key of a file or option that contains the rules; an error begins with it
 
     Raises BadLadder.
     """
     try:
         return Adjudication.parse(rules) if isinstance(rules, str) else Adjudication.convert(rules)
     except BadAdjudication as error:
-        raise BadLadder(f"{where}: {error}") from None
+        raise BadLadder(f"{location}: {error}") from None
 
 
-def check_event_name(text: str, where: str) -> str:
+def check_event_name(text: str, location: str) -> str:
     """Return `text` if it is a valid name of an event.
 
-    where  place of the text, a key of a file or an option, with which an error begins
+    location  key of a file or option that contains the text; an error begins with it
 
     Raises BadLadder.
     """
     if not 1 <= len(text) <= MAX_EVENT_NAME_LENGTH or not text.isprintable():
-        raise BadLadder(f"{where}: must be 1 to {MAX_EVENT_NAME_LENGTH} printable characters")
+        raise BadLadder(f"{location}: must be 1 to {MAX_EVENT_NAME_LENGTH} printable characters")
     return text
 
 
@@ -238,13 +238,13 @@ def parse_openings(text: str, folder: Path | None = None) -> int | Path | Litera
     return int(text)
 
 
-def check_format(name: str, where: str) -> str:
+def check_format(name: str, location: str) -> str:
     """Return `name` if it is the name of a tournament format.
 
-    where  place of the name, a key of a file or an option, with which an error begins
+    location  key of a file or option that contains the name; an error begins with it
 
     Raises BadLadder.
     """
     if name not in FORMATS:
-        raise BadLadder(f"{where}: must be one of {', '.join(FORMATS)}, not {name!r:.40}")
+        raise BadLadder(f"{location}: must be one of {', '.join(FORMATS)}, not {name!r:.40}")
     return name

@@ -117,13 +117,15 @@ def _parse_bots(tables: Sequence[object]) -> tuple[BotPlan, ...]:
     plans: list[BotPlan] = []
     names: set[str] = set()
     for number, table in enumerate(tables, 1):
-        where = f"bots, number {number}"
+        location = f"bots, number {number}"
         if not isinstance(table, dict):
-            raise BadLadder(f'{where}: a bot must be a table: write [[bots]], and under it engine = "greedy"')
-        plan = _parse_bot(_KeyReader(table, f"{where}: "), where)
+            raise BadLadder(
+                f'{location}: a bot must be a table: write [[bots]], and under it engine = "greedy"'
+            )
+        plan = _parse_bot(_KeyReader(table, f"{location}: "), location)
         if "name" in table:
             if plan.name in names:
-                raise BadLadder(f"{where}: name: must be unique, but {plan.name!r} occurs twice")
+                raise BadLadder(f"{location}: name: must be unique, but {plan.name!r} occurs twice")
             names.add(plan.name)
         plans.append(plan)
     if len(plans) < 2:
@@ -133,7 +135,7 @@ def _parse_bots(tables: Sequence[object]) -> tuple[BotPlan, ...]:
     return make_names_unique(plans)
 
 
-def _parse_bot(keys: _KeyReader, where: str) -> BotPlan:
+def _parse_bot(keys: _KeyReader, location: str) -> BotPlan:
     name = keys.read_text("name", "", "the name of the bot")
     engine = keys.read_text("engine", "", "an engine as for `arena bot`: NAME, NAME:option=value, or a file")
     program = keys.read_text("exec", "", 'a program that speaks JSON Lines, as in "perl my_bot.pl"')
@@ -146,7 +148,7 @@ def _parse_bot(keys: _KeyReader, where: str) -> BotPlan:
     threads = keys.read_number("threads", 0, 1, MAX_THREADS, "search threads")
     keys.reject_unknown()
     if sum(map(bool, (engine, program, command, image or submission))) != 1:
-        raise BadLadder(f"{where}: a bot must have exactly one of engine, exec, command, image and submit")
+        raise BadLadder(f"{location}: a bot must have exactly one of engine, exec, command, image and submit")
     if program:
         engine = f"{PROGRAM_PREFIX}{program}"
     elif submission:
@@ -158,9 +160,9 @@ def _parse_bot(keys: _KeyReader, where: str) -> BotPlan:
     elif image:
         engine = f"{IMAGE_PREFIX}{image}"
     if not all(isinstance(word, str) and word for word in command):
-        raise BadLadder(f'{where}: command: must be a list of strings, e.g. ["python", "my_bot.py"]')
+        raise BadLadder(f'{location}: command: must be a list of strings, e.g. ["python", "my_bot.py"]')
     if name and name != make_valid_name(name):
-        raise BadLadder(f"{where}: name: must be 1 to {MAX_NAME_LENGTH} printable characters without #")
+        raise BadLadder(f"{location}: name: must be 1 to {MAX_NAME_LENGTH} printable characters without #")
     words = tuple(str(word) for word in command)
     plan = plan_engine_bot(engine) if engine else BotPlan(make_valid_name(Path(words[0]).name), None, words)
     return replace(

@@ -39,15 +39,15 @@ class RecordFile:
         """Append those of `records` that are not in the file. Return the number of lines that belong to none of `records`."""
         known_records = {record.match: record for record in records}
         missing_records = dict(known_records)
-        other_lines = 0
+        other_line_count = 0
         self._file.seek(0)
         for line in self._file.read().splitlines():
-            match = _find_match(line) if known_records else ""
+            match = _find_match_id(line) if known_records else ""
             missing_records.pop(match, None)
-            other_lines += match not in known_records
+            other_line_count += match not in known_records
         for record in missing_records.values():
             self.write(record)
-        return other_lines
+        return other_line_count
 
     def close(self) -> None:
         """Close the file, and delete it if it is empty."""
@@ -68,7 +68,7 @@ class RecordFile:
         self._file.truncate(complete_bytes)
 
 
-def _find_match(line: bytes) -> str:
+def _find_match_id(line: bytes) -> str:
     """Return the id of the match in a line of the file; empty if the line is not a record."""
     try:
         return from_line(line).match

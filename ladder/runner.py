@@ -1,8 +1,8 @@
 """Runner of an event: it plays the matches of a schedule on a server, several in parallel.
 
 Rounds do not wait for each other: the first match in the schedule whose bots are free starts. A match that is void by a
-fault of the server is played again, a few times. A lost bot forfeits its matches (no_show). Every wait has a limit: a
-bot that does not start is lost after a number of restarts, and a match has a time limit besides its clocks.
+fault of the server is played again, a few times. A lost bot forfeits its matches (no_show). No wait is
+endless: a bot that does not start is lost after some restarts, and each match has a time limit in addition to its clocks.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ class Runner:
                 if not self._running and (seconds <= 0 or not schedule):
                     break
                 try:
-                    self._bots.check()
+                    self._bots.raise_refusal()
                 except BotRefused as error:
                     refusal = error  # raised outside the group, which would wrap it
                     break
@@ -133,7 +133,7 @@ class Runner:
                     await checkpoint()
                 else:
                     with anyio.move_on_after(seconds if seconds > 0 else math.inf):
-                        await self._bots.wait_changed()
+                        await self._bots.wait_for_change()
             tasks.cancel_scope.cancel()
         if refusal is not None:
             raise refusal
@@ -168,7 +168,7 @@ class Runner:
             else:
                 for name in names:
                     self._bots.release(name)
-                record = self._forfeit(match, pairing)
+                record = self._make_forfeit_record(match, pairing)
                 await self._host.store_record(
                     self._terms.match_terms(
                         match, pairing, pairing.maxie, pairing.minnie, self._thread_limits(pairing)
@@ -235,7 +235,7 @@ class Runner:
         else:
             self._on_void(pairing, record)
 
-    def _forfeit(self, match: str, pairing: Pairing) -> Record:
+    def _make_forfeit_record(self, match: str, pairing: Pairing) -> Record:
         """Return the record of a match that a lost bot forfeits; without a winner if both are lost."""
         absent = [bot for bot in (pairing.maxie, pairing.minnie) if self._bots.is_lost(bot)]
         winner: Seat | None = None

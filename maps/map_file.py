@@ -93,11 +93,11 @@ def _parse_map(data: Mapping[str, object], name: str) -> MapFile:
         raise _InvalidKey("territory", "the territories are tables, each under a line [[territory]]")
     numbers: dict[str, int] = {}
     for v, entry in enumerate(entries):
-        where = _territory_label(v, entry)
-        _check_keys(entry, TERRITORY_KEYS, where)
+        location = _territory_label(v, entry)
+        _check_keys(entry, TERRITORY_KEYS, location)
         for key in ("name", "place", "roads"):
-            _require_key(entry, key, where)
-        numbers[_require_text(entry["name"], f"{where}name").casefold()] = v
+            _require_key(entry, key, location)
+        numbers[_require_text(entry["name"], f"{location}name").casefold()] = v
     names = tuple(str(entry["name"]) for entry in entries)
     continents: dict[str, list[int]] = {}
     for v, entry in enumerate(entries):
@@ -132,22 +132,22 @@ def _territory_label(number: int, entry: Mapping[str, object]) -> str:
     return f"territory {number} ({name:.40}), " if isinstance(name, str) and name else f"territory {number}, "
 
 
-def _check_keys(table: Mapping[str, object], keys: Collection[str], where: str) -> None:
+def _check_keys(table: Mapping[str, object], keys: Collection[str], location: str) -> None:
     for key in table:
         if key not in keys:
             near = most_similar(key, keys)
             hint = f"did you mean {near}?" if near else f"the keys here are {', '.join(keys)}"
-            raise _InvalidKey(f"{where}{key:.40}", f"no such key; {hint}")
+            raise _InvalidKey(f"{location}{key:.40}", f"no such key; {hint}")
 
 
-def _require_key(table: Mapping[str, object], key: str, where: str) -> None:
+def _require_key(table: Mapping[str, object], key: str, location: str) -> None:
     if key not in table:
         why = (
             "add territories, each under a line [[territory]]"
             if key == "territory"
             else "this key is missing"
         )
-        raise _InvalidKey(f"{where}{key}", why)
+        raise _InvalidKey(f"{location}{key}", why)
 
 
 def _require_text(value: object, key: str) -> str:

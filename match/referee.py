@@ -149,7 +149,7 @@ class Referee:
                 self.start_clock(event, now)
                 return []
             case MatchOpened():
-                return self._open(now)
+                return self._open_match(now)
             case PlayerReady(player):
                 return self._mark_ready(player)
             case Resigned():
@@ -162,19 +162,19 @@ class Referee:
                 return self._handle_lost_session(player, now, proved=proved)
             case ProtocolViolated(player, detail):
                 text = f"{self._name_of(player)} broke the protocol: {detail}"
-                return self._finish(player.opponent, EndReason.PROTOCOL_ERROR, text, now)
+                return self._finish_match(player.opponent, EndReason.PROTOCOL_ERROR, text, now)
             case DeadlinePassed(server_late):
                 return self._judge_deadline(server_late, now)
             case ServerRecovered():
                 return self._handle_recovery(now)
             case ServerFailed(detail):
-                return self._finish(None, EndReason.SERVER_FAULT, detail, now)
+                return self._finish_match(None, EndReason.SERVER_FAULT, detail, now)
             case _:
                 assert_never(event)
 
     # getting ready
 
-    def _open(self, now: int) -> list[Effect]:
+    def _open_match(self, now: int) -> list[Effect]:
         if self.readiness.was_requested:
             return []
         self.readiness.record_request(now)
@@ -195,8 +195,7 @@ class Referee:
     def start_clock(self, turn: TurnStarted, now: int) -> int | None:
         """Start the clock of a turn sent at `now`, and return `next_deadline`: usually the end of the mover's time.
 
-        For a turn that is sent again, the clock continues from the `turn.ran` ns that it had run before, so that the
-        repetition costs the mover no time.
+        A turn that is sent again costs the mover no time: the clock continues as if it had already run for `turn.ran` ns.
 
         Return None, and start no clock, if `turn` is not the next one or its player has not reconnected.
         """
@@ -217,14 +216,14 @@ class Referee:
     def _handle_move(self, event: Moved, now: int) -> list[Effect]:
         player, ply, next_ply = event.player, event.ply, len(self.moves)
         if not self._playing:
-            return self._reject(
+            return self._reject_message(
                 player, Code.NOT_STARTED, "the match has not begun: both must be ready", ply, now
             )
         if ply < next_ply:
             return self._acknowledge_again(event, now)
         if ply > next_ply or player is not self.mover:
             detail = f"ply {ply} is not yours to play now: the match is at ply {next_ply}, and it is {self.mover}'s turn"
-            return self._reject(player, Code.OUT_OF_TURN, detail, ply, now)
+            return self._reject_message(player, Code.OUT_OF_TURN, detail, ply, now)
         # A move can arrive before its turn has been sent; then it took no time.
         elapsed_ns = 0
         if self.turn_sent_at is not None:
@@ -241,9 +240,9 @@ class Referee:
         except BadData as error:
             return self._lose_by_move(event, f"no move of {self.terms.game.name}: {error}", now)
         credited_ns, self._lag[player] = self._lag[player].credit(self._turn_lag, elapsed_ns)
-        return self._accept(event, position, elapsed_ns - credited_ns, credited_ns, now)
+        return self._accept_move(event, position, elapsed_ns - credited_ns, credited_ns, now)
 
-    def _accept(
+    def _accept_move(
         self, event: Moved, position: object, elapsed_ns: int, credited_ns: int, now: int
     ) -> list[Effect]:
         game, player = self.terms.game, event.player
@@ -266,13 +265,17 @@ class Referee:
         outcome = game.outcome(position)
         if outcome is not None:
             reason = EndReason.parse(outcome.word)
-            return effects + self._finish(outcome.winner, reason, reason.meaning + outcome.margin_text, now)
+            return effects + self._finish_match(
+                outcome.winner, reason, reason.meaning + outcome.margin_text, now
+            )
         if game.is_too_long(len(self.moves)):
-            return effects + self._finish(None, EndReason.PLY_LIMIT, EndReason.PLY_LIMIT.meaning, now)
+            return effects + self._finish_match(None, EndReason.PLY_LIMIT, EndReason.PLY_LIMIT.meaning, now)
         if self._adjudicator is not None:
             verdict = self._adjudicator.judge_position(position, self.moves)
             if verdict is not None:
-                return effects + self._finish(verdict.winner, EndReason.ADJUDICATED, verdict.detail, now)
+                return effects + self._finish_match(
+                    verdict.winner, EndReason.ADJUDICATED, verdict.detail, now
+                )
         effects.append(self._turn_message(clocks))
         return effects
 
@@ -281,9 +284,9 @@ class Referee:
         if self._movers[event.ply] is event.player and earlier == event.move:
             return [NotifyPlayer(event.player, self._accepted_messages[event.ply])]
         detail = f"ply {event.ply} was played already, with {earlier!r}; the match is at ply {self.ply}"
-        return self._reject(event.player, Code.STALE_PLY, detail, event.ply, now)
+        return self._reject_message(event.player, Code.STALE_PLY, detail, event.ply, now)
 
-    def _reject(self, player: Player, code: Code, detail: str, ply: int, now: int) -> list[Effect]:
+    def _reject_message(self, player: Player, code: Code, detail: str, ply: int, now: int) -> list[Effect]:
         self._faults[player] += 1
         self.revision += 1
         if self._faults[player] <= MAX_FAULTS:
@@ -292,7 +295,7 @@ class Referee:
         detail = f"more than {MAX_FAULTS} rejected messages, the last: {detail}"
         notice = NotifyPlayer(player, Error(code, detail, self.terms.match, ply))
         text = f"{self._name_of(player)} sent {detail}"
-        return [notice, *self._finish(player.opponent, EndReason.PROTOCOL_ERROR, text, now)]
+        return [notice, *self._finish_match(player.opponent, EndReason.PROTOCOL_ERROR, text, now)]
 
     def _lose_by_move(self, event: Moved, why: str, now: int) -> list[Effect]:
         where = self.terms.game.position_to_text(self.position)
@@ -300,13 +303,13 @@ class Referee:
             event.player, Error(Code.ILLEGAL_MOVE, f"{why}; position: {where}", self.terms.match, event.ply)
         )
         detail = f"{self._name_of(event.player)}, ply {event.ply}: {why}"
-        return [notice, *self._finish(event.player.opponent, EndReason.ILLEGAL_MOVE, detail, now)]
+        return [notice, *self._finish_match(event.player.opponent, EndReason.ILLEGAL_MOVE, detail, now)]
 
     def _handle_resignation(self, event: Resigned, now: int) -> list[Effect]:
         crashed = event.reason == "crash"
         text = f"{self._name_of(event.player)} {'crashed' if crashed else 'resigned'}{event.detail_suffix()}"
         reason = EndReason.CRASH if crashed else EndReason.RESIGNATION
-        return self._finish(event.player.opponent, reason, text, now)
+        return self._finish_match(event.player.opponent, reason, text, now)
 
     # connections
 
@@ -330,7 +333,7 @@ class Referee:
     def _handle_lost_session(self, player: Player, now: int, *, proved: bool) -> list[Effect]:
         if self._playing and not proved:
             detail = f"{self._name_of(player)} reconnected with neither its session nor a token, so it lost the match"
-            return self._finish(player.opponent, EndReason.DISCONNECT, detail, now)
+            return self._finish_match(player.opponent, EndReason.DISCONNECT, detail, now)
         if not self._playing:
             self.readiness.mark_unready(player)
             self.revision += 1
@@ -369,7 +372,7 @@ class Referee:
         if player is None:
             return self._judge_no_show(now)
         if {who for _, who in fallen} == set(Player) == set(self._disconnected_at):
-            return self._finish(
+            return self._finish_match(
                 None,
                 EndReason.DISCONNECT,
                 "both players lost their connections and did not return in time",
@@ -380,10 +383,10 @@ class Referee:
         ):  # otherwise the flag fell first
             away = (now - self._disconnected_at[player]) / NS_PER_MS
             detail = f"{self._name_of(player)} lost its connection and was away for {away:.0f} ms"
-            return self._finish(player.opponent, EndReason.DISCONNECT, detail, now)
+            return self._finish_match(player.opponent, EndReason.DISCONNECT, detail, now)
         if server_late > max(MAX_STALL_NS, self._clock.margin_ns):
             detail = f"a player's time ran out, but the server stalled for {server_late / NS_PER_MS:.0f} ms during the turn"
-            return self._finish(None, EndReason.SERVER_FAULT, detail, now)
+            return self._finish_match(None, EndReason.SERVER_FAULT, detail, now)
         return self._lose_on_time(player, "no move came", now)
 
     def _judge_no_show(self, now: int) -> list[Effect]:
@@ -391,14 +394,14 @@ class Referee:
         winner = absent_players[0].opponent if len(absent_players) == 1 else None
         names = " and ".join(self._name_of(player) for player in absent_players)
         detail = f"{names} not ready within {self.terms.ready_ms} ms"
-        return self._finish(winner, EndReason.NO_SHOW, detail, now)
+        return self._finish_match(winner, EndReason.NO_SHOW, detail, now)
 
     def _lose_on_time(self, player: Player, description: str, now: int) -> list[Effect]:
         clock_ms, margin = self._clock.time_left_ns(player) / NS_PER_MS, self.terms.margin_ms
         detail = f"{self._name_of(player)}, ply {self.ply}, had {clock_ms:.1f} ms and a margin of {margin} ms: {description}"
-        return self._finish(player.opponent, EndReason.TIMEOUT, detail, now)
+        return self._finish_match(player.opponent, EndReason.TIMEOUT, detail, now)
 
-    def _finish(self, winner: Player | None, reason: EndReason, detail: str, now: int) -> list[Effect]:
+    def _finish_match(self, winner: Player | None, reason: EndReason, detail: str, now: int) -> list[Effect]:
         clocks = self.clocks(now)
         self.result = Finish(winner, reason, detail)
         self.revision += 1

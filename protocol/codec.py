@@ -108,7 +108,7 @@ def decode_client_message(frame: bytes | str, limit: int = MAX_CLIENT_FRAME) -> 
             if all(each is None or isfinite(each) for each in (raw.value, raw.cpu_ms)):
                 thinking = Thinking(raw.depth, raw.value, raw.nodes, raw.line, raw.cpu_ms)
                 return Move(usual.match, usual.ply, usual.move, thinking)
-    return cast("ClientMessage", _decode(frame, limit, _CLIENT_TYPES))
+    return cast("ClientMessage", _decode_message(frame, limit, _CLIENT_TYPES))
 
 
 def decode_server_message(frame: bytes | str) -> ServerMessage:
@@ -119,7 +119,7 @@ def decode_server_message(frame: bytes | str) -> ServerMessage:
         and (usual := _decode_fast_path(frame)) is not None
     ):
         return usual
-    return cast("ServerMessage", _decode(frame, MAX_SERVER_FRAME, _SERVER_TYPES))
+    return cast("ServerMessage", _decode_message(frame, MAX_SERVER_FRAME, _SERVER_TYPES))
 
 
 def _decode_fast_path(frame: bytes) -> Turn | Accepted | None:
@@ -139,14 +139,14 @@ def _decode_fast_path(frame: bytes) -> Turn | Accepted | None:
     return Accepted(usual.match, usual.ply, usual.spent_ms, usual.clock_ms, usual.credited_ms)
 
 
-def _decode(frame: bytes | str, limit: int, types: Mapping[str, type[Message]]) -> Message:
+def _decode_message(frame: bytes | str, limit: int, types: Mapping[str, type[Message]]) -> Message:
     if isinstance(frame, str):
         raise DecodeError(
             Code.BAD_MESSAGE, "a message must be a binary frame of msgpack, but this is a text frame"
         )
     if len(frame) > limit:
         raise DecodeError(Code.TOO_LARGE, f"the frame has {len(frame)} bytes, and the limit is {limit}")
-    data = unpack(frame)
+    data = unpack_frame(frame)
     if not isinstance(data, dict):
         raise DecodeError(Code.BAD_MESSAGE, f"a message must be a map, not {_type_name(data)}")
     kind = data.get("type")
@@ -161,7 +161,7 @@ def _decode(frame: bytes | str, limit: int, types: Mapping[str, type[Message]]) 
         raise DecodeError(Code.BAD_MESSAGE, f"{kind}: {error}") from None
 
 
-def unpack(frame: bytes) -> object:
+def unpack_frame(frame: bytes) -> object:
     """Return the data in a msgpack frame. Raises DecodeError for data that JSON cannot hold, since records are JSON.
 
     Allowed are nil, booleans, integers, finite floats, text, arrays, and maps with text keys, at most MAX_DEPTH deep.

@@ -1,8 +1,8 @@
 """Audit of finished matches for results, resignations and play that are unlikely to be chance. Pure.
 
-Each check computes the probability that chance alone produces such a case among all cases examined (Bonferroni
-correction), so the list of a large arena is no longer than that of a small one. A finding is a reason to look closer,
-and proves nothing.
+Each check computes the probability that chance alone produces such a case among all examined cases (Bonferroni
+correction). So a large arena has no more false findings than a small one. A finding is a reason to look closer, and proves
+nothing.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Audit:
         self._days[min(bot, opponent), max(bot, opponent)] = days
 
     def add_match(self, record: Record, *, rated: bool) -> None:
-        """Count a finished match. Its moves always count, its result only if it is `rated`."""
+        """Count a finished match: the moves always, the result only if the match is `rated`."""
         if is_void(record) or is_walkover(record):
             return
         maxie, minnie = record.players.maxie, record.players.minnie

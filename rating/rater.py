@@ -1,10 +1,9 @@
 """Ratings of bots by Glicko-2, updated after each match. Pure.
 
-Each match counts in two categories: in its game, and in its game on its map with its time control. It is rated when
-it arrives, with the ratings that both bots had before it. A bot's deviation grows with the days since its last rated
-match of the category: a day is one rating period, and periods may be fractions. So ratings depend only on the
-finished rated matches and the order of their arrival, and every program that counts them, in any number of batches,
-gets the same result.
+Each match counts in two categories: its game as a whole, and the combination of game, map and time control. A match is
+rated when it arrives, with the ratings that both bots had before. A bot's deviation grows with the days since the bot's
+last rated match of the category: a day is one rating period, and periods may be fractions. So ratings depend only on
+the finished rated matches and the order of their arrival. Counting them in other batches gives the same ratings.
 """
 
 from __future__ import annotations
@@ -146,8 +145,8 @@ class FinishedMatch(Struct, frozen=True):
 class Rater:
     """Rater of matches, in the order of their arrival. It starts with the current ratings of the bots."""
 
-    def __init__(self, last: Mapping[RatingKey, RatingStep | CurrentRating] | None = None) -> None:
-        self.last: dict[RatingKey, RatingStep | CurrentRating] = dict(last or {})
+    def __init__(self, current_ratings: Mapping[RatingKey, RatingStep | CurrentRating] | None = None) -> None:
+        self.current_ratings: dict[RatingKey, RatingStep | CurrentRating] = dict(current_ratings or {})
 
     def rate_match(
         self, record: Record | FinishedMatch, end_time: str, category: Category | None = None
@@ -170,7 +169,7 @@ class Rater:
 
         A bot without a match has the rating of a new player, and 0 periods.
         """
-        last = self.last.get((category, bot))
+        last = self.current_ratings.get((category, bot))
         if last is None:
             return Rating(), 0.0
         return last.to_rating(), periods_between(last.finished, end_time)
@@ -213,7 +212,7 @@ class Rater:
             deviation=rating.deviation,
             volatility=rating.volatility,
         )
-        self.last[category, bot] = step
+        self.current_ratings[category, bot] = step
         return step
 
 

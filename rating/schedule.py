@@ -70,7 +70,7 @@ class Schedule:
             progress = False
             for pairing in [each for queue in self._queues.values() for each in queue]:
                 while (record := records.pop(self.next_match_id(pairing), None)) is not None:
-                    self._remove(pairing)
+                    self._remove_pairing(pairing)
                     progress = True
                     if self.record_result(pairing, record):
                         settled.append((pairing, record))
@@ -94,7 +94,7 @@ class Schedule:
 
     def mark_started(self, pairing: Pairing) -> None:
         """Mark a startable match as started."""
-        self._remove(pairing)
+        self._remove_pairing(pairing)
         self._add_pairs(queue_empty=frozenset((pairing.maxie, pairing.minnie)) not in self._queues)
 
     def record_result(self, pairing: Pairing, record: AnyFinishedMatch) -> bool:
@@ -124,10 +124,10 @@ class Schedule:
     def _add_pairs(self, *, queue_empty: bool) -> bool:
         pairs = self.format.next_pairs(queue_empty=queue_empty)
         for pair in pairs:
-            self._add(pair)
+            self._add_pair(pair)
         return bool(pairs)
 
-    def _add(self, pair: Pair) -> None:
+    def _add_pair(self, pair: Pair) -> None:
         self._playing_pairs.add(frozenset((pair.first, pair.second)))
         for pairing in pair.matches():
             self._queue_of(pairing).append(pairing)
@@ -136,7 +136,7 @@ class Schedule:
     def _queue_of(self, pairing: Pairing) -> deque[Pairing]:
         return self._queues.setdefault(frozenset((pairing.maxie, pairing.minnie)), deque())
 
-    def _remove(self, pairing: Pairing) -> None:
+    def _remove_pairing(self, pairing: Pairing) -> None:
         bots = frozenset((pairing.maxie, pairing.minnie))
         queue = self._queues[bots]
         queue.remove(pairing)

@@ -1,10 +1,11 @@
 """The sequential probability ratio test: play until the results of pairs show which of two Elo differences holds.
 
 Wald's test (1945) of H0: elo = elo0 against H1: elo = elo1 > elo0, in the generalised form for scores with an unknown
-distribution: the likelihood ratio is taken between the two most likely distributions whose means are the scores for
-elo0 and elo1 (Van den Bergh, "Comments on Normalized Elo", proposition 1.1). Elo is logistic, or normalised: the
-distance of the mean from ½ in standard deviations of a match, so that the number of matches that a test needs hardly
-depends on the share of draws (section 4.1 there).
+distribution. The likelihood ratio compares the most likely distribution whose mean is the score for elo1 with the most
+likely one whose mean is the score for elo0 (Van den Bergh, "Comments on Normalized Elo", proposition 1.1).
+
+Elo is logistic or normalised. Normalised Elo is the distance of the mean from ½ in standard deviations of a match. With
+it, the number of matches that a test needs hardly depends on the share of draws (section 4.1 of that paper).
 """
 
 from __future__ import annotations
@@ -125,8 +126,8 @@ class Sprt:
 def _likeliest_distribution(shares: Sequence[float], mean: float) -> list[float]:
     """Return the most likely distribution with this mean for observed `shares`: p_i = share_i / (1 + t (a_i - mean)).
 
-    a_i is the i-th possible score, from 0 to 1. t is the only zero of Σ share_i (a_i - mean) / (1 + t (a_i - mean)),
-    which falls from +∞ to -∞ between the poles of the extreme scores 0 and 1.
+    The i-th possible score is a_i, from 0 to 1. The number t solves Σ share_i (a_i - mean) / (1 + t (a_i - mean)) = 0.
+    There is one solution, because the sum falls from +∞ to -∞ between the poles of the extreme scores 0 and 1.
     """
     top = len(shares) - 1
     return _tilted_distribution(shares, [i / top - mean for i in range(len(shares))])

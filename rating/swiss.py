@@ -2,7 +2,7 @@
 
 Bots with equal points meet, and two bots meet again only if the round cannot be paired otherwise. The groups of equal
 points are paired from the top. In a group the first half meets the second, each in order. If a group cannot be paired,
-some of its bots move down to the next group and meet its first bots: as few bots as possible, and the lowest ones. With
+as few bots as possible, the lowest ones, move down to the next group and meet the first bots there. With
 an odd number of bots, one has a bye: the lowest of the bots with the fewest idle rounds (byes and absences). Every
 choice is checked against the remaining bots, so that a round never ends with bots that cannot meet.
 """

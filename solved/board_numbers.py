@@ -1,7 +1,7 @@
 """Numbering of a map's boards, and the representative of symmetric boards.
 
-A board is the armies from the view of the player to move: n > 0 is n of their armies, n < 0 is -n of the opponent's, 0 is
-an empty territory. So a position and the same position with the players exchanged have the same board. The number of a
+A board has a number for each territory, from the view of the player to move: n > 0 for n own armies, n < 0 for -n
+armies of the opponent, 0 for an empty territory. So a position and the same position with the players exchanged have the same board. The number of a
 board has a digit n + cap for each territory, in base 2 cap + 1; the first territory's digit is the highest. An
 automorphism of the map permutes the territories so that every road stays a road. A board's representative is its image
 with the lowest number.

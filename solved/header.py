@@ -134,7 +134,7 @@ def decode_header(data: memoryview, name: str) -> tuple[Header, Index]:
     length = int.from_bytes(data[len(MAGIC) : start], "little")
     if length > MAX_HEADER_BYTES:
         raise BadTable(f"{name} is damaged: its header cannot have {length:,} bytes; solve the map again")
-    header = _header(bytes(data[start : start + length]), name)
+    header = _parse_header(bytes(data[start : start + length]), name)
     index = start + length
     ends = index + 2 * LENGTH_BYTES * header.block_count
     if bytes(data[ends : ends + CHECKSUM_BYTES]) != hashlib.sha256(data[:ends]).digest():
@@ -155,7 +155,7 @@ def decode_header(data: memoryview, name: str) -> tuple[Header, Index]:
 _decode = msgspec.json.Decoder(Header).decode
 
 
-def _header(data: bytes, name: str) -> Header:
+def _parse_header(data: bytes, name: str) -> Header:
     try:
         header = _decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

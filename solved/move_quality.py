@@ -49,9 +49,9 @@ def classify_move(solution: Solution, position: Armies, move: Move) -> Classifie
 
 
 def move_qualities(record: Record) -> list[tuple[Player, MoveQuality, SolvedValue]] | None:
-    """Return for each move of a record its player, its quality, and the value of the position that it leads to.
+    """Return the player, the quality and the resulting value of each move of a record.
 
-    The value is for the player to move there. Return None if the map has no table or a damaged one, or if the game is
+    The value is that of the position after the move, for the player to move there. Return None if the map has no table or a damaged one, or if the game is
     unknown or a move illegal. Takes about 0.1 ms per move.
     """
     try:

@@ -14,8 +14,8 @@ Positions are immutable values. `self.game` answers questions about them:
     self.game.estimate(position)       a simple estimate, high when good for Maxie
     self.game.picture(position)        a drawing in lines of text
 
-One instance plays one match. All its methods run one after another in the same thread, separate from
-the connection, so a bot may take its time: the connection keeps answering the server meanwhile.
+One instance plays one match. All methods of a bot run one after another in the same thread. Another thread handles the
+connection and answers the server meanwhile, so a bot may take its time.
 """
 
 from __future__ import annotations

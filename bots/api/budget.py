@@ -69,8 +69,8 @@ class DeepeningRule(Generic[M]):
 def reserve_seconds(clock: Clock, stall: float = 0.0) -> float:
     """Return the seconds of the clock that this move must not use: at most half of the clock.
 
-    Together with the network grace they cover twice the worst recent lag, and three stalls of the machine: one may
-    delay the turn on its way in, one the engine when it stops, and one the move on its way out.
+    The reserve and the network grace together cover twice the worst recent lag, and three stalls of the machine. One stall
+    may delay the arrival of the turn, one the end of the search, and one the sending of the move.
 
     stall  longest time in seconds for which a busy machine has suspended the engine
     """

@@ -361,7 +361,7 @@ class Client:
         for action in actions:
             match action:
                 case SendMessage(message):
-                    self._send(message)
+                    self._send_message(message)
                 case PrepareBot(match):
                     self._workers[match.id] = Worker(self._make_bot, match, self._forward_report, self._clock)
                 case ChooseMove():
@@ -413,7 +413,7 @@ class Client:
                 await self._clock.sleep(next_request - now)
             elif self._machine.welcomed and not self._machine.match_count:
                 requested = now
-                self._send(Status())
+                self._send_message(Status())
             else:
                 await self._clock.sleep(IDLE_SECONDS)
 
@@ -426,7 +426,7 @@ class Client:
             self._on_status(f"{self._settings.name}: {detail}")
         self._last_status = state, detail
 
-    def _send(self, message: ClientMessage) -> None:
+    def _send_message(self, message: ClientMessage) -> None:
         if self._outbox is None:
             return
         try:

@@ -37,7 +37,7 @@ class SessionFile:
     """Session and matches of one bot on one server.
 
     The file exists while a match is in play, and only this process uses it. Each save overwrites the file with a
-    single write, and readers use only the first line, so a killed process leaves either the old content or the new.
+    single write, and readers use only the first line. So a killed process leaves either the old content or the new.
     """
 
     def __init__(self, path: Path) -> None:
@@ -47,7 +47,7 @@ class SessionFile:
         """Descriptor of the locked file; None while no match is in play."""
         self._entry = _read_session(self._file)
         if not self._entry.matches:
-            self._remove()
+            self._remove_file()
 
     @property
     def session(self) -> str:
@@ -69,7 +69,7 @@ class SessionFile:
             return
         self._entry = session_entry
         if not session_entry.matches:
-            self._remove()
+            self._remove_file()
             return
         data = msgspec.json.encode(session_entry) + b"\n"
         with suppress(OSError):
@@ -79,7 +79,7 @@ class SessionFile:
             os.write(self._file, data)
             os.ftruncate(self._file, len(data))
 
-    def _remove(self) -> None:
+    def _remove_file(self) -> None:
         if self._file is not None:
             with suppress(OSError):
                 self._path.unlink()

@@ -48,12 +48,12 @@ class StatusReporter:
                 continue
             deviation = status.deviations.get(game)
             text = f"{rating:.0f}" if deviation is None else Rating(rating, deviation)
-            more = f"; its page: {self._page}" if before is None else f" ({rating - before:+.0f})"
+            more = f"; its page: {self._page_url}" if before is None else f" ({rating - before:+.0f})"
             self._on_status(f"{self._settings.name} is rated {text} in {game}{more}")
         self._ratings = reported
 
     @property
-    def _page(self) -> str:
+    def _page_url(self) -> str:
         return f"{page_url(self._settings.url)}/bot/{quote(self._settings.name, safe='')}"
 
     def report_disconnected(self, why: str, now: float, *, match_count: int, stopped: bool) -> None:

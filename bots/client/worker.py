@@ -94,7 +94,7 @@ class Worker:
         self._requests: SimpleQueue[tuple[ChooseMove, threading.Event] | Ending | None] = SimpleQueue()
         self._stop = threading.Event()
         self._current_method = "__init__"
-        self._thread = threading.Thread(target=self._run, name=f"match {match.id:.8}", daemon=True)
+        self._thread = threading.Thread(target=self._run_thread, name=f"match {match.id:.8}", daemon=True)
         self._thread.start()
 
     def choose(self, request: ChooseMove) -> None:
@@ -127,7 +127,7 @@ class Worker:
         """Return True while the thread runs."""
         return self._thread.is_alive()
 
-    def _run(self) -> None:
+    def _run_thread(self) -> None:
         try:
             bot = self._make_bot()
             try:

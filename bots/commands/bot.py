@@ -182,12 +182,12 @@ def bot(
 ) -> None:
     """Connect a bot to a server.
 
-    It plays the matches it is given, until its event is over or you press Ctrl-C.
+    The bot plays the matches that the server assigns, until its event is over or you press Ctrl-C.
 
     Each finished match is printed as one line. An exception of the bot is printed with its traceback, and
     the match is lost. The first Ctrl-C accepts no more matches and finishes those in play, the second resigns
-    them, and the third exits. SIGTERM exits immediately, and the server waits for the bot for a while: if it is
-    restarted in time, it resumes its matches. A file bot.toml can hold the same settings. Options override the file.
+    them, and the third exits. SIGTERM exits immediately. If you restart the bot
+    within the server's grace period, it resumes its matches. A file bot.toml can hold the same settings. Options override the file.
 
     Example: arena bot my_bot.py --url ws://127.0.0.1:8765 --name mine
 

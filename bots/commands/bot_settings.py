@@ -115,7 +115,7 @@ class BotSettings(BotFile, frozen=True):
     def challenge_to_open(self) -> Challenge | None:
         """Return the challenge to open repeatedly, or None if the bot challenges nobody.
 
-        It names the first of the bot's games, of its maps and of its time controls, or the default if there is none.
+        The challenge names the first game, the first map and the first time control of the settings, or else the default.
         """
         if not self.challenge:
             return None

@@ -76,7 +76,7 @@ ENGINE_SECONDS = 60
 
 @dataclass(frozen=True)
 class Container:
-    """Container of a bot: its image, and its zip file if it has one."""
+    """Container of a bot: the image, and for a submission the zip file."""
 
     program: str
     """Path of `docker` or `podman`."""
@@ -98,13 +98,13 @@ class Container:
             more += [mount, f"--workdir={MOUNT_POINT}", f"--entrypoint={first}"]
         if Path(self.program).name == "podman":
             more += PODMAN_OPTIONS
-        self._run(
+        self._run_command(
             "create", "--rm", "--interactive", "--pull=never", *LIMIT_OPTIONS, *more, self.image, *command
         )
 
     def find_process(self, name: str) -> tuple[str, int]:
         """Return the id of the running container `name`, and the process id of its first process. Raises BadSpec."""
-        container, process = self._run(
+        container, process = self._run_command(
             "container", "inspect", "--format={{.Id}} {{.State.Pid}}", name
         ).split()
         return container, int(process)
@@ -132,7 +132,7 @@ class Container:
             )
         raise BadSpec(f"{tool} cannot look for the image {self.image}: {why}")
 
-    def _run(self, *arguments: str) -> str:
+    def _run_command(self, *arguments: str) -> str:
         result = _run_container_engine(self.program, *arguments)
         if result.returncode:
             raise BadSpec(f"{Path(self.program).name} {arguments[0]}: {_first_line(result.stderr)}")

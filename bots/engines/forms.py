@@ -4,8 +4,8 @@
     jamboree    compiled in two forms: `tests`, with null windows, and `course`, as in source 001 (docs/search.md); in
                 Python only in the form `course`
 
-An option that a user gives is never ignored: if the form used in a match does not know it, a one-line error names the
-form that does.
+No option that a user gives is ignored. If the form used in a match does not know an option, a one-line error names the
+form that knows it.
 """
 
 from __future__ import annotations

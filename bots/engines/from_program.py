@@ -72,7 +72,7 @@ class ProgramBot(Bot):
             "threads": match.threads,
             "setup": self.game.setup(),
         }
-        answer = self._request(self._running, start, READY_ANSWER)
+        answer = self._request_answer(self._running, start, READY_ANSWER)
         if answer.get("ready") is not True:
             raise Crash(
                 f"the program must answer the start with {READY_ANSWER}, not {excerpt(json.dumps(answer).encode())}"
@@ -96,7 +96,7 @@ class ProgramBot(Bot):
             "legal": legal,
             "position": self.game.position_to_data(position),
         }
-        answer = self._request(self._running, turn, json.dumps({"move": legal[0]}))
+        answer = self._request_answer(self._running, turn, json.dumps({"move": legal[0]}))
         try:
             move = self.game.move_from_data(answer.get("move"))
         except ValueError as error:
@@ -118,7 +118,9 @@ class ProgramBot(Bot):
         if self._log is not None:
             self._log.close()
 
-    def _request(self, program: Program, message: Mapping[str, object], example: str) -> dict[str, Any]:
+    def _request_answer(
+        self, program: Program, message: Mapping[str, object], example: str
+    ) -> dict[str, Any]:
         try:
             answer = program.request(message, example, lambda: self.stopped)
         except RequestCancelled as late:

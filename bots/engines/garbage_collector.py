@@ -1,8 +1,8 @@
 """Control of Python's garbage collector, which must not run while a bot thinks.
 
-A transposition table consists of hundreds of thousands of objects, and a full collection walks all of them
-while holding the interpreter's lock: long enough to lose a match on time. Positions and entries are never in
-cycles, so reference counting frees them, and the collection would find nothing.
+A transposition table consists of hundreds of thousands of objects. A full collection examines all of them and holds the
+interpreter's lock meanwhile: long enough to lose a match on time. It would find nothing, because positions and entries
+are never in cycles, and reference counting frees them.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ class Program:
         except OSError as error:
             raise ProgramFault(f"the program cannot be started: {command[0]}: {error.strerror}") from None
         # Daemon threads that outlive their match must not leave the program running when this process ends.
-        atexit.register(self._kill)
+        atexit.register(self._kill_process)
         self._closed = threading.Event()
         self._out: SimpleQueue[bytes | None] = SimpleQueue()
         self._in: Queue[bytes | None] = Queue(MAX_QUEUED_LINES)
@@ -116,9 +116,9 @@ class Program:
         self._out.put(None)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout)
-        self._kill()
+        self._kill_process()
         self._process.wait()
-        atexit.unregister(self._kill)
+        atexit.unregister(self._kill_process)
         # Empty the queue: a reader thread waiting for space in it would never see the end of its pipe.
         self._closed.set()
         with contextlib.suppress(Empty):
@@ -147,7 +147,7 @@ class Program:
             reason = f"the program ended ({status})"
         return f"{reason}; last on its standard error: {self._last_line[-1]}" if self._last_line else reason
 
-    def _kill(self) -> None:
+    def _kill_process(self) -> None:
         # Kill the whole group, including a shell's children. It may no longer exist.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
@@ -172,7 +172,7 @@ class Program:
     def _read_stderr(self) -> None:
         with os.fdopen(_require_pipe(self._process.stderr).fileno(), "rb", closefd=False) as pipe:
             while line := pipe.readline(MAX_LINE_BYTES):
-                text = _printable(line.decode(errors="replace").rstrip())
+                text = _to_printable(line.decode(errors="replace").rstrip())
                 self._last_line.append(text[:MAX_EXCERPT_LENGTH])
                 self._on_line(text)
         _require_pipe(self._process.stderr).close()
@@ -200,9 +200,9 @@ def _parse_answer(line: bytes, example: str) -> dict[str, Any]:
 
 def excerpt(line: bytes) -> str:
     """Return the beginning of a program's line in printable characters, for an error message."""
-    text = _printable(line[: 4 * MAX_EXCERPT_LENGTH].decode(errors="replace").strip())
+    text = _to_printable(line[: 4 * MAX_EXCERPT_LENGTH].decode(errors="replace").strip())
     return f"{text[:MAX_EXCERPT_LENGTH]}…" if len(text) > MAX_EXCERPT_LENGTH else text
 
 
-def _printable(text: str) -> str:
+def _to_printable(text: str) -> str:
     return "".join(char if char.isprintable() or char == "\t" else "?" for char in text)

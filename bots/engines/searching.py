@@ -76,7 +76,7 @@ class PythonBackend:
     def __init__(self, spec: Spec, match: Match) -> None:
         self._game = match.game
         self._pool: ThreadPool | None = None
-        self._search = self._make_search(spec, match)
+        self._search_position = self._make_search(spec, match)
 
     @property
     def threads(self) -> int:
@@ -102,7 +102,7 @@ class PythonBackend:
         return deepen(
             self._game,
             position,
-            self._search,
+            self._search_position,
             stop=stop,
             max_depth=max_depth,
             max_nodes=max_nodes,
@@ -186,7 +186,7 @@ class SearchingBot(Bot):
         nodes = self._spec.get_integer("nodes")
         self._nodes = nodes or NO_LIMIT
         deadline = Deadline(time.monotonic() + (math.inf if nodes else WARM_UP_SECONDS), lambda: self.stopped)
-        self._search(self.game.start(), deadline, max_nodes=min(nodes, WARM_UP_NODES) or NO_LIMIT)
+        self._search_position(self.game.start(), deadline, max_nodes=min(nodes, WARM_UP_NODES) or NO_LIMIT)
 
     def choose(self, position: Any, clock: Clock) -> Any:
         self._seen.add(position)
@@ -211,7 +211,7 @@ class SearchingBot(Bot):
         if self._nodes < NO_LIMIT:
             budget = Budget(budget.hard, budget.hard)
         deadline = Deadline(clock.arrived + budget.hard, lambda: self.stopped)
-        best = self._search(position, deadline, clock.arrived, budget, moves, max_nodes=self._nodes)
+        best = self._search_position(position, deadline, clock.arrived, budget, moves, max_nodes=self._nodes)
         if draws and self.seat.sign * best.value < 0:
             best = replace(best, value=0, move=draws[0], line=(draws[0],))
         self._ahead = self.seat.sign * best.value > 0
@@ -232,7 +232,7 @@ class SearchingBot(Bot):
             _log_line(f"{self._spec.name} continues without the solved table: {error}")
             return DRAW, None
 
-    def _search(
+    def _search_position(
         self,
         position: Any,
         deadline: Deadline,

@@ -38,9 +38,9 @@ MAX_COUNT = 2
 def category_function(game: Game[Any, Any]) -> CategoryFunction | None:
     """Return the function that maps a game's positions to categories, or None for a game without categories.
 
-    A category is a tuple of small numbers. In Riskless they are the mover's lead in the race to the goal, in eighths of
-    the goal; the number of enemy territories that the mover can take; and the number of own ones that the opponent can take. In
-    tic-tac-toe they are the mover's number of open lines, of lines with two marks, and of marks in the middle, each minus
+    A category is a tuple of small numbers. In Riskless these are the mover's lead in the race to the goal (in eighths of the goal),
+    the number of enemy territories that the mover can take, and the number of own territories that the opponent can take.
+    In tic-tac-toe they are the mover's number of open lines, of lines with two marks, and of marks in the middle, each minus
     the opponent's number.
     """
     if isinstance(game, Riskless):

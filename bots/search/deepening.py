@@ -59,8 +59,8 @@ def deepen(
 
     A depth that was stopped early is reported only if its first move, the best move of the previous depth, has been
     searched. Its best move is that one or a better one. `stop` is polled at every node. The search ends on a stop,
-    after `max_depth` or `max_nodes`, or when no deeper search can change the result: the value is decided, or every
-    leaf was the end of a match.
+    and after `max_depth` or `max_nodes`. It also ends when no deeper search can change the result: when the value is
+    decided, or when every leaf was the end of a match.
 
     `moves`, if given, are the only moves of the root that are searched, in move order. `make_monitor` creates the
     monitor of each depth; pass your own to count, or to keep a trace. Raises ValueError for a position that is over.

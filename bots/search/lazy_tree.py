@@ -61,24 +61,24 @@ class SinglePass(Generic[A]):
 
     def __iter__(self) -> Iterator[A]:
         """Yield the elements. A second iteration raises VisitedAlready."""
-        rest, self._rest = self._unread(), None
-        return self._read(rest)
+        rest, self._rest = self._unread_elements(), None
+        return self._read_elements(rest)
 
     def __bool__(self) -> bool:
         """Return True if there is an element. Compute no more than the first. Raises VisitedAlready after an iteration."""
-        rest = self._unread()
+        rest = self._unread_elements()
         if not self._first:
             self._first.extend(islice(rest, 1))
         return bool(self._first)
 
-    def _unread(self) -> Iterator[A]:
+    def _unread_elements(self) -> Iterator[A]:
         if self._rest is None:
             raise VisitedAlready(
                 "the subtrees of this node can be read only once: build the tree with memoize=True to read them again"
             )
         return self._rest
 
-    def _read(self, rest: Iterator[A]) -> Iterator[A]:
+    def _read_elements(self, rest: Iterator[A]) -> Iterator[A]:
         while self._first:
             yield self._first.pop()
         yield from rest

@@ -116,8 +116,8 @@ DEPTH_METHODS = ("minimax", "alphabeta", "ordered", "sorted", "table")
 class ReachedDepths:
     """Depth that each method reaches with the number of leaves that minimax needs for `depth`.
 
-    `reached` has the depths by method. `ideal` is the depth that alpha-beta would reach in perfect move order if every
-    node had q moves, where q is the `depth`-th root of `leaves`: according to Knuth and Moore, it then visits
+    `reached` has the depths by method. `ideal` is the depth that alpha-beta would reach in perfect move order on a tree with
+    q moves at every node; q is the `depth`-th root of `leaves`. According to Knuth and Moore, alpha-beta then visits
     q^⌈p/2⌉ + q^⌊p/2⌋ - 1 leaves at depth p. `ideal` is None if minimax has only one leaf.
     """
 
@@ -131,8 +131,8 @@ class ReachedDepths:
 class Comparison:
     """Number of leaves by method and depth: `leaves[name][p - 1]` is the number at depth p.
 
-    Each method is counted as deep as its leaves stay within `budget`: minimax and the methods outside `DEPTH_METHODS` at
-    most to `max_depth`, the others at most to `MAX_COMPARED_DEPTH`.
+    The leaves of a method are counted to the last depth that needs at most `budget` of them. The maximum depth is
+    `MAX_COMPARED_DEPTH` for the methods in `DEPTH_METHODS` except minimax, and `max_depth` for all others.
     """
 
     leaves: Mapping[str, list[int]]

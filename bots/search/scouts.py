@@ -63,7 +63,7 @@ def search(
 
 
 class _InnerNode(Generic[P, M]):
-    """Inner node being searched. The tests of its children run in any threads, its other work in the thread that created it."""
+    """Inner node being searched. Any threads of the pool test the children; the thread that created the node does all other work."""
 
     def __init__(
         self,

@@ -113,7 +113,7 @@ class _StackSearch(Generic[P, M]):
 
         Otherwise push a frame and return None.
         """
-        stack, monitor, path = self._stack, self._monitor, self._path()
+        stack, monitor, path = self._stack, self._monitor, self._current_path()
         sign = self._problem.game.player(position).sign
         alpha, beta = (low, high) if sign > 0 else (-high, -low)
         if self._cutting:
@@ -141,7 +141,7 @@ class _StackSearch(Generic[P, M]):
         frame = self._stack.pop()
         cut = self._cutting and frame.best >= frame.beta
         self._monitor.leave(
-            self._path(), frame.position, MoveValue(frame.sign * frame.best, frame.move), pruned=cut
+            self._current_path(), frame.position, MoveValue(frame.sign * frame.best, frame.move), pruned=cut
         )
         if self._table is not None and frame.move is not None:
             upper = self._cutting and frame.best <= frame.alpha
@@ -149,7 +149,7 @@ class _StackSearch(Generic[P, M]):
             self._table.store(frame.position, frame.depth, len(self._stack), frame.best, kind, frame.move)
         return frame.sign * frame.best, frame.move
 
-    def _path(self) -> Path:
+    def _current_path(self) -> Path:
         # build the path only for a trace, because its length is the depth of the stack
         if self._monitor.events is None:
             return ()

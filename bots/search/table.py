@@ -61,7 +61,7 @@ class Table(Generic[P, M]):
         """Start a new search of a root, to which later entries belong."""
         self.generation += 1
 
-    def move(self, position: P) -> M | None:
+    def stored_move(self, position: P) -> M | None:
         """Return the best or cutting move stored last for this position, at any depth; None if there is none."""
         entry = self._entries.get(position)
         return entry.move if entry is not None else None

@@ -2,7 +2,7 @@
 
 A thread that waits for its parts first runs those that have not been started, and only then sleeps until
 the others are done. So a sleeping thread waits only for parts below it in the tree, never in a
-cycle, and the pool cannot deadlock, even if all its threads wait, and even with a single thread.
+cycle. The pool therefore cannot deadlock, even if all threads wait, or if there is only one.
 """
 
 from __future__ import annotations
@@ -87,8 +87,8 @@ class ThreadPool:
 
     def result(self, task: Task[R]) -> R:
         """Return the task's result when it is done, or raise its error. Run the task here if it is not started."""
-        if self._claim(task):
-            self._run(task)
+        if self._claim_task(task):
+            self._execute_task(task)
         else:
             self._wait_for(task)
         if task.error is not None:
@@ -98,7 +98,7 @@ class ThreadPool:
     def withdraw(self, tasks: Iterable[Task[Any]]) -> None:
         """Drop the tasks that have not been started, which then have no result, and wait for the others."""
         for task in tasks:
-            if not self._claim(task):
+            if not self._claim_task(task):
                 self._wait_for(task)
 
     def map(self, function: Callable[[T], R], items: Sequence[T]) -> list[R]:
@@ -116,7 +116,7 @@ class ThreadPool:
         with self._lock:
             self._task_finished.wait_for(lambda: task.done)
 
-    def _claim(self, task: Task[Any]) -> bool:
+    def _claim_task(self, task: Task[Any]) -> bool:
         with self._lock:
             if task.has_begun:
                 return False
@@ -124,7 +124,7 @@ class ThreadPool:
             self._queue.remove(task)
             return True
 
-    def _run(self, task: Task[Any]) -> None:
+    def _execute_task(self, task: Task[Any]) -> None:
         task.run()
         with self._lock:
             task.done = True
@@ -139,4 +139,4 @@ class ThreadPool:
                 # the oldest task is nearest to the root, and therefore the largest
                 task = self._queue.popleft()
                 task.has_begun = True
-            self._run(task)
+            self._execute_task(task)

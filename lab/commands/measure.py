@@ -126,7 +126,7 @@ def measure_command(
             measured += measure_maps(
                 boards,
                 evaluator,
-                game=CATALOGUE.spec(name),
+                game=CATALOGUE.spec_of(name),
                 strengths=strengths,
                 matches=matches,
                 openings=starts,

@@ -37,7 +37,7 @@ def register(app: typer.Typer) -> None:
 
 @dataclass(frozen=True)
 class SolvedMap:
-    """A solved map: its table, the duration of solving it, and the result of verifying it."""
+    """A solved map, with the table, the time that solving took, and the result of the verification."""
 
     map: RisklessMap
     table: SolvedTable
@@ -73,8 +73,8 @@ def solve_command(
     A value is a win, a draw or a loss, and the number of plies to the end. The map is solved without its ply limit: a
     position in which neither player can force a win is a draw.
 
-    The command first prints the expected memory and time, and refuses a map that is too large. If you stop it, or it is
-    killed, the same command resumes where it was. The engine `perfect`, `--adjudicate table`, `arena analyse` and
+    The command first prints the expected memory and time, and refuses a map that is too large. If the command is
+    stopped or killed, type it again: it resumes from the last checkpoint. The engine `perfect`, `--adjudicate table`, `arena analyse` and
     `arena replay` find the table by themselves.
 
     Example: arena solve m1 --verify

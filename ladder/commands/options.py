@@ -82,10 +82,12 @@ def apply_options(plan: LadderPlan, options: Mapping[str, Any]) -> LadderPlan:
     return changed
 
 
-def _parse_maps(text: str, where: str) -> tuple[str, ...]:
+def _parse_maps(text: str, location: str) -> tuple[str, ...]:
     maps = tuple(name.strip() for name in text.split(","))
     if not all(maps) or len(set(maps)) < len(maps):
-        raise BadLadder(f"{where}: must be names of maps, separated by commas, each once, not {text!r:.80}")
+        raise BadLadder(
+            f"{location}: must be names of maps, separated by commas, each once, not {text!r:.80}"
+        )
     return maps
 
 

@@ -79,7 +79,7 @@ def play_plan(
             record,
             kind,
             _make_openings(plan, maps, starts),
-            named=plan.event != LadderPlan.event,
+            is_named=plan.event != LadderPlan.event,
         )
     except (GameError, MapError, BadOpenings) as error:
         raise UsageError(str(error)) from None

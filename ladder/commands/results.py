@@ -108,5 +108,5 @@ def _print_location(ladder: Ladder) -> None:
     ending = f"; {void} of them void, which do not count" if void else ""
     of = f" of {ladder.total_matches}" if ladder.total_matches is not None else ""
     how = f"stopped: {count}{of} matches are" if ladder.stopped else f"{count} matches are"
-    others = f", after {ladder.other_lines} that were there before" if ladder.other_lines else ""
+    others = f", after {ladder.other_line_count} that were there before" if ladder.other_line_count else ""
     err.print(f"{how} in {ladder.record}{others}{ending}")

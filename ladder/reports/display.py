@@ -58,11 +58,11 @@ class Display:
         self._bar.update(self._task, completed=len(ladder.played), total=ladder.total_matches)
         if self._live is None:
             of = f"/{ladder.total_matches}" if ladder.total_matches is not None else ""
-            self._print(f"{len(ladder.played)}{of} {match_line(record)}")
+            self._print_line(f"{len(ladder.played)}{of} {match_line(record)}")
             status = self._status(ladder)
             if status != self._last_status:
                 self._last_status = status
-                self._print(status)
+                self._print_line(status)
             return
         now = MONOTONIC.now()
         if now - self._last_draw >= REDRAW_SECONDS or len(ladder.played) == ladder.total_matches:
@@ -72,7 +72,7 @@ class Display:
             self._live.update(self.render())
 
     def show_notice(self, text: str) -> None:
-        self._print(text)
+        self._print_line(text)
 
     def render(self) -> RenderableType:
         """Return the table, the status and the bar for a terminal; only the bar if the terminal is narrow."""
@@ -84,7 +84,7 @@ class Display:
             self._bar,
         )
 
-    def _print(self, text: str) -> None:
+    def _print_line(self, text: str) -> None:
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 

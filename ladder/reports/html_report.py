@@ -188,14 +188,14 @@ def find_upsets(rows: Sequence[StandingsRow], records: Iterable[Record]) -> list
     """Return the matches won by the lower rated bot, those with the largest rating differences first."""
     elo = {row.bot: row.elo for row in rows}
 
-    def surprise(record: Record) -> float:
+    def rating_gap(record: Record) -> float:
         losing_bots = list_losers(record)
         if len(losing_bots) != 1:
             return 0.0
         winner = record.players.minnie if losing_bots[0] == record.players.maxie else record.players.maxie
         return elo[losing_bots[0]] - elo[winner]
 
-    return sorted((each for each in records if surprise(each) > 0), key=surprise, reverse=True)
+    return sorted((each for each in records if rating_gap(each) > 0), key=rating_gap, reverse=True)
 
 
 def _row_html(cells: Iterable[object], tag: str = "td") -> str:

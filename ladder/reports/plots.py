@@ -51,7 +51,7 @@ def _step_count(low: float, high: float, step: float) -> int:
     return math.ceil(high / step) - math.floor(low / step)
 
 
-def _svg(height: float, label: str, elements: Sequence[str]) -> str:
+def _plot_svg(height: float, label: str, elements: Sequence[str]) -> str:
     return f'<svg viewBox="0 0 {WIDTH} {height:.0f}" role="img" aria-label="{escape(label)}">{"".join(elements)}</svg>'
 
 
@@ -79,7 +79,7 @@ def ratings_plot(rows: Sequence[StandingsRow], colour: Mapping[str, str]) -> str
     elements.append(
         text_element(WIDTH - RIGHT, bottom + 32, "Elo, relative to the average of the bots", INK, "end")
     )
-    return _svg(bottom + 38, "The rating of each bot with its 95 % interval, in Elo", elements)
+    return _plot_svg(bottom + 38, "The rating of each bot with its 95 % interval, in Elo", elements)
 
 
 def plot_by_ply(
@@ -112,6 +112,6 @@ def plot_by_ply(
         elements.append(area.curve_element(points, colour[bot], 2, ' stroke-linejoin="round"', bot))
     legend = "".join(f"<li>{colour_swatch(colour[bot])}{escape(bot)}</li>" for bot in colour if bot in curves)
     return (
-        f"<h3>{escape(title)}</h3>{_svg(bottom + 38, f'{title} by ply, in {unit}', elements)}"
+        f"<h3>{escape(title)}</h3>{_plot_svg(bottom + 38, f'{title} by ply, in {unit}', elements)}"
         f'<ul class="legend">{legend}</ul>'
     )

@@ -191,7 +191,7 @@ async def review_match(line: str, seconds: float = REVIEW_SECONDS) -> Response:
         return responses.bad_request(f"the engine does not know the game {record.game!r:.80}")
     if not record.moves:
         return responses.bad_request("the match cannot be reviewed: it has no moves")
-    games = [] if CATALOGUE.is_builtin(record.game) else ["--game", CATALOGUE.spec(record.game)]
+    games = [] if CATALOGUE.is_builtin(record.game) else ["--game", CATALOGUE.spec_of(record.game)]
     async with anyio.TemporaryDirectory(prefix="arena-review-") as folder:
         file = anyio.Path(folder) / "match.jsonl"
         await file.write_text(f"{line}\n", encoding="utf-8")

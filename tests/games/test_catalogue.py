@@ -53,7 +53,7 @@ def test_a_class_in_a_file_is_known_by_its_name_once_it_was_named_here(tmp_path:
     assert catalogue.register("nim") == "nim"
     assert catalogue.find("nim").name == "nim"
     assert "nim" in catalogue.names()
-    assert catalogue.spec("nim") == f"{file}:Nim"
+    assert catalogue.spec_of("nim") == f"{file}:Nim"
     assert catalogue.specs() == [f"{file}:Nim"]
     assert set(catalogue.digests()) == {"nim"}
 

@@ -75,7 +75,7 @@ async def here(host: Host, *names: str) -> AsyncIterator[AsyncExitStack]:
 
 async def changed_until_lost(bots: ExternalBots, bot: str) -> None:
     while not bots.is_lost(bot):
-        await bots.wait_changed()
+        await bots.wait_for_change()
 
 
 @virtual
@@ -171,7 +171,7 @@ async def test_in_a_resumed_event_returned_bots_play_and_the_others_are_away() -
     assert bots.names == ["a", "b", "c"]
     assert bots.missing_bots_text == "these bots of the event did not connect within 60 s: c"
     assert [bots.reserve(name) for name in bots.names] == ["a", "b", None]
-    async with bots.track_presence():
+    async with bots.track_connections():
         assert await elapsed(changed_until_lost(bots, "c")) == pytest.approx(30, abs=1.1)
 
 
@@ -212,7 +212,7 @@ async def test_a_bot_that_answers_nothing_is_lost_but_not_one_that_does_in_betwe
 async def test_a_bot_that_stays_away_is_lost_and_the_others_are_not() -> None:
     lobby = Lobby("a", "b")
     bots = await gathered(lobby, terms(2, away=30))
-    async with bots.track_presence():
+    async with bots.track_connections():
         await CLOCK.sleep(1)
         lobby.leaves("b")
         assert 30 < await elapsed(changed_until_lost(bots, "b")) < 32
@@ -224,7 +224,7 @@ async def test_a_bot_that_stays_away_is_lost_and_the_others_are_not() -> None:
 async def test_a_bot_that_comes_back_in_time_plays_on() -> None:
     lobby = Lobby("a", "b")
     bots = await gathered(lobby, terms(2, away=30))
-    async with bots.track_presence():
+    async with bots.track_connections():
         for _ in range(3):
             await CLOCK.sleep(1)
             lobby.leaves("b")
@@ -240,16 +240,16 @@ async def test_a_bot_that_comes_back_in_time_plays_on() -> None:
 async def test_a_bot_that_leaves_a_host_is_not_taken_until_it_is_back(host: Host) -> None:
     async with here(host, "a"), here(host, "b") as b:
         bots = await gather_bots(host, "tictactoe", terms(2, away=60))
-        async with bots.track_presence():
+        async with bots.track_connections():
             await b.aclose()
             with anyio.fail_after(500):
                 while bots.reserve("b") is not None:
                     bots.release("b")
-                    await bots.wait_changed()
+                    await bots.wait_for_change()
             async with here(host, "b"):
                 with anyio.fail_after(500):
                     while bots.reserve("b") is None:
-                        await bots.wait_changed()
+                        await bots.wait_for_change()
 
 
 @given(st.lists(st.booleans()), st.integers(1, 4))
@@ -272,7 +272,7 @@ def test_only_a_bot_that_is_away_for_long_without_a_break_is_lost(
         now += seconds
         away = away + seconds if before is False and not here else 0
         expected = expected or away > most
-        known.record_presence(now, most, is_connected=here)
+        known.record_connection(now, most, is_connected=here)
         before = here
         assert known.is_lost == expected
         assert known.is_free == (here and not expected)

@@ -64,11 +64,11 @@ class Bots:
             self.taken.add(free)
         return free
 
-    def release(self, name: str) -> None:
-        self.taken.discard(name)
+    def release(self, connection: str) -> None:
+        self.taken.discard(connection)
 
-    def finish_match(self, bot: str, name: str, *, answered: bool | None, gave_up: str = "") -> None:
-        self.release(name)
+    def finish_match(self, bot: str, connection: str, *, answered: bool | None, gave_up: str = "") -> None:
+        self.release(connection)
         self.freed.set()
         self.freed = anyio.Event()
 
@@ -78,10 +78,10 @@ class Bots:
     def is_lost(self, bot: str) -> bool:
         return False
 
-    async def wait_changed(self) -> None:
+    async def wait_for_change(self) -> None:
         await self.freed.wait()
 
-    def check(self) -> None:
+    def raise_refusal(self) -> None:
         """Do nothing, because nothing is started."""
 
 
@@ -122,7 +122,7 @@ async def play(ladder: Ladder, announced: AnnouncedThreads | None = None) -> Tab
 
 
 def ladder_of(plan: LadderPlan, cores: int) -> Ladder:
-    return Ladder(plan, [game_of()], machine=range(cores))
+    return Ladder(plan, [game_of()], usable_cores=range(cores))
 
 
 async def test_a_ladder_file_on_a_machine_with_16_cores(tmp_path: Path) -> None:

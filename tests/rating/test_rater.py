@@ -120,7 +120,10 @@ def test_a_void_match_changes_no_rating_but_the_days_still_pass_once() -> None:
     assert void.outcome is RatedOutcome.NONE
     one, _ = straight.rate_match(make_record(EndReason.LINE, "maxie"), day(21))
     other, _ = voided.rate_match(make_record(EndReason.LINE, "maxie"), day(21))
-    assert void.rating == straight.last[Category("tictactoe"), "anna"].rating or one.rating != void.rating
+    assert (
+        void.rating == straight.current_ratings[Category("tictactoe"), "anna"].rating
+        or one.rating != void.rating
+    )
     # the deviation comes out the same, but for the hair's breadth by which the volatility has moved
     assert other.rating == pytest.approx(one.rating, abs=0.01)
     assert other.deviation == pytest.approx(one.deviation, abs=0.01)
@@ -146,11 +149,11 @@ def test_counting_in_two_goes_is_counting_in_one(winners: list[Seat | None]) -> 
     first = Rater()
     for each, at in zip(matches[:half], times[:half], strict=True):
         first.rate_match(each, at)
-    second = Rater(first.last)
+    second = Rater(first.current_ratings)
     assert [
         second.rate_match(each, at) for each, at in zip(matches[half:], times[half:], strict=True)
     ] == steps[half:]
-    assert second.last == whole.last
+    assert second.current_ratings == whole.current_ratings
 
 
 def test_the_stronger_comes_out_higher() -> None:
@@ -164,5 +167,5 @@ def test_the_stronger_comes_out_higher() -> None:
             rater.rate_match(
                 make_record(EndReason.LINE, seats[0], maxie=seats[1], minnie=seats[2]), day(number + 1)
             )
-    found = sorted(rater.last.items(), key=lambda each: -each[1].rating)
+    found = sorted(rater.current_ratings.items(), key=lambda each: -each[1].rating)
     assert [bot for (_, bot), _ in found] == bots

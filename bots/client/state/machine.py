@@ -9,8 +9,8 @@ A match goes through these phases. The message `end` may arrive in each of them:
     PREPARING -- prepared --> WAITING -- turn --> CHOOSING -- chose --> WAITING ...
          any -- the bot failed --> RESIGNED
 
-After a lost connection the server sends `start` and the open `turn` again. The machine then repeats its answer if
-it has one, whether or not the server received it the first time.
+After a lost connection the server sends `start` and the open `turn` again. If the bot has already answered, the machine
+repeats the answer, because the first one may be lost.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ _REGISTERED: dict[str, tuple[Environment, Any]] = {}
 
 
 def register_game(env: Environment) -> Any:
-    """Return the OpenSpiel game of an environment. Register it under its name when it is first asked for.
+    """Return the OpenSpiel game of an environment. The first call for a name registers the game with OpenSpiel.
 
     Raises ValueError if the name is already registered with another setup.
     """

@@ -61,12 +61,12 @@ class AlphaBeta(Generic[P, M]):
         depth: int,
     ) -> None:
         for ordered in ordered_moves:
-            alpha = root.alpha(ordered.number)
+            alpha = root.alpha_for(ordered.number)
             value, line = self._search_node(
                 problem, monitor, ordered.child, depth - 1, (ordered.number,), root.sign, alpha, INFINITY
             )
-            root.update(ordered, value, line)
-            root.report()
+            root.record_result(ordered, value, line)
+            root.report_progress()
 
     def _search_node(
         self,
@@ -109,7 +109,7 @@ class AlphaBeta(Generic[P, M]):
                 problem,
                 position,
                 moves,
-                self._hint(position),
+                self._hint_for(position),
                 distance=len(path),
                 static=static,
             )
@@ -124,10 +124,10 @@ class AlphaBeta(Generic[P, M]):
             self.table.store(position, depth, len(path), value, kind, line[0])
         return sign * mover * value, line
 
-    def _hint(self, position: P) -> M | None:
+    def _hint_for(self, position: P) -> M | None:
         hint = self._hints.get(position)
         if hint is None and self.table is not None:
-            return self.table.move(position)
+            return self.table.stored_move(position)
         return hint
 
     def _search_children(
@@ -180,7 +180,7 @@ class AlphaBeta(Generic[P, M]):
         """
         sign = problem.game.player(position).sign
         successor, outcome, evaluator = problem.game.successor, problem.game.outcome, problem.evaluator
-        stop, hint = monitor.stop, self._hint(position)
+        stop, hint = monitor.stop, self._hint_for(position)
         best, best_move = -INFINITY, moves[0]
         count, horizon = 0, False
         for move in moves if hint is None else sorted(moves, key=lambda move: move != hint):

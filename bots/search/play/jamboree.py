@@ -40,12 +40,12 @@ class Jamboree(AlphaBeta[P, M]):
         super()._search_root(problem, monitor, root, first, depth)
         if not rest:
             return
-        windows = [(root.alpha(ordered.number), INFINITY) for ordered in rest]
+        windows = [(root.alpha_for(ordered.number), INFINITY) for ordered in rest]
         for ordered, (value, line) in zip(
             rest, self._search_parallel(problem, monitor, rest, windows, depth, (), root.sign), strict=True
         ):
-            root.update(ordered, value, line)
-        root.report()
+            root.record_result(ordered, value, line)
+        root.report_progress()
 
     def _search_children(
         self,

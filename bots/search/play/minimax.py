@@ -35,8 +35,8 @@ class Minimax(Generic[P, M]):
         monitor.enter((), position, depth)
         for ordered in ordered_root_moves(problem, position, order):
             value, line = self._search_node(problem, monitor, ordered.child, depth - 1, (ordered.number,))
-            root.update(ordered, sign * value, line)
-            root.report()
+            root.record_result(ordered, sign * value, line)
+            root.report_progress()
         result = root.result()
         monitor.leave((), position, MoveValue(result.value, result.move))
         return result

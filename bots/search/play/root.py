@@ -41,8 +41,8 @@ class Root(Generic[P, M]):
     `sign` is 1 if Maxie is to move at the root, -1 if Minnie is. `value` is the best value for the player to move,
     `index` the number of the best move in move order, and `line` the main line.
 
-    Ties go to the leftmost move, but moves may come in any order. So a move left of the best move is searched with an
-    alpha that is lower by one: then a value equal to the best value is exact, and the move replaces the best move.
+    Ties go to the leftmost move, but moves may come in any order. So a move to the left of the best move is searched with
+    an alpha that is lower by one. A value equal to the best value is then exact, and the move replaces the best move.
     """
 
     def __init__(self, sign: int, progress: Progress[M]) -> None:
@@ -52,19 +52,19 @@ class Root(Generic[P, M]):
         self.index = -1
         self.line: Line[M] = ()
 
-    def alpha(self, index: int) -> int:
+    def alpha_for(self, index: int) -> int:
         """Return the lower bound of the window for the root move with the number `index`, for the player to move."""
         return self.value - 1 if index < self.index else self.value
 
-    def update(self, ordered: OrderedMove[P, M], value: int, line: Line[M]) -> None:
-        """Update the best root move with a move that has been searched.
+    def record_result(self, ordered_move: OrderedMove[P, M], value: int, line: Line[M]) -> None:
+        """Record the value and the main line of a root move that was searched, and keep the move if it is the best so far.
 
-        `value` is for the player to move; it is exact if it exceeds the alpha of the move.
+        `value` is for the player to move. It is exact if it exceeds `alpha_for` the move.
         """
-        if value > self.value or (value == self.value and ordered.number < self.index):
-            self.value, self.index, self.line = value, ordered.number, (ordered.move, *line)
+        if value > self.value or (value == self.value and ordered_move.number < self.index):
+            self.value, self.index, self.line = value, ordered_move.number, (ordered_move.move, *line)
 
-    def report(self) -> None:
+    def report_progress(self) -> None:
         """Report the best move so far to `progress`."""
         self._progress(self.result())
 

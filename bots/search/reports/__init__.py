@@ -1,1 +1,1 @@
-"""Reports on a search: its trace, its tree, and its work compared with other searches."""
+"""Reports on a search: the trace, the searched tree, and the number of leaves compared with other searches."""

@@ -93,8 +93,8 @@ async def _compare_standings(connection: AsyncConnection, rater: Rater) -> None:
         rating_key(row): current_rating_from_row(row)
         for row in (await connection.execute(sa.select(standings_table))).all()
     }
-    for key in sorted(stored_standings.keys() | rater.last.keys()):
-        recomputed, stored_rating = rater.last.get(key), stored_standings.get(key)
+    for key in sorted(stored_standings.keys() | rater.current_ratings.keys()):
+        recomputed, stored_rating = rater.current_ratings.get(key), stored_standings.get(key)
         if (
             recomputed is None
             or stored_rating is None
