@@ -73,9 +73,9 @@ class Catalogue:
         game = load_game_class(Path(file).absolute(), class_name)
         entry = self._own_games.get(game.name)
         if game.name in GAMES or (entry is not None and entry[0] is not game):
-            whose = "a game of the project" if entry is None else f"the game of {entry[1]}"
+            existing_game = "a game of the project" if entry is None else f"the game of {entry[1]}"
             raise BadGame(
-                f"{spec}: {game.__name__} is called {game.name!r}, as {whose} is: give it another name"
+                f"{spec}: {game.__name__} is called {game.name!r}, as {existing_game} is: give it another name"
             )
         return game
 
@@ -88,8 +88,10 @@ class Catalogue:
             return
         other = game.from_setup({})
         for fault in check_rules(other, fixed_choices(), TEST_MATCHES):
-            more = f"arena check --game {spec} tells more"
-            raise BadGame(f"{spec}: its rules cannot be played ({fault.rule}: {fault.why}): {more}")
+            raise BadGame(
+                f"{spec}: its rules cannot be played ({fault.rule}: {fault.why}); for all faults, "
+                f"run `arena check --game {spec}`"
+            )
         self._standard[game.name] = self.rules_digest(other)
 
     def find(self, name: str) -> GameClass:
@@ -100,8 +102,8 @@ class Catalogue:
             return self._own_games[name][0]
         if name in installed_games():
             return load_installed_game(name)
-        near = suggest_name(name, sorted(self.names()))
-        raise UnknownGame(f"no game is called {name!r:.40}: {near} (or your own: --game FILE.py:Class)")
+        suggestion = suggest_name(name, sorted(self.names()))
+        raise UnknownGame(f"no game is called {name!r:.40}: {suggestion} (or your own: --game FILE.py:Class)")
 
     def is_known(self, name: str) -> bool:
         """Return True if a game has this name, without loading it."""

@@ -145,12 +145,12 @@ class Explicit(Game[NodePosition, int]):
         """Return the value of the node. Raises NodeWithoutValue if it has none."""
         node = self.nodes[position.node]
         if node.value is None:
-            what = (
+            description = (
                 "is an inner node"
                 if node.children
                 else "stands for a part of the tree that must not be searched"
             )
-            raise NodeWithoutValue(f"cannot estimate node {node.name}: it {what}, and has no value")
+            raise NodeWithoutValue(f"cannot estimate node {node.name}: it {description}, and has no value")
         return node.value
 
     def broken_rule(self, position: NodePosition, move: int) -> str | None:

@@ -56,8 +56,8 @@ def load_game_class(path: Path, class_name: str) -> GameClass:
     class_name  name of the class; empty for the only game in the file
     """
     if not path.is_file():
-        what = "is not a file" if path.exists() else "does not exist"
-        raise BadGame(f"{path} {what}: write FILE.py:Class, with a subclass of Game in that file")
+        problem = "is not a file" if path.exists() else "does not exist"
+        raise BadGame(f"{path} {problem}: write FILE.py:Class, with a subclass of Game in that file")
     try:
         module = _load_module_once(path)
     except Exception as error:
@@ -131,16 +131,20 @@ def load_installed_game(name: str) -> GameClass:
     Raises BadGame if it cannot be loaded or played, and KeyError if no package provides it.
     """
     point = installed_games()[name]
-    where = f"the game {name} of {point.dist.name if point.dist else 'an installed package'} ({point.value})"
+    location = (
+        f"the game {name} of {point.dist.name if point.dist else 'an installed package'} ({point.value})"
+    )
     try:
         loaded = point.load()
     except Exception as error:
-        raise BadGame(f"{where} cannot be loaded: {type(error).__name__}: {error}".splitlines()[0]) from error
-    if not inspect.isclass(loaded) or not issubclass(loaded, Game):
-        raise BadGame(f"{where} must be a subclass of Game")
-    if check_game_class(loaded, where).name != name:
         raise BadGame(
-            f"{where} has the name {loaded.name!r}: its entry point must have the same name, and has {name!r}"
+            f"{location} cannot be loaded: {type(error).__name__}: {error}".splitlines()[0]
+        ) from error
+    if not inspect.isclass(loaded) or not issubclass(loaded, Game):
+        raise BadGame(f"{location} must be a subclass of Game")
+    if check_game_class(loaded, location).name != name:
+        raise BadGame(
+            f"{location} has the name {loaded.name!r}: its entry point must have the same name, and has {name!r}"
         )
     return loaded
 

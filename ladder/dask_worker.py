@@ -73,11 +73,11 @@ def play_pair(job: PairJob) -> PairResult:
         for spec in games:
             CATALOGUE.register(spec)
         terms = from_json(job.terms)
-        differ = rules_mismatch_reason(terms.game, job.rules)
+        mismatch = rules_mismatch_reason(terms.game, job.rules)
     except GameError as error:
         raise BotRefused(f"a worker of the cluster cannot play the match: {error}") from None
-    if differ is not None:
-        raise BotRefused(f"a worker of the cluster cannot play the match: {differ}")
+    if mismatch is not None:
+        raise BotRefused(f"a worker of the cluster cannot play the match: {mismatch}")
     return anyio.run(_play_job, job, terms, games, folder if folder.is_dir() else None)
 
 

@@ -217,8 +217,8 @@ async def gather_bots(
         else _describe_missing(connected, settings, names, settings.wait_seconds)
     )
     if len(connected) < MIN_BOTS:
-        way_on = f"; connect them, or name another event with --event; {OTHER_EVENT_HINT}" if names else ""
-        raise TooFewBots(f"{missing}{way_on}")
+        advice = f"; connect them, or name another event with --event; {OTHER_EVENT_HINT}" if names else ""
+        raise TooFewBots(f"{missing}{advice}")
     bots = {name: ExternalBot() for name in names or connected}
     for name, bot in bots.items():
         bot.record_connection(clock.now(), settings.max_away_seconds, is_connected=name in connected)

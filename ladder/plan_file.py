@@ -108,8 +108,8 @@ def _parse_adjudication(keys: _KeyReader) -> Adjudication | None:
     if value is None:
         return LadderPlan.adjudication
     if value != NO_RULES and not isinstance(value, dict):
-        right = f'a table, as in [adjudicate] and under it limit = 200, or the word "{NO_RULES}"'
-        raise keys.value_error("adjudicate", right)
+        valid_form = f'a table, as in [adjudicate] and under it limit = 200, or the word "{NO_RULES}"'
+        raise keys.value_error("adjudicate", valid_form)
     return parse_adjudication(value, "adjudicate")
 
 

@@ -64,8 +64,8 @@ def load_map_file(name: str) -> MapFile:
         kind, numbers = _parse_generated_name(name)
         # Normalise the name, so that a map has one name however its numbers are written.
         return _cached_map(f"{kind}:{'x'.join(map(str, numbers))}")
-    near = suggest_name(name, [*map_names(), "ring:N", "grid:WxH"])
-    raise MapError(f"{name:.60}", "", f"no such map: {near} (or the path of a .toml file)")
+    suggestion = suggest_name(name, [*map_names(), "ring:N", "grid:WxH"])
+    raise MapError(f"{name:.60}", "", f"no such map: {suggestion} (or the path of a .toml file)")
 
 
 @lru_cache(maxsize=MAX_CACHED_MAPS)

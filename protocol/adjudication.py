@@ -92,9 +92,9 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
                 expected = str(error).partition(" - at")[0].partition(", got")[0].replace(" | null", "")
                 raise BadAdjudication(f"{key}: {expected}, not {value!r:.40}") from None
         if rules.draw is None and ("after" in parts or ("moves" in parts and rules.win is None)):
-            key, beside = ("after", "draw") if "after" in parts else ("moves", "win or draw")
+            key, required_rule = ("after", "draw") if "after" in parts else ("moves", "win or draw")
             raise BadAdjudication(
-                f"{key}: has an effect only with {beside}; add {beside}, or leave {key} out"
+                f"{key}: has an effect only with {required_rule}; add {required_rule}, or leave {key} out"
             )
         return (
             rules

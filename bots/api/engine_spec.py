@@ -146,8 +146,8 @@ def parse_spec(text: str, engines: Mapping[str, Options], kind: str = "engine") 
         options_set.add(key)
         try:
             values[key] = options[key].parse(value)
-        except ValueError as right:
-            raise BadSpec(f"{name}: {key} must be {right}, not {value!r:.60}") from None
+        except ValueError as valid_values:
+            raise BadSpec(f"{name}: {key} must be {valid_values}, not {value!r:.60}") from None
     return Spec(name, values, frozenset(options_set))
 
 

@@ -63,13 +63,15 @@ def python_spec(spec: Spec, why: str) -> Spec:
 
     Raises BadSpec for an option that only the compiled search knows.
     """
-    here = "because here the engine searches in Python"
+    because_python = "because here the engine searches in Python"
     if "exact" in spec.explicit:
-        raise BadSpec(f"{spec.name}: exact must be left out, {here}, which is always exact ({why})")
+        raise BadSpec(f"{spec.name}: exact must be left out, {because_python}, which is always exact ({why})")
     if "split_depth" in spec.explicit and spec.get_integer("split_depth") > 1:
-        raise BadSpec(f"{spec.name}: split_depth must be 1, {here}, which splits at every depth ({why})")
+        raise BadSpec(
+            f"{spec.name}: split_depth must be 1, {because_python}, which splits at every depth ({why})"
+        )
     if "form" in spec.explicit and spec.get_text("form") != "course":
-        raise BadSpec(f"{spec.name}: form must be course, {here} ({why})")
+        raise BadSpec(f"{spec.name}: form must be course, {because_python} ({why})")
     return _without_options(spec, "exact", "form")
 
 

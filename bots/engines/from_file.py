@@ -32,8 +32,8 @@ def load_bot_class(spec: str) -> type[Bot]:
     file, class_name = split_spec(spec)
     path = Path(file)
     if not path.is_file():
-        what = "is not a file" if path.exists() else "does not exist"
-        raise BadSpec(f"{file} {what}: give the path of a Python file with a subclass of Bot")
+        problem = "is not a file" if path.exists() else "does not exist"
+        raise BadSpec(f"{file} {problem}: give the path of a Python file with a subclass of Bot")
     try:
         module = run_file(path, _PREFIX)
     except KeyboardInterrupt:
@@ -61,9 +61,9 @@ def _check_signatures(file: str, bot: type[Bot]) -> None:
         try:
             inspect.signature(method).bind(None, *parameters)
         except TypeError:
-            right, wrong = ", ".join(("self", *parameters)), inspect.signature(method)
+            expected, actual = ", ".join(("self", *parameters)), inspect.signature(method)
             raise BadSpec(
-                f"{file}: {bot.__name__}.{name} must be {name}({right}), not {name}{wrong}"
+                f"{file}: {bot.__name__}.{name} must be {name}({expected}), not {name}{actual}"
             ) from None
 
 

@@ -111,26 +111,26 @@ def _read_command(file: Path, settings: Path) -> list[str]:
 
     Raises BadSpec.
     """
-    where = f"{file}: {SETTINGS_FILE}"
-    right = 'needs one of engine = "my_bot.py" or exec = "./my_bot"'
+    location = f"{file}: {SETTINGS_FILE}"
+    required_key = 'needs one of engine = "my_bot.py" or exec = "./my_bot"'
     if not settings.is_file():
-        raise BadSpec(f"{where}: is missing at the top of the zip file; it {right}")
+        raise BadSpec(f"{location}: is missing at the top of the zip file; it {required_key}")
     if settings.stat().st_size > MAX_SETTINGS_BYTES:
-        raise BadSpec(f"{where}: more than {MAX_SETTINGS_BYTES >> 10} KiB")
+        raise BadSpec(f"{location}: more than {MAX_SETTINGS_BYTES >> 10} KiB")
     try:
         settings_keys = tomllib.loads(settings.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise BadSpec(f"{where}: not TOML: {error}") from None
+        raise BadSpec(f"{location}: not TOML: {error}") from None
     commands = [(key, settings_keys[key]) for key in ("engine", "exec") if key in settings_keys]
     if len(commands) != 1 or not isinstance(commands[0][1], str):
-        raise BadSpec(f"{where}: {right}, as a text")
+        raise BadSpec(f"{location}: {required_key}, as a text")
     key, text = commands[0]
     if key == "engine":
         return ["python", "-P", "-m", "arena.bots.engines.isolated", text]
     try:
         words = shlex.split(text)
     except ValueError as error:
-        raise BadSpec(f"{where}: exec: {text!r:.100} is not a valid command line: {error}") from None
+        raise BadSpec(f"{location}: exec: {text!r:.100} is not a valid command line: {error}") from None
     if not words:
-        raise BadSpec(f"{where}: exec: needs a program, as in './my_bot'")
+        raise BadSpec(f"{location}: exec: needs a program, as in './my_bot'")
     return words

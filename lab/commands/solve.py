@@ -117,7 +117,7 @@ def _solve(map: RisklessMap, path: Path, threads: int) -> float:
     cost = estimate_cost(boards) if CODE_BYTES * boards.count <= limit else None
     if cost is None or cost.bytes > limit:
         largest = largest_cap(boards, limit, max(abs(n) for n in map.start))
-        fits = (
+        cap_advice = (
             f"the largest cap that would fit is {largest}"
             if largest
             else "with its start, no cap is small enough"
@@ -125,7 +125,7 @@ def _solve(map: RisklessMap, path: Path, threads: int) -> float:
         raise CommandError(
             f"{map.name} is too large: {_count_text(boards.count)} boards take "
             f"{_bytes_text(cost.bytes if cost is not None else CODE_BYTES * boards.count)} of memory, but only "
-            f"{decimal(limit)} are available; {fits}"
+            f"{decimal(limit)} are available; {cap_advice}"
         )
     err.print(
         f"{map.name}: {boards.count:,} boards, {cost.representatives:,} of them not symmetric to others; at most "
