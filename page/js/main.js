@@ -120,7 +120,10 @@ const bars = new Banners((match) => {
   return name === "match" && id === match && plays(match);
 });
 main.before(bars.element);
-of(".rules-button").addEventListener("click", () => showRules());
+of(".rules-button").addEventListener("click", () => {
+  const { gameName, setup } = current?.viewer?.match ?? {};
+  showRules(gameName, setup);
+});
 of(".settings-button").addEventListener("click", showSettings);
 apply();
 onNavigate(() => {

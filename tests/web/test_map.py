@@ -349,3 +349,19 @@ def test_a_large_map_opens_on_ones_own_territories_or_on_the_last_move(
         page.evaluate(OWN, [{**usa.to_data(), "start": start}, seat, [[west[0], target]]])
         expect(page.locator(".told")).to_contain_text("Move 1,")
         wait_until(lambda: page.locator(f'[data-spot="{target}"]').evaluate(IN_FRAME))
+
+
+def test_a_small_picture_of_a_large_map_leads_to_its_other_parts(empty: BrowserArena, page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 780})
+    page.goto(f"{empty.url}table")
+    usa = load_map("usa")
+    page.evaluate(OWN, [usa.to_data(), "maxie", []])
+    overview = page.locator(".overview")
+    expect(overview).to_be_visible()
+    for name, x in (("Maine", 100), ("Washington", 12), ("Maine", 100)):
+        overview.click(position={"x": x, "y": 12})
+        spot = page.locator(f'[data-spot="{usa.territories.index(name)}"]')
+        wait_until(lambda spot=spot: spot.evaluate(IN_FRAME))
+    page.evaluate(OWN, [load_map("italy").to_data(), "maxie", []])
+    expect(page.locator(".map .area-of").first).to_be_visible()
+    expect(overview).to_be_hidden()

@@ -92,7 +92,7 @@ def test_an_opponent_is_a_bot_of_the_house_or_somebody_else(fresh: BrowserArena,
     expect(page.locator(".opponents :checked")).to_have_count(0)
 
 
-@pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 780)])
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 780), (360, 640), (844, 390)])
 def test_whoever_plays_has_all_that_is_needed_in_sight(
     idle: BrowserArena, page: Page, width: int, height: int
 ) -> None:
@@ -105,7 +105,14 @@ def test_whoever_plays_has_all_that_is_needed_in_sight(
         box = page.locator(f".viewer {sign}").first.bounding_box()
         assert box is not None
         assert 0 <= box["y"] <= box["y"] + box["height"] <= height, sign
+    expect(page.locator(".player .name")).to_have_text(["You", "random"])
+    if width < 900:
+        for button in page.locator(".controls button:visible, .zoom-keys button:visible").all():
+            box = button.bounding_box()
+            assert box is not None
+            assert min(box["width"], box["height"]) >= 44
     resign(page)
+    expect(page.get_by_role("button", name="Rematch")).to_be_in_viewport(ratio=1)
 
 
 def test_two_clicks_from_the_start_page_of_a_fresh_server_to_a_whole_game(

@@ -8,6 +8,7 @@ import { MoveAnimation, travelTime } from "./moveanimation.js";
 import { RADIUS, arrow, box, inReadingOrder, layOut, overlap, placeBadge, placeNames } from "./geometry.js";
 import { Land } from "./land.js";
 import { cachedMapData, loadMapData } from "./mapdata.js";
+import { Overview } from "./overview.js";
 import { Zoom } from "./zoom.js";
 
 const MIN_SCALE = 0.52; // pixels per unit: two territories are then at least 32 pixels apart
@@ -22,6 +23,8 @@ const SMALL = 1.3; // from this scale of marks on there is no room for text besi
 const FIGURE = 0.7; // radius of a number without its mark, relative to a mark
 const LEAD = 2.5 * RADIUS; // distance of a badge from its place from which on a line joins them
 const CLASH_MS = 320;
+const OUTCOME_WIDTH = 30;
+const OUTCOME_HEIGHT = 15;
 
 const pen = h("canvas").getContext("2d");
 
@@ -35,6 +38,7 @@ export class MapBoard {
     this.picture = svg("svg", { class: "map", role: "img", "aria-label": "Map" }); // until the first position is shown
     this.zoom = new Zoom(this.picture, [1, 1], whole ? 0 : MIN_SCALE, () => this.label());
     this.element = this.zoom.element;
+    this.overview = seat === null ? null : new Overview(game, this.zoom);
     this.march = new MoveAnimation();
     this.drawnAt = -Infinity;
     this.travelled = /** @type {any} */ (null);
@@ -50,6 +54,7 @@ export class MapBoard {
     this.fight = /** @type {any} */ (null);
     this.training = /** @type {any} */ (null);
     this.preview = /** @type {any} */ (null);
+    this.outcomes = /** @type {any} */ (null); // of the battles that may be chosen
     this.marked = /** @type {any} */ (null);
     this.shown = /** @type {any} */ (null);
     const first = cachedMapData(game.setup);
@@ -76,6 +81,7 @@ export class MapBoard {
     this.lead = svg("path", { class: "lead" });
     this.fight = svg("g", { class: "fight" });
     this.preview = svg("g", { class: "fight preview" });
+    this.outcomes = svg("g", { class: "outcomes", "aria-hidden": "true" });
     this.training = svg("g", { class: "training", "aria-hidden": "true" });
     this.picture.replaceChildren(
       ...this.land.elements,
@@ -87,6 +93,7 @@ export class MapBoard {
       this.move,
       ...inReadingOrder(layout.at).map((v) => this.spots[v].group),
       ...this.names,
+      this.outcomes,
       this.training,
       this.march.element,
       this.fight,
@@ -109,6 +116,7 @@ export class MapBoard {
   // Place marks and names with as little overlap as possible at this zoom.
   label() {
     if (!this.names) return;
+    this.overview?.place();
     const { size, layout } = this;
     set(this.picture, { "data-small": size > SMALL });
     const placed = placeNames(this.widths, layout, size);
@@ -119,6 +127,7 @@ export class MapBoard {
       set(this.spots[v].group, { transform: `translate(${layout.at[v][0].toFixed(1)} ${layout.at[v][1].toFixed(1)}) scale(${size.toFixed(2)})` });
     });
     if (this.shown?.[1]) this.showMove(this.shown[1], this.shown[2]);
+    this.showOutcomes();
   }
 
   // Show a hidden name while its territory is pointed at, and the result of a move there.
@@ -164,6 +173,7 @@ export class MapBoard {
     if (this.shown?.[0] === position) return; // its animation may be running
     const follows = before !== null && this.shown?.[0] === before;
     this.shown = [position, move, before];
+    this.overview?.show(position, move);
     if (!this.spots) return; // draw() shows it
     this.march.stop();
     const now = performance.now();
@@ -305,6 +315,22 @@ export class MapBoard {
       });
       this.land.mark(v, marks?.selected === v ? "selected" : target ? "target" : source ? "source" : null);
     });
+    this.showOutcomes();
+  }
+
+  // Show at each target whether its battle would be won.
+  showOutcomes() {
+    const { selected = null, targets, ahead } = this.marked ?? {};
+    this.outcomes.replaceChildren();
+    if (selected === null || ahead || !this.shown) return;
+    for (const v of targets) {
+      const { what } = this.game.told(this.shown[0], [selected, v]);
+      if (what !== "won" && what !== "lost") continue;
+      const [x, y] = this.layout.at[v];
+      this.outcomes.append(svg("g", { "data-what": what, transform: `translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${this.size.toFixed(2)})` },
+        svg("rect", { x: -OUTCOME_WIDTH / 2, y: RADIUS + 1, width: OUTCOME_WIDTH, height: OUTCOME_HEIGHT, rx: OUTCOME_HEIGHT / 2 }),
+        svg("text", { y: RADIUS + 12 }, what === "won" ? "win" : "lose")));
+    }
   }
 
   // Describe the position in words, territory by territory.

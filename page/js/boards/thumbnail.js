@@ -9,8 +9,8 @@ import { layOut } from "./geometry.js";
 import { outlines } from "./land.js";
 import { cachedMapData, loadMapData } from "./mapdata.js";
 
-const WIDE = 280; // CSS pixels; the style may make it smaller
-const HIGH = 150;
+export const WIDE = 280; // CSS pixels; the style may make it smaller
+export const HIGH = 150;
 const GRIDS = { X: "maxie", O: "minnie", W: "maxie", B: "minnie" };
 const COLOURS = ["maxie", "minnie", "dark", "nobody", "rule", "move"];
 const HATCH = 5; // pixels between two lines of Minnie's land

@@ -5,17 +5,18 @@ import { SEATS, SIDES } from "../text.js";
 import { chance, percent } from "./values.js";
 
 export class EvalBar {
-  // names: true if both players are named above the bar.
-  constructor({ names = true } = {}) {
+  // names: true if both players are named above the bar. own: the reader's seat, null for a spectator.
+  constructor({ names = true, own = /** @type {string | null} */ (null) } = {}) {
+    this.own = own;
     this.names = SEATS.map(() => h("span", { class: "name" }));
     this.shares = SEATS.map(() => h("strong", { class: "share-of" }));
     this.bar = svg("svg", { class: "tug-bar", viewBox: "0 0 100 4", preserveAspectRatio: "none", "aria-hidden": "true" },
       svg("rect", { class: "minnie", width: 100, height: 4 }), svg("rect", { class: "maxie", width: 50, height: 4 }));
-    this.element = h("div", { class: "tug" }, SEATS.map((seat, n) => h("p", { class: "tug-side", "data-owner": seat },
+    this.element = h("div", { class: "tug", "data-seat": own }, SEATS.map((seat, n) => h("p", { class: "tug-side", "data-owner": seat },
       names ? [h("span", { class: "shape", role: "img", "aria-label": `${SIDES[seat]}:` }), this.names[n]] : null, this.shares[n])), this.bar);
   }
 
-  // Show the evaluation at a ply; only the leader has a number. `judged`: Maxie's chance by the engine's review.
+  // Show the evaluation at a ply; only the leader has a number, or the reader. `judged`: Maxie's chance by the engine's review.
   show(match, ply, judged = /** @type {number | undefined} */ (undefined)) {
     const share = standing(match, ply, judged);
     set(this.element, { "data-unknown": share === null });
@@ -23,10 +24,19 @@ export class EvalBar {
       say(this.names[n], match.players[seat]);
       set(this.names[n], { title: match.players[seat] });
       const own = share === null ? null : n ? 1 - share : share;
-      say(this.shares[n], own === null || own < 0.5 || (n && own === 0.5) ? "" : own === 1 ? "wins" : percent(Math.min(0.99, own)));
+      const told = own !== null && (this.own ? seat === this.own : own > 0.5 || (own === 0.5 && !n));
+      say(this.shares[n], told ? worded(own, this.own !== null) : "");
     });
     set(this.bar.lastElementChild, { width: (100 * (share ?? 0.5)).toFixed(1) });
   }
+}
+
+// Return a chance in words; `yours`: it is the reader's.
+function worded(share, yours) {
+  if (share === 1) return yours ? "You won" : "wins";
+  if (share === 0) return "You lost";
+  const shown = percent(Math.max(0.01, Math.min(0.99, share)));
+  return yours ? `You ${shown}` : shown;
 }
 
 // Return Maxie's chance to win at a ply: by the engine's review, else by the latest value of a player, else by armies; null

@@ -14,6 +14,11 @@ export class GameOver {
       h("div", { class: "finale-box" }, this.words, this.reason, this.place));
   }
 
+  // Scroll until the end is in sight.
+  reveal() {
+    this.element.firstElementChild.scrollIntoView({ block: "nearest" });
+  }
+
   // Show the end of a match, or hide it.
   show(match, shown) {
     set(this.element, { hidden: !shown });

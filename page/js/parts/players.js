@@ -10,7 +10,9 @@ import { winChances, valueText } from "./values.js";
 const PACE_PLIES = 10;
 
 export class Players {
-  constructor(match) {
+  // own: the reader's seat, null for a spectator.
+  constructor(match, own = /** @type {string | null} */ (null)) {
+    this.own = own;
     this.match = match;
     this.cards = Object.fromEntries(SEATS.map((seat) => [seat, this.card(seat)]));
     this.element = h("div", { class: "players" }, SEATS.map((seat) => this.cards[seat].element));
@@ -31,7 +33,7 @@ export class Players {
     const bar = this.match.setup.armies_to_win ? h("div", { class: "goal", "aria-hidden": "true" }, h("span", { class: "reached" })) : null;
     const element = h("section", { class: "player", "data-owner": seat, "aria-label": `${SIDES[seat]}: ${name}` },
       h("span", { class: "shape", "aria-hidden": "true" }),
-      h("a", { class: "name", href: addressOf("bot", botOf(bot)), title: bot === botOf(bot) ? bot : `Another process of ${botOf(bot)}` }, name),
+      h("a", { class: "name", href: addressOf("bot", botOf(bot)), title: bot === botOf(bot) ? bot : `Another process of ${botOf(bot)}` }, seat === this.own ? "You" : name),
       time, bar ? h("span", { class: "count" }, armies, score) : null, bar);
     const said = this.match.engines[seat];
     const more = h("div", { class: "more-of", "data-owner": seat }, h("p", null, h("span", { class: "shape", "aria-hidden": "true" }), " ", h("strong", null, name), " plays ", word(SEAT_NAMES[seat])),

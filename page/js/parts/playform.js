@@ -19,14 +19,15 @@ export function playForm(about, opponent, begin) {
   const others = h("select", { name: "opponent" });
   const game = h("select", { name: "game" }, options(about.games.map((each) => [each, GAME_NAMES[each] ?? each])));
   const time = h("select", { name: "time" }, options(TIMES.map((each) => [each, timeTitle(each)])));
-  const seat = h("select", { name: "seat" }, options([["maxie", "Blue (moves first)"], ["minnie", "Orange"], ["", "Random"]]));
+  const seat = h("select", { name: "seat" }, options([["maxie", "Blue (first)"], ["minnie", "Orange"], ["", "Random"]]));
   const start = h("button", { type: "submit", class: "button big" }, "Start the match");
+  const go = h("div", { class: "go" }, start);
   const easiest = Object.values(LEVELS);
   const house = [...about.house].sort((a, b) => easiest.indexOf(levelOf(a)[0]) - easiest.indexOf(levelOf(b)[0]));
   const levels = h("div", { class: "choices-of opponents" }, house.map((bot) => h("label", { class: "choice" },
     h("input", { type: "radio", name: "level", value: bot, "aria-label": levelOf(bot).join(": "), onchange: () => choose(bot) }),
     h("strong", null, levelOf(bot)[0]), h("span", { class: "quiet" }, levelOf(bot)[1]))));
-  const maps = h("fieldset", null, h("legend", null, "Map"), h("div", { class: "choices-of" }, about.maps.map((each) => (
+  const maps = h("fieldset", null, h("legend", null, "Map"), h("div", { class: "choices-of maps-of" }, about.maps.map((each) => (
     h("label", { class: "choice" }, h("input", { type: "radio", name: "map", value: each, checked: each === about.map }), mapThumb(each))))));
   const row = (text, input) => h("label", { class: "row" }, h("span", null, text), input);
   const form = h("form", { class: "play-form" },
@@ -34,7 +35,7 @@ export function playForm(about, opponent, begin) {
     h("div", null, row("Time", time), row("You play", seat), h("details", { open: about.anyone || !about.guests }, h("summary", null, "Advanced"),
       row("Your name", name),
       row(about.anyone ? "Token, if your name has one" : about.guests ? "Token (not needed for guests)" : "Your token (from the host: arena token create)", token),
-      row("Game", game)), start));
+      row("Game", game)), go));
   if (about.games.includes("riskless")) game.value = "riskless";
   let chosen = opponent || null; // the opponent's name; "" for anyone who accepts, null before the bots are listed
   let listed = /** @type {string[]} */ ([]); // the opponents of the list, "" at its end
@@ -69,7 +70,12 @@ export function playForm(about, opponent, begin) {
       if (good) keep(name.value);
       return good ? { name: name.value.trim(), token: token.value } : null;
     },
-    setBusy: (busy) => { start.disabled = busy; },
+    go, // where the form is sent, and what becomes of it is told
+    // asking: a match was asked for, which may be cancelled; playing: a match goes on.
+    setBusy: (asking, playing) => {
+      start.hidden = asking;
+      start.disabled = playing;
+    },
     setBots: (bots) => {
       const names = bots.map((bot) => bot.name).filter((each) => !house.includes(each) && each !== name.value.trim());
       if (opponent && !house.includes(opponent) && !names.includes(opponent)) names.unshift(opponent);

@@ -13,6 +13,7 @@ export class Review {
     this.of = of;
     this.changed = changed;
     this.available = false;
+    this.asking = false;
     this.moves = /** @type {any[]} */ ([]); // { mark, chance, chance_lost, line } of each move; empty before the review is there
     this.button = h("button", { type: "button", class: "small", onclick: () => this.ask() }, "Analyse");
     this.told = h("span", { class: "quiet", role: "status" });
@@ -33,19 +34,21 @@ export class Review {
 
   async ask() {
     const { match } = this;
-    set(this.button, { disabled: true });
+    if (this.moves.length || this.asking) return;
+    this.asking = true;
+    set(this.button, { hidden: true });
     say(this.told, "Analysing…");
     try {
       const { players, moves } = await fetchJson(this.of === "stored" ? `review/${encodeURIComponent(match.id)}` : reviewOfMoves(match));
       if (moves.length !== match.moves.length) throw new Error("The review belongs to another match. Reload the page.");
       this.moves = moves;
-      set(this.button, { hidden: true });
       say(this.told, `Accuracy: ${SEATS.filter((seat) => players[seat]).map((seat) => `${SIDES[seat]} ${Math.round(players[seat].accuracy)} %`).join(", ")}`);
       this.changed();
     } catch (error) {
       say(this.told, error.message);
+      set(this.button, { hidden: false });
     } finally {
-      set(this.button, { disabled: false });
+      this.asking = false;
     }
   }
 

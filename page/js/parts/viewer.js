@@ -27,10 +27,11 @@ const MARK_WIDTH = 25; // a pixel more than a target needs, because places are r
 export class Viewer {
   // link(ply) is the address of a ply; `went(ply)` is told where the reader goes, null for where the match plays by itself.
   // A person who plays one seat sees each move at once, and hears it without seeing the board. `whole`: all of a map is in sight.
-  // `reviewed`: what the server may review, the "stored" match or its "moves".
-  constructor(match, { link, whole = false, reviewed = "", went = /** @type {(ply: number | null) => void} */ (() => undefined), live = false, seat = /** @type {string | null} */ (null) }) {
+  // `reviewed`: what the server may review, the "stored" match or its "moves". `picked` is called after each choice on the board.
+  constructor(match, { link, whole = false, reviewed = "", went = /** @type {(ply: number | null) => void} */ (() => undefined), live = false, seat = /** @type {string | null} */ (null), picked = /** @type {() => void} */ (() => undefined) }) {
     this.match = match;
     this.went = went;
+    this.picked = picked;
     this.live = live;
     this.seat = seat;
     this.message = ""; // what is said in the place of the match's state
@@ -42,13 +43,13 @@ export class Viewer {
     this.moments = /** @type {any[]} */ ([]);
     this.marked = "";
     this.trackWidth = 0;
-    this.board = makeBoard(match.game, (n) => this.spot(n), { whole, seat });
+    this.board = /** @type {any} */ (makeBoard(match.game, (n) => this.spot(n), { whole, seat }));
     this.picker = new Picker(this.board);
     this.review = new Review(match, () => this.showReview(), reviewed);
     this.explorer = new Explorer(match, this.board, () => this.refresh(), this.review);
     this.openings = new Openings(match, (move) => this.explorer.tryMove(move));
-    this.players = new Players(match);
-    this.tug = new EvalBar({ names: false });
+    this.players = new Players(match, seat);
+    this.tug = new EvalBar({ names: false, own: seat });
     this.moves = new MoveList(match, link, this.review);
     this.moves.element.addEventListener("click", () => this.reveal());
     this.plot = new Plot(match, (ply) => this.go(ply), this.review);
@@ -110,12 +111,12 @@ export class Viewer {
       h("button", { type: "button", class: "small", onclick: () => showRules(match.gameName, match.setup) }, "Rules"),
       this.review.element, this.status, this.jump.element, this.aloud);
     this.doing = h("div", { class: "doing" }, this.highlights, this.explorer.element);
-    return h("div", { class: "viewer" },
+    return h("div", { class: "viewer", "data-seat": this.seat },
       this.title,
       h("div", { class: "table-top" },
         this.players.element, this.tug.element,
         h("div", { class: "board", ...(match.game instanceof Declared && { tabindex: 0, role: "region", "aria-label": "Board" }) }, this.board.element, this.finale.element),
-        this.choices, this.controls, h("div", { class: "telling" }, this.story, this.told)),
+        this.choices, this.controls, h("div", { class: "telling" }, this.story, this.told, this.board.overview?.element)),
       h("aside", { class: "side", "aria-label": "Moves and values" }, this.doing, this.plot.element, this.moves.element, this.openings.element, this.players.details, this.inWords));
   }
 
@@ -128,6 +129,11 @@ export class Viewer {
 
   get at() {
     return this.playback.at;
+  }
+
+  // Return true while the reader plays.
+  get own() {
+    return this.seat !== null && !this.match.end;
   }
 
   // The ply where the reader stays; null where the match plays by itself.
@@ -145,6 +151,7 @@ export class Viewer {
   spot(n) {
     if (this.explorer.active) this.explorer.picker.spot(n);
     else if (this.playback.follows) this.picker.spot(n);
+    this.picked();
   }
 
   // Show a ply and stay there; null is the newest, which is followed while the match goes on.
@@ -184,16 +191,16 @@ export class Viewer {
     const move = at ? match.moves[at - 1].move : null;
     if (explorer.active) this.board.show(...explorer.scene);
     else this.board.show(match.positions[at], move, before);
-    explorer.show(at, this.seat !== null && !match.end);
+    explorer.show(at, this.own);
     const position = explorer.active ? explorer.position : playback.running ? null : match.positions[at];
-    this.openings.show(position, this.seat !== null && !match.end);
+    this.openings.show(position, this.own);
     this.review.show();
     this.players.show(at, playback.behind > 0);
     this.tug.show(match, at, this.review.moves[at - 1]?.chance);
     this.plot.show(at, playback.seen);
     this.showTrack(at);
     const told = story(match, this.continents, at);
-    say(this.story, sentence(match, told, at));
+    say(this.story, this.toReader(sentence(match, told, at)));
     say(this.told, explorer.active ? explorer.describe() : [`${this.describe(at, move, before)}${this.judged(at)}`, this.review.describe(at)].filter(Boolean).join(" · "));
     say(this.status, this.state());
     set(this.status, { "data-alarm": this.alarm });
@@ -211,11 +218,11 @@ export class Viewer {
 
   // The slider with its key moments, and the buttons beside it.
   showTrack(at) {
-    const { match, playback, seat } = this;
+    const { match, playback } = this;
     const last = playback.live && !match.end ? playback.last : match.moves.length;
     set(this.slider, { max: last, "aria-valuetext": `move ${at} of ${last}` });
     this.slider.value = String(at);
-    set(this.controls, { "data-own": seat !== null && !match.end });
+    set(this.element, { "data-own": this.own });
     set(this.highlights, { hidden: !match.end || !match.game.told || playback.behind > 0 });
     say(this.runButton, playback.running && !playback.follows ? "❚❚" : "▶");
     if (!match.end) return;
@@ -251,10 +258,12 @@ export class Viewer {
     if (!playback.isOver) this.reviewed = false;
     const over = playback.isOver && !this.reviewed && !this.explorer.active;
     this.finale.show(match, over);
-    const place = over ? this.finale.place : this.doing;
+    const place = over ? this.finale.place : this.own ? this.controls : this.doing;
     if (this.actions.parentElement === place) return;
     if (over) place.append(this.again, this.aside);
     place.append(this.actions);
+    set(this.doing, { hidden: this.own });
+    if (over && this.seat) this.finale.reveal();
   }
 
   // The whole review is there to be looked at: nothing of the match is kept back, and nothing moves by itself.
@@ -268,6 +277,7 @@ export class Viewer {
     this.reviewed = true;
     this.refresh();
     this.slider.focus();
+    if (this.seat && this.review.available) this.review.ask();
   }
 
   // A sound for one ply on; not for a jump, and not for what is shown again.
@@ -284,7 +294,7 @@ export class Viewer {
   state() {
     const { match, playback } = this;
     if (match.game.fault) return `The board cannot be shown. ${match.game.fault}`;
-    if (playback.isOver) return result(match.end, match.players);
+    if (playback.isOver) return this.toReader(result(match.end, match.players));
     if (this.message) return this.message;
     if (playback.live && playback.behind > 1) return `Live${watched(match)}`;
     if (match.end) return `Move ${playback.at} of ${match.moves.length}`;
@@ -292,10 +302,18 @@ export class Viewer {
     return `Live: ${SIDES[match.last.player]} to move${watched(match)}`;
   }
 
+  // Address the reader in a sentence that begins with the reader's name: "ann holds Africa" is "You hold Africa".
+  toReader(words) {
+    const name = this.seat && this.match.players[this.seat];
+    if (!name || !words.startsWith(`${name} `)) return words;
+    return `You${words.slice(name.length).replace(/s(?= |:|$)/, "")}`;
+  }
+
   describe(at, move, before) {
     const { game, players } = this.match;
+    const mover = before?.player;
     if (!at) return "The start";
-    const head = `Move ${at}, ${players[before.player]}: ${game.text(move)}`;
+    const head = `Move ${at}, ${mover === this.seat ? "you" : players[mover]}: ${game.text(move)}`;
     const told = game.told?.(before, move);
     if (!told) return head;
     const how = {
@@ -355,6 +373,7 @@ export class Viewer {
 
   stop() {
     this.playback.stop();
+    this.board.overview?.stop();
     cancelAnimationFrame(this.due);
     this.players.stop();
     this.openings.stop();

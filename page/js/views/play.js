@@ -13,7 +13,7 @@ const LISTING_MS = 1500; // a server that is busy may list its bots later than t
 export class PlayView {
   constructor(main, [opponent]) {
     this.status = h("p", { class: "status", role: "status" });
-    this.cancel = h("button", { type: "button", hidden: true, onclick: () => playing.withdraw() }, "Cancel");
+    this.cancel = h("button", { type: "button", class: "button plain big", hidden: true, onclick: () => playing.withdraw() }, "Cancel");
     this.place = h("div", null, h("p", { class: "quiet" }, "Loading…"));
     this.offers = h("ul", { class: "bots" });
     this.open = h("section", { hidden: true }, h("h2", null, "Open challenges"), this.offers);
@@ -40,6 +40,8 @@ export class PlayView {
       if (this.stopped) return;
       this.form = playForm(about, opponent, (asked) => playing.ask(asked));
       this.list();
+      this.form.go.prepend(this.status);
+      this.form.go.append(this.cancel);
       this.place.replaceChildren(this.form.element);
       this.show();
     } catch (error) {
@@ -74,7 +76,7 @@ export class PlayView {
 
   show() {
     const asking = playing.state === "asking";
-    this.form?.setBusy(asking || playing.goesOn);
+    this.form?.setBusy(asking, playing.goesOn);
     set(this.cancel, { hidden: !asking });
     say(this.status, playing.goesOn ? "Your match is still on. Set up the next one here." : playing.note || playing.fault);
   }

@@ -49,6 +49,7 @@ export class SeatView {
     }
     set(this.viewer.choices, { hidden: !this.viewer.playback.follows });
     this.viewer.tell(this.words(match, mine.length > 0), playing.lostAt !== null);
+    set(this.viewer.status, { "data-turn": mine.length && playing.lostAt === null ? playing.seat : null });
     if (match.end) this.offerRematch();
     else this.offerResignation();
     document.title = mine.length ? "Your turn" : `${match.players.maxie} v ${match.players.minnie}`;
@@ -83,6 +84,7 @@ export class SeatView {
         this.show();
       },
       seat: playing.seat,
+      picked: () => this.show(),
       reviewed: "stored",
     });
     this.main.replaceChildren(this.viewer.element);
@@ -95,10 +97,19 @@ export class SeatView {
     const away = match.returnsIn(other(playing.seat));
     const alone = away === null ? "" : `Opponent disconnected; you win in ${Math.ceil(away / 1000)} s.`;
     if (alone && !mine) return alone;
-    if (mine && !this.viewer.playback.follows) return "Your turn. You are looking back: go to the newest move to play.";
-    if (mine) return `${alone ? `${alone} ` : ""}Your turn (${SIDES[playing.seat]}): choose ${match.game.names ? "a territory, then where its armies go" : "your move"}`;
-    const next = playing.premove === null ? "" : ` Your next move: ${match.game.text(playing.premove)}. Click the board or press Escape to cancel it.`;
+    if (mine && !this.viewer.playback.follows) return "Your turn. You are looking back: press » to play on.";
+    if (mine) return `${alone ? `${alone} ` : ""}Your turn (${SIDES[playing.seat]}): ${this.next(match)}`;
+    const next = playing.premove === null ? "" : ` Your next move: ${match.game.text(playing.premove)}. Click the board to cancel it.`;
     return match.moves.length || match.running ? `${match.players[other(playing.seat)]} is thinking…${next}` : "";
+  }
+
+  // What is to be chosen next.
+  next({ game, last }) {
+    if (!game.names) return "choose your move";
+    const { source } = this.viewer.picker;
+    if (source === null) return "choose a territory";
+    const armies = Math.abs(last.armies[source]);
+    return armies === 1 ? "where does 1 army go?" : `where do ${armies} armies go?`;
   }
 
   // Describe the state while the server does not answer.
