@@ -71,13 +71,13 @@ def load_variant(name: str) -> RisklessMap:
         changes[key] = int(number)
     try:
         return replace(
-            _with_numbers(_load_base_map(base), changes.get("cap"), changes.get("goal")), name=name
+            _replace_cap_and_goal(_load_base_map(base), changes.get("cap"), changes.get("goal")), name=name
         )
     except BadMap as error:
         raise MapError(f"{name:.60}", error.key, error.why) from None
 
 
-def _with_numbers(map: RisklessMap, cap: int | None, goal: int | None) -> RisklessMap:
+def _replace_cap_and_goal(map: RisklessMap, cap: int | None, goal: int | None) -> RisklessMap:
     """Return the map with another cap or goal; None keeps the cap, and the goal's share of the capacity. Raises BadMap."""
     if cap is None and goal is None:
         return map

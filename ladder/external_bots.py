@@ -49,7 +49,7 @@ class ExternalBotSettings:
 
 @dataclass
 class ExternalBot:
-    """State of an external bot."""
+    """State of a bot that connects by itself: connected or not, playing or not, lost or not."""
 
     is_lost: bool = False
     """True if the bot will never play again."""
@@ -235,7 +235,7 @@ def _describe_missing(
 ) -> str:
     """Return a text that says which bots did not connect within `seconds`, if they are not enough.
 
-    Bots that are not of `names` name themselves, so the text can only name those that are connected.
+    Without `names`, the names of the missing bots are unknown. The text then lists the connected bots.
     """
     if names:
         missing = ", ".join(sorted(set(names) - connected))

@@ -120,7 +120,7 @@ def has_moved(record: Record, player: Player) -> bool | None:
 
 
 def summarize_record(record: Record) -> str:
-    """Return a record in one line: players, game and result."""
+    """Return a one-line summary of a record: players, game and result."""
     result = record.result
     winner = f"{result.winner} wins" if result.winner else "no winner"
     setup = f" on {record.setup['map']}" if "map" in record.setup else ""

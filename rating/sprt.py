@@ -136,8 +136,8 @@ def _likeliest_distribution(shares: Sequence[float], mean: float) -> list[float]
 def _likeliest_normalised_distribution(shares: Sequence[float], t: float) -> list[float]:
     """Return the most likely distribution whose mean is `t` standard deviations above ½, for observed `shares`.
 
-    The condition is not linear in the distribution, so it is linearised at the previous solution, starting with the
-    uniform distribution, until nothing changes.
+    The condition on the mean is not linear in the distribution. So each iteration solves the condition linearised at the
+    previous solution, beginning with the uniform distribution, until nothing changes.
     """
     top = len(shares) - 1
     scores = [i / top for i in range(len(shares))]

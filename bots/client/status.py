@@ -117,9 +117,9 @@ def page_url(url: str) -> str:
 
 
 def format_result(match: Match, ending: Ending, url: str = "") -> str:
-    """Return a finished match as one line. For a lost match it includes the replay's URL on the server at `url`.
+    """Return a finished match as one line. For a lost match, the line includes the URL of the replay.
 
-    Without `url`, no line includes one.
+    url   websocket URL of the server; empty to leave out the replay
     """
     game = f"{match.game.name} as {match.seat} against {match.opponent}"
     outcome = ending.outcome_for(match.seat)

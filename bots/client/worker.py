@@ -74,7 +74,7 @@ Report = Prepared | MoveChosen | BotFailed | BotEnded
 
 
 class _Interrupted(BaseException):
-    """Raised in a bot's thread when the bot keeps thinking after the match."""
+    """Raised in a bot's thread to interrupt a bot that keeps thinking after its match."""
 
 
 class Worker:
@@ -168,7 +168,7 @@ class Worker:
 def schedule_hang_check(
     clock: TimeSource, match: str, worker: Worker, on_problem: Callable[[str], None]
 ) -> None:
-    """Schedule a check, after `HANG_SECONDS`, that the bot of a finished match has ended. A bot that has not is interrupted."""
+    """Schedule a check, after `HANG_SECONDS`, that the bot of a finished match has ended. A bot that still thinks is interrupted."""
     clock.call_later(HANG_SECONDS, _interrupt_hung, clock, match, worker, on_problem)
 
 
@@ -193,8 +193,8 @@ def _report_hung(match: str, worker: Worker, on_problem: Callable[[str], None]) 
 def _bot_traceback(error: BaseException) -> str:
     """Return the traceback of `error` without the client's own lines at its top, which do not help the bot's author.
 
-    Return an empty string if no line is in the bot's code. Then the call itself was wrong, as the error's message
-    says.
+    Return an empty string if no line is in the bot's code. Then the bot was called wrongly, and the error's message says
+    how.
     """
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename in (

@@ -51,7 +51,7 @@ def load_bot_class(spec: str) -> type[Bot]:
 
 
 def _check_signatures(file: str, bot: type[Bot]) -> None:
-    """Raise BadSpec if a match could not call one of the bot's methods, so that this is found before any match."""
+    """Raise BadSpec if a method of the bot lacks the parameters with which a match calls it."""
     try:
         inspect.signature(bot).bind()
     except TypeError as error:

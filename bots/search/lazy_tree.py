@@ -111,7 +111,7 @@ class Tree(Generic[A]):
 def reptree(successors: Callable[[A], Iterable[A]], label: A, *, memoize: bool = True) -> Tree[A]:
     """Return the tree that grows from `label` by repeatedly applying `successors`.
 
-    memoize   True to keep computed subtrees; otherwise any tree derived from it can be walked only once
+    memoize   True to keep computed subtrees; otherwise the tree, and every tree made from it, can be walked only once
     """
 
     def grow() -> Iterator[Tree[A]]:

@@ -120,7 +120,7 @@ class SearchMonitor:
         if self.events is not None:
             self.events.append(Entered(path, position, depth, _to_move_value(alpha), _to_move_value(beta)))
 
-    def count_held(self, node: object) -> None:
+    def count_held_node(self, node: object) -> None:
         """Count a tree node as held in memory, until it is garbage-collected."""
         self._live.add(_NodeReference(node, self._live.discard))
         self.held = max(self.held, len(self._live))

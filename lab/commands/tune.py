@@ -116,7 +116,7 @@ def tune_command(
     to the results.
 
     --climb then improves the weights by hill climbing. Each round moves the weights in a random direction and in the
-    opposite direction, and the two results play two pairs of matches on each map. A weight of 0 stays 0.
+    opposite direction, and these two sets of weights play two pairs of matches on each map. A weight of 0 stays 0.
 
     The same command and seed give the same weights. The default maps do not include those on which this project measures
     weights.

@@ -224,7 +224,10 @@ def fit_weights(
 def _fit_slopes(
     samples: Samples, sample_weights: FloatArray, part: npt.NDArray[np.bool_], weights: FloatArray
 ) -> FloatArray:
-    """Return each game's slope of the logistic curve, in log-odds of winning per unit of the weighted sum."""
+    """Return each game's slope of the logistic curve, in log-odds of winning per unit of the weighted sum.
+
+    part  mask of the samples from which the slopes are computed
+    """
     values = (samples.features @ weights)[:, None]
     slopes = []
     for game in range(int(samples.games.max()) + 1):

@@ -152,7 +152,7 @@ def _name_bots(bots: tuple[BotPlan, ...], name_a: str, name_b: str, tc_b: str) -
 
 
 def _progress_line(ladder: Ladder, test: Sprt | None) -> str:
-    """Return the result of the finished pairs in one line; empty if there is none."""
+    """Return the result of the finished pairs in one line; empty before the first pair has finished."""
     pairs = ladder.pairs()
     elo = elo_difference(pairs)
     if elo is None:

@@ -73,7 +73,7 @@ MAX_REASON_LENGTH = 200
 class Machine:
     """State of one client: its session and its matches.
 
-    A method that returns actions leaves it to the driver to perform them, in order.
+    The caller must perform the actions that a method returns, in order.
     """
 
     def __init__(

@@ -149,7 +149,7 @@ def _outlined_text(
 
 
 def _window_label(x: float, y: float, text: str) -> Iterator[str]:
-    """Yield a window as text on a white background, because the text lies on the edge from above."""
+    """Yield a window as text on a white background, since the edge to the node's parent passes behind the text."""
     width = 5.6 * len(text) + 4
     yield f'<rect x="{x - width / 2:.1f}" y="{y - 9:.1f}" width="{width:.1f}" height="11" fill="white"/>'
     yield _outlined_text(x, y, text, GREEN, ' font-size="10"')
