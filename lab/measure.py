@@ -285,7 +285,7 @@ class MeasuredMap:
 
 @dataclass(frozen=True)
 class _Task:
-    """Task for one process: matches between searchers of `one` and `other` nodes per move.
+    """Task for one process: matches between searchers of `nodes_a` and `nodes_b` nodes per move.
 
     openings  numbers of the openings
     starts    list of which opening number i is the i-th; None for 4 to 9 random plies, chosen by `seed` and i
@@ -295,8 +295,8 @@ class _Task:
     """Spec of the game, from `CATALOGUE.spec_of`: Riskless or a subclass."""
     map: RisklessMap
     evaluator: str
-    one: int
-    other: int
+    nodes_a: int
+    nodes_b: int
     seed: int
     openings: range
     starts: Sequence[Opening] | None
@@ -379,8 +379,8 @@ def count_matches(maps: int, matches: int, strengths: int = len(DEFAULT_STRENGTH
 
 
 def _count_results(measured: MeasuredMap, task: _Task, ends: Sequence[_MatchEnd]) -> None:
-    if task.one == task.other:
-        [equals] = [each for each in measured.equal_results if each.nodes == task.one]
+    if task.nodes_a == task.nodes_b:
+        [equals] = [each for each in measured.equal_results if each.nodes == task.nodes_a]
         equals.plies += [end.plies for end in ends]
         equals.endings.update(end.reason for end in ends)
         equals.wins.update(end.winner for end in ends)
@@ -399,17 +399,19 @@ def _make_game(game: str, map: RisklessMap) -> Riskless:
 def _play_task(task: _Task) -> list[_MatchEnd]:
     game = _make_game(task.game, task.map)
     settings = Settings(table_mb=TABLE_MB, foresee=False)
-    one, other = (make_searcher(game, task.evaluator, settings) for _ in range(2))
+    searcher_a, searcher_b = (make_searcher(game, task.evaluator, settings) for _ in range(2))
     try:
-        return _play_matches(task, game, one, other)
+        return _play_matches(task, game, searcher_a, searcher_b)
     finally:
-        one.close()
-        other.close()
+        searcher_a.close()
+        searcher_b.close()
 
 
-def _play_matches(task: _Task, game: Riskless, one: NodeSearcher, other: NodeSearcher) -> list[_MatchEnd]:
-    nodes = {id(one): task.one, id(other): task.other}
-    one_strength = task.one == task.other
+def _play_matches(
+    task: _Task, game: Riskless, searcher_a: NodeSearcher, searcher_b: NodeSearcher
+) -> list[_MatchEnd]:
+    nodes = {id(searcher_a): task.nodes_a, id(searcher_b): task.nodes_b}
+    is_equal = task.nodes_a == task.nodes_b
     ends = []
     for number in task.openings:
         if task.starts is None:
@@ -418,11 +420,11 @@ def _play_matches(task: _Task, game: Riskless, one: NodeSearcher, other: NodeSea
             )
         else:
             start = position_after(game, task.starts[number])
-        seatings = [{Player.MAXIE: one, Player.MINNIE: other}]
-        if not one_strength:
-            seatings.append({Player.MAXIE: other, Player.MINNIE: one})
+        seatings = [{Player.MAXIE: searcher_a, Player.MINNIE: searcher_b}]
+        if not is_equal:
+            seatings.append({Player.MAXIE: searcher_b, Player.MINNIE: searcher_a})
         for seats in seatings:
             match = play_match(game, start, seats, {seat: nodes[id(each)] for seat, each in seats.items()})
-            statistics = measure_match(game, match, one, task.one) if one_strength else None
+            statistics = measure_match(game, match, searcher_a, task.nodes_a) if is_equal else None
             ends.append(_MatchEnd(match.winner, match.reason, start.ply + len(match.positions), statistics))
     return ends

@@ -18,7 +18,7 @@ MAX_FILE_BYTES = 1_000_000
 MAX_CACHED_MAPS = 64
 """Maximum number of maps kept in memory, the most recently used ones. Loading a map takes up to 10 ms."""
 
-__all__ = ["MapError", "MapFile", "generated_size", "load_map", "load_map_file", "map_names", "read_file"]
+__all__ = ["MapError", "MapFile", "generated_size", "load_map", "load_map_file", "map_names", "read_map_file"]
 
 
 def map_names() -> list[str]:
@@ -57,7 +57,7 @@ def load_map_file(name: str) -> MapFile:
     Raises MapError.
     """
     if name.endswith(".toml"):
-        return read_file(Path(name))
+        return read_map_file(Path(name))
     if name in _built_in_names():
         return _cached_map(name)
     if ":" in name:
@@ -71,12 +71,12 @@ def load_map_file(name: str) -> MapFile:
 @lru_cache(maxsize=MAX_CACHED_MAPS)
 def _cached_map(name: str) -> MapFile:
     if ":" not in name:
-        return read_file(MAPS_FOLDER / f"{name}.toml")
+        return read_map_file(MAPS_FOLDER / f"{name}.toml")
     kind, _, size = name.partition(":")
     return MapFile(generate_map(name), f"A {kind} of {size} territories, generated")
 
 
-def read_file(path: Path) -> MapFile:
+def read_map_file(path: Path) -> MapFile:
     """Return the map in a file. Its name is the name of the file without `.toml`. Raises MapError."""
     try:
         with path.open("rb") as file:

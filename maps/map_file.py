@@ -92,28 +92,30 @@ def _parse_map(data: Mapping[str, object], name: str) -> MapFile:
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise _InvalidKey("territory", "the territories are tables, each under a line [[territory]]")
     numbers: dict[str, int] = {}
-    for v, entry in enumerate(entries):
-        location = _territory_label(v, entry)
+    for territory, entry in enumerate(entries):
+        location = _territory_label(territory, entry)
         _check_keys(entry, TERRITORY_KEYS, location)
         for key in ("name", "place", "roads"):
             _require_key(entry, key, location)
-        numbers[_require_text(entry["name"], f"{location}name").casefold()] = v
+        numbers[_require_text(entry["name"], f"{location}name").casefold()] = territory
     names = tuple(str(entry["name"]) for entry in entries)
     continents: dict[str, list[int]] = {}
-    for v, entry in enumerate(entries):
+    for territory, entry in enumerate(entries):
         if "continent" in entry:
             continents.setdefault(
-                _require_text(entry["continent"], f"{_territory_label(v, entry)}continent"), []
-            ).append(v)
+                _require_text(entry["continent"], f"{_territory_label(territory, entry)}continent"), []
+            ).append(territory)
     map = RisklessMap(
         name=name,
         territories=names,
-        neighbours=tuple(_parse_roads(v, entry, names, numbers) for v, entry in enumerate(entries)),
+        neighbours=tuple(
+            _parse_roads(territory, entry, names, numbers) for territory, entry in enumerate(entries)
+        ),
         territory_cap=_require_number(data["territory_cap"], "territory_cap"),
         armies_to_win=_require_number(data["armies_to_win"], "armies_to_win"),
         ply_limit=_require_number(data["ply_limit"], "ply_limit"),
-        start=tuple(_parse_start(v, entry) for v, entry in enumerate(entries)),
-        places=tuple(_parse_place(v, entry) for v, entry in enumerate(entries)),
+        start=tuple(_parse_start(territory, entry) for territory, entry in enumerate(entries)),
+        places=tuple(_parse_place(territory, entry) for territory, entry in enumerate(entries)),
     )
     _check_distances(map)
     wraps = data.get("wraps", False)
@@ -163,9 +165,9 @@ def _require_number(value: object, key: str) -> int:
 
 
 def _parse_roads(
-    v: int, entry: Mapping[str, object], names: tuple[str, ...], numbers: Mapping[str, int]
+    territory: int, entry: Mapping[str, object], names: tuple[str, ...], numbers: Mapping[str, int]
 ) -> tuple[int, ...]:
-    key = f"{_territory_label(v, entry)}roads"
+    key = f"{_territory_label(territory, entry)}roads"
     listed = entry["roads"]
     if not isinstance(listed, list):
         raise _InvalidKey(key, f"must be a list of territories, by name or number, not {listed!r:.40}")
@@ -186,10 +188,10 @@ def _parse_roads(
     return tuple(roads)
 
 
-def _parse_start(v: int, entry: Mapping[str, object]) -> int:
+def _parse_start(territory: int, entry: Mapping[str, object]) -> int:
     if "start" not in entry:
         return 0
-    key = f"{_territory_label(v, entry)}start"
+    key = f"{_territory_label(territory, entry)}start"
     start = entry["start"]
     if not isinstance(start, list) or len(start) != 2 or start[0] not in ("maxie", "minnie"):
         raise _InvalidKey(key, f'must be a player and armies, as in ["maxie", 2], not {start!r:.40}')
@@ -199,11 +201,11 @@ def _parse_start(v: int, entry: Mapping[str, object]) -> int:
     return armies if start[0] == "maxie" else -armies
 
 
-def _parse_place(v: int, entry: Mapping[str, object]) -> tuple[float, float]:
+def _parse_place(territory: int, entry: Mapping[str, object]) -> tuple[float, float]:
     place = entry["place"]
     if isinstance(place, list) and len(place) == 2 and all(map(_is_coordinate, place)):
         return (float(place[0]), float(place[1]))
-    key = f"{_territory_label(v, entry)}place"
+    key = f"{_territory_label(territory, entry)}place"
     raise _InvalidKey(key, f"must be [x, y], two numbers up to a million, y downward, not {place!r:.40}")
 
 

@@ -169,20 +169,22 @@ def schedule_hang_check(
     clock: TimeSource, match: str, worker: Worker, on_problem: Callable[[str], None]
 ) -> None:
     """Schedule a check, after `HANG_SECONDS`, that the bot of a finished match has ended. A bot that still thinks is interrupted."""
-    clock.call_later(HANG_SECONDS, _interrupt_hung, clock, match, worker, on_problem)
+    clock.call_later(HANG_SECONDS, _interrupt_hung_bot, clock, match, worker, on_problem)
 
 
-def _interrupt_hung(clock: TimeSource, match: str, worker: Worker, on_problem: Callable[[str], None]) -> None:
+def _interrupt_hung_bot(
+    clock: TimeSource, match: str, worker: Worker, on_problem: Callable[[str], None]
+) -> None:
     if worker.is_alive:
         on_problem(
             f"match {match}: {worker.current_method} has not returned {HANG_SECONDS:g} s after the end of the match,"
             " and is interrupted: check self.stopped during long searches"
         )
         worker.interrupt()
-        clock.call_later(HANG_SECONDS, _report_hung, match, worker, on_problem)
+        clock.call_later(HANG_SECONDS, _report_hung_bot, match, worker, on_problem)
 
 
-def _report_hung(match: str, worker: Worker, on_problem: Callable[[str], None]) -> None:
+def _report_hung_bot(match: str, worker: Worker, on_problem: Callable[[str], None]) -> None:
     if worker.is_alive:
         on_problem(
             f"match {match}: {worker.current_method} cannot be interrupted, and keeps running: use"

@@ -53,7 +53,7 @@ def unpack_submission(file: Path, folder: Path) -> list[str]:
         if isinstance(error, BadSpec):
             raise
         raise BadSpec(f"{file}: not a valid zip file: {str(error) or 'it ends too early'}") from None
-    return _read_command(file, folder / SETTINGS_FILE)
+    return _read_start_command(file, folder / SETTINGS_FILE)
 
 
 def _unpack_entries(file: Path, archive: zipfile.ZipFile, folder: Path) -> None:
@@ -106,7 +106,7 @@ def _checked_path(file: Path, entry: zipfile.ZipInfo) -> PurePosixPath:
     return path
 
 
-def _read_command(file: Path, settings: Path) -> list[str]:
+def _read_start_command(file: Path, settings: Path) -> list[str]:
     """Return the command that starts the bot, from `engine` or `exec` of its bot.toml; other keys are ignored.
 
     Raises BadSpec.

@@ -41,7 +41,7 @@ def review_svg(
     plies = max(1, len(reviews) - 1)
     area = Area(LEFT, WIDTH - RIGHT, TOP, HEIGHT - BOTTOM, (0, plies), (-top, top))
 
-    def clamped(value: float) -> float:
+    def clamp(value: float) -> float:
         return max(-top, min(top, value))
 
     marks = (top, 0, -top)
@@ -60,11 +60,11 @@ def review_svg(
     for name, points in lines.items():
         if points:
             elements.append(
-                area.curve_element([(ply, clamped(value)) for ply, value in points], COLOURS[name], 1.6)
+                area.curve_element([(ply, clamp(value)) for ply, value in points], COLOURS[name], 1.6)
             )
     for each in reviews:
         if each.mark:
-            x, y, colour = area.x(each.ply), area.y(clamped(each.after)), COLOURS[each.player]
+            x, y, colour = area.x(each.ply), area.y(clamp(each.after)), COLOURS[each.player]
             elements.append(
                 dot_element(x, y, 4, colour, f"ply {each.ply}: {each.move}, better {each.better}")
             )

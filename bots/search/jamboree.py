@@ -92,14 +92,14 @@ def jamboree(
     ) -> list[MoveValue]:
         """Search all these moves in parallel with the same bounds, and return their values in move order."""
 
-        def search(part: tuple[Numbered[M], SearchMonitor]) -> MoveValue:
-            (index, move), fork = part
+        def search_move(move_and_monitor: tuple[Numbered[M], SearchMonitor]) -> MoveValue:
+            (index, move), fork = move_and_monitor
             after = game.successor(position, move)
             return step(move, search_child(depth - 1, after, alpha, beta, (*path, index), fork).value)
 
         forks = [monitor.fork() for _ in parallel_moves]
         try:
-            return pool.map(search, list(zip(parallel_moves, forks, strict=True)))
+            return pool.map(search_move, list(zip(parallel_moves, forks, strict=True)))
         finally:
             monitor.join(forks)
 

@@ -167,7 +167,7 @@ def tune_command(
                 games, start, matches=matches, nodes=nodes, seed=seed, progress=progress
             )
         else:
-            weights, steps = _learn(
+            weights, steps = _learn_weights(
                 games,
                 start,
                 add_progress_bar,
@@ -241,7 +241,7 @@ def _first_weights(first: Path | None, names: Sequence[str]) -> Mapping[str, int
         raise UsageError(f"--from: {problem}") from None
 
 
-def _learn(
+def _learn_weights(
     games: Sequence[Game[Any, Any]],
     weights: Mapping[str, int],
     add_progress_bar: AddProgressBar,

@@ -35,11 +35,11 @@ def count_blunders(bots: Iterable[str], records: Iterable[Record]) -> list[Blund
     counts: dict[str, list[int]] = {bot: [0, 0, 0, 0] for bot in bots}
     for record in records:
         if not is_void(record):
-            _count_record(record, counts)
+            _add_blunders(record, counts)
     return [Blunders(bot, *numbers) for bot, numbers in counts.items() if numbers[0]]
 
 
-def _count_record(record: Record, counts: dict[str, list[int]]) -> None:
+def _add_blunders(record: Record, counts: dict[str, list[int]]) -> None:
     qualities = move_qualities(record)
     if qualities is None:
         return

@@ -15,7 +15,7 @@ from arena.maps.loader import (
     load_map,
     load_map_file,
     map_names,
-    read_file,
+    read_map_file,
 )
 from tests.maps.test_map_file import GOOD
 
@@ -32,7 +32,7 @@ def test_a_path_is_a_file_of_ones_own(tmp_path: Path) -> None:
     path.write_text(GOOD, encoding="utf-8")
     assert isinstance(load_map(str(path)), RisklessMap)
     assert load_map(str(path)).name == "strait"
-    assert load_map_file(str(path)) == read_file(path)
+    assert load_map_file(str(path)) == read_map_file(path)
 
 
 def test_generated_maps_come_by_name() -> None:
@@ -78,9 +78,9 @@ def test_nothing_else_is_generated() -> None:
 
 def test_a_file_that_cannot_be_read_says_why(tmp_path: Path) -> None:
     with pytest.raises(MapError, match=r"none\.toml: cannot be read: No such file or directory"):
-        read_file(tmp_path / "none.toml")
+        read_map_file(tmp_path / "none.toml")
     with pytest.raises(MapError, match="cannot be read: Is a directory"):
-        read_file(tmp_path)
+        read_map_file(tmp_path)
     with pytest.raises(MapError, match="cannot be read: embedded null byte"):
         load_map("a\0.toml")
 
@@ -89,14 +89,14 @@ def test_a_file_that_is_no_text_says_which_line(tmp_path: Path) -> None:
     path = tmp_path / "latin.toml"
     path.write_bytes(b'territory_cap = 10\ndescription = "\xe9"\n')
     with pytest.raises(MapError, match=r"latin\.toml: not TOML: it must be UTF-8, and line 2 is not"):
-        read_file(path)
+        read_map_file(path)
 
 
 def test_a_huge_file_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "huge.toml"
     path.write_bytes(b"#" * (MAX_FILE_BYTES + 1))
     with pytest.raises(MapError, match=r"too large for a map: it may have at most 1,000,000 bytes"):
-        read_file(path)
+        read_map_file(path)
 
 
 def test_the_largest_map_is_far_from_that_bound() -> None:
