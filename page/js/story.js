@@ -1,12 +1,13 @@
 // The turning points of a match, each in a sentence: battles that decide, continents that are won and lost, who takes the lead.
 
 import { SEATS, other } from "./text.js";
-import { chance } from "./parts/values.js";
+import { chanceAt } from "./parts/values.js";
 
 const KEY_MOMENTS = 5;
 const LARGE = 0.2; // of all armies of a player, in one battle
 const MIN_ARMIES = 5; // armies in a battle that is told
 const CLEAR = 0.6; // the chance from which on a player leads
+const NEAR = 0.8; // of the armies that win
 const OPENING = 8; // plies that are introduced by what wins the match
 const RECENT = 40; // the last plies whose turning points make a match tense
 
@@ -35,13 +36,16 @@ function turningPoint(match, continents, ply, leader) {
   const [before, after] = [match.positions[ply - 1], match.positions[ply]];
   const played = match.moves[ply - 1];
   const seat = before.player;
-  const now = worth(match, ply);
-  const swing = Math.abs(now - worth(match, ply - 1));
+  const now = chanceAt(match, ply);
+  const swing = Math.abs(now - chanceAt(match, ply - 1));
   const told = [...battle(match, ply, before), ...lands(match, seat, played.move[1], before, after, continents)]
     .map((each) => ({ ply, seat, ...each, weight: each.weight + swing }));
   const ahead = now >= CLEAR ? "maxie" : now <= 1 - CLEAR ? "minnie" : null;
+  const lost = leader && !ahead && (leader === "maxie" ? now : 1 - now) < 0.5;
   if (ahead && ahead !== leader) told.push({ ply, seat: ahead, weight: 0.25 + swing, words: `${match.players[ahead]} takes the lead` });
-  return { played, best: told.sort((a, b) => b.weight - a.weight)[0], leader: ahead ?? leader };
+  if (lost) told.push({ ply, seat: leader, weight: 0.15 + swing, words: `${match.players[leader]} loses the lead` });
+  told.push(...nearGoal(match, ply, before, after));
+  return { played, best: told.sort((a, b) => b.weight - a.weight)[0], leader: lost ? null : ahead ?? leader };
 }
 
 // The sentence that holds at a ply: that of the last turning point up to it. Before the first one, what wins the match, and soon
@@ -67,15 +71,31 @@ export function keyMoments(told, plies) {
 export function tension(match) {
   const { length } = match.moves;
   const recent = story(match, NO_CONTINENTS).filter(({ ply }) => ply > length - RECENT);
-  return 2 - 4 * Math.abs(worth(match, length) - 0.5) + Math.min(1, recent.length / 4);
+  return 2 - 4 * Math.abs(chanceAt(match, length) - 0.5) + Math.min(1, recent.length / 4);
 }
 
-// Maxie's chance to win at a ply: by what an engine says of the move there, else by armies alone.
-function worth(match, ply) {
-  const said = match.moves[ply - 1]?.thinking?.value;
-  if (typeof said === "number") return chance(said, match.setup);
-  const { maxie, minnie } = match.game.score(match.positions[ply]);
-  return chance(100 * (maxie.armies - minnie.armies), match.setup);
+// The players who have come near the armies that win.
+function nearGoal({ game, players, setup: { armies_to_win: goal } }, ply, before, after) {
+  const near = (position, seat) => game.score(position)[seat].armies >= NEAR * goal;
+  return SEATS.filter((seat) => near(after, seat) && !near(before, seat))
+    .map((seat) => ({ ply, seat, weight: 0, words: `${players[seat]} nears the ${goal} armies that win` }));
+}
+
+// The move that led to a ply, in words; `reader`: the reader's seat.
+export function describeMove({ game, moves, players, positions }, ply, reader = /** @type {string | null} */ (null)) {
+  if (!ply) return "The start";
+  const { move } = moves[ply - 1];
+  const before = positions[ply - 1];
+  const head = `Move ${ply}, ${before.player === reader ? "you" : players[before.player]}: ${game.text(move)}`;
+  const told = game.told?.(before, move);
+  if (!told) return head;
+  const how = {
+    won: `${told.came} against ${told.stood}: taken with ${told.came - told.stood} left`,
+    lost: `${told.came} against ${told.stood}: held with ${told.stood - told.came} left`,
+    joined: `${told.came} join ${told.stood}`,
+    took: `${told.came} march in`,
+  };
+  return `${head}, ${how[told.what]}`;
 }
 
 function battle(match, ply, before) {

@@ -113,20 +113,21 @@ def render_hero(hero_match: HeroMatch) -> bytes:
         f'<div>{early}{HEADLINE_WITH_BUTTONS}<div class="hero"><section class="stage first">'
         f'<div class="stage-head"><h2 class="stage-title"><span class="kind"{live}>'
         f"{'Live' if hero_match.live else 'Replay'} · {escape(title)}</span></h2>{link}</div>"
-        f'<div class="tug">{"".join(_render_side(seat, players[seat], share) for seat in NAMES)}'
+        f'<div class="tug wide">{"".join(_render_side(seat, players[seat], share, sums[seat], game.map.armies_to_win) for seat in NAMES)}'
         '<svg class="tug-bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">'
         f'<rect class="minnie" width="100" height="4"/><rect class="maxie" width="{100 * share:.1f}" height="4"/></svg></div>'
         '<div class="stage-board"><div class="stage-place"><div class="zoom"><div class="whole">'
         f"{make_map_picture(MapFile(game.map)).svg(armies, label)}</div></div></div></div>"
-        '<p class="story"></p></section><section class="wall"></section></div></div>'
+        '<div class="telling-of"><p class="story"></p></div></section><section class="wall"></section></div></div>'
     ).encode()
 
 
-def _render_side(seat: str, name: str, share: float) -> str:
+def _render_side(seat: str, name: str, share: float, armies: int, goal: int) -> str:
     own = share if seat == "maxie" else 1 - share
     leads = own > 0.5 or (own == 0.5 and seat == "maxie")
     chance_text = f"{round(100 * min(0.99, own))} %" if leads else ""
     return (
         f'<p class="tug-side" data-owner="{seat}"><span class="shape" role="img" aria-label="{NAMES[seat]}:"></span>'
-        f'<span class="name" title="{escape(name)}">{escape(titles.make_bot_title(name))}</span><strong class="share-of">{chance_text}</strong></p>'
+        f'<span class="name" title="{escape(name)}">{escape(titles.make_bot_title(name))}</span><strong class="share-of">{chance_text}</strong>'
+        f'<span class="held"><strong>{armies}</strong><span class="goal-of"> / {goal}</span></span></p>'
     )

@@ -78,7 +78,7 @@ CHOSEN = f"""async (order) => {{ {FROM}
 STORY = f"""async ([setup, moves, continents, result]) => {{ {FROM}
   const [{{ Match }}, {{ story, keyMoments, sentence }}] = [await from('match.js'), await from('story.js')];
   const match = new Match({{ match: 'm', game: 'riskless', setup, players: {{ maxie: 'Boudica', minnie: 'Sun-Tzu' }}, time_control: '1+0' }});
-  for (const move of moves) match.add({{ move }});
+  for (const [from, to, value] of moves) match.add({{ move: [from, to], thinking: {{ value }} }});
   match.end = result;
   const told = story(match, continents);
   return {{ told: told.map(({{ ply, words }}) => [ply, words]), key: keyMoments(told, moves.length).map(({{ ply }}) => ply), latest: sentence(match, told, 3), before: [0, 7, 8].map((ply) => sentence(match, [], ply)) }};
@@ -209,6 +209,20 @@ def test_turning_points_are_told_in_a_sentence_each(timed: Page) -> None:
     assert told["latest"] == "Boudica wins"
     goal = f"First to {setup['armies_to_win']} armies wins"
     assert told["before"] == [goal, goal, "Nobody leads yet"]
+
+
+def test_a_lead_is_told_when_it_is_taken_when_it_is_lost_and_when_the_goal_is_near(timed: Page) -> None:
+    setup = path_of_four(("minnie", 9), ("minnie", 20), ("maxie", 20), ("maxie", 9))
+    # Both move armies to and fro; the last of the five values is far better for Minnie, the two before a little.
+    moves = [[3, 2, 900], [0, 1, 900], [2, 3, -100], [1, 0, -100], [3, 2, -900]]
+    told = timed.evaluate(STORY, [setup, moves, [], None])["told"]
+    assert told == [[1, "Boudica takes the lead"], [4, "Boudica loses the lead"], [5, "Sun-Tzu takes the lead"]]
+    near = path_of_four(("minnie", 9), ("minnie", 20), ("maxie", 60), ("maxie", 10))
+    told = timed.evaluate(STORY, [near, [[3, 2], [0, 1]], [], None])["told"]
+    assert told[0] == [1, "Boudica takes the lead"], "what has more weight is told"
+    almost = path_of_four(("minnie", 50), ("minnie", 19), ("maxie", 60), ("maxie", 8))
+    told = timed.evaluate(STORY, [almost, [[3, 2], [0, 1], [2, 3]], [], None])["told"]
+    assert [2, "Boudica nears the 90 armies that win"] in told
 
 
 def test_with_reduced_motion_the_board_changes_only_when_it_is_asked_to(

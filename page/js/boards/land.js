@@ -18,7 +18,7 @@ export class Land {
     }));
     const known = cells ? continents : [];
     this.elements = [
-      svg("path", { class: "coast", d: drawn.join("") }), ...this.areas,
+      svg("path", { class: "shelf", d: drawn.join("") }), svg("path", { class: "coast", d: drawn.join("") }), ...this.areas,
       ...known.map(([, members]) => svg("path", { class: "border-of", d: border(layout, members.map((v) => cells[v])) })),
       ...known.map(([name, members]) => svg("text", { class: "continent", ...middle(layout, members) }, name)),
     ];

@@ -20,6 +20,7 @@ const EMPTY = 0.5; // radius of the mark of an empty territory, relative to the 
 const OUTLINE = 3; // width of the outline of each name
 const FIGHT_HIGH = 18;
 const SMALL = 1.3; // from this scale of marks on there is no room for text beside them
+const TINY = 1.6; // from this scale of names on a map that is shown whole has none but where the reader points
 const FIGURE = 0.7; // radius of a number without its mark, relative to a mark
 const LEAD = 2.5 * RADIUS; // distance of a badge from its place from which on a line joins them
 const CLASH_MS = 320;
@@ -119,7 +120,8 @@ export class MapBoard {
     this.overview?.place();
     const { size, layout } = this;
     set(this.picture, { "data-small": size > SMALL });
-    const placed = placeNames(this.widths, layout, size);
+    const bare = !this.zoom.least && size > TINY;
+    const placed = placeNames(this.widths, layout, size).map((each) => ({ ...each, crowded: bare || each.crowded }));
     this.boxes = placed.map((each) => (each.crowded ? null : each.box));
     placed.forEach(({ x, y, crowded }, v) => {
       set(this.names[v], { x: x.toFixed(1), y: y.toFixed(1), "data-crowded": crowded });

@@ -5,7 +5,7 @@ import { makeBoard } from "../boards/index.js";
 import { Director, requestFinished } from "../director.js";
 import { h, say, set } from "../dom.js";
 import { Declared } from "../games/declared.js";
-import { sentence, story } from "../story.js";
+import { describeMove, sentence, story } from "../story.js";
 import { gameTitle, watched, when } from "../text.js";
 import { matchLink } from "../parts/matchlist.js";
 import { GameOver } from "../parts/gameover.js";
@@ -26,15 +26,16 @@ export class Stage {
     this.link = h("a", { class: "button plain small", href: "/", hidden: true }, "Open match");
     this.pause = h("button", { type: "button", class: "small", onclick: () => this.toggle() }, "");
     this.skip = h("button", { type: "button", class: "small", onclick: () => this.director.next() }, "Next match");
-    this.tug = new EvalBar();
+    this.tug = new EvalBar({ wide: true });
     this.place = h("div", { class: "stage-place" });
     this.finale = new GameOver();
     this.words = h("p", { class: "story" });
+    this.latest = h("p", { class: "latest" });
     this.element = h("section", { class: "stage" },
       h("div", { class: "stage-head" }, h("h2", { class: "stage-title" }, this.kind), this.jump.element, this.link, this.pause, this.skip),
       this.tug.element,
       h("div", { class: "stage-board" }, this.place, this.finale.element),
-      this.words);
+      h("div", { class: "telling-of" }, this.words, this.latest));
     this.changed();
   }
 
@@ -66,6 +67,7 @@ export class Stage {
     this.tug.show(match, ply);
     this.told = story(match, director.continents, ply);
     say(this.words, sentence(match, this.told, ply));
+    say(this.latest, ply ? describeMove(match, ply) : "");
     this.finale.show(match, this.playback.isOver);
     this.changed();
   }

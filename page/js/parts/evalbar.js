@@ -2,27 +2,34 @@
 
 import { h, say, set, svg } from "../dom.js";
 import { SEATS, SIDES } from "../text.js";
-import { chance, percent } from "./values.js";
+import { chanceAt, percent } from "./values.js";
 
 export class EvalBar {
-  // names: true if both players are named above the bar. own: the reader's seat, null for a spectator.
-  constructor({ names = true, own = /** @type {string | null} */ (null) } = {}) {
+  // names: true if both players are named above the bar. wide: true for a bar that holds its number, with both players' armies
+  // above it if they are named. own: the reader's seat, null for a spectator.
+  constructor({ names = true, wide = false, own = /** @type {string | null} */ (null) } = {}) {
     this.own = own;
     this.names = SEATS.map(() => h("span", { class: "name" }));
     this.shares = SEATS.map(() => h("strong", { class: "share-of" }));
+    this.armies = SEATS.map(() => h("strong", null));
+    this.goals = SEATS.map(() => h("span", { class: "goal-of" }));
     this.bar = svg("svg", { class: "tug-bar", viewBox: "0 0 100 4", preserveAspectRatio: "none", "aria-hidden": "true" },
       svg("rect", { class: "minnie", width: 100, height: 4 }), svg("rect", { class: "maxie", width: 50, height: 4 }));
-    this.element = h("div", { class: "tug", "data-seat": own }, SEATS.map((seat, n) => h("p", { class: "tug-side", "data-owner": seat },
-      names ? [h("span", { class: "shape", role: "img", "aria-label": `${SIDES[seat]}:` }), this.names[n]] : null, this.shares[n])), this.bar);
+    this.element = h("div", { class: wide ? "tug wide" : "tug", "data-seat": own }, SEATS.map((seat, n) => h("p", { class: "tug-side", "data-owner": seat },
+      names ? [h("span", { class: "shape", role: "img", "aria-label": `${SIDES[seat]}:` }), this.names[n]] : null, this.shares[n],
+      names && wide ? h("span", { class: "held" }, this.armies[n], this.goals[n]) : null)), this.bar);
   }
 
   // Show the evaluation at a ply; only the leader has a number, or the reader. `judged`: Maxie's chance by the engine's review.
   show(match, ply, judged = /** @type {number | undefined} */ (undefined)) {
     const share = standing(match, ply, judged);
     set(this.element, { "data-unknown": share === null });
+    const score = match.game.score?.(match.positions[ply]);
     SEATS.forEach((seat, n) => {
       say(this.names[n], match.players[seat]);
       set(this.names[n], { title: match.players[seat] });
+      say(this.armies[n], score ? String(score[seat].armies) : "");
+      say(this.goals[n], score ? ` / ${match.setup.armies_to_win}` : "");
       const own = share === null ? null : n ? 1 - share : share;
       const told = own !== null && (this.own ? seat === this.own : own > 0.5 || (own === 0.5 && !n));
       say(this.shares[n], told ? worded(own, this.own !== null) : "");
@@ -39,16 +46,13 @@ function worded(share, yours) {
   return yours ? `You ${shown}` : shown;
 }
 
-// Return Maxie's chance to win at a ply: by the engine's review, else by the latest value of a player, else by armies; null
-// if none is known.
+// Return Maxie's chance to win at a ply: by the engine's review, else by the players' latest values, else by armies; null if
+// none is known.
 export function standing(match, ply, judged = /** @type {number | undefined} */ (undefined)) {
-  const { end, moves, positions, game, setup } = match;
+  const { end, moves, game, setup } = match;
   if (end && ply === moves.length && end.winner) return end.winner === "maxie" ? 1 : 0;
   if (end && ply === moves.length) return 0.5;
   if (judged !== undefined) return judged;
   if (!setup.armies_to_win || !game.score) return null;
-  const said = moves[ply - 1]?.thinking?.value;
-  if (typeof said === "number") return chance(said, setup);
-  const { maxie, minnie } = game.score(positions[ply]);
-  return chance(100 * (maxie.armies - minnie.armies), setup);
+  return chanceAt(match, ply);
 }

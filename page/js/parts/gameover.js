@@ -28,7 +28,8 @@ export class GameOver {
     const armies = score ? SEATS.map((seat) => score[seat].armies) : null;
     set(this.element, { "data-owner": end.winner });
     say(this.words, headline(end, players, this.seat, armies));
+    const sums = armies && !this.seat && end.reason !== "server_fault" ? `${Math.max(...armies)} : ${Math.min(...armies)} armies, ` : "";
     // Who has resigned knows why.
-    say(this.reason, this.seat && end.reason === "resignation" && end.winner !== this.seat ? `${players[end.winner]} wins` : why(end));
+    say(this.reason, this.seat && end.reason === "resignation" && end.winner !== this.seat ? `${players[end.winner]} wins` : `${sums}${why(end)}`);
   }
 }

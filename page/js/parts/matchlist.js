@@ -12,7 +12,7 @@ export const against = (players) => h("span", { class: "pairing" },
 
 // A finished match, with its event unless it is the open pool; `event` is empty on the page of the event.
 export function pastItem({ match, event, game, map, players, finished, plies, result }) {
-  const who = result.winner ? `${botTitle(players[result.winner])} won` : result.reason === "server_fault" ? "void" : "draw";
+  const who = result.winner ? `${botTitle(players[result.winner])} won` : result.reason === "server_fault" ? "Void" : "Draw";
   return h("li", null, h("a", { class: "card", href: addressOf("match", match) },
     against(players),
     h("span", { class: "outcome" }, `${who}: ${shortly(result)}`),

@@ -6,7 +6,7 @@ import { isStill } from "../preferences.js";
 import { h, say, set, svg } from "../dom.js";
 import { Declared } from "../games/declared.js";
 import { Playback, SPEEDS } from "../playback.js";
-import { keyMoments, sentence, story } from "../story.js";
+import { describeMove, keyMoments, sentence, story } from "../story.js";
 import { SIDES, eventTitle, gameTitle, result, watched } from "../text.js";
 import { Explorer } from "./explorer.js";
 import { GameOver } from "./gameover.js";
@@ -49,7 +49,7 @@ export class Viewer {
     this.explorer = new Explorer(match, this.board, () => this.refresh(), this.review);
     this.openings = new Openings(match, (move) => this.explorer.tryMove(move));
     this.players = new Players(match, seat);
-    this.tug = new EvalBar({ names: false, own: seat });
+    this.tug = new EvalBar({ names: false, wide: seat === null, own: seat });
     this.moves = new MoveList(match, link, this.review);
     this.moves.element.addEventListener("click", () => this.reveal());
     this.plot = new Plot(match, (ply) => this.go(ply), this.review);
@@ -201,7 +201,7 @@ export class Viewer {
     this.showTrack(at);
     const told = story(match, this.continents, at);
     say(this.story, this.toReader(sentence(match, told, at)));
-    say(this.told, explorer.active ? explorer.describe() : [`${this.describe(at, move, before)}${this.judged(at)}`, this.review.describe(at)].filter(Boolean).join(" · "));
+    say(this.told, explorer.active ? explorer.describe() : [`${describeMove(match, at, this.seat)}${this.judged(at)}`, this.review.describe(at)].filter(Boolean).join(" · "));
     say(this.status, this.state());
     set(this.status, { "data-alarm": this.alarm });
     this.jump.show(this.seat === null ? playback.behind : 0);
@@ -307,22 +307,6 @@ export class Viewer {
     const name = this.seat && this.match.players[this.seat];
     if (!name || !words.startsWith(`${name} `)) return words;
     return `You${words.slice(name.length).replace(/s(?= |:|$)/, "")}`;
-  }
-
-  describe(at, move, before) {
-    const { game, players } = this.match;
-    const mover = before?.player;
-    if (!at) return "The start";
-    const head = `Move ${at}, ${mover === this.seat ? "you" : players[mover]}: ${game.text(move)}`;
-    const told = game.told?.(before, move);
-    if (!told) return head;
-    const how = {
-      won: `${told.came} against ${told.stood}: taken with ${told.came - told.stood} left`,
-      lost: `${told.came} against ${told.stood}: held with ${told.stood - told.came} left`,
-      joined: `${told.came} join ${told.stood}`,
-      took: `${told.came} march in`,
-    };
-    return `${head}, ${how[told.what]}`;
   }
 
   // What the move truly was, by the table of a solved map.

@@ -77,6 +77,9 @@ def test_the_lead_is_shown_as_one_number() -> None:
     share = winning_chance(sums[0] - sums[1], "usa", load_map_file("usa").map.armies_to_win)
     shares = [each.text or "" for each in picture.findall(".//strong[@class='share-of']")]
     assert shares == [f"{round(100 * each)} %" if each >= 0.5 else "" for each in (share, 1 - share)]
+    assert ["".join(each.itertext()) for each in picture.findall(".//span[@class='held']")] == [
+        f"{each} / {load_map_file('usa').map.armies_to_win}" for each in sums
+    ]
     bar = picture.find(".//rect[@class='maxie']")
     assert bar is not None
     assert bar.get("width") == f"{100 * share:.1f}"
