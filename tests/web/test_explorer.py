@@ -175,6 +175,14 @@ def test_a_finished_match_is_analysed_and_a_better_move_is_played_out(
     expect(page.locator(".moves .mark")).to_have_text(marks)
     expect(page.locator(".plot .engine")).to_have_attribute("d", re.compile("L.*L"))
     ply = next(ply for ply, mark in enumerate(marks, 1) if mark)
+    mistake = page.get_by_role("button", name="Next mistake")
+    marked = [at for at, mark in enumerate(marks, 1) if mark]
+    for at in [*[each for each in marked if each > 1], marked[0]]:  # the match is shown from its first move on
+        mistake.click()
+        expect(page.locator(".moves a[aria-current] .number")).to_have_text(str(at))
+    expect(page.locator(".map .better")).to_have_attribute("d", re.compile("^M"))
+    page.get_by_role("button", name="Previous move").click()
+    expect(page.locator(".map .better")).not_to_have_attribute("d", re.compile(""))
     page.locator(".moves a").nth(ply - 1).click()
     expect(page.locator(".told")).to_contain_text(f"{marks[ply - 1]} ")
     chance = review["moves"][ply - 1]["chance"]

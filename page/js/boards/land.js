@@ -2,10 +2,14 @@
 
 import { set, svg } from "../dom.js";
 import { landAround } from "./cells.js";
+import { box, overlap } from "./geometry.js";
 
 const NAME_OFF = 5; // from the centre of a continent's name to its line
 const NAME_WIDE = 2.5; // width divided by height of such a name's room
 const NAME_ROOM = 30; // maximum room that is looked for
+const LETTER = 11.5; // width of a letter of a continent's name
+const LINE = 14; // height of such a name
+const ON_NAME = 12; // cost of a territory's name below it
 
 export class Land {
   // `cells`: the areas of each territory, null if there is no drawn land, and undefined if it is not loaded yet;
@@ -17,11 +21,17 @@ export class Land {
       onclick: () => tell("click", v), onpointerenter: () => tell("enter", v), onpointerleave: () => tell("leave", v),
     }));
     const known = cells ? continents : [];
+    this.names = known.map(([name, members]) => ({ members, element: svg("text", { class: "continent" }, name) }));
     this.elements = [
       svg("path", { class: "shelf", d: drawn.join("") }), svg("path", { class: "coast", d: drawn.join("") }), ...this.areas,
       ...known.map(([, members]) => svg("path", { class: "border-of", d: border(layout, members.map((v) => cells[v])) })),
-      ...known.map(([name, members]) => svg("text", { class: "continent", ...middle(layout, members) }, name)),
+      ...this.names.map(({ element }) => element),
     ];
+  }
+
+  // Place the continents' names, where the territories' names have these boxes.
+  label(layout, taken) {
+    for (const { members, element } of this.names) set(element, middle(layout, members, LETTER * element.textContent.length, taken));
   }
 
   own(v, owner) {
@@ -52,13 +62,14 @@ function border(layout, areas) {
   return [...edges.values()].map((edge) => `M${edge.map((corner) => layout.point(corner).map((n) => n.toFixed(1)).join(" ")).join("L")}`).join("");
 }
 
-// Return the position of a continent's name: among its territories, as far from all marks as possible.
-function middle({ at }, members) {
+// Return the position of a continent's name, which is so wide: among its territories, as far from all marks and names as possible.
+function middle({ at }, members, wide, taken) {
   const mean = (axis) => members.reduce((sum, v) => sum + at[v][axis], 0) / members.length;
   const centre = [mean(0), mean(1)];
   const spots = [centre, ...members.flatMap((v) => members.map((w) => [(at[v][0] + at[w][0]) / 2, (at[v][1] + at[w][1]) / 2 + NAME_OFF]))];
   const room = ([x, y]) => Math.min(...at.map(([a, b]) => Math.hypot((a - x) / NAME_WIDE, b - y)));
-  const good = ([x, y]) => Math.min(room([x, y]), NAME_ROOM) - Math.hypot(x - centre[0], y - centre[1]) / 20;
+  const below = ([x, y]) => taken.filter((each) => overlap(each, box(x, y - NAME_OFF, wide, LINE))).length;
+  const good = (spot) => Math.min(room(spot), NAME_ROOM) - Math.hypot(spot[0] - centre[0], spot[1] - centre[1]) / 20 - ON_NAME * below(spot);
   const [x, y] = spots.sort((a, b) => good(b) - good(a))[0];
   return { x: x.toFixed(1), y: y.toFixed(1) };
 }

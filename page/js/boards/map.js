@@ -51,6 +51,8 @@ export class MapBoard {
     this.boxes = /** @type {any[]} */ ([]); // box of each name, null for a hidden one
     this.move = /** @type {any} */ (null);
     this.lead = /** @type {any} */ (null); // from a battle to its numbers, where these are far off
+    this.better = /** @type {any} */ (null); // arrow of the engine's better move
+    this.suggested = /** @type {any} */ (null);
     this.moveGround = /** @type {any} */ (null);
     this.fight = /** @type {any} */ (null);
     this.training = /** @type {any} */ (null);
@@ -79,6 +81,7 @@ export class MapBoard {
     this.widths = setup.territories.map((name) => pen.measureText(name).width + OUTLINE);
     this.moveGround = svg("path", { class: "move-ground" });
     this.move = svg("path", { class: "move" });
+    this.better = svg("path", { class: "better" });
     this.lead = svg("path", { class: "lead" });
     this.fight = svg("g", { class: "fight" });
     this.preview = svg("g", { class: "fight preview" });
@@ -91,6 +94,7 @@ export class MapBoard {
       }))),
       this.lead,
       this.moveGround,
+      this.better,
       this.move,
       ...inReadingOrder(layout.at).map((v) => this.spots[v].group),
       ...this.names,
@@ -128,8 +132,22 @@ export class MapBoard {
       this.names[v].style.fontSize = `${(11 * size).toFixed(1)}px`;
       set(this.spots[v].group, { transform: `translate(${layout.at[v][0].toFixed(1)} ${layout.at[v][1].toFixed(1)}) scale(${size.toFixed(2)})` });
     });
+    this.land.label(layout, this.boxes.filter(Boolean));
+    this.suggest(this.suggested);
     if (this.shown?.[1]) this.showMove(this.shown[1], this.shown[2]);
     this.showOutcomes();
+  }
+
+  // Show the engine's better move beside the played one, as an arrow; null for none.
+  suggest(move) {
+    this.suggested = move;
+    if (this.better) set(this.better, { d: move ? this.arrows(move) : null });
+  }
+
+  // Return the arrows of a move as an SVG path: two for a move around the map.
+  arrows(move) {
+    const parts = this.layout.lines(...move);
+    return parts.map((line, n) => arrow(line, n ? 0 : RADIUS * this.size, n === parts.length - 1 ? (RADIUS + 4) * this.size : 0)).join("");
   }
 
   // Show a hidden name while its territory is pointed at, and the result of a move there.
@@ -241,9 +259,8 @@ export class MapBoard {
     this.clearBadges(this.fight, "data-fought");
     this.drawMove(null);
     if (!move) return;
-    const { size, layout } = this;
-    const parts = layout.lines(...move);
-    this.drawMove(parts.map((line, n) => arrow(line, n ? 0 : RADIUS * size, n === parts.length - 1 ? (RADIUS + 4) * size : 0)).join(""));
+    const parts = this.layout.lines(...move);
+    this.drawMove(this.arrows(move));
     const told = this.game.told(before, move);
     if (told.what !== "won" && told.what !== "lost") return;
     this.fight.append(this.badge(`${told.came} vs ${told.stood} → ${Math.abs(told.came - told.stood)}`, move[1], parts[parts.length - 1], { lead: this.lead }));

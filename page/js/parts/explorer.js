@@ -25,7 +25,7 @@ export class Explorer {
     this.leave = button("Back to the match", () => this.stop());
     this.asking = button("Ask the engine", () => this.ask());
     this.follow = button("Follow its line", () => this.next());
-    this.better = button("", () => this.playBetter());
+    this.better = h("button", { type: "button", class: "small play-out", onclick: () => this.playBetter() });
     this.told = h("span", { role: "status" });
     this.element = h("div", { class: "explorer" }, this.better, this.begin, this.undo, this.leave, this.asking, this.follow, this.told);
     this.ply = 0;

@@ -2,19 +2,20 @@
 
 import { addressOf } from "../router.js";
 import { h } from "../dom.js";
-import { OPEN_POOL, SIDES, botTitle, day, gameTitle, plural, shortly, when } from "../text.js";
+import { OPEN_POOL, SIDES, botTitle, day, gameTitle, other, plural, shortly, when } from "../text.js";
 
 export const matchLink = (match) => addressOf("match", match);
 
-export const against = (players) => h("span", { class: "pairing" },
-  h("span", { class: "side-name", "data-owner": "maxie" }, h("span", { class: "shape", role: "img", "aria-label": `${SIDES.maxie}:` }), botTitle(players.maxie)),
-  h("span", { class: "side-name", "data-owner": "minnie" }, h("span", { class: "versus" }, "v"), h("span", { class: "shape", role: "img", "aria-label": `${SIDES.minnie}:` }), botTitle(players.minnie)));
+// `loser`: the seat that has lost, if one has.
+export const against = (players, loser = "") => h("span", { class: "pairing" },
+  h("span", { class: "side-name", "data-owner": "maxie", "data-lost": loser === "maxie" }, h("span", { class: "shape", role: "img", "aria-label": `${SIDES.maxie}:` }), botTitle(players.maxie)),
+  h("span", { class: "side-name", "data-owner": "minnie", "data-lost": loser === "minnie" }, h("span", { class: "versus" }, "v"), h("span", { class: "shape", role: "img", "aria-label": `${SIDES.minnie}:` }), botTitle(players.minnie)));
 
 // A finished match, with its event unless it is the open pool; `event` is empty on the page of the event.
 export function pastItem({ match, event, game, map, players, finished, plies, result }) {
   const who = result.winner ? `${botTitle(players[result.winner])} won` : result.reason === "server_fault" ? "Void" : "Draw";
   return h("li", null, h("a", { class: "card", href: addressOf("match", match) },
-    against(players),
+    against(players, result.winner && other(result.winner)),
     h("span", { class: "outcome" }, `${who}: ${shortly(result)}`),
     h("span", { class: "quiet" }, [event === OPEN_POOL ? "" : event, gameTitle(game, map), plural(plies, "move"), when(finished)].filter(Boolean).join(" · "))));
 }

@@ -44,7 +44,7 @@ export class Players {
   tick() {
     for (const seat of SEATS) {
       // During delayed playback the current clocks are not shown.
-      const ms = this.behind ? null : this.match.clockNow(seat);
+      const ms = this.behind || (this.match.end && this.match.perMove) ? null : this.match.clockNow(seat);
       const { time, element } = this.cards[seat];
       say(time, ms === null ? "" : clock(ms));
       set(element, { "data-running": !this.behind && this.match.running === seat && !this.match.end, "data-low": ms !== null && ms < 5000 && !this.match.perMove });

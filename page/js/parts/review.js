@@ -63,6 +63,12 @@ export class Review {
     return this.mark(ply) ? read(match.game, match.positions[ply - 1], this.moves[ply - 1].line) : [];
   }
 
+  // Return the ply of the next marked move after a ply; after the last one, that of the first.
+  nextMistake(ply) {
+    const marked = this.moves.flatMap(({ mark }, n) => (mark ? [n + 1] : []));
+    return marked.find((each) => each > ply) ?? marked[0];
+  }
+
   // Return the loss of the move that led to a ply, in words.
   describe(ply) {
     if (!this.mark(ply)) return "";

@@ -73,6 +73,7 @@ export class Viewer {
     this.speed = h("select", { class: "speed", "aria-label": "Speed", title: "Speed", onchange: () => this.playback.hurry(Number(this.speed.value)) },
       SPEEDS.map((each) => h("option", { value: each, selected: each === 1 }, `${each === 0.5 ? "½" : each}×`)));
     this.highlights = h("button", { type: "button", class: "small", hidden: true, onclick: () => this.playback.playCuts(this.cuts()) }, "Play highlights");
+    this.mistake = h("button", { type: "button", class: "small", hidden: true, onclick: () => this.go(this.review.nextMistake(this.at)) }, "Next mistake");
     this.alone = h("button", { type: "button", class: "extra", "aria-label": "Full screen", title: "Full screen (F)", onclick: () => this.toggleAlone() },
       svg("svg", { class: "icon", viewBox: "0 0 16 16", "aria-hidden": "true" }, svg("path", { d: "M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4" })));
     this.playback = new Playback(match, () => this.refreshSoon(), { live, atOnce: seat !== null, changed: () => this.refreshSoon() });
@@ -110,7 +111,7 @@ export class Viewer {
       h("h1", { class: "quiet", tabindex: -1 }, gameTitle(match.gameName, match.setup.map), h("span", { class: "more-of-title" }, more)),
       h("button", { type: "button", class: "small", onclick: () => showRules(match.gameName, match.setup) }, "Rules"),
       this.review.element, this.status, this.jump.element, this.aloud);
-    this.doing = h("div", { class: "doing" }, this.highlights, this.explorer.element);
+    this.doing = h("div", { class: "doing" }, this.highlights, this.mistake, this.explorer.element);
     return h("div", { class: "viewer", "data-seat": this.seat },
       this.title,
       h("div", { class: "table-top" },
@@ -201,7 +202,12 @@ export class Viewer {
     this.showTrack(at);
     const told = story(match, this.continents, at);
     say(this.story, this.toReader(sentence(match, told, at)));
-    say(this.told, explorer.active ? explorer.describe() : [`${describeMove(match, at, this.seat)}${this.judged(at)}`, this.review.describe(at)].filter(Boolean).join(" · "));
+    const judged = this.review.describe(at);
+    const [better] = explorer.active ? [] : this.review.better(at);
+    if ("suggest" in this.board) this.board.suggest(better ?? null);
+    set(this.mistake, { hidden: !this.review.moves.some(({ mark }) => mark) });
+    set(this.told, { "data-judged": Boolean(judged) && !explorer.active });
+    say(this.told, explorer.active ? explorer.describe() : [`${describeMove(match, at, this.seat)}${this.judged(at)}`, judged].filter(Boolean).join(" · "));
     say(this.status, this.state());
     set(this.status, { "data-alarm": this.alarm });
     this.jump.show(this.seat === null ? playback.behind : 0);
@@ -238,8 +244,8 @@ export class Viewer {
       end = place;
       return true;
     });
-    this.marks.replaceChildren(...apart.map(({ ply }) => {
-      const mark = h("button", { type: "button", "aria-label": `Key moment, move ${ply}`, title: `Key moment, move ${ply}`, onclick: () => this.go(ply) });
+    this.marks.replaceChildren(...apart.map(({ ply, words }) => {
+      const mark = h("button", { type: "button", "aria-label": `Key moment, move ${ply}: ${words}`, title: `Move ${ply}: ${words}`, onclick: () => this.go(ply) });
       mark.style.left = `${((100 * ply) / last).toFixed(1)}%`;
       return mark;
     }));
