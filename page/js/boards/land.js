@@ -7,8 +7,8 @@ import { box, overlap } from "./geometry.js";
 const NAME_OFF = 5; // from the centre of a continent's name to its line
 const NAME_WIDE = 2.5; // width divided by height of such a name's room
 const NAME_ROOM = 30; // maximum room that is looked for
-const LETTER = 11.5; // width of a letter of a continent's name
-const LINE = 14; // height of such a name
+const LETTER = 9.5; // width of a letter of a continent's name
+const LINE = 12; // height of such a name
 const ON_NAME = 12; // cost of a territory's name below it
 
 export class Land {

@@ -58,5 +58,5 @@ function whole(map) {
 }
 
 function measured(rows) {
-  return table("Measured", ["Nodes a move", "Drawn", "Moves", "Maxie's share"], rows.map(({ nodes, drawn, plies, maxie }) => [nodes, drawn, plies, maxie]));
+  return table("Measured", ["Nodes a move", "Drawn", "Moves", "Blue’s share"], rows.map(({ nodes, drawn, plies, maxie }) => [nodes, drawn, plies, maxie]));
 }
