@@ -216,7 +216,11 @@ def test_a_lead_is_told_when_it_is_taken_when_it_is_lost_and_when_the_goal_is_ne
     # Both move armies to and fro; the last of the five values is far better for Minnie, the two before a little.
     moves = [[3, 2, 900], [0, 1, 900], [2, 3, -100], [1, 0, -100], [3, 2, -900]]
     told = timed.evaluate(STORY, [setup, moves, [], None])["told"]
-    assert told == [[1, "Boudica takes the lead"], [4, "Boudica loses the lead"], [5, "Sun-Tzu takes the lead"]]
+    assert told == [
+        [1, "Boudica takes the lead"],
+        [4, "Boudica loses the lead"],
+        [5, "Sun-Tzu takes the lead"],
+    ]
     near = path_of_four(("minnie", 9), ("minnie", 20), ("maxie", 60), ("maxie", 10))
     told = timed.evaluate(STORY, [near, [[3, 2], [0, 1]], [], None])["told"]
     assert told[0] == [1, "Boudica takes the lead"], "what has more weight is told"

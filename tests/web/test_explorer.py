@@ -177,7 +177,8 @@ def test_a_finished_match_is_analysed_and_a_better_move_is_played_out(
     ply = next(ply for ply, mark in enumerate(marks, 1) if mark)
     mistake = page.get_by_role("button", name="Next mistake")
     marked = [at for at, mark in enumerate(marks, 1) if mark]
-    for at in [*[each for each in marked if each > 1], marked[0]]:  # the match is shown from its first move on
+    later = [at for at in marked if at > 1]  # the match is shown from its first move on
+    for at in [*later, marked[0]]:
         mistake.click()
         expect(page.locator(".moves a[aria-current] .number")).to_have_text(str(at))
     expect(page.locator(".map .better")).to_have_attribute("d", re.compile("^M"))
