@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from arena.bots.search.algorithms import ALGORITHMS, AlgorithmSettings
@@ -13,6 +13,8 @@ from arena.bots.search.minimax import minimax
 from arena.bots.search.monitor import Entered, Exited, SearchMonitor, Stopped
 from arena.bots.search.search_values import to_root_value
 from arena.bots.search.thread_pool import ThreadPool
+from arena.games.core import Player
+from arena.games.explicit import Explicit
 from tests.bots.search.problems import Case, cases, tree
 from tests.bots.search.running import run
 from tests.properties import examples
@@ -45,8 +47,16 @@ def test_minimax_value_and_leftmost_move(name: str, case: Case) -> None:
         assert to_root_value(minimax(case.problem, child, case.depth - 1).value, 1) == expected.value
 
 
+def case_with_ties(first: Player) -> Case:
+    data = {"children": [{"children": [{"value": 3}, {"value": 5 * sign}]} for sign in (1, -1, 1, -1)]}
+    game = Explicit.from_tree(data, first)
+    return Case(game, game.start(), game.height)
+
+
 @pytest.mark.parametrize("pool", POOLS, ids=lambda pool: f"{pool.threads} threads")
 @pytest.mark.parametrize("name", ["jamboree", "scouts"])
+@example(case=case_with_ties(Player.MAXIE), prune=0)
+@example(case=case_with_ties(Player.MINNIE), prune=0)
 @given(case=cases, prune=st.sampled_from([0, 0.3, 0.5, 0.75, 1]))
 @examples(40)
 def test_parallel_value_and_move_on_every_pool(name: str, pool: ThreadPool, case: Case, prune: float) -> None:

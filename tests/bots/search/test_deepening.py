@@ -48,6 +48,13 @@ def test_finished_depths_are_minimax(case: Case, name: str) -> None:
         assert is_decided(reports[-1].value) or _whole_tree_seen(case, len(reports))
 
 
+def test_the_nodes_of_all_depths_are_counted() -> None:
+    reports = deepen(
+        TicTacToe(), TicTacToe().start(), Minimax(evaluator_for(TicTacToe(), "plain")), max_depth=2
+    )
+    assert [report.nodes for report in reports] == [0, 1 + 9, 1 + 9 + 1 + 9 + 9 * 8]
+
+
 def _whole_tree_seen(case: Case, depth: int) -> bool:
     monitor = SearchMonitor()
     minimax(case.problem, case.position, depth, monitor)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.bots.search.lazy import maximize, maximize0, minimize, minimize0, minleq
+from arena.bots.search.lazy import maxgeq, maximize, maximize0, minimize, minimize0, minleq
 from arena.bots.search.lazy_tree import (
     LazyList,
     SinglePass,
@@ -51,6 +51,8 @@ def test_a_lazy_list_computes_each_element_once() -> None:
     assert evaluations == [0]
     assert minleq(LazyList([4, 3, 9]), 3)
     assert not minleq(LazyList([4, 3, 9]), 2)
+    assert maxgeq(LazyList([4, 9, 3]), 9)
+    assert not maxgeq(LazyList([4, 9, 3]), 10)
     for _ in range(2):
         assert next(n for n in endless if n == 3) == 3
         assert evaluations == [0, 1, 2, 3]
