@@ -1,1 +1,1 @@
-"""The server: referee, rooms, sessions, lobby, ladders and store. It talks to bots only over the network."""
+"""Server of an arena: edge (connections), core (matches), shell, store and web pages. Bots reach it only over the network."""

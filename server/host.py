@@ -357,7 +357,7 @@ class Host:
         self.core.rating_updater.schedule_update()
 
     def announce_restart(self) -> None:
-        """Announce a restart: when the server stops, bots are told to wait for it, not that the event is over."""
+        """Declare that the server will restart. On exit, clients are then told to wait, not that the event is over."""
         self.will_restart = True
 
     async def halt(self) -> None:

@@ -79,22 +79,22 @@ async def check_bot(
         on_listening(server.url)
         context = CheckContext(server, tiny_time_control, margin_ms)
         usable = True
-        for name, question, check in list_checks(context):
+        for name, requirement, check in list_checks(context):
             if only and name not in only and name != "handshake":
                 continue
             server.frames.clear()
             if not usable:
-                finding = CheckResult(name, "skipped", question, UNREACHED_TEXT)
+                finding = CheckResult(name, "skipped", requirement, UNREACHED_TEXT)
             elif check is None:
                 finding = CheckResult(
-                    name, "skipped", question, "does not apply to this bot, according to its hello"
+                    name, "skipped", requirement, "does not apply to this bot, according to its hello"
                 )
             else:
                 try:
                     await check(context)
-                    finding = CheckResult(name, "passed", question)
+                    finding = CheckResult(name, "passed", requirement)
                 except ProtocolFault as fault:
-                    finding = await _make_failure(name, question, str(fault), server)
+                    finding = await _make_failure(name, requirement, str(fault), server)
                     code = None if server.subject is None else server.subject.exit_code
                     if name == "handshake" and code == BAD_USAGE_EXIT_CODE and len(finding.printed) == 1:
                         rejected = finding.printed[0]
@@ -113,7 +113,7 @@ async def check_bot(
     return findings
 
 
-async def _make_failure(name: str, question: str, why: str, server: ScriptedServer) -> CheckResult:
+async def _make_failure(name: str, requirement: str, why: str, server: ScriptedServer) -> CheckResult:
     printed: list[str] = []
     if server.subject is not None:
         with anyio.move_on_after(EXIT_SECONDS):
@@ -121,4 +121,4 @@ async def _make_failure(name: str, question: str, why: str, server: ScriptedServ
         if server.subject.exit_code is not None:
             await server.subject.read_rest()
         printed = list(server.subject.output_tail)
-    return CheckResult(name, "failed", question, why, server.frames.list_recent(), printed)
+    return CheckResult(name, "failed", requirement, why, server.frames.list_recent(), printed)

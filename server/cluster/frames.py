@@ -44,7 +44,7 @@ class BusFrame(Struct, frozen=True, array_like=True, gc=False):
     more: bool = False
     """True if the list of messages continues in the next frame."""
     body: bytes = b""
-    """Encoded list of messages, or a piece of it. Empty in a heartbeat."""
+    """Encoded list of messages, or a part of it. Empty in a heartbeat."""
 
 
 class BadBusFrame(ValueError):
@@ -97,7 +97,7 @@ def split_list(messages: Sequence[MessageToCore] | Sequence[MessageToEdge]) -> I
 
 
 class IncomingStream(Generic[M]):
-    """Receiver of the frames of one sender in a stream. It puts the lists of messages together from their pieces."""
+    """Receiver of the frames of one sender in a stream. It puts the lists of messages together from their parts."""
 
     def __init__(self, decoder: msgspec.msgpack.Decoder[list[M]], number: int = 0) -> None:
         """Expect frames from `number` on, with messages for `decoder`: TO_CORE_DECODER or TO_EDGE_DECODER."""

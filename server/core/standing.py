@@ -85,7 +85,7 @@ def _list_games(games: Sequence[PoolGame]) -> str:
 
 
 def _describe_house(lobby: Lobby) -> str:
-    """Return a hint on how to play the server's own engines, to end a line; empty if the server has none."""
+    """Return a clause that says how to play the server's own engines; empty if the server has none."""
     names = [each.name for each in lobby.settings.house]
     if not names:
         return ""

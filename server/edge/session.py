@@ -94,16 +94,24 @@ EXCERPT_BYTES = 24
 class SeatState:
     """State of a client in one match: the turn that the client has to answer, and the time used for it."""
 
-    __slots__ = ("answer", "is_over", "left_at", "ply", "ran", "stalled_ns", "starts")
+    __slots__ = (
+        "answer",
+        "clock_ran_ns",
+        "is_over",
+        "ply",
+        "stalled_ns",
+        "turn_sent_ns",
+        "unanswered_starts",
+    )
 
     def __init__(self) -> None:
-        self.starts = 0
+        self.unanswered_starts = 0
         """Number of `start` messages that the bot has not answered with `ready`. A bot answers even repeated ones."""
         self.ply = -1
         """Ply of the open turn; -1 if none is open."""
-        self.left_at = 0
+        self.turn_sent_ns = 0
         """Time at which the turn was written, in monotonic ns."""
-        self.ran = 0
+        self.clock_ran_ns = 0
         """Time that the turn's clock had already run when the turn was written, in ns."""
         self.stalled_ns = 0
         """Total length of all stalls of the edge before the turn was written, in ns."""
@@ -220,7 +228,7 @@ class Session:
                 late = arrived_ns - edge.lag.due
                 late = late if late > loop_lag.STALL_NS else 0
                 stalled_ns = edge.lag.stalled_ns + late - seat.stalled_ns
-                elapsed_ns = max(0, arrived_ns - seat.left_at - stalled_ns) + seat.ran
+                elapsed_ns = max(0, arrived_ns - seat.turn_sent_ns - stalled_ns) + seat.clock_ran_ns
                 seat.answer = received = MessageReceived(self.client, message, arrived_ns, elapsed_ns)
                 self.handled += 1
                 edge.core.submit(received)
@@ -266,8 +274,8 @@ class Session:
             seat = None
         if self._connection.is_over and (seat is None or type(message) is Ready):
             return  # nobody waits for the answer
-        if seat is not None and seat.starts and type(message) is Ready:
-            seat.starts -= 1
+        if seat is not None and seat.unanswered_starts and type(message) is Ready:
+            seat.unanswered_starts -= 1
         elif not self._bucket.try_take(arrived_ns):
             self._handle_flood()
             return
@@ -495,7 +503,7 @@ class Session:
         self._send(turn)
         edge = self._edge
         now = edge.now()
-        seat.ply, seat.left_at, seat.ran, seat.answer = turn.ply, now, ran, None
+        seat.ply, seat.turn_sent_ns, seat.clock_ran_ns, seat.answer = turn.ply, now, ran, None
         late = now - edge.lag.due
         seat.stalled_ns = edge.lag.stalled_ns + (late if late > loop_lag.STALL_NS else 0)
         if self.state != CLOSED:
@@ -513,7 +521,7 @@ class Session:
             self.hello = replace(self.hello, quota=self.hello.quota - 1)
         for match in [match for match, seat in self.seats.items() if seat.is_over]:
             del self.seats[match]
-        self.seats.setdefault(start.match, SeatState()).starts += 1
+        self.seats.setdefault(start.match, SeatState()).unanswered_starts += 1
 
     def _track_end(self, end: End) -> None:
         seat = self.seats.get(end.match)

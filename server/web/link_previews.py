@@ -53,7 +53,7 @@ class LinkPreview(Struct, frozen=True):
     """Title, description and picture that other sites show for a link to a page of this server."""
 
     title: str
-    line: str
+    description: str
     """Description, in one line."""
     picture: str = "/picture/arena.png"
     """URL path of the picture."""
@@ -258,16 +258,16 @@ def render_preview(preview: LinkPreview, origin: str, path: str) -> bytes:
         "og:site_name": "Riskless Arena",
         "og:type": "website",
         "og:title": preview.title,
-        "og:description": preview.line,
+        "og:description": preview.description,
         "og:url": origin + path,
         "og:image": origin + preview.picture,
         "og:image:width": str(WIDTH),
         "og:image:height": str(HEIGHT),
-        "og:image:alt": f"{preview.title}: {preview.line}",
+        "og:image:alt": f"{preview.title}: {preview.description}",
     }
     lines = [
         f"<title>{escape(title)}</title>",
-        f'<meta name="description" content="{escape(preview.line)}">',
+        f'<meta name="description" content="{escape(preview.description)}">',
         *(f'<meta property="{name}" content="{escape(value)}">' for name, value in properties.items()),
         '<meta name="twitter:card" content="summary_large_image">',
     ]
