@@ -1,15 +1,22 @@
 """Bare relay with which the server is compared. It pairs connections, knows no game and stores nothing.
 
-python -m benchmarks.relay PORT ANSWER_BYTES TURN_BYTES
+python -m benchmarks.relay PORT ANSWER_BYTES TURN_BYTES [FILE]
 
 For each frame, the relay writes as much as the server does for a move: an answer of ANSWER_BYTES to the sender, and a
 turn of TURN_BYTES to the other connection of the pair. It uses the server's own connection code, which counts, limits
 and parses frames.
+
+With FILE, the relay stores a row in this SQLite file before it answers a frame, as the server does for a move. A thread
+commits the rows; those that arrive during a commit are committed together. No server that stores moves through the same
+libraries can be cheaper.
 """
 
 from __future__ import annotations
 
+import asyncio
+import sqlite3
 import sys
+from functools import partial
 
 import anyio
 import uvloop
@@ -23,9 +30,12 @@ from arena.server.edge.limits import PRIVATE_LIMITS
 from arena.server.edge.session import ADMITTED, BINARY, SeatState, Session
 from arena.server.metrics import Metrics
 from arena.server.ports import MessageToCore
+from arena.server.store.journal.sqlite_writer import WriterThread
 
 TURN, ANSWER = 0x81, 0x82
 """First byte of the payload of a turn and of an answer, by which bots tell these two messages apart."""
+ROW = "x" * 200
+"""Text of a stored row, as large as the row that the server stores for a move."""
 HOST = "127.0.0.1"
 LIMITS = replace(PRIVATE_LIMITS, hello_seconds=60.0)
 """Limits of the relay. A handshake may take 60 s, as on the server when a thousand bots connect."""
@@ -38,17 +48,64 @@ class NullCore:
         """Drop a message: a relay has no clients."""
 
 
+def open_row_table(file: str) -> sqlite3.Connection:
+    """Create a SQLite file with a table `rows`, whose commits wait for the disk as the server's do, and return it."""
+    connection = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("PRAGMA synchronous=FULL")
+    connection.execute("CREATE TABLE rows (number INTEGER PRIMARY KEY, text TEXT)")
+    return connection
+
+
+class RelayStore:
+    """SQLite file in which a relay stores a row for each frame before the frame is answered."""
+
+    def __init__(self, file: str) -> None:
+        self._connection = open_row_table(file)
+        self._thread = WriterThread("relay-writer")
+        self._waiting: list[RelaySession] = []
+        """Sessions whose frames are not being stored yet, once for each frame."""
+        self._is_committing = False
+
+    def append(self, session: RelaySession) -> None:
+        """Store a row for a frame of this session, and then answer the frame."""
+        self._waiting.append(session)
+        if not self._is_committing:
+            self._commit()
+
+    def _commit(self) -> None:
+        sessions, self._waiting, self._is_committing = self._waiting, [], True
+        insert = f"INSERT INTO rows (text) VALUES {', '.join(['(?)'] * len(sessions))}"
+        committed = self._thread.call(partial(self._connection.execute, insert, [ROW] * len(sessions)))
+        committed.add_done_callback(partial(self._answer, sessions))
+
+    def _answer(self, sessions: list[RelaySession], committed: asyncio.Future[sqlite3.Cursor]) -> None:
+        committed.result()
+        self._is_committing = False
+        for session in sessions:
+            session.answer()
+        if self._waiting:
+            self._commit()
+
+    def close(self) -> None:
+        """Stop the thread, and close the file."""
+        self._thread.close()
+        self._connection.close()
+
+
 class RelayPairs:
     """Pairing of a relay's connections, in the order in which they arrive."""
 
-    def __init__(self, answer: bytes, turn: bytes) -> None:
+    def __init__(self, answer: bytes, turn: bytes, store: RelayStore | None = None) -> None:
+        """`answer`, `turn`: messages for the sender of a frame and for the other side; `store`: None to store nothing."""
         self._answer = answer
         self._turn = turn
+        self._store = store
         self._waiting: RelaySession | None = None
 
     def make_session(self, edge: Edge, connection: Connection) -> RelaySession:
         """Return the session of a new connection. Pair it with the previous connection, if that one still waits."""
-        half = RelaySession(edge, connection, self._answer, self._turn)
+        half = RelaySession(edge, connection, self._answer, self._turn, self._store)
         if self._waiting is None:
             self._waiting = half
         else:
@@ -60,12 +117,15 @@ class RelayPairs:
 class RelaySession(Session):
     """Session of one connection to the relay. Each frame that it receives is answered, and gives the other side a turn."""
 
-    def __init__(self, edge: Edge, connection: Connection, answer: bytes, turn: bytes) -> None:
+    def __init__(
+        self, edge: Edge, connection: Connection, answer: bytes, turn: bytes, store: RelayStore | None
+    ) -> None:
         super().__init__(edge, connection)
         self.state = ADMITTED
         self.seats[""] = SeatState()  # the frames of players are parsed immediately
         self._answer = answer
         self._turn = turn
+        self._store = store
         self._other: RelaySession | None = None
 
     def pair_with(self, other: RelaySession) -> None:
@@ -78,31 +138,43 @@ class RelaySession(Session):
         self._connection.write(Frame(BINARY, data).serialize(mask=False))
 
     def receive(self, frame: Frame, at: int) -> None:  # noqa: ARG002  the time makes no difference
+        """Answer a frame, after it is stored if the relay stores frames."""
+        if frame.opcode is not BINARY:
+            return
+        if self._store is None:
+            self.answer()
+        else:
+            self._store.append(self)
+
+    def answer(self) -> None:
         """Answer the sender of a frame, and send the other session of the pair a turn."""
-        if frame.opcode is BINARY:
-            self.write_message(self._answer)
-            if self._other is not None:
-                self._other.write_message(self._turn)
+        self.write_message(self._answer)
+        if self._other is not None:
+            self._other.write_message(self._turn)
 
     def handle_hello_timeout(self) -> None:
         """Do nothing: clients of a relay send no hello."""
 
 
-async def run_relay(port: int, answer: bytes, turn: bytes) -> None:
-    """Run a relay until cancelled. Send `answer` to a frame's sender, and `turn` to the other session of the pair."""
+async def run_relay(port: int, answer: bytes, turn: bytes, file: str) -> None:
+    """Run a relay until cancelled. Send `answer` to a frame's sender, and `turn` to the other session of the pair.
+
+    file: SQLite file in which a row is stored before each answer; empty to store nothing
+    """
+    store = RelayStore(file) if file else None
     async with Edge(1, NullCore(), LIMITS, metrics=Metrics(), program="relay") as edge:
-        edge.session = RelayPairs(answer, turn).make_session
+        edge.session = RelayPairs(answer, turn, store).make_session
         await edge.listen(HOST, port)
         with tune_interpreter():
             await anyio.sleep_forever()
 
 
 def main() -> None:
-    """Run a relay with the sizes of the command line until killed."""
-    port, answer_bytes, turn_bytes = map(int, sys.argv[1:])
+    """Run a relay with the sizes and the file of the command line until killed."""
+    port, answer_bytes, turn_bytes = map(int, sys.argv[1:4])
     answer = bytes([ANSWER]) + bytes(answer_bytes - 1)
     turn = bytes([TURN]) + bytes(turn_bytes - 1)
-    uvloop.run(run_relay(port, answer, turn))
+    uvloop.run(run_relay(port, answer, turn, *sys.argv[4:] or [""]))
 
 
 if __name__ == "__main__":

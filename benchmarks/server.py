@@ -11,19 +11,23 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sqlite3
 import statistics
 import tempfile
 import time
 from collections.abc import Coroutine, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import uvloop
 
-from benchmarks.kit.flat import LIMITS, make_claims, make_full_speed_section, serve_relay
+from benchmarks.kit.flat import (
+    LIMITS,
+    make_claims,
+    make_full_speed_section,
+    serve_relay,
+    serve_storing_relay,
+)
 from benchmarks.kit.load import Load, measure_rate, run_arena_bot, run_relay_bot, wait_until_all_connected
 from benchmarks.kit.measure import make_parser, make_table, percentile
 from benchmarks.kit.results import SERVER, format_claim
@@ -34,16 +38,15 @@ from benchmarks.kit.running_server import (
     run_arena_server,
 )
 from benchmarks.kit.script import MAP, make_script
+from benchmarks.relay import ROW, open_row_table
 
 QUANTILES = (0.5, 0.99, 0.999)
 PAUSE_SECONDS = 0.03
 """Average pause before each move, or before each commit of the disk, when a lone move is measured, in seconds."""
-ROW = "x" * 200
-"""Text to commit when the disk is measured, as large as the row that the server stores for a move."""
 MAX_MS = 0.5
 """Promised upper bound of the time that the answer to a lone move takes longer than a commit of the disk, in ms."""
 MEASUREMENTS = 3
-"""Number of alternating measurements of disk, relay and server."""
+"""Number of alternating measurements of disk, relays and server."""
 
 
 @dataclass
@@ -111,11 +114,8 @@ def measure_disk(count: int) -> list[float]:
     """Return the latencies of `count` durable commits of one row by SQLite, in ms, with pauses as between moves."""
     with (
         tempfile.TemporaryDirectory(prefix="arena-bench-") as folder,
-        closing(sqlite3.connect(Path(folder) / "disk.db", isolation_level=None)) as connection,
+        closing(open_row_table(f"{folder}/disk.db")) as connection,
     ):
-        connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute("PRAGMA synchronous=FULL")
-        connection.execute("CREATE TABLE rows (number INTEGER PRIMARY KEY, text TEXT)")
         durations = []
         for _ in range(count):
             time.sleep(PAUSE_SECONDS)
@@ -142,29 +142,34 @@ async def measure_answers(
 
 
 async def make_lone_move_section(seconds: float) -> list[str]:
-    """Measure disk, relay and server by turns, each for `seconds` in total. Return the lines of SERVER.md's section."""
-    disk, relay, answer = list[float](), list[float](), list[float]()
+    """Measure disk, relays and server by turns, each for `seconds` in total. Return the lines of SERVER.md's section."""
+    disk, relay, storing, answer = list[float](), list[float](), list[float](), list[float]()
     each_seconds = seconds / MEASUREMENTS
     for _ in range(MEASUREMENTS):
         disk += await asyncio.to_thread(measure_disk, int(each_seconds / PAUSE_SECONDS))
-        load = Load()
-        with serve_relay(2) as running:
-            bots = [run_relay_bot(running.url, load, PAUSE_SECONDS) for _ in range(2)]
-            relay += await measure_answers(load, bots, each_seconds)
+        for serve, answers in ((serve_relay, relay), (serve_storing_relay, storing)):
+            load = Load()
+            with serve(2) as running:
+                bots = [run_relay_bot(running.url, load, PAUSE_SECONDS) for _ in range(2)]
+                answers.extend(await measure_answers(load, bots, each_seconds))
         load = Load()
         with run_arena_server(1) as running:
             bots = [run_arena_bot(running.url, name, load, PAUSE_SECONDS) for name in ("a", "b")]
             answer += await measure_answers(load, bots, each_seconds)
-    alone, bare, whole = (statistics.median(each) for each in (disk, relay, answer))
-    text = f"{whole:.2f} ms; the disk takes {alone:.2f} ms, and a relay that stores nothing answers in {bare:.2f} ms"
+    alone, bare, floor, whole = (statistics.median(each) for each in (disk, relay, storing, answer))
+    text = (
+        f"{whole:.2f} ms; the disk takes {alone:.2f} ms, a relay that stores nothing answers in {bare:.2f} ms, "
+        f"and a relay that stores a row in {floor:.2f} ms"
+    )
     lines = [
         "## A lone move",
         (
             "This section shows how long a bot waits for the answer to a move if the server has nothing else to do. Two bots play one "
             f"match with a move every {1000 * PAUSE_SECONDS:.0f} ms. The server and the bots sleep between moves. All times are in ms. "
-            "The three kinds of time are measured in turn:\n\n"
+            "The four kinds of time are measured in turn:\n\n"
             "- *Disk* is the time of a commit of one row by SQLite alone, at the same rate and in the same folder.\n"
             "- *Relay* is the time from sending a move to receiving the answer of the relay above, which stores nothing.\n"
+            "- *Storing relay* is the same time with the relay above that stores a row before each answer.\n"
             "- *Answer* is the same time with the server."
         ),
         "",
@@ -172,7 +177,12 @@ async def make_lone_move_section(seconds: float) -> list[str]:
             ["", "p50", "p90", "p99"],
             [
                 [name, *(f"{percentile(times, share):.2f}" for share in (0.5, 0.9, 0.99))]
-                for name, times in {"disk": disk, "relay": relay, "answer": answer}.items()
+                for name, times in {
+                    "disk": disk,
+                    "relay": relay,
+                    "storing relay": storing,
+                    "answer": answer,
+                }.items()
             ],
         ),
         "",

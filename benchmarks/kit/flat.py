@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import statistics
+import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
 from benchmarks.kit.load_processes import ARENA, RELAY, LoadProcesses, run_loads
@@ -64,6 +65,21 @@ def serve_relay(_bots: int) -> AbstractContextManager[RunningServer]:
     return run_server("benchmarks.relay", "PORT", *sizes, cores=server_cores())
 
 
+@contextmanager
+def serve_storing_relay(_bots: int) -> Iterator[RunningServer]:
+    """Run a relay whose frames are as large as the server's, and which stores a row before each answer."""
+    sizes = [str(size) for size in measure_frame_sizes()]
+    with (
+        tempfile.TemporaryDirectory(prefix="arena-relay-") as folder,
+        run_server("benchmarks.relay", "PORT", *sizes, f"{folder}/relay.db", cores=server_cores()) as running,
+    ):
+        yield running
+
+
+SERVERS: tuple[Serve, ...] = (serve_arena, serve_relay, serve_storing_relay)
+"""Functions that run the server and the relays with which it is compared, in the order of the table's columns."""
+
+
 def measure_full_speed(serve: Serve, bots: int, seconds: float, pause: float = 0.0) -> FullSpeedFigures:
     """Measure `bots` bots for `seconds` on what `serve` runs. `pause`: average seconds before a move; 0 for none."""
     with (
@@ -99,8 +115,11 @@ def make_full_speed_section(seconds: float, rounds: int) -> tuple[list[str], dic
         (
             "Bots play as fast as they can, on the arena and on a *relay*. The relay is a server that knows no game and stores nothing. "
             "For each move it writes the same messages as the arena, an answer to the mover and a turn to the opponent, on the same kind "
-            "of connections. So the difference is the cost of the game, the lobby and the journal.\n\n"
-            "- *CPU* is the CPU time of the process, in µs per move. The *ratio* divides that of the arena by that of the relay.\n"
+            "of connections. So the difference is the cost of the game, the lobby and the journal. A *storing* relay also stores a row "
+            "in SQLite before each answer, in a thread, with one commit for all rows that arrive during the last one. A server that "
+            "stores its moves through the same libraries cannot cost less.\n\n"
+            "- *CPU* is the CPU time of the process, in µs per move. The *ratio* divides that of the arena by that of the relay, and "
+            "the *floor* that of the storing relay by that of the relay.\n"
             f"- *Load* is the CPU time of the busiest of {len(load_cores())} load generators, as a share of one core, with the server and "
             "with the relay. The load generators run on "
             + ("separate cores" if apart else "the same cores as the server")
@@ -110,23 +129,24 @@ def make_full_speed_section(seconds: float, rounds: int) -> tuple[list[str], dic
             "With few bots the arena is slower, because each bot waits for the commit of its move."
         ),
         "",
-        "| bots | CPU, arena | relay | ratio | as often | moves/s, arena | relay | load |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+        "| bots | CPU, arena | relay | ratio | storing | floor | as often | moves/s, arena | relay | storing | load |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     results = {}
     for bots in SIZES:
         runs, often = [], []
         for _ in range(rounds):
-            runs.append([measure_full_speed(serve, bots, seconds) for serve in (serve_arena, serve_relay)])
+            runs.append([measure_full_speed(serve, bots, seconds) for serve in SERVERS])
             # In each match, one of the two bots is to move.
             often.append(measure_full_speed(serve_relay, bots, seconds, bots / 2 / runs[-1][0].rate).server)
-        cpu = [statistics.median(run[kind].server for run in runs) for kind in range(2)]
-        rates = [statistics.median(run[kind].rate for run in runs) for kind in range(2)]
-        results[bots] = [arena.server / relay.server for arena, relay in runs]
+        cpu = [statistics.median(run[kind].server for run in runs) for kind in range(len(SERVERS))]
+        rates = [statistics.median(run[kind].rate for run in runs) for kind in range(len(SERVERS))]
+        results[bots] = [arena.server / relay.server for arena, relay, _ in runs]
+        floor = [storing.server / relay.server for _, relay, storing in runs]
         load = " / ".join(_format_share([run[kind].load for run in runs]) for kind in range(2))
         lines.append(
-            f"| {bots} | {cpu[0]:.0f} | {cpu[1]:.0f} | {format_spread(results[bots], 1)} | {statistics.median(often):.0f} "
-            f"| {rates[0]:,.0f} | {rates[1]:,.0f} | {load} |"
+            f"| {bots} | {cpu[0]:.0f} | {cpu[1]:.0f} | {format_spread(results[bots], 1)} | {cpu[2]:.0f} | {format_spread(floor, 1)} "
+            f"| {statistics.median(often):.0f} | {rates[0]:,.0f} | {rates[1]:,.0f} | {rates[2]:,.0f} | {load} |"
         )
         print(lines[-1], flush=True)
     return lines, results

@@ -1,24 +1,45 @@
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
 import anyio
+import pytest
 
 from arena.server.edge.edge import Edge
 from arena.server.metrics import Metrics
 from benchmarks.kit.load import open_connection
-from benchmarks.relay import ANSWER, HOST, LIMITS, TURN, NullCore, RelayPairs
+from benchmarks.relay import ANSWER, HOST, LIMITS, TURN, NullCore, RelayPairs, RelayStore
 
 TOLD, ASKED = bytes([ANSWER]) + b"told", bytes([TURN]) + b"asked for a move"
 
 
-async def test_a_frame_is_answered_and_the_other_of_the_pair_is_asked_for_the_next() -> None:
+@pytest.mark.parametrize("stores", [False, True])
+async def test_a_frame_is_answered_and_the_other_of_the_pair_is_asked_for_the_next(
+    stores: bool, tmp_path: Path
+) -> None:
+    file = tmp_path / "relay.db"
+    store = RelayStore(str(file)) if stores else None
     async with Edge(1, NullCore(), LIMITS, metrics=Metrics(), program="relay") as edge:
-        edge.session = RelayPairs(TOLD, ASKED).make_session
+        edge.session = RelayPairs(TOLD, ASKED, store).make_session
         _, port = await edge.listen(HOST, 0)
         url = f"ws://{HOST}:{port}"
         async with open_connection(url) as first, open_connection(url) as second, open_connection(url):
             with anyio.fail_after(500):
                 assert await first.recv() == ASKED
-                for mover, other in ((first, second), (second, first), (first, second)):
+                for number, (mover, other) in enumerate(
+                    ((first, second), (second, first), (first, second)), start=1
+                ):
                     await mover.send(b"a move")
                     assert await mover.recv() == TOLD
+                    assert not stores or count_rows(file) == number
                     assert await other.recv() == ASKED
+    if store is not None:
+        store.close()
+
+
+def count_rows(file: Path) -> int:
+    with closing(sqlite3.connect(file)) as connection:
+        count: int = connection.execute("SELECT count(*) FROM rows").fetchone()[0]
+    return count
