@@ -6,6 +6,7 @@ Subcommands are listed here by name. The module of a subcommand is loaded when i
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 from importlib import import_module, metadata
@@ -99,6 +100,14 @@ completion need not load the module.
 
 COMMANDS = {name: entry for group in GROUPS.values() for name, entry in group.items()}
 
+PARSER_WORDS = {
+    "Value error, ": "",
+    "Input should be greater than or equal to": "must be at least",
+    "Input should be less than or equal to": "must be at most",
+    "Input should be a valid integer, unable to parse string as an integer": "must be a whole number",
+    "Input should be a valid number, unable to parse string as a number": "must be a number",
+}
+"""This program's words for texts in error messages of typer's parser."""
 EXTRAS: dict[str, str] = {
     **dict.fromkeys(("aiosqlite", "PIL", "prometheus_client", "resvg_py", "sqlalchemy", "uvloop"), "server"),
     **dict.fromkeys(("llvmlite", "numba", "numpy"), "engine"),
@@ -160,9 +169,7 @@ def main(arguments: list[str] | None = None) -> None:
         err.print(f"arena: {failure}")
         sys.exit(failure.exit_code)
     except typer.TyperException as problem:
-        # errors of typer's own parser: bad options and arguments
-        format_message = getattr(problem, "format_message", None)
-        message = (format_message() if format_message else str(problem)).replace("Value error, ", "")
+        message = _describe_misuse(problem)
         bare = message.startswith("Usage: ")  # the help of a command called without arguments
         err.print(message if bare else f"arena: {message}")
         sys.exit(getattr(problem, "exit_code", 1))
@@ -185,6 +192,16 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(130)
     _ignore_interrupts(arguments)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _describe_misuse(problem: typer.TyperException) -> str:
+    """Return the message of an error of typer's own parser, about a bad option or argument, in this program's words."""
+    format_message = getattr(problem, "format_message", None)
+    message: str = format_message() if format_message else str(problem)
+    message = re.sub(r"^Invalid value for '([^']+)': ", r"\1: ", message)
+    for theirs, ours in PARSER_WORDS.items():
+        message = message.replace(theirs, ours)
+    return message
 
 
 def _print_version(requested: bool) -> None:  # noqa: FBT001 - typer passes it by position

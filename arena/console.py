@@ -6,6 +6,7 @@ The command modules import this one. `arena.cli` runs a command and turns an err
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from io import StringIO
 from pathlib import Path
@@ -119,6 +120,27 @@ out = Console(markup=False, emoji=False, highlight=False, soft_wrap=True)
 """Console for results (standard output). It prints text unchanged: a name may contain brackets, a line may be long."""
 err = Console(stderr=True, markup=False, emoji=False, highlight=False, soft_wrap=True)
 """Console for progress and errors (standard error)."""
+
+
+TOML_TYPE_NAMES = {
+    "str": "a text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "a table",
+}
+"""Words of TOML for the types that msgspec names in its error messages."""
+
+
+def name_toml_types(types: str) -> str:
+    """Return the part `types` of a msgspec error message with TOML's words for the types.
+
+    The alternative `null` is left out, because TOML has no null: a key is left out instead.
+    """
+    return re.sub(
+        r"\b\w+\b", lambda word: TOML_TYPE_NAMES.get(word[0], word[0]), types.replace(" | null", "")
+    )
 
 
 def register_game(spec: str) -> str:

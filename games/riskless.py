@@ -232,8 +232,10 @@ class Riskless(Game[Armies, Move]):
             )
         *armies, player, ply = words
         try:
-            numbers = [0 if word == "." else int(word) for word in armies]
-            return self.position_from_data({"armies": numbers, "player": player, "ply": int(ply)})
+            numbers = [0 if word == "." else _parse_number(word, "armies") for word in armies]
+            return self.position_from_data(
+                {"armies": numbers, "player": player, "ply": _parse_number(ply, "ply")}
+            )
         except ValueError as error:
             raise BadData(f"{text.strip()!r:.200} is not a position: {error}") from None
 
@@ -249,3 +251,10 @@ class Riskless(Game[Armies, Move]):
 
 
 __all__ = ["MAX_TERRITORIES", "Armies", "Move", "Riskless", "RisklessMap"]
+
+
+def _parse_number(word: str, name: str) -> int:
+    try:
+        return int(word)
+    except ValueError:
+        raise BadData(f"{name} must be a whole number, not {word!r:.20}") from None

@@ -193,7 +193,12 @@ def _check_estimate(game: Game[Any, Any], position: Any, _: int) -> None:
 
 def _check_position(game: Game[Any, Any], position: Any, _: int) -> None:
     rule = "position data"
-    _call_game(rule, hash, position)
+    try:
+        hash(position)
+    except TypeError as error:
+        raise _RuleViolation(
+            rule, f"a position must be immutable, as with @dataclass(frozen=True): {error}"
+        ) from None
     data = json.loads(_to_json(rule, _call_game(rule, game.position_to_data, position)))
     back = _call_game(rule, game.position_from_data, data)
     if back != position:
@@ -213,13 +218,17 @@ def _check_position(game: Game[Any, Any], position: Any, _: int) -> None:
 
 
 def _check_board(game: Game[Any, Any], position: Any, _: int) -> None:
+    if game.board is not None:
+        _check_marks(game, position, game.board.cells)
     if not str(_call_game("board", game.picture, position)).strip():
         raise _RuleViolation("board", "picture(position) is empty")
-    if game.board is None:
-        return
+
+
+def _check_marks(game: Game[Any, Any], position: Any, cells: int) -> None:
     marks = _call_game("board", game.marks, position)
-    if len(marks) != game.board.cells:
-        raise _RuleViolation("board", f"marks(position) has {len(marks)} marks for {game.board.cells} cells")
+    if len(marks) != cells:
+        write = "" if marks else ": write marks, which returns one mark for each cell"
+        raise _RuleViolation("board", f"marks(position) has {len(marks)} marks for {cells} cells{write}")
     wrong = [
         mark
         for mark in marks

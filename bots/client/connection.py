@@ -49,7 +49,8 @@ class ServerRefused(ClientError):
     """Raised when the server rejects this client; `code` gives the reason."""
 
     def __init__(self, code: Code, detail: str) -> None:
-        super().__init__(f"the server refuses: {detail} ({code.value})")
+        who = "the host has removed this bot" if code is Code.REMOVED else "the server refuses"
+        super().__init__(f"{who}: {detail} ({code.value})")
         self.code = code
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +13,7 @@ from msgspec import Meta, Struct, field
 from msgspec.structs import asdict, fields, replace
 
 from arena.bot_file import BadBotFile, read_token
+from arena.console import name_toml_types
 from arena.games.basics import GameError
 from arena.games.catalogue import CATALOGUE
 from arena.games.loading import is_file_spec
@@ -85,15 +85,6 @@ class BotFile(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
 
 BOT_FILE_KEYS = tuple(each.encode_name for each in fields(BotFile))
 """Valid keys of a bot.toml."""
-TOML_TYPE_NAMES = {
-    "str": "a text",
-    "int": "a whole number",
-    "float": "a number",
-    "bool": "true or false",
-    "array": "a list",
-    "object": "a table",
-}
-"""Words of TOML for the types that msgspec names in its error messages."""
 LIST_KEYS = frozenset({"game", "map", "tc"})
 """Keys whose value is a list. A single string is accepted as a list of one."""
 
@@ -180,7 +171,7 @@ def read_settings(path: Path) -> BotSettings:
         raise BadBotSettings(f"cannot read {path}: {error.strerror}") from None
     except msgspec.ValidationError as error:
         why, _, place = str(error).replace("`", "").partition(" - at $.")
-        raise BadBotSettings(f"{path}: {place}: {why[0].lower()}{_toml_type_names(why[1:])}") from None
+        raise BadBotSettings(f"{path}: {place}: {why[0].lower()}{name_toml_types(why[1:])}") from None
     except ValueError as error:  # from TOML or the encoding
         raise BadBotSettings(f"{path}: {error}") from None
     try:
@@ -196,13 +187,3 @@ def read_settings(path: Path) -> BotSettings:
         return str(beside / spec) if is_file_spec(spec) else spec
 
     return replace(settings, engine=resolve_path(content.engine), game=tuple(map(resolve_path, content.game)))
-
-
-def _toml_type_names(types: str) -> str:
-    """Return the part `types` of a msgspec error message with TOML's words for the types.
-
-    The alternative `null` is left out, because TOML has no null: a key is left out instead.
-    """
-    return re.sub(
-        r"\b\w+\b", lambda word: TOML_TYPE_NAMES.get(word[0], word[0]), types.replace(" | null", "")
-    )

@@ -186,14 +186,16 @@ def _json_row(line: int, record: Record) -> dict[str, object]:
 
 
 def _print_list(records: Sequence[tuple[int, Record]]) -> None:
-    table = Table(title=f"{len(records)} matches; choose one with --match", title_justify="left")
+    title = f"{len(records)} matches; choose one with --match"
+    table = Table(title=title, title_justify="left", box=None, header_style="bold")
     columns = ("match", "game", "map", "maxie", "minnie", "winner", "reason")
     for column in columns:
-        table.add_column(column, overflow="fold")
+        table.add_column(column, overflow="fold", no_wrap=column == "match")  # to be copied after --match
     table.add_column("plies", justify="right")
     for line, record in records:
         row = _json_row(line, record)
         row["match"] = record.match[:12]
+        row["reason"] = record.result.reason.value.replace("_", " ")
         table.add_row(*(str(row[column] or "-") for column in columns), str(row["plies"]))
     out.print(table)
 

@@ -65,6 +65,8 @@ def _check_signatures(file: str, bot: type[Bot]) -> None:
             raise BadSpec(
                 f"{file}: {bot.__name__}.{name} must be {name}({expected}), not {name}{actual}"
             ) from None
+        if inspect.iscoroutinefunction(method):
+            raise BadSpec(f"{file}: {bot.__name__}.{name} must be a plain method: write def, not async def")
 
 
 def engine_name(spec: str) -> str:

@@ -258,7 +258,12 @@ def load_certificate(context: ssl.SSLContext, tls: TlsSettings) -> None:
     try:
         context.load_cert_chain(tls.cert, tls.key)
     except (OSError, ssl.SSLError) as error:
-        raise CommandError(f"cannot use {tls.cert} with {tls.key}: {error.strerror or error}") from None
+        why = error.strerror or str(error)
+        if isinstance(
+            error, ssl.SSLError
+        ):  # OpenSSL's texts, as "PEM lib", name neither the cause nor the remedy
+            why = "they must be a certificate and its own key, both in PEM"
+        raise CommandError(f"cannot use {tls.cert} with {tls.key}: {why}") from None
 
 
 def _make_house_plan(house: HouseSettings) -> HousePlan:
@@ -320,11 +325,13 @@ def _check_store(settings: ArenaSettings) -> None:
 
 def _check_proxies(settings: ArenaSettings) -> None:
     """Raise BadSetting if `server.proxies` has a text that is not an address or network."""
-    try:
-        for each in settings.server.proxies:
+    for each in settings.server.proxies:
+        try:
             ip_network(each)
-    except ValueError as error:
-        raise BadSetting("server.proxies", str(error)) from None
+        except ValueError as error:
+            raise BadSetting(
+                "server.proxies", f"{error}: write an address or a network, as 127.0.0.1 or 10.0.0.0/8"
+            ) from None
 
 
 def _check_origins(settings: ArenaSettings) -> None:

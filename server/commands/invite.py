@@ -77,8 +77,10 @@ def invite_command(
 def _read_roster(roster: Path) -> list[str]:
     try:
         text = roster.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"--roster: cannot read {roster}: {error}") from None
+    except OSError as error:
+        raise UsageError(f"--roster: cannot read {roster}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"--roster: {roster} is not UTF-8 text") from None
     names = [row[0].strip() for row in csv.reader(StringIO(text)) if row and row[0].strip()]
     return names[1:] if names and names[0].casefold() in HEADER_WORDS else names
 

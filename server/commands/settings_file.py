@@ -13,6 +13,7 @@ from typing import Any, Literal, get_args, get_origin
 import msgspec
 from msgspec.structs import fields
 
+from arena.console import name_toml_types
 from arena.games.name_hints import most_similar, suggest_name
 from arena.server.settings import RELOADABLE_KEYS, SETTING_TYPES, ArenaSettings
 
@@ -178,7 +179,7 @@ def _convert_value(key: str, value: Any, type: Any, *, strict: bool = True) -> A
         converted = msgspec.convert(value, type, strict=strict)
     except msgspec.ValidationError as error:
         why = str(error).partition(" - at ")[0].replace("`", "")
-        raise BadSetting(key, why[0].lower() + why[1:]) from None
+        raise BadSetting(key, why[0].lower() + name_toml_types(why[1:])) from None
     if isinstance(converted, float) and not isfinite(converted):
         raise BadSetting(key, "expected a finite number")
     return converted

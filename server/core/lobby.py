@@ -184,7 +184,9 @@ class Lobby:
         if (bot or LobbyBot(hello.name)).is_session_secret(hello.session, admitted.stored_session):
             return True
         if bot is not None and bot.client is not None:
-            raise RequestRefused(Code.NAME_TAKEN, f"a bot called {hello.name!r} is already connected")
+            raise RequestRefused(
+                Code.NAME_TAKEN, f"a bot called {hello.name!r} is already connected: choose another name"
+            )
         return False
 
     def add_spectator(self, admitted: ClientAdmitted) -> None:

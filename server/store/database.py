@@ -249,7 +249,9 @@ async def convert_database_errors(engine: AsyncEngine, shown_name: str = "") -> 
         why = describe_database_error(error)
         if why is None:
             raise
-        shown_name = shown_name or engine.url.render_as_string(hide_password=True)
+        # without the name of the driver, which is not what the host wrote
+        url = engine.url.set(drivername=engine.url.get_backend_name())
+        shown_name = shown_name or url.render_as_string(hide_password=True)
         raise StoreError(f"cannot use {shown_name}: {why}") from None
 
 

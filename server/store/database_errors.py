@@ -53,6 +53,8 @@ def describe_cause(cause: BaseException) -> str:
         and cause.filename is None
     ):
         return f"the database does not answer: {NO_ANSWER}"
+    if isinstance(cause, OSError) and cause.filename is not None:
+        return f"{cause.strerror}: check the path, and that this user may write there"
     return text
 
 

@@ -240,7 +240,8 @@ def test_words_that_can_be_read_in_two_ways_are_refused() -> None:
         ("+1 . -1 nobody 0", "player must be maxie or minnie"),
         ("+1 . -1 maxie 51", "ply must be a whole number from 0 to 50"),
         ("+6 . -1 maxie 0", "whole number from -5 to 5"),
-        ("+1 . x maxie 0", "is not a position"),
+        ("+1 . x maxie 0", "is not a position: armies must be a whole number, not 'x'"),
+        ("+1 . -1 maxie x", "is not a position: ply must be a whole number, not 'x'"),
         (". . . maxie 0", "at least one territory must have armies"),
     ],
 )

@@ -100,6 +100,27 @@ BROKEN = {
     ),
     "plies that do not count": ([("position.ply + 1)", "position.ply + 2)")], "turns", "after 1 moves"),
     "no plies": ([("    ply: int\n", "    at: int\n")], "start", "AttributeError"),
+    "a position that can change": (
+        [("@dataclass(frozen=True)", "@dataclass")],
+        "position data",
+        r"^a position must be immutable, as with @dataclass\(frozen=True\): unhashable type: 'Heap'$",
+    ),
+    "a board without marks": (
+        [("size = 9\n", "size = 9\n    board = Grid(3, 3)\n"), ("Game, Outcome", "Game, Grid, Outcome")],
+        "board",
+        r"^marks\(position\) has 0 marks for 9 cells: write marks, which returns one mark for each cell$",
+    ),
+    "marks that are numbers": (
+        [
+            (
+                "size = 9\n",
+                "size = 9\n    board = Grid(3, 3)\n\n    def marks(self, position):\n        return [1] * 9\n",
+            ),
+            ("Game, Outcome", "Game, Grid, Outcome"),
+        ],
+        "board",
+        "^a mark is 1: it must be a Player, or a text of at most 4 characters$",
+    ),
     "Minnie first": (
         [
             (

@@ -219,6 +219,13 @@ async def test_a_server_that_goes_away_for_good_is_told() -> None:
     assert "the connection was lost and could not be restored: no server at ws://127.0.0.1" in str(problem[0])
 
 
+def test_a_removal_is_the_hosts() -> None:
+    assert (
+        str(ServerRefused(Code.REMOVED, "it stands still"))
+        == "the host has removed this bot: it stands still (removed)"
+    )
+
+
 @pytest.mark.parametrize("code", [Code.BAD_TOKEN, Code.NAME_TAKEN, Code.BAD_NAME, Code.REPLACED])
 async def test_a_refusal_is_final(code: Code) -> None:
     async def refuse(peer: Peer) -> None:

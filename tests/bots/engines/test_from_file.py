@@ -81,6 +81,10 @@ def test_an_imported_bot_does_not_count(tmp_path: Path) -> None:
             "Mine.choose must be choose(self, position, clock), not choose(self, position)",
         ),
         (
+            GOOD.format(name="Mine").replace("def choose", "async def choose"),
+            "Mine.choose must be a plain method: write def, not async def",
+        ),
+        (
             GOOD.format(name="Mine") + "\n    def ended(self):\n        pass\n",
             "Mine.ended must be ended(self, ending), not ended(self)",
         ),

@@ -175,7 +175,7 @@ def test_an_error_is_reported_once_and_ends_the_cluster(tmp_path: Path) -> None:
     nowhere = f"postgresql://arena@127.0.0.1:{port}/arena"
     result = arena(*SERVE, "--set=server.processes=2", "--port", "0", "--db", nowhere, folder=tmp_path)
     assert result.code == 1
-    assert result.stderr.startswith("arena: cannot use postgresql+asyncpg://arena@127.0.0.1:")
+    assert result.stderr.startswith("arena: cannot use postgresql://arena@127.0.0.1:")
     assert result.stderr.count("\n") == 1
 
 

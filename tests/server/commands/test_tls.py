@@ -25,7 +25,7 @@ def test_files_that_cannot_be_used_are_named(tmp_path: Path) -> None:
     bad.write_text("nothing")
     for key, why in (
         (none, rf"cannot read {none}: No such file or directory"),
-        (bad, rf"cannot use {bad} with {bad}: "),
+        (bad, rf"cannot use {bad} with {bad}: they must be a certificate and its own key, both in PEM"),
     ):
         with pytest.raises(CommandError, match=why):
             make_tls_context(TlsSettings(cert=str(bad), key=str(key)))

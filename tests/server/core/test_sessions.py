@@ -57,7 +57,7 @@ def test_a_name_is_taken_once_and_the_session_takes_it_over() -> None:
     anna = arena.enter("anna")
     other = arena.enter("anna")
     assert other.closed == CloseClient(
-        other.client, Code.NAME_TAKEN, "a bot called 'anna' is already connected"
+        other.client, Code.NAME_TAKEN, "a bot called 'anna' is already connected: choose another name"
     )
     assert not other.heard
     again = anna.back()

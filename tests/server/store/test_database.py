@@ -284,6 +284,14 @@ async def test_an_error_of_postgresql_is_told_without_the_names_of_drivers(postg
         assert describe_database_error(mistaken.value) == 'column "nothing" does not exist'
 
 
+async def test_an_error_names_the_url_as_the_host_wrote_it(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/arena.db"
+    (tmp_path / "arena.db").write_text("no database " * 100)
+    with pytest.raises(StoreError, match=rf"^cannot use {url}: the file is not a database"):
+        async with open_store(url):
+            pass
+
+
 async def test_a_damaged_file_is_told_with_what_to_do(tmp_path: Path) -> None:
     file = tmp_path / "arena.db"
     async with open_store(f"sqlite:///{file}"):
@@ -303,6 +311,10 @@ async def test_a_damaged_file_is_told_with_what_to_do(tmp_path: Path) -> None:
         (TimeoutError(), "the database does not answer in time: check that it runs"),
         (TimeoutError("the store took too long"), "the store took too long"),
         (ConnectionRefusedError(111, "Connect call failed"), "the database does not answer: check that"),
+        (
+            FileNotFoundError(2, "No such file or directory", "/proc/arena.db"),
+            "No such file or directory: check the path, and that this user may write there",
+        ),
         (ConnectionError("the line is cut"), "the line is cut"),
         (sqlite3.ProgrammingError("two\nlines"), "two"),
     ],
