@@ -11,6 +11,7 @@ Errors::
 
 from __future__ import annotations
 
+import os
 from ipaddress import ip_address
 from ssl import SSLCertVerificationError, SSLError
 from urllib.parse import urlsplit
@@ -104,6 +105,8 @@ async def open_connection(url: str) -> ClientConnection:
             plain = url.replace("wss:", "ws:", 1)
             raise NoServer(f"{url} does not speak TLS, which wss:// needs: is it {plain}?") from None
         why = "no answer" if isinstance(error, TimeoutError) else error.strerror or str(error)
+        if isinstance(error, ConnectionError) and error.errno:  # asyncio's own text repeats the address
+            why = os.strerror(error.errno)
         raise NoServer(
             f"no server at {url} ({why}): start one with `arena serve`, or give its --url"
         ) from None

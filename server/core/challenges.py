@@ -60,7 +60,8 @@ def make_challenge_game(challenge: Challenge, max_territories: int) -> AnyGame:
             raise RequestRefused(Code.BAD_CHALLENGE, detail)
         return make_game_on_map(challenge.game, challenge.map)
     except (GameError, MapError) as error:
-        raise RequestRefused(Code.BAD_CHALLENGE, str(error)) from None
+        # without the hint at files of one's own, which only a command on this machine can name
+        raise RequestRefused(Code.BAD_CHALLENGE, str(error).partition(" (or ")[0]) from None
 
 
 _SAME_OWNER_REASON = "both bots have the same owner, so their matches are not rated: send rated false"

@@ -170,7 +170,10 @@ def test_a_challenge_that_cannot_be_is_refused(
     if challenge.game == "capitals":
         forget_games(monkeypatch)
         CATALOGUE.register(str(EXAMPLES / "capitals.py"))
-    assert why in refusal(challenge, Code.BAD_CHALLENGE)
+    told = refusal(challenge, Code.BAD_CHALLENGE)
+    assert why in told
+    assert "--game" not in told  # a client in another language has no options or files here
+    assert ".toml file" not in told
 
 
 @pytest.mark.parametrize(
