@@ -151,10 +151,11 @@ def failsoft(
     A stop raises `Stopped`.
 
     Contract. The bounds of `alphabeta` hold, and are tighter. A result at or below α is the best upper bound that was
-    found, and a result at or above β is the best lower bound. Both searches visit the same nodes. The root is exact, with the leftmost best
-    move and the main line. Inside, values are for the player to move (negamax): window and value change their signs
-    when the turn passes to the other player. (This is Fishburn's form; the sources have only the other two forms.
-    Tables and null windows rely on the tighter bounds.)
+    found, and a result at or above β is the best lower bound. Both searches visit the same nodes. The root is exact, with
+    the leftmost best move and the main line. Inside, values are for the player to move (negamax): window and value change
+    their signs when the turn passes to the other player.
+
+    This is Fishburn's form, which none of the sources has. Tables and null windows rely on its tighter bounds.
     """
     monitor = monitor or SearchMonitor()
     game = problem.game

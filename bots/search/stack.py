@@ -64,7 +64,7 @@ def stack_alphabeta(
 ) -> SearchResult[M]:
     """Search by fail-soft alpha-beta without recursion.
 
-    With `memo`, the value of each searched position is kept and used again, or a bound on it after a cut.
+    With `memo`, the search remembers the value of each position, or after a cut a bound on the value, and uses it again.
     """
     return _StackSearch(problem, monitor or SearchMonitor(), Table() if memo else None, cutting=True).search(
         position, depth
