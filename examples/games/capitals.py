@@ -74,16 +74,17 @@ def _territory_lead(armies) -> int:
 def _choose_capitals(map) -> dict[Player, int]:
     """Return each player's capital: a territory that the player holds at the start.
 
-    The capitals are APART roads apart, or as nearly as possible. Among several such pairs, the sums of the capitals'
-    distances to all territories differ least.
+    The capitals are APART roads apart, or as nearly as possible. Among several such pairs, few capitals are dead ends,
+    because a territory with one road is easy to defend, and the sums of the distances to all territories differ least.
     """
     distances = [_distances(map, v) for v in range(map.size)]
     maxies = [v for v, armies in enumerate(map.start) if armies > 0]
     minnies = [v for v, armies in enumerate(map.start) if armies < 0]
 
-    def unfairness(pair: tuple[int, int]) -> tuple[int, int]:
+    def unfairness(pair: tuple[int, int]) -> tuple[int, int, int]:
         maxie, minnie = (distances[v] for v in pair)
-        return abs(maxie[pair[1]] - APART), abs(sum(maxie) - sum(minnie))
+        dead_ends = sum(len(map.neighbours[v]) == 1 for v in pair)
+        return abs(maxie[pair[1]] - APART), dead_ends, abs(sum(maxie) - sum(minnie))
 
     maxie, minnie = min(((a, b) for a in maxies for b in minnies), key=unfairness)
     return {MAXIE: maxie, MINNIE: minnie}

@@ -202,6 +202,12 @@ def test_of_two_players_at_the_goal_of_capitals_the_stronger_wins(
     assert game.outcome(Armies(tuple(armies), MAXIE, 9)).winner is winner
 
 
+@pytest.mark.parametrize("name", ["italy", "world", "usa", "poland"])
+def test_no_capital_is_a_dead_end(name: str) -> None:
+    map = load_map(name)
+    assert all(len(map.neighbours[capital]) > 1 for capital in CAPITALS(map).capitals.values())
+
+
 def test_capitals_is_played_on_the_map_that_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     forget_games(monkeypatch)
     name = CATALOGUE.register(str(EXAMPLES / "capitals.py"))
