@@ -133,9 +133,11 @@ def notice(
         run_on_store(db, lambda engine: issue_directive(engine, "notice", "", line, length))
         err.print("the notice is sent")
     else:
-        for each in run_on_store(db, load_directives):
-            if each.kind == "notice":
-                typer.echo(f"{each.text} (until {each.until or '`arena notice --lift`'})")
+        notices = [each for each in run_on_store(db, load_directives) if each.kind == "notice"]
+        for each in notices:
+            typer.echo(f"{each.text} (until {each.until or '`arena notice --lift`'})")
+        if not notices:
+            err.print("there is no notice: `arena notice TEXT` sends one")
 
 
 def lift_existing_directive(db: str | None, kind: DirectiveKind, subject: str) -> None:

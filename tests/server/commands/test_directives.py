@@ -118,6 +118,13 @@ async def test_a_directive_ends_by_itself_and_the_last_word_on_a_subject_counts(
         ]
 
 
+def test_a_host_without_a_notice_is_told_how_to_send_one(database: str) -> None:
+    arena("token", "create", "anna", "--db", database)
+    result = arena("notice", "--db", database)
+    assert (result.code, result.stdout) == (0, "")
+    assert result.stderr == "there is no notice: `arena notice TEXT` sends one\n"
+
+
 def test_an_invalid_directive_is_reported_in_one_line(database: str) -> None:
     fails("is not a valid name", 2, "kick", " ", "--db", database)
     fails("the time must be a duration such as", 2, "ban", "anna", "--for", "soon", "--db", database)
