@@ -12,7 +12,7 @@ from rich.table import Table
 from arena.console import CommandError, JsonOption, err, out, write_json, write_text
 from arena.lab.commands.measure import measure_command
 from arena.maps.layout import list_roads
-from arena.maps.loader import MapError, MapFile, load_map_file, map_names, read_map_file
+from arena.maps.loader import MapError, MapFile, load_map_file, map_names
 from arena.maps.svg import draw_svg
 from arena.maps.text_map import draw_map
 
@@ -95,7 +95,9 @@ def show(
         out.print(text)
 
 
-def check(files: Annotated[list[Path], typer.Argument(help="Map files (.toml) to check.")]) -> None:
+def check(
+    files: Annotated[list[Path], typer.Argument(help="Map files (.toml) to check, or names of maps.")],
+) -> None:
     """Check map files, and report the errors in each file.
 
     Exits with 1 if there are any.
@@ -105,7 +107,7 @@ def check(files: Annotated[list[Path], typer.Argument(help="Map files (.toml) to
     wrong = 0
     for path in files:
         try:
-            map = read_map_file(path).map
+            map = load_map_file(str(path)).map
         except MapError as error:
             wrong += 1
             err.print(str(error))
