@@ -14,7 +14,7 @@ const RECENT = 40; // the last plies whose turning points make a match tense
 const NO_CONTINENTS = /** @type {any[]} */ ([]);
 const found = new WeakMap(); // of each match: the turning points so far, for these continents
 
-// [{ ply, seat, weight, words }] of the first `plies` of a match of Riskless; `continents` are [name, territories] as a map has
+// [{ ply, seat, weight, words }], where `seat` is the player whom the sentence is about, of the first `plies` of a match of Riskless; `continents` are [name, territories] as a map has
 // them. `ply` counts moves, as the slider does.
 export function story(match, continents, plies = match.moves.length) {
   if (!match.game.told) return ending(match, plies);
@@ -56,6 +56,9 @@ export function sentence(match, told, ply) {
   const opening = goal ? aim : `${players.maxie} meets ${players.minnie}`;
   return told.findLast((each) => each.ply <= ply)?.words ?? opening;
 }
+
+// The player whom the sentence at a ply is about; null if none.
+export const subject = (told, ply) => told.findLast((each) => each.ply <= ply)?.seat ?? null;
 
 // The plies that a hurried reader should see, in their order. The end is none of them: whoever plays it sees it anyway.
 export function keyMoments(told, plies) {
@@ -110,7 +113,7 @@ function battle(match, ply, before) {
   if (share < LARGE) return [];
   const where = match.game.names[move[1]];
   const words = what === "won" ? `${match.players[seat]} breaks through at ${where}` : `${match.players[other(seat)]} holds ${where}`;
-  return [{ weight: share, words }];
+  return [{ seat: other(loser), weight: share, words }];
 }
 
 // Continents that the move at `target` won for the mover, or took from the opponent.
@@ -119,7 +122,7 @@ function lands(match, seat, target, before, after, continents) {
   return continents.filter(([, members]) => members.length > 1 && members.includes(target)).flatMap(([name, members]) => {
     const all = (position, of) => members.every((v) => position.armies[v] * of > 0);
     const size = members.length / match.game.names.length;
-    if (all(before, -sign) && !all(after, -sign)) return [{ weight: 0.2 + size, words: `${match.players[other(seat)]} loses ${name}` }];
+    if (all(before, -sign) && !all(after, -sign)) return [{ seat: other(seat), weight: 0.2 + size, words: `${match.players[other(seat)]} loses ${name}` }];
     if (all(after, sign) && !all(before, sign)) return [{ weight: 0.1 + size, words: `${match.players[seat]} holds all of ${name}` }];
     return [];
   });
@@ -128,5 +131,5 @@ function lands(match, seat, target, before, after, continents) {
 function ending({ end, moves, players }, plies) {
   if (!end || plies < moves.length) return [];
   const words = end.winner ? `${players[end.winner]} wins` : end.reason === "server_fault" ? "The match is void" : "A draw";
-  return [{ ply: moves.length, seat: end.winner ?? SEATS[0], weight: 1, words, end: true }];
+  return [{ ply: moves.length, seat: end.winner, weight: 1, words, end: true }];
 }

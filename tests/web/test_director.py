@@ -81,7 +81,7 @@ STORY = f"""async ([setup, moves, continents, result]) => {{ {FROM}
   for (const [from, to, value] of moves) match.add({{ move: [from, to], thinking: {{ value }} }});
   match.end = result;
   const told = story(match, continents);
-  return {{ told: told.map(({{ ply, words }}) => [ply, words]), key: keyMoments(told, moves.length).map(({{ ply }}) => ply), latest: sentence(match, told, 3), before: [0, 7, 8].map((ply) => sentence(match, [], ply)) }};
+  return {{ told: told.map(({{ ply, words }}) => [ply, words]), seats: told.map(({{ seat }}) => seat), key: keyMoments(told, moves.length).map(({{ ply }}) => ply), latest: sentence(match, told, 3), before: [0, 7, 8].map((ply) => sentence(match, [], ply)) }};
 }}"""
 
 
@@ -204,6 +204,7 @@ def test_turning_points_are_told_in_a_sentence_each(timed: Page) -> None:
     words = dict(told["told"])
     assert words[1] in ("Boudica breaks through at Egypt", "Sun-Tzu loses Africa")
     assert words[2] == "Boudica holds Egypt"
+    assert told["seats"] == ["maxie" if each.startswith("Boudica") else "minnie" for each in words.values()]
     assert words[3] == "Boudica wins"
     assert told["key"] == [2], "two moments next to each other are one"
     assert told["latest"] == "Boudica wins"

@@ -131,8 +131,9 @@ def test_the_graph_has_an_axis_and_tells_of_the_ply_under_the_pointer(shown: Pag
     box = graph.bounding_box()
     assert box is not None
     graph.hover(position={"x": box["width"] / 3, "y": box["height"] / 2})
-    expect(shown.locator(".plot p").last).to_have_text(re.compile("^Move 4: Orange’s value"))
-    expect(shown.locator(".plot p").last).to_contain_text(re.compile(r"value: \+900, Blue wins \d\d %"))
+    expect(shown.locator(".plot p").last).to_have_text(
+        re.compile(r"^Move 4: Blue wins \d\d % by Orange’s value \+900;")
+    )
     expect(shown.locator(".told")).to_have_text("The start")
 
 

@@ -5,7 +5,7 @@ import { makeBoard } from "../boards/index.js";
 import { Director, requestFinished } from "../director.js";
 import { h, say, set } from "../dom.js";
 import { Declared } from "../games/declared.js";
-import { describeMove, sentence, story } from "../story.js";
+import { describeMove, sentence, story, subject } from "../story.js";
 import { gameTitle, watched, when } from "../text.js";
 import { matchLink } from "../parts/matchlist.js";
 import { GameOver } from "../parts/gameover.js";
@@ -67,6 +67,7 @@ export class Stage {
     this.tug.show(match, ply);
     this.told = story(match, director.continents, ply);
     say(this.words, sentence(match, this.told, ply));
+    set(this.words, { "data-owner": subject(this.told, ply) });
     say(this.latest, ply ? describeMove(match, ply) : "");
     this.finale.show(match, this.playback.isOver);
     this.changed();

@@ -103,7 +103,7 @@ export class Plot {
     const said = match.moves[ply - 1]?.thinking?.value;
     const turn = this.turns.find((each) => each.ply === ply);
     const text = [
-      typeof said === "number" ? `Move ${ply}: ${SIDES[match.seatOf(ply - 1)]}’s value: ${[valueText(said), winChances(said, match.setup)].filter(Boolean).join(", ")}` : `Move ${ply}`,
+      typeof said === "number" ? `Move ${ply}: ${[winChances(said, match.setup), `${SIDES[match.seatOf(ply - 1)]}’s value ${valueText(said)}`].filter(Boolean).join(" by ")}` : `Move ${ply}`,
       match.game.score ? `${difference(match.game.score(match.positions[ply]))}` : "",
       turn ? turn.words : this.scale.words,
     ].filter(Boolean).join("; ");

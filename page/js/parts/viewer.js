@@ -6,7 +6,7 @@ import { isStill } from "../preferences.js";
 import { h, say, set, svg } from "../dom.js";
 import { Declared } from "../games/declared.js";
 import { Playback, SPEEDS } from "../playback.js";
-import { describeMove, keyMoments, sentence, story } from "../story.js";
+import { describeMove, keyMoments, sentence, story, subject } from "../story.js";
 import { SIDES, eventTitle, gameTitle, result, watched } from "../text.js";
 import { Explorer } from "./explorer.js";
 import { GameOver } from "./gameover.js";
@@ -202,6 +202,7 @@ export class Viewer {
     this.showTrack(at);
     const told = story(match, this.continents, at);
     say(this.story, this.toReader(sentence(match, told, at)));
+    set(this.story, { "data-owner": subject(told, at) });
     const judged = this.review.describe(at);
     const [better] = explorer.active ? [] : this.review.better(at);
     if ("suggest" in this.board) this.board.suggest(better ?? null);
