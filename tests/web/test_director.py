@@ -204,7 +204,7 @@ def test_turning_points_are_told_in_a_sentence_each(timed: Page) -> None:
     words = dict(told["told"])
     assert words[1] in ("Boudica breaks through at Egypt", "Sun-Tzu loses Africa")
     assert words[2] == "Boudica holds Egypt"
-    assert told["seats"] == ["maxie" if each.startswith("Boudica") else "minnie" for each in words.values()]
+    assert told["seats"] == ["maxie" if each.startswith("Boudica") else "minnie" for _, each in told["told"]]
     assert words[3] == "Boudica wins"
     assert told["key"] == [2], "two moments next to each other are one"
     assert told["latest"] == "Boudica wins"
