@@ -192,9 +192,8 @@ def test_a_challenge_that_is_open_is_taken_by_another_person(tmp_path: Path, bro
         first.get_by_role("button", name="Start the match").click()
         expect(first.get_by_text("Waiting for an opponent…")).to_be_visible()
         second.get_by_role("button", name="Play ada").click()
-        for page in (first, second):
-            expect(page.locator(".player .name", has_text="ada")).to_be_visible()
-            expect(page.locator(".player .name", has_text="bob")).to_be_visible()
+        for page, names in ((first, ["You", "bob"]), (second, ["ada", "You"])):
+            expect(page.locator(".player .name")).to_have_text(names)
         first.locator("[data-target]").first.click()
         expect(second.locator(".status").first).to_contain_text("Your turn (Orange)")
         one.close()
