@@ -57,7 +57,7 @@ class Explicit(Game[NodePosition, int]):
             for child in node.children:
                 if not number < child < len(self.nodes) or child in parents:
                     raise BadData(
-                        f"node {node.name!r:.40} has a child {child}, which must be a later node without another parent"
+                        f"node {node.name!r:.40} has the child {child}: each child must come later in the list, and have one parent"
                     )
                 parents[child] = number
         if len(parents) != len(self.nodes) - 1:

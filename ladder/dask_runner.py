@@ -260,7 +260,9 @@ def start_next_pair(schedule: Schedule) -> list[tuple[str, Pairing]]:
     The list has two matches, one if the other is already played, or none if no match can start.
     """
     pairs: list[tuple[str, Pairing]] = []
-    while heads := [each for each in schedule.startable() if not pairs or each.pair == pairs[0][1].pair]:
+    while heads := [
+        each for each in schedule.startable_pairings() if not pairs or each.pair == pairs[0][1].pair
+    ]:
         pairs.append((schedule.next_match_id(heads[0]), heads[0]))
         schedule.mark_started(heads[0])
     return pairs

@@ -157,7 +157,7 @@ class _AssignedMatches:
     def __len__(self) -> int:
         return len(self._remaining)
 
-    def startable(self) -> list[Pairing]:
+    def startable_pairings(self) -> list[Pairing]:
         """Return a list with only the next match, or an empty list if none remains."""
         return list(self._remaining)[:1]
 

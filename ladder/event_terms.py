@@ -22,7 +22,7 @@ LONG_MATCH_PLIES = 1000
 
 @dataclass(frozen=True)
 class EventTerms:
-    """Terms shared by all matches of an event."""
+    """Settings that all matches of an event share, such as game, maps and time control."""
 
     event: str
     starts: Sequence[AnyGame]

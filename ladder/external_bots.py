@@ -110,7 +110,7 @@ class ExternalBots:
         return sorted(self._bots)
 
     def reserve(self, bot: str) -> str | None:
-        """Reserve the bot and return its name; None if it is away, playing or lost."""
+        """Reserve the bot and return its name; None if it is not connected, is playing, or was given up."""
         each = self._bots[bot]
         if not each.is_free:
             return None

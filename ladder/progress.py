@@ -20,7 +20,7 @@ def ladder_progress(ladder: Ladder, test: Sprt | None = None) -> EventProgress:
     """
     plan = ladder.plan
     maps = list(plan.maps) if has_maps(plan.game) else []
-    heads = ladder.schedule.startable()[:MAX_DUE_MATCHES] if ladder.schedule is not None else []
+    heads = ladder.schedule.startable_pairings()[:MAX_DUE_MATCHES] if ladder.schedule is not None else []
     return EventProgress(
         event=plan.event,
         kind=ladder.kind,

@@ -56,7 +56,7 @@ class MatchQueue(Protocol):
 
     def __len__(self) -> int: ...
 
-    def startable(self) -> list[Pairing]:
+    def startable_pairings(self) -> list[Pairing]:
         """Return the matches that may start, in order."""
 
     def next_match_id(self, pairing: Pairing) -> str:
@@ -142,7 +142,7 @@ class Runner:
         """Start the matches whose bots and threads are free. Return True if any was started."""
         busy: set[str] = set()
         any_started = False
-        for pairing in schedule.startable():
+        for pairing in schedule.startable_pairings():
             # A lost bot forfeits, and its opponent must be connected to win.
             bots = [bot for bot in (pairing.maxie, pairing.minnie) if not self._bots.is_lost(bot)]
             weight = self._threads.weight(pairing.maxie, pairing.minnie, self._bots.announced_threads)

@@ -82,7 +82,7 @@ class MatchClock(Struct, frozen=True, gc=False):
                 f"the time spent on a move must be 0 to {clock + self.margin_ns} ns, not {elapsed_ns} ns"
             )
         if self.total_ns:
-            return self._spend_limited(player, elapsed_ns)
+            return self._deduct_with_total_limit(player, elapsed_ns)
         control = self.maxie_control if player is MAXIE else self.minnie_control
         if control.per_move:
             return self
@@ -90,7 +90,7 @@ class MatchClock(Struct, frozen=True, gc=False):
         maxie, minnie = (remaining, self.minnie_ns) if player is MAXIE else (self.maxie_ns, remaining)
         return MatchClock(self.maxie_control, self.minnie_control, self.margin_ns, maxie, minnie)
 
-    def _spend_limited(self, player: Player, elapsed_ns: int) -> MatchClock:
+    def _deduct_with_total_limit(self, player: Player, elapsed_ns: int) -> MatchClock:
         """Return the clock after a move of a player that took `elapsed_ns`, in a match whose total time is limited."""
         by_maxie = player is MAXIE
         maxie_spent = self.maxie_spent_ns + (elapsed_ns if by_maxie else 0)

@@ -347,8 +347,8 @@ class _EncounterNode:
         self.pairs_started += 1
         self.to_play += 1
 
-    def count_pair(self, points: Mapping[str, float]) -> None:
-        """Count a finished pair with its points."""
+    def add_pair_result(self, points: Mapping[str, float]) -> None:
+        """Add the points of both bots in a finished pair of matches."""
         for bot, more in points.items():
             self.points[bot] += more
         self.to_play -= 1
@@ -441,7 +441,7 @@ class KnockoutFormat:
         absent: Collection[str] = (),  # noqa: ARG002  an absent bot has lost anyway
     ) -> None:
         node = self._nodes[pair.number // self._stride]
-        node.count_pair({pair.first: first_points, pair.second: second_points})
+        node.add_pair_result({pair.first: first_points, pair.second: second_points})
         if node.to_play or (self._is_tied(node) and node.pairs_started < self._stride):
             return
         two = pair.first, pair.second

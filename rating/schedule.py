@@ -87,7 +87,7 @@ class Schedule:
         """Return the id of the next attempt at a match."""
         return match_id(self._event, pairing, self._attempts.get(pairing, 0))
 
-    def startable(self) -> list[Pairing]:
+    def startable_pairings(self) -> list[Pairing]:
         """Return the next match of every two bots, in the order of the schedule. O(n² log n) for n bots."""
         heads = [queue[0] for queue in self._queues.values()]
         return sorted(heads, key=lambda pairing: (pairing.pair.number, pairing.leg))

@@ -179,7 +179,7 @@ class ClusterMember:
 
 
 class Cluster:
-    """Processes of a cluster, of which `run_cluster` creates the first. `members`: all processes, edges and cores."""
+    """Cluster of edges and cores, started by `run_cluster`. `members`: all its processes."""
 
     def __init__(
         self, folder: Path, nats: NatsServer, postgresql: Path, database: str, options: tuple[str, ...]

@@ -12,7 +12,7 @@ from arena.rating.standings import is_void
 from arena.solved.move_quality import MoveQuality, move_qualities
 
 
-class Blunders(Struct, frozen=True):
+class BlunderReport(Struct, frozen=True):
     """Counts of one bot's matches on solved maps, its moves there (without openings), and its blunders."""
 
     bot: str
@@ -27,7 +27,7 @@ class Blunders(Struct, frozen=True):
         return (self.lost_wins + self.lost_draws) / self.matches
 
 
-def count_blunders(bots: Iterable[str], records: Iterable[Record]) -> list[Blunders]:
+def count_blunders(bots: Iterable[str], records: Iterable[Record]) -> list[BlunderReport]:
     """Return the blunders of those `bots` that played on a solved map, in the same order.
 
     A map with a damaged table counts as not solved. Takes about 0.1 ms per move.
@@ -36,7 +36,7 @@ def count_blunders(bots: Iterable[str], records: Iterable[Record]) -> list[Blund
     for record in records:
         if not is_void(record):
             _add_blunders(record, counts)
-    return [Blunders(bot, *numbers) for bot, numbers in counts.items() if numbers[0]]
+    return [BlunderReport(bot, *numbers) for bot, numbers in counts.items() if numbers[0]]
 
 
 def _add_blunders(record: Record, counts: dict[str, list[int]]) -> None:

@@ -10,7 +10,7 @@ from arena.games.catalogue import make_game
 from arena.games.core import GameError
 from arena.ladder.ladder import Ladder
 from arena.ladder.plan import own_time_controls
-from arena.ladder.reports.blunders import Blunders, count_blunders
+from arena.ladder.reports.blunders import BlunderReport, count_blunders
 from arena.ladder.reports.plots import assign_bot_colours, colour_swatch, plot_by_ply, ratings_plot
 from arena.ladder.reports.result_lines import draws_text, match_line
 from arena.ladder.reports.standings import (
@@ -241,7 +241,7 @@ def _standings_table(
     return _table_html(head, lines, colour)
 
 
-def _losses_on_solved_maps(blunders: Sequence[Blunders], colour: Mapping[str, str]) -> str:
+def _losses_on_solved_maps(blunders: Sequence[BlunderReport], colour: Mapping[str, str]) -> str:
     """Return a table of wins and draws that bots gave away on solved maps; empty if no solved map was played."""
     if not blunders:
         return ""

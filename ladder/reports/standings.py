@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from arena.console import print_markdown
-from arena.ladder.reports.blunders import Blunders
+from arena.ladder.reports.blunders import BlunderReport
 from arena.match.replay import mean_cpu_ms
 from arena.protocol.record import Record
 from arena.rating.column_names import COLUMN_NAMES
@@ -56,7 +56,7 @@ class Column:
         return self.heading.lower().replace(" ", "_")
 
 
-def extra_columns(records: Sequence[Record], blunders: Sequence[Blunders]) -> list[Column]:
+def extra_columns(records: Sequence[Record], blunders: Sequence[BlunderReport]) -> list[Column]:
     """Return the columns of blunders and of CPU time, without those for which there is no data."""
     columns = [
         Column("blunders", BLUNDERS_LEGEND, {each.bot: f"{each.per_match:.2f}" for each in blunders}),

@@ -128,7 +128,7 @@ class Core:
             EdgeResynced: self._handle_edge_resync,
             RatingChanged: self._handle_rating,
             SeasonClosed: self._handle_season_end,
-            OwnerResolved: self._handle_owner,
+            OwnerResolved: self._handle_owner_resolved,
         }
         self._message_handlers: dict[type, Callable[[LobbyClient, Any], None]] = {
             Status: self._handle_status,
@@ -486,7 +486,7 @@ class Core:
             if bot.ratings.pop(season.game, None) is not None:
                 self._send_standing(bot)
 
-    def _handle_owner(self, resolution: OwnerResolved) -> None:
+    def _handle_owner_resolved(self, resolution: OwnerResolved) -> None:
         bot = self._lobby.bots.get(resolution.name)
         if bot is not None:
             bot.set_owner(resolution.owner)

@@ -262,7 +262,7 @@ class Event:
 
         Empty for the format `arena`, and before the start of the event.
         """
-        return self.schedule.startable() if self.schedule is not None else []
+        return self.schedule.startable_pairings() if self.schedule is not None else []
 
     def choose_matches(
         self,

@@ -145,7 +145,7 @@ class HouseEngines:
         if not len(self._queue) or self._lobby.draining:
             return
         self._offer_challenges()
-        for challenge, place in self._queue.positions().items():
+        for challenge, place in self._queue.queue_places().items():
             if self._sent_positions.get(challenge) != place:
                 self._sent_positions[challenge] = place
                 self._lobby.send(self._find_challenger(challenge), Queued(challenge, place))

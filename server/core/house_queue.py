@@ -112,8 +112,8 @@ class HouseQueue:
         if requester is not None:
             self._waiting_challenges[challenge] = _WaitingChallenge(engine, requester)
 
-    def positions(self) -> dict[str, int]:
-        """Return the queue position of each waiting challenge among the challenges to the same engine, from 1."""
+    def queue_places(self) -> dict[str, int]:
+        """Return the place in the queue of each waiting challenge among the challenges to the same engine, from 1."""
         so_far: Counter[str] = Counter()
         places: dict[str, int] = {}
         for challenge in self._list_in_turn_order():

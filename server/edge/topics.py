@@ -50,7 +50,7 @@ class Follower(Protocol):
         """Write encoded websocket frames to the client."""
 
     def request_view(self, match: str) -> None:
-        """Ask the core to send the follower the whole match."""
+        """Ask the core to send this follower the whole match, as a `view`."""
 
     def handle_topic_end(self, name: str) -> None:
         """Handle the end of the match `name`, which the client followed."""

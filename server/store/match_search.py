@@ -122,7 +122,7 @@ async def find_opening_key(engine: AsyncEngine, match: str) -> str | None:
         return (await connection.execute(query)).scalar_one_or_none()
 
 
-async def load_scores(engine: AsyncEngine, bot: str, opponent: str) -> list[Score]:
+async def load_head_to_head_scores(engine: AsyncEngine, bot: str, opponent: str) -> list[Score]:
     """Return the score of a bot against another in each game of their rated matches, for all seasons together."""
     table = crosses.c
     async with open_query_connection(engine) as connection:

@@ -445,7 +445,7 @@ def _forget_in_other_tables(connection: sa.Connection, name: str, new_name: str)
 
 
 def _forget_owner(connection: sa.Connection, owner: str) -> None:
-    """Delete the invitations and bans of an owner, unless the owner still has a bot."""
+    """Delete the invitations for an owner and the owner's bans, unless the owner still has a bot."""
     has_bots = sa.select(tokens.c.name).where(tokens.c.owner == owner).limit(1)
     if connection.execute(has_bots).scalar() is None:
         connection.execute(sa.delete(invitations).where(invitations.c.owner == owner))

@@ -206,7 +206,7 @@ async def load_due_matches(engine: AsyncEngine, event: str, ladder: StoredPlan) 
     ladder: stored plan of the event
     """
     done = await load_results(engine, event)
-    return await anyio.to_thread.run_sync(lambda: _make_schedule(ladder, done).startable())
+    return await anyio.to_thread.run_sync(lambda: _make_schedule(ladder, done).startable_pairings())
 
 
 def _order_by_format(

@@ -28,7 +28,7 @@ from arena.server.web.page_messages import Change, PreparedResponse
 from arena.server.web.routes import RouteMatch
 
 
-class OwnerBotEntry(Struct, frozen=True):
+class OwnedBotRow(Struct, frozen=True):
     """Bot as shown to its owner. Times are in ISO 8601."""
 
     name: str
@@ -55,7 +55,7 @@ class OwnerState(Struct, frozen=True):
     """Answer with an owner's bots, the owner's open invitation, and all unfinished events."""
 
     owner: str
-    bots: list[OwnerBotEntry]
+    bots: list[OwnedBotRow]
     left: int
     """Number of names that the owner may still register."""
     until: str
@@ -157,7 +157,7 @@ class OwnerPages:
 
     async def _load_state(self, owner: str) -> OwnerState:
         line = await invitations.load_owner(self._engine, owner)
-        bots = [OwnerBotEntry(each.name, each.created, each.rotated, each.revoked) for each in line.bots]
+        bots = [OwnedBotRow(each.name, each.created, each.rotated, each.revoked) for each in line.bots]
         names = {each.name for each in line.bots}
         coming = [
             OwnerEventEntry(

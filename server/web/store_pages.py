@@ -33,7 +33,7 @@ from arena.server.store.match_search import (
     WON,
     SearchFilter,
     find_opening_key,
-    load_scores,
+    load_head_to_head_scores,
     search_matches,
 )
 from arena.server.store.opening_explorer import MAX_PLY, find_continuations
@@ -111,7 +111,7 @@ class StorePages:
                 return await self._search_matches(parameters)
             case "/api/versus":
                 return responses.json_response(
-                    await load_scores(self._engine, parameters["bot"], parameters["opponent"])
+                    await load_head_to_head_scores(self._engine, parameters["bot"], parameters["opponent"])
                 )
             case "/api/record/":
                 return await self._answer_record(name, gzip=gzip, download="download" in parameters)
@@ -152,7 +152,9 @@ class StorePages:
             raise BadRequest("opponent needs bot: give both")
         results = RESULTS_WITH_BOT if parameters.get("bot") else RESULTS_WITHOUT_BOT
         if result and result not in results and result not in _REASONS:
-            raise BadRequest(f"result must be {', '.join(results)} or a reason, not {result!r:.40}")
+            raise BadRequest(
+                f"result must be {', '.join(results)} or an end reason such as timeout, not {result!r:.40}"
+            )
         opening = ""
         if like := parameters.get("like"):
             opening_match = await find_opening_key(self._engine, like) if MATCH_ID.fullmatch(like) else None

@@ -165,7 +165,7 @@ async def play(host: Host) -> str:
     for format in ("knockout", "swiss"):
         async with claim_ladder(host.engine, "ladder", format, "auto", PLAN | {"format": format}) as ladder:
             schedule = Schedule(ladder.uid.hex, make_format(format, ["anna", "bert"], 1, 1, 1))
-            first = schedule.startable()[0]
+            first = schedule.startable_pairings()[0]
             terms = replace(
                 spec(first.maxie, first.minnie), match=schedule.next_match_id(first), event=format
             )

@@ -66,7 +66,7 @@ def test_the_sequential_test_stands_as_the_pairs_say(rounds: int | None) -> None
     finished_ladder = ladder(A, B, rounds=rounds)
     test = Sprt(0, 50)
     assert finished_ladder.schedule is not None
-    first = finished_ladder.schedule.startable()[0]
+    first = finished_ladder.schedule.startable_pairings()[0]
     for pairing in first.pair.matches():
         finished_ladder.add_match(pairing, won(pairing.maxie, pairing.minnie, "a"))
     told = ladder_progress(finished_ladder, test).sprt

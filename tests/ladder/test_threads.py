@@ -249,6 +249,6 @@ def test_unplayed_matches_of_the_event_are_told() -> None:
     assert ladder.total_matches == 4
     terms = EventTerms("test", ladder.starts, TimeControl(5000), 100, 5000)
     assert ladder.schedule is not None
-    head = ladder.schedule.startable()[0]
+    head = ladder.schedule.startable_pairings()[0]
     record = terms.unplayed_record("m", head, Result(None, EndReason.NO_SHOW))
     assert record.engines is None

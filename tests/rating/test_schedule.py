@@ -46,7 +46,7 @@ def play(schedule: Schedule, dice: Random, most: int = 10**6, at_once: int = 3) 
     playing: list[tuple[str, Pairing]] = []
     records: dict[str, Record] = {}
     while len(records) < most:
-        heads = schedule.startable()
+        heads = schedule.startable_pairings()
         if heads and len(playing) < at_once and (not playing or dice.random() < 0.6):
             chosen = dice.choice(heads)
             playing.append((schedule.next_match_id(chosen), chosen))
@@ -89,7 +89,7 @@ def test_an_event_killed_at_any_time_plays_the_same_matches(
     final = make(name, bots, rounds, starts)
     settled, _ = final.resume(kept)
     assert len(settled) == final.total_matches
-    assert not final.startable()
+    assert not final.startable_pairings()
 
 
 def _in(match: str, settled: list[tuple[Pairing, Record]]) -> bool:
@@ -103,33 +103,33 @@ def test_every_match_is_given_once_and_two_bots_meet_in_order(bots: int, rounds:
     left = [pairing for pair in round_robin(names, rounds, 1, 0) for pairing in pair.matches()]
     schedule = Schedule(EVENT, RoundRobinFormat(names, rounds, 1, 0))
     while schedule:
-        heads = schedule.startable()
+        heads = schedule.startable_pairings()
         first_of_each = {frozenset((each.maxie, each.minnie)): each for each in reversed(left)}
         assert heads == sorted(first_of_each.values(), key=left.index)
         chosen = dice.choice(heads)
         schedule.mark_started(chosen)
         left.remove(chosen)
     assert not left
-    assert not schedule.startable()
+    assert not schedule.startable_pairings()
 
 
 def test_a_void_match_is_played_again_but_not_for_ever() -> None:
     schedule = Schedule(EVENT, RoundRobinFormat(["a", "b"], 1, 1, 0))
-    [head] = schedule.startable()
+    [head] = schedule.startable_pairings()
     ids = []
     for number in range(MAX_ATTEMPTS):
-        assert schedule.startable() == [head]
+        assert schedule.startable_pairings() == [head]
         ids.append(schedule.next_match_id(head))
         schedule.mark_started(head)
         final = schedule.record_result(head, record(ids[-1], head, Random(), void=True))
         assert final == (number == MAX_ATTEMPTS - 1)
     assert ids == [match_id(EVENT, head, number) for number in range(MAX_ATTEMPTS)]
     assert len(set(ids)) == MAX_ATTEMPTS
-    assert [each.leg for each in schedule.startable()] == [1]
+    assert [each.leg for each in schedule.startable_pairings()] == [1]
 
 
 def test_a_match_belongs_to_its_event() -> None:
-    [head] = Schedule(EVENT, RoundRobinFormat(["a", "b"], 1, 1, 0)).startable()
+    [head] = Schedule(EVENT, RoundRobinFormat(["a", "b"], 1, 1, 0)).startable_pairings()
     assert match_id(EVENT, head, 0) != match_id("8", head, 0)
     # Golden: a store of today must be resumed tomorrow.
     assert match_id(EVENT, head, 0) == "59c87a09ea45810f0f8b9682ba1bce15"
@@ -145,7 +145,7 @@ def test_an_endless_event_always_has_more_and_can_be_resumed() -> None:
     again = make_endless()
     settled, void = again.resume(kept)
     assert len(settled) + len(void) == 200
-    assert again.startable()
+    assert again.startable_pairings()
     more = play(again, Random(2), 100)
     assert not set(more) & set(kept)
 
@@ -154,7 +154,7 @@ def test_a_slow_bot_delays_only_itself() -> None:
     schedule = Schedule(EVENT, RoundRobinFormat(["slow", "a", "b"], 50, 1, 0))
     meetings: Counter[bool] = Counter()
     for _ in range(100):
-        for head in schedule.startable():
+        for head in schedule.startable_pairings():
             if "slow" not in (head.maxie, head.minnie):
                 schedule.mark_started(head)
                 meetings[True] += 1
@@ -163,7 +163,7 @@ def test_a_slow_bot_delays_only_itself() -> None:
 
 def test_players_that_did_not_come_count_for_nobody() -> None:
     schedule = Schedule(EVENT, RoundRobinFormat(["a", "b"], 1, 1, 0))
-    for head in schedule.startable():
+    for head in schedule.startable_pairings():
         schedule.mark_started(head)
         empty = msgspec.structs.replace(
             record("m", head, Random()), result=Result(None, EndReason.NO_SHOW, "nobody came")
@@ -177,7 +177,7 @@ def test_results_of_a_twin_count_for_its_bot_in_a_resumed_event() -> None:
 
     schedule, done = make(), dict[str, Record]()
     while len(schedule):
-        head = schedule.startable()[0]
+        head = schedule.startable_pairings()[0]
         match = schedule.next_match_id(head)
         schedule.mark_started(head)
         played = msgspec.structs.replace(
@@ -194,7 +194,7 @@ def test_results_of_a_twin_count_for_its_bot_in_a_resumed_event() -> None:
 
 
 def test_an_absent_bot_gives_its_opponent_the_points() -> None:
-    [head] = Schedule(EVENT, RoundRobinFormat(["a", "b"], 1, 1, 0)).startable()
+    [head] = Schedule(EVENT, RoundRobinFormat(["a", "b"], 1, 1, 0)).startable_pairings()
     a_wins = Result("maxie" if head.maxie == "a" else "minnie", EndReason.NO_SHOW)
     assert (points_by_bot(head, a_wins), absent_bots(head, a_wins)) == ({"a": 1, "b": 0}, {"b"})
     nobody = Result(None, EndReason.NO_SHOW)

@@ -95,7 +95,7 @@ def _draw_match(match: DrawnMatch, ply: int | None) -> bytes:
 
 
 def draw_arena(line: str) -> bytes:
-    """Draw the arena's name beside a match after two thirds of its moves, as PNG. Raises CannotDraw.
+    """Draw a PNG banner: the arena's name, and a board as it stands after two thirds of a match. Raises CannotDraw.
 
     line: record of the match, as one line of JSON
     """
@@ -141,7 +141,7 @@ def draw_film(line: str) -> bytes:
 
 
 def choose_highlight_plies(game: AnyGame, positions: Sequence[Any]) -> list[int]:
-    """Return the plies that a film shows, in order: all plies of a short match, and a choice from a long one.
+    """Return the plies that a film shows, in order: all plies of a short match, and a selection from a long one.
 
     Of a long Riskless match, the choice is the part in which the players' shares of the armies change most, and the
     last ply. In other games, the plies are spread evenly.

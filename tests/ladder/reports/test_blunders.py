@@ -7,7 +7,7 @@ from io import StringIO
 from rich.console import Console
 
 from arena.games.riskless import Riskless
-from arena.ladder.reports.blunders import Blunders, count_blunders
+from arena.ladder.reports.blunders import BlunderReport, count_blunders
 from arena.ladder.reports.standings import BLUNDERS_LEGEND, extra_columns, print_standings
 from arena.maps.loader import load_map
 from arena.protocol.codes import EndReason
@@ -71,13 +71,16 @@ def test_blunders_are_those_moves_that_made_the_value_worse() -> None:
 
 def test_openings_are_nobodys_blunders_and_other_maps_say_nothing() -> None:
     record = make_record("path4", 30, opening=30)
-    assert count_blunders(["a", "b"], [record]) == [Blunders("a", 1, 0, 0, 0), Blunders("b", 1, 0, 0, 0)]
+    assert count_blunders(["a", "b"], [record]) == [
+        BlunderReport("a", 1, 0, 0, 0),
+        BlunderReport("b", 1, 0, 0, 0),
+    ]
     assert count_blunders(["a", "b"], [make_record("world", 6)]) == []
 
 
 def test_the_table_has_a_column_where_there_is_something_to_tell() -> None:
     rows = make_standings(["a", "b"], [make_record("path4", 30)])
-    for blunders, shown in (([Blunders("a", 2, 9, 3, 0)], True), ([], False)):
+    for blunders, shown in (([BlunderReport("a", 2, 9, 3, 0)], True), ([], False)):
         file = StringIO()
         print_standings(rows, Console(file=file, width=200), extra_columns([], blunders))
         text = file.getvalue()

@@ -124,7 +124,7 @@ def test_nobody_has_more_than_its_share_and_no_place_stays_empty_that_somebody_m
             )
             assert full, f"{challenge} could have had a place"
         for to in BOTS:
-            places = sorted(place for each, place in queue.positions().items() if asked[each][0] == to)
+            places = sorted(place for each, place in queue.queue_places().items() if asked[each][0] == to)
             assert places == list(range(1, len(places) + 1))
 
 
@@ -156,7 +156,7 @@ def test_a_newcomer_has_its_turn_after_the_next_turn_of_an_owner_with_many_chall
     for number in range(50):
         queue.enqueue(f"many {number}", "a", requester(1))
     queue.enqueue("one", "a", requester(2))
-    assert queue.positions()["one"] == 2
+    assert queue.queue_places()["one"] == 2
     assert [challenge for challenge, _ in queue.take_next_offers(PLACES, {"a": 2}, anybody)] == [
         "many 0",
         "one",
@@ -175,7 +175,7 @@ def test_whose_match_may_not_begin_yet_is_passed_over() -> None:
     queue.enqueue("not yet", "a", requester(1))
     queue.enqueue("now", "a", requester(2))
     assert queue.take_next_offers(PLACES, {"a": 1}, lambda challenge: challenge == "now") == [("now", "a")]
-    assert queue.positions() == {"not yet": 1}
+    assert queue.queue_places() == {"not yet": 1}
 
 
 # in an arena

@@ -13,7 +13,12 @@ import sqlalchemy as sa
 from arena.protocol.codes import EndReason
 from arena.server.store.database import Engine, open_store
 from arena.server.store.finished_matches import MatchSummary
-from arena.server.store.match_search import SearchFilter, find_opening_key, load_scores, search_matches
+from arena.server.store.match_search import (
+    SearchFilter,
+    find_opening_key,
+    load_head_to_head_scores,
+    search_matches,
+)
 from arena.server.store.schema import crosses, matches
 
 BOTS, MAPS, EVENTS, OPENINGS = ("anna", "bert", "carl"), ("m2", "usa"), ("e", "f"), ("aaaa", "bbbb", None)
@@ -147,11 +152,11 @@ async def test_the_score_of_one_bot_against_another_is_listed_by_game(engine: En
     ]
     async with engine.begin() as connection:
         await connection.execute(sa.insert(crosses), rows)
-    assert [(each.game, each.wins) for each in await load_scores(engine, "anna", "bert")] == [
+    assert [(each.game, each.wins) for each in await load_head_to_head_scores(engine, "anna", "bert")] == [
         ("riskless", 3),
         ("tictactoe", 4),
     ]
-    assert await load_scores(engine, "bert", "dora") == []
+    assert await load_head_to_head_scores(engine, "bert", "dora") == []
 
 
 async def test_a_match_says_which_opening_it_had(

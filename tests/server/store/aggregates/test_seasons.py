@@ -25,7 +25,7 @@ from arena.server.store.aggregates.standings import (
 )
 from arena.server.store.database import open_store, transaction_writer
 from arena.server.store.journal.restart_state import load_accounts
-from arena.server.store.match_search import load_scores
+from arena.server.store.match_search import load_head_to_head_scores
 from arena.server.store.pruning import Retention, prune
 from arena.server.store.queries import load_rating_tables
 from arena.server.store.schema import matches
@@ -95,7 +95,7 @@ async def test_a_season_begins_like_an_empty_store_and_keeps_the_tables_of_the_l
         ratings = {row.bot: row.rating for row in now}
         (anna,) = (await load_accounts(engine, "", ["anna"]))["anna"].ratings.values()
         assert anna.rating == ratings["anna"]
-        (score,) = await load_scores(engine, "anna", "bert")
+        (score,) = await load_head_to_head_scores(engine, "anna", "bert")
         both = [each for each in (*crossed, *mine) if (each.bot, each.opponent) == ("anna", "bert")]
         assert len(both) == 2
         assert (score.wins, score.losses) == (
