@@ -2,7 +2,8 @@
 
 A player wins with a quarter of all armies that the map can hold. A match is a draw after 10 plies per territory, or after
 1,000 if that is more. About two fifths of the territories are held at the start, half of them by each side, with 2
-armies each. Minnie has one more army on her first territory (on `ring:12` three, on `ring:32` two). These numbers were
+armies each. Minnie has extra armies: on a grid one on her first territory; on a ring one on every second territory of
+hers, at least on the first, and on half of them at most. EXTRAS_ON_FIRST lists exceptions. These numbers were
 chosen with `arena maps measure`, so that most matches between equals are decided, and neither seat is better. `m1` and
 `m2`, a ring and a grid, keep the numbers of their source.
 """
@@ -25,8 +26,8 @@ ARMIES_PER_START = 2
 """Number of armies on each territory held at the start."""
 TERRITORIES_PER_START = 5
 """Number of territories on the map for each territory that a player holds at the start."""
-RING_EXTRAS = {12: 3, 32: 2}
-"""Number of extra armies for Minnie by the size of the ring; on rings of other sizes she has one."""
+EXTRAS_ON_FIRST = {"ring:12": 3, "grid:4x4": 4}
+"""Number of extra armies on Minnie's first territory, on maps where the usual one would favour Maxie."""
 MINNIE_COLOURS = {(5, 5): 3, (6, 5): 2, (7, 6): 1, (7, 7): 2, (8, 6): 4}
 """Number of the colour whose cells Minnie holds at the start, by width and height of the grid.
 
@@ -42,6 +43,7 @@ def make_ring_map(size: int) -> RisklessMap:
     """
     starting = 2 * max(1, round(size / TERRITORIES_PER_START))
     spots = [number * size // starting for number in range(starting)]
+    minnie = spots[0::2]
     around = [2 * pi * v / size for v in range(size)]
     radius = 4 * size
     return make_map(
@@ -49,9 +51,9 @@ def make_ring_map(size: int) -> RisklessMap:
         territories=tuple(map(str, range(size))),
         neighbours=tuple(((v + 1) % size, (v - 1) % size) for v in range(size)),
         cap=RING_CAP,
-        minnie=spots[0::2],
+        minnie=minnie,
         maxie=spots[1::2],
-        extra=RING_EXTRAS.get(size, 1),
+        reinforced=minnie[0::2][: max(1, len(minnie) // 2)],
         places=tuple((round(radius * sin(turn), 2), round(-radius * cos(turn), 2)) for turn in around),
     )
 
@@ -130,14 +132,14 @@ def make_map(
     minnie: Sequence[int],
     maxie: Sequence[int],
     places: tuple[tuple[float, float], ...],
-    extra: int = 1,
+    reinforced: Sequence[int] = (),
 ) -> RisklessMap:
     """Build a map with the armies and limits that the module describes.
 
     cap          maximum number of armies on a territory
     minnie       territories that Minnie holds at the start, with ARMIES_PER_START on each
     maxie        territories that Maxie holds at the start, with ARMIES_PER_START on each
-    extra        number of extra armies on Minnie's first territory
+    reinforced   Minnie's territories with an extra army; by default her first, which may have more (EXTRAS_ON_FIRST)
     """
     size = len(territories)
     start = [0] * size
@@ -145,7 +147,11 @@ def make_map(
         start[v] = ARMIES_PER_START
     for v in minnie:
         start[v] = -ARMIES_PER_START
-    start[minnie[0]] -= extra
+    if name in EXTRAS_ON_FIRST:
+        start[minnie[0]] -= EXTRAS_ON_FIRST[name]
+    else:
+        for v in reinforced or minnie[:1]:
+            start[v] -= 1
     return RisklessMap(
         name=name,
         territories=territories,

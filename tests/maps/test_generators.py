@@ -28,7 +28,7 @@ def test_a_ring_is_a_cycle(size: int) -> None:
     assert sides == [number % 2 == 1 for number in range(len(held))], "in turn, from Minnie's"
     gaps = {(after - before) % size for before, after in zip(held, held[1:] + held[:1], strict=True)}
     assert max(gaps) - min(gaps) <= 1, "spread evenly"
-    check_numbers(map)
+    check_numbers(map, 3 if size == 12 else max(1, len(held) // 4))
 
 
 @examples(25)
@@ -48,17 +48,18 @@ def test_a_grid_joins_cells_that_touch(width: int, height: int) -> None:
     sides = [(n > 0) - (n < 0) for n in map.start]
     assert sides == [-side for side in reversed(sides)], "half a turn shows each side the other's"
     minnies = [n for n in map.start if n < 0]
-    assert minnies == [-3] + [-2] * (len(minnies) - 1), "an army more on the first of hers"
-    check_numbers(map)
+    extra = 4 if map.name == "grid:4x4" else 1
+    assert minnies == [-2 - extra] + [-2] * (len(minnies) - 1), "the extra armies on the first of hers"
+    check_numbers(map, extra)
     assert len({name.casefold() for name in map.territories}) == map.size
 
 
-def check_numbers(map: RisklessMap) -> None:
-    """Check the numbers common to all generated maps: equal territories per side, extra armies, and a goal of a quarter."""
+def check_numbers(map: RisklessMap, extra: int = 1) -> None:
+    """Check the numbers of a generated map: equal territories per side, Minnie's `extra` armies, and a goal of a quarter."""
     maxie = [n for n in map.start if n > 0]
     minnie = [-n for n in map.start if n < 0]
     assert len(maxie) == len(minnie)
-    assert sum(minnie) == sum(maxie) + {"ring:12": 3, "ring:32": 2}.get(map.name, 1)
+    assert sum(minnie) == sum(maxie) + extra
     assert set(maxie) == {2}
     assert map.armies_to_win == map.territory_cap * map.size // 4
 
@@ -68,6 +69,22 @@ def test_the_course_maps_are_a_ring_and_a_grid() -> None:
     assert make_ring_map(6).neighbours == m1.neighbours
     four = make_grid_map(4, 4)
     assert (four.neighbours, four.territories) == (m2.neighbours, m2.territories)
+
+
+@pytest.mark.parametrize(
+    ("spec", "armies"),
+    [
+        ("ring:8", [3, 2]),
+        ("ring:12", [5, 2]),
+        ("ring:16", [3, 2, 2]),
+        ("ring:20", [3, 2, 3, 2]),
+        ("ring:24", [3, 2, 3, 2, 2]),
+        ("ring:32", [3, 2, 3, 2, 3, 2]),
+        ("grid:4x4", [6, 2, 2]),
+    ],
+)
+def test_minnies_extra_armies_make_the_seats_even(spec: str, armies: list[int]) -> None:
+    assert [-n for n in generate_map(spec).start if n < 0] == armies
 
 
 @pytest.mark.parametrize("spec", ["ring:8", "ring:20", "ring:60", "grid:4x4", "grid:7x6", "grid:10x10"])
