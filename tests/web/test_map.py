@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import statistics
 from math import dist
 from pathlib import Path
@@ -365,3 +366,15 @@ def test_a_small_picture_of_a_large_map_leads_to_its_other_parts(empty: BrowserA
     page.evaluate(OWN, [load_map("italy").to_data(), "maxie", []])
     expect(page.locator(".map .area-of").first).to_be_visible()
     expect(overview).to_be_hidden()
+
+
+def test_the_reader_of_ones_own_match_is_addressed_as_you(empty: BrowserArena, page: Page) -> None:
+    page.goto(f"{empty.url}table")
+    setup = load_map("path4").to_data()
+    armies = [["maxie", 9], ["minnie", 6], ["minnie", 9], None]
+    page.evaluate(OWN, [{**setup, "start": armies}, "maxie", [[0, 1]]])
+    names = load_map("path4").territories
+    expect(page.locator(".player .name")).to_have_text(["You", "bob"])
+    expect(page.locator(".story")).to_have_text(f"You break through at {names[1]}")
+    expect(page.locator(".told")).to_contain_text(f"Move 1, you: {names[0]} → {names[1]}")
+    expect(page.locator(".share-of:visible")).to_have_text(re.compile(r"^You \d+ %$"))

@@ -118,3 +118,23 @@ def test_a_move_chosen_in_the_list_is_seen_on_the_board(played: BrowserArena, pa
     page.locator(".moves a").nth(2).click()
     expect(page.locator(".told")).to_contain_text("Move 3")
     expect(page.locator(".board")).to_be_in_viewport(ratio=0.9)
+
+
+@pytest.mark.parametrize(("width", "height"), [(360, 640), (844, 390)])
+def test_a_finger_can_press_each_button_of_a_match(
+    played: BrowserArena, page: Page, width: int, height: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    match = played.fetch_json("records")["matches"][0]["match"]
+    page.goto(f"{played.url}match/{match}/1")
+    expect(page.locator(".map .area-of").first).to_be_visible()
+    buttons = page.locator(
+        "header a:visible, :is(header, .title, .controls, .doing) > :is(button, .button, select):visible"
+    ).all()
+    assert len(buttons) > 10
+    for button in buttons:
+        high = button.evaluate(
+            "(button) => Math.max(button.offsetHeight, parseFloat(getComputedStyle(button, '::after').height) || 0)"
+        )
+        assert high >= 44, button.text_content()
+    assert page.evaluate(WIDER) <= 0
