@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import functools
 import gc
 import json
 import os
@@ -212,6 +213,16 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     write(report.nodeid, report.duration)
 
 
+caches: list[functools._lru_cache_wrapper[Any]] = []
+"""Cached functions in the files with faults."""
+
+
+def pytest_runtest_setup() -> None:
+    """Forget cached results, so that a test reaches a fault of a cached function though an earlier test called it too."""
+    for each in caches:
+        each.cache_clear()
+
+
 def inner_code(code: CodeType) -> Iterator[CodeType]:
     """Yield the code objects inside another one, the functions' among them."""
     for const in code.co_consts:
@@ -256,6 +267,11 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     os.environ.pop("PYTEST_PLUGINS")
     task = json.loads(TASK.read_text(encoding="utf-8"))
     good = {file: source.encode() for file, source in task["sources"].items()}
+    paths = {f"{ROOT}/arena/{file}" for file in good}
+    gc.unfreeze()
+    for each in gc.get_objects():
+        if isinstance(each, functools._lru_cache_wrapper) and each.__wrapped__.__code__.co_filename in paths:
+            caches.append(each)
     result = run_forked(3600)
     if result is None:
         return None
