@@ -60,7 +60,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "notice": ("arena.server.commands.directives", "Send a notice to all bots and to the page."),
         "forget": (
             "arena.server.commands.owners",
-            "Delete a name's token, sessions and logs, and rename its records.",
+            "Delete a name's token, sessions and logs; its records get a random name.",
         ),
     },
     "Analyse": {

@@ -227,7 +227,7 @@ class ClusterRunner:
         )
 
     async def _run_job(self, job: PairJob) -> tuple[PairResult, str]:
-        """Return a worker's result, and the reason for which records may be missing in it.
+        """Return a worker's result, and the reason to give for each match whose record is missing from the result.
 
         The result is empty if no worker returns one.
         """

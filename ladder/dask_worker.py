@@ -82,7 +82,10 @@ def play_pair(job: PairJob) -> PairResult:
 
 
 def _local_spec(spec: str) -> str:
-    """Return the game's spec with its file on this machine: at the same path, or else in the worker's current folder."""
+    """Return the game's spec with the path of its file on this machine.
+
+    This is the given path if the file exists there, otherwise the same file name in the worker's current folder.
+    """
     file, name = split_spec(spec)
     return spec if Path(file).is_file() else f"{Path(file).name}:{name}"
 
@@ -125,7 +128,7 @@ async def _play_job(
 
 
 def allocate_worker_threads(bots: Sequence[BotPlan]) -> ThreadAllocation:
-    """Return the thread allocation for one match at a time on one core; a bot whose plan sets threads keeps them.
+    """Return a worker's thread allocation: one match at a time, and one thread for a bot whose plan sets no number.
 
     Other pairs may run on the same machine, so its free cores are unknown.
     """
@@ -162,7 +165,7 @@ class _AssignedMatches:
         return list(self._remaining)[:1]
 
     def next_match_id(self, pairing: Pairing) -> str:
-        """Return the id of a remaining match."""
+        """Return the id of the remaining match of this pairing."""
         return self._remaining[pairing]
 
     def mark_started(self, pairing: Pairing) -> None:

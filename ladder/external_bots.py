@@ -245,10 +245,9 @@ def _describe_missing(
 
 
 async def wait_without_playing(host: Host, game: str, settings: ExternalBotSettings) -> None:
-    """Wait for bots as `gather_bots` does, although no match will be played.
+    """Wait for bots as `gather_bots` does, only so that they learn that the event is over. No match is played.
 
-    When the server then closes, it tells the connected bots that the event is over. Without a server they would keep
-    trying to connect.
+    The connected bots are told so when the server then closes. Without a server, the bots would keep trying to connect.
     """
     with suppress(TooFewBots):
         await gather_bots(host, game, settings)

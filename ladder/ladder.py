@@ -72,7 +72,7 @@ class Ladder:
         self.record = record
 
     def set_other_line_count(self, count: int) -> None:
-        """Set the number of lines of other matches in the record file."""
+        """Set the number of lines in the record file that belong to other events."""
         self.other_line_count = count
 
     def set_bots(self, names: Sequence[str]) -> None:
@@ -138,7 +138,7 @@ class Ladder:
 
     @property
     def cores(self) -> list[int]:
-        """Numbers of the cores on which the bots search."""
+        """Ids of the CPU cores on which the bots search."""
         return cores_for_bots(list(self.usable_cores)) if self.plan.pin else list(self.usable_cores)
 
     @property

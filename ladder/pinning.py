@@ -50,7 +50,7 @@ class Pinning:
         """Pin the bots of a match to cores for the duration of the block.
 
         names    names under which the bots are connected
-        threads  number of cores for the match, or for each of its bots if there are enough cores
+        threads  number of cores to assign: to each bot if there are enough cores, otherwise to both bots together
         """
         groups = [[name] for name in names] if self._separate_cores else [list(names)]
         pinned = [(group, self._assign_cores(threads)) for group in groups]

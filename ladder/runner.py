@@ -179,7 +179,10 @@ class Runner:
         return any_started
 
     def _count_overtaking(self, pairing: Pairing) -> None:
-        """Count a match that starts before an earlier one that waits for free threads."""
+        """Count a match that starts ahead of `_delayed_pairing`; if it is that match itself, end the count.
+
+        After MAX_OVERTAKING matches, no further one starts ahead of the delayed match.
+        """
         if pairing == self._delayed_pairing:
             self._delayed_pairing, self._overtaking_count = None, 0
         elif self._delayed_pairing is not None:

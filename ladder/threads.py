@@ -30,17 +30,17 @@ class ThreadAllocation:
 
     @property
     def capacity(self) -> int:
-        """Maximum total `weight` of the matches that run in parallel."""
+        """Maximum total `weight` of parallel matches: the user's number of matches, or else the number of cores."""
         return self.fixed_concurrency or self.cores
 
     @property
     def max_per_match(self) -> int:
-        """Largest number of threads that a match needs, as far as the plan says."""
+        """Largest number of threads that a match needs by the plan. A bot whose number is unknown counts as 1."""
         return max((self._required_threads(bot) for bot in self.bots), default=1)
 
     @property
     def concurrency(self) -> int:
-        """Maximum number of parallel matches, as far as the plan says."""
+        """Maximum number of parallel matches: as set by the user, or else computed from the threads in the plan."""
         lightest = sorted(map(self._required_threads, self.bots))[:2]
         allowed = (
             self.capacity if self.fixed_concurrency else max(1, self.capacity // max(lightest, default=1))

@@ -69,7 +69,7 @@ def adjudicate(
     occurrences  number of occurrences of the position in the match so far, including the current one
     solution     solution of the game; None if its map is not solved
 
-    The rules apply in this order: repetition, solved table, values on which both bots agree, ply limit.
+    The rules apply in this order: `repetition`, `table`, `win`, `draw`, `limit`.
     """
     if rules is None:
         return None

@@ -59,7 +59,7 @@ class Terms(Struct, frozen=True, kw_only=True):
     def max_threads(self, seat: Seat) -> int:
         """Return the maximum number of search threads of a player, as sent in `start`.
 
-        The number is 1 if it is missing in the player's engine and in `thread_limits`.
+        This is the number in the player's engine, or else the one in `thread_limits`; 1 if neither gives a number.
         """
         engine: EngineInfo | None = getattr(self.engines, seat)
         limit: int | None = getattr(self.thread_limits, seat)

@@ -25,7 +25,8 @@ class BadAdjudication(ValueError):
 class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """Rules for ending a match early. A rule that is None is off.
 
-    Values are those that bots send with their moves: for Maxie, in the bots' own unit.
+    The rules `win` and `draw` use the values of positions that bots send with their moves: from Maxie's point of view,
+    in each bot's own unit.
     """
 
     win: Annotated[float, Meta(gt=0, le=1e12)] | None = None

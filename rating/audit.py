@@ -204,15 +204,15 @@ class Audit:
 
 
 def _score_tail(n: int, scored: float, difference: float, error: float) -> float:
-    """Return the probability of a score at least as far from the expected score, in the same direction.
+    """Return the probability of a score at least as far from the expected score as `scored`, in the same direction.
 
     n           number of matches
     scored      points scored in them
     difference  rating difference that gives the expected score, in Elo points
     error       half the width of the 95 % interval of `difference`
 
-    The result is too large rather than too small, for two reasons. Of the rating differences within the 95 % interval,
-    the one that explains the score best is assumed. A draw counts as half a win.
+    The result is conservative: rather too large than too small. It assumes the rating difference within the 95 %
+    interval that explains the score best, and counts a draw as half a win.
     """
     above = scored > n * expected_score(difference)
     slack = error if above else -error

@@ -33,7 +33,7 @@ FloatArray = NDArray[np.float64]
 def elo_ratings(players: Sequence[str], results: Mapping[tuple[str, str], PairTally]) -> dict[str, EloRating]:
     """Return the Elo ratings of `players`, which average 0. O(n³) for n players.
 
-    results  for each two players who met, the tally of the first; each two must appear in one order only
+    results  tally of a player against an opponent, by (player, opponent); each pair of players in one order only
 
     An error is half the width of the 95 % interval of a rating relative to the average. It is computed from the
     information matrix and the variances of the scores (a sandwich estimator).
@@ -56,7 +56,7 @@ def elo_ratings(players: Sequence[str], results: Mapping[tuple[str, str], PairTa
 
 
 class _Edges(NamedTuple):
-    """Arrays with one element for each two players who met.
+    """Arrays with one element for each pair of players who met.
 
     a, b   indices of the two players
     games  number of their matches

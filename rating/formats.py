@@ -140,7 +140,8 @@ class Format(Protocol):
     def next_pairs(self, *, queue_empty: bool) -> list[Pair]:
         """Return the pairs that can be played from now on, without those returned before.
 
-        queue_empty   True if some two bots have started all their scheduled matches, so that more can be scheduled
+        queue_empty   True if two bots have no scheduled match against each other left to start, so that a round-robin
+                      or gauntlet can begin its next round
         """
 
     def record_pair(
@@ -343,7 +344,7 @@ class _EncounterNode:
     winner: str | None = None
 
     def start_pair(self) -> None:
-        """Count a pair that was scheduled."""
+        """Count one more scheduled pair of this encounter, which is still to be played."""
         self.pairs_started += 1
         self.to_play += 1
 
@@ -402,7 +403,7 @@ class KnockoutFormat:
 
     @property
     def _stride(self) -> int:
-        """Return the number of pair numbers reserved for one encounter: its regular pairs and the possible tie-breaks."""
+        """Return how many pair numbers an encounter has: one for each regular pair and each possible tie-break."""
         return self.rounds * self.starts + MAX_TIE_BREAKS
 
     def next_pairs(self, *, queue_empty: bool) -> list[Pair]:  # noqa: ARG002  an encounter is scheduled when its bots are known
@@ -490,7 +491,7 @@ def _to_encounter(node: _EncounterNode) -> Encounter:
 def _bracket_seeds(n: int) -> list[int]:
     """Return the seeds, from 0, in the order of the bracket for `n` bots.
 
-    The number of places is a power of two. Places of seeds from `n` on stay empty.
+    The number of places is the smallest power of two that is at least `n`. Places of seeds from `n` on stay empty.
     """
     places = [0]
     while len(places) < n:

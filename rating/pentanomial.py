@@ -72,7 +72,8 @@ def elo_difference(counts: Sequence[int]) -> EloDifference | None:
     The interval is the score ± 1.96 standard errors, converted to the Elo scale. It lies above 0 exactly if the
     likelihood of superiority is above 97.5 %. If all scores are equal (all won, all drawn), their variance is 0.
     Then two more scores are counted for the interval, one of each extreme, which keeps it finite and realistically wide.
-    A clean sweep gets the Elo of half the smallest possible loss, so that a better score never has a lower Elo.
+    If all points were won, `elo` is computed as if half of the smallest possible number of points had been lost, so
+    that it is finite, and higher than for any other score. If all points were lost, it is computed in the same way.
     """
     if not sum(counts):
         return None

@@ -101,9 +101,9 @@ def make_standings(bots: Sequence[str], records: Iterable[Record]) -> list[Stand
 def make_standings_from_counts(
     bots: Sequence[str], scores: Iterable[tuple[AnyFinishedMatch, int]]
 ) -> list[StandingsRow]:
-    """Return the rows of `bots` as `make_standings` does, from a count of equal matches.
+    """Return the rows of `bots` as `make_standings` does, from counted matches.
 
-    scores  matches, each with the number of equal matches that it stands for
+    scores  matches, each with the number of matches with the same seats and result that it stands for
     """
     counts: dict[str, Counter[str]] = {bot: Counter() for bot in bots}
     edges: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)

@@ -263,7 +263,7 @@ async def check_tiny_clock(context: CheckContext) -> None:
 
 
 async def check_alive(context: CheckContext) -> None:
-    """The bot must answer pings while it is thinking, not afterwards."""
+    """The bot must answer pings while it is thinking, not only afterwards."""
     game = (
         context.make_game("riskless", "m1") if "riskless" in context.supported_games else context.make_game()
     )
@@ -319,8 +319,9 @@ def list_checks(context: CheckContext) -> Iterator[tuple[str, str, Check | None]
     The function is None if the check does not apply to this bot.
 
     The handshake is first, because the other checks depend on the bot's hello. Checks that cut the bot's connection are
-    last. `check_shut_down` is the first of these. A bot's pauses before reconnecting grow with every loss, and they are
-    longest after a goodbye. After further losses, they could exceed the time limit.
+    last. A bot pauses longer before it reconnects after each loss, and longest after a goodbye. Therefore
+    `check_shut_down`, with its goodbye, is the first of these: after further losses, the pause could exceed the time
+    limit.
     """
     yield "handshake", _requirement(check_handshake), check_handshake
     for game in context.supported_games:

@@ -183,7 +183,10 @@ class ScriptedMatch:
                 raise ProtocolFault(f"{message_type_name(message[0])} must not be sent unasked")
 
     def _reject_repeat(self, message: object) -> None:
-        """Raise ProtocolFault if the message is another move for a ply that has already been played."""
+        """Raise ProtocolFault if the message is a move for a ply that has already been played with another move.
+
+        The message must not be a repeated move (`_is_repeat`).
+        """
         if isinstance(message, Move) and message.match == self.match and message.ply < len(self.moves):
             earlier = self.moves[message.ply]
             raise ProtocolFault(

@@ -46,9 +46,9 @@ SEARCH_INTERVAL_NS = HEARTBEAT_NS // 3
 class EdgeLink:
     """Link between an edge and the core that leads its shard. It is the edge's `CorePort`.
 
-    After a loss, the edge itself lists its clients in `EdgeResynced` and repeats unanswered hellos. It repeats an
-    unanswered move when the core sends the turn again. So this link holds only the other messages of clients, to send
-    them again: those that arrived while the core was silent, or shortly before.
+    To send them again after a loss, the link keeps the messages of clients that arrived while the core was silent, or
+    shortly before. It does not keep hellos and moves, because the edge repeats them: it lists its clients in
+    `EdgeResynced`, sends unanswered hellos again, and sends an unanswered move again when the core repeats the turn.
     """
 
     def __init__(

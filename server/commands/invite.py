@@ -55,7 +55,8 @@ def invite_command(
     """Create links with which people register bots.
 
     A person who opens a link chooses free names on the page, and gets a token for each, for up to --bots bots at a
-    time. Links are shown only once. The pool takes turns by owner, so a second bot brings nobody more matches.
+    time. Links are shown only once. In the pool, owners take turns, not bots, so an owner gets no more matches with two
+    bots than with one.
 
     Example: arena invite --roster roster.csv --bots 2 --url https://arena.example --csv links.csv
     """

@@ -121,10 +121,10 @@ def forget_command(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of a bot, connected or not.")],
     db: DatabaseOption = DEFAULT_DATABASE_URL,
 ) -> None:
-    """Delete a name's token, sessions and logs, and rename its records.
+    """Delete a name's token, sessions and logs; its records get a random name.
 
     With the last bot of an owner, invitations and bans of the owner are deleted too. NAME may be an owner without bots.
-    Ratings and tables stay, under the new name. Backups, archives and record files are not changed.
+    Ratings and tables stay, under the random name. Backups, archives and record files are not changed.
 
     Example: arena forget my-bot
     """

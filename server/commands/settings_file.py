@@ -203,7 +203,8 @@ def _find_line(text: str, path: Sequence[str]) -> int:
 
     path: names of the key's section and of the key
 
-    The statement ends with the first line up to which the text is valid TOML that contains the key.
+    A statement may span several lines. Its last line is the first one for which the text up to that line is valid TOML
+    and contains the key.
     """
     lines, begin = text.split("\n"), 1
     for number in range(1, len(lines) + 1):

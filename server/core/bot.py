@@ -177,7 +177,7 @@ class LobbyBot:
         self.session, self.disconnect_time = session, now
 
     def keep_session_after_disconnect(self) -> None:
-        """Keep the session for the grace period after each later disconnect."""
+        """From now on, keep the session for the grace period after a disconnect, instead of ending it at once."""
         self.has_played = True
 
     def mark_disconnected(self, now: int) -> None:
@@ -212,7 +212,10 @@ class LobbyBot:
         return any(match == each and time < end for end, each in self.recent_matches)
 
     def open_answer_period(self, now: int) -> None:
-        """Start an answer period, unless the last one started less than `MIN_ANSWER_INTERVAL_NS` ago."""
+        """Keep the matchmaker from pairing the bot for a while, so that the bot can answer challenges.
+
+        Do nothing if the last such period started less than `MIN_ANSWER_INTERVAL_NS` ago.
+        """
         if self.answer_period_start is None or now >= self.answer_period_start + MIN_ANSWER_INTERVAL_NS:
             self.answer_period_start = now
 

@@ -1,6 +1,7 @@
 """Effects of the core, which the shell carries out in order.
 
-The shell commits durable effects to the store before it releases any other effect of the same batch.
+The shell commits durable effects (`DURABLE_EFFECTS`) to the store before it releases any other effect of the same
+batch.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ class SendMissedResult(Struct, frozen=True, tag="tell_end"):
 
 
 class OpenMatch(Struct, frozen=True, tag="open_match"):
-    """Durable: start of a match."""
+    """Request to store the start of a match."""
 
     terms: Terms
     started: str
@@ -71,7 +72,7 @@ class OpenMatch(Struct, frozen=True, tag="open_match"):
 
 
 class AppendEvent(Struct, frozen=True, gc=False, tag="append"):
-    """Durable: event of a match, to append to the journal."""
+    """Request to append an event of a match to the journal."""
 
     match: str
     seq: int
@@ -87,7 +88,7 @@ class AppendEvent(Struct, frozen=True, gc=False, tag="append"):
 
 
 class CloseMatch(Struct, frozen=True, tag="close_match"):
-    """Durable: record of a finished match."""
+    """Request to store the record of a finished match."""
 
     record: Record
     rated: bool
@@ -95,26 +96,26 @@ class CloseMatch(Struct, frozen=True, tag="close_match"):
 
 
 class SaveSession(Struct, frozen=True, tag="keep_session"):
-    """Durable: hash of the secret of a bot's new session."""
+    """Request to store the hash of the secret of a bot's new session."""
 
     name: str
     hash: bytes
 
 
 class DeleteSession(Struct, frozen=True, tag="forget_session"):
-    """Durable: end of a bot's session."""
+    """Request to delete a bot's session from the store."""
 
     name: str
 
 
 class SaveEvent(Struct, frozen=True, tag="keep_event"):
-    """Durable: current state of an event, without its results."""
+    """Request to store the current state of an event, without its results."""
 
     state: EventState
 
 
 class CommandAnswered(Struct, frozen=True, tag="answered"):
-    """Durable: answer to a host's command, in one line."""
+    """Answer to a host's command, in one line. It is stored before it is passed on."""
 
     number: int
     """Number of the `HostCommand`."""

@@ -34,8 +34,8 @@ CHECK_INTERVAL_NS = 500_000_000
 class HouseEngines:
     """House engines of one arena: the engines that the server itself runs.
 
-    Their bots connect like all others, with secret tokens. Each of their matches takes a slot, and the queue limits how
-    many slots one opponent can take.
+    Their bots connect like all others, with secret tokens. Each of their matches takes one of a fixed number of slots.
+    The queue of challenges limits the slots of the bots of one owner, and of the guests at one address.
     """
 
     def __init__(self, lobby: Lobby, challenges: OpenChallenges) -> None:
@@ -135,7 +135,7 @@ class HouseEngines:
             self._queue.requeue(challenge, name)
 
     def max_total_ms(self, challenge: OpenChallenge, challenger: LobbyBot) -> int:
-        """Return the longest thinking time of each player in a challenge's match, in ms; 0 if only the clock limits it."""
+        """Return each player's maximum total thinking time for a challenge, in ms; 0 if only the clock limits it."""
         if challenge.request.opponent not in self:
             return 0
         return MAX_GUEST_TOTAL_MS if challenger.guest else MAX_BOT_TOTAL_MS

@@ -78,8 +78,9 @@ class HouseQueue:
     ) -> list[tuple[str, str]]:
         """Return the challenges whose turn has come, each with its engine, and take their slots.
 
-        total_slots  number of matches that all house engines together play in parallel
-        free_slots   number of further matches for each engine, by name, not counting matches already offered to it
+        total_slots  maximum number of matches that all house engines together play in parallel
+        free_slots   number of further matches that can be offered to each engine, by name; unanswered offers are
+                     already subtracted
         may_begin    function that takes a challenge id; it returns True, and counts the match, if it may begin now
 
         O(m n log n) for m offered challenges of n waiting ones.

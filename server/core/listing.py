@@ -61,7 +61,10 @@ class Listings:
         """Time of the next publication, in ns; None if no publication is scheduled."""
 
     def browse(self, client: LobbyClient) -> None:
-        """Send a client the listing, as soon as its last one is old enough, and then a new one after each change."""
+        """Send a client the listing, and then a new one after each change.
+
+        If the client's last `browse` was answered less than `LISTING_INTERVAL_NS` ago, this one is answered later.
+        """
         last = self._browsers.get(client.id)
         if last is None:
             self._followers.add(client.id)
@@ -84,7 +87,10 @@ class Listings:
             self._lobby.deadlines.schedule(LISTING_DEADLINE, self._next_time)
 
     def publish(self) -> None:
-        """Publish the listing if it has changed, and answer waiting clients. If some are not due yet, schedule another call."""
+        """Publish the listing if it has changed, and send it to the clients that wait for an answer to `browse`.
+
+        If it is too early to publish it, or to answer some of these clients, schedule another call.
+        """
         lobby, budget = self._lobby, REPLIES_PER_INPUT
         for client in list(self._waiting_clients):
             at = self._browsers[client] + LISTING_INTERVAL_NS

@@ -73,10 +73,10 @@ class Matches:
             self.begin_requested()
 
     def begin_requested(self) -> None:
-        """Begin the requested event matches whose bots can play another match.
+        """Begin the requested event matches whose bots have capacity for another match. The others wait.
 
-        A disconnected bot has until the match's `ready` deadline to connect. A match is refused if a connected bot takes
-        no more matches.
+        A match begins even if a bot is disconnected: the bot then has until the match's `ready` deadline to connect. A
+        match is refused if the quota of a connected bot is used up.
         """
         requests, self._pending_terms = self._pending_terms, []
         for terms in requests:

@@ -53,10 +53,13 @@ def choose_pairs(
     rating    function that returns the rating of a bot
     may_meet  function that returns True if two bots may play each other
 
-    Each pair has a bot of the owner whose bots have gone longest without a match. Of these pairs, the one of least cost
-    is chosen; on a tie, the one whose bot has waited longest. The cost of a pair is the number of its earlier matches,
-    plus the difference of the ratings in units of `RATING_STEP`. Fewer pairs are returned if too few bots wait, if
-    `may_meet` forbids pairs, or if too many bots wait to compare all of them. O(n² (log n + max_pairs)) for n bots.
+    The pairs are chosen one after another. Each time it is the turn of the owner whose bots have gone longest without
+    a match. Of the pairs with a bot of this owner, the one of least cost is chosen; on a tie, the one whose bot has
+    waited longest. The cost of a pair is the number of its earlier matches, plus the rating difference divided by
+    `RATING_STEP`.
+
+    Fewer pairs are returned if too few bots wait, if `may_meet` forbids pairs, or if too many bots wait to compare all
+    of them. O(n² (log n + max_pairs)) for n bots.
     """
     if len(bots) > MAX_COMPARED:
         # It is better to compare the rest with bots that arrive later.

@@ -9,7 +9,7 @@ MAX_KEYS = 10_000
 
 
 class RateLimit:
-    """Limit of one event per `interval_ns` on average, and of `burst` events at the same moment."""
+    """Rate limit for each key: on average one event per `interval_ns`, and at most `burst` events at once."""
 
     def __init__(self, interval_ns: int, burst: int) -> None:
         self._interval = interval_ns

@@ -130,8 +130,8 @@ class Room:
     def start_clock(self, ply: int, lag: int, at: int) -> None:
         """Start the clock of a turn that was sent at `at`. If the turn was sent again, its clock continues.
 
-        Ignore a turn that is not the current one, or whose clock is known to run. The journal gets the start of the turn
-        later, together with the next event.
+        Do nothing if the turn is not the current one, or if its clock runs and the turn was not sent again. The start
+        of the turn is written to the journal later, together with the next event.
 
         lag  shortest recent ping time of the mover's connection, in ns; 0 if unknown
         """
@@ -147,7 +147,10 @@ class Room:
                 self._lobby.deadlines.schedule(self.key, deadline)
 
     def handle_disconnect(self, player: Player, cause: PlayerDisconnected | ProtocolViolated) -> None:
-        """Apply the loss of a player's connection. A turn not yet reported as sent to the player counts as sent."""
+        """Apply the loss of a player's connection.
+
+        If it is the player's turn, and no edge has reported yet that the turn was sent, the turn counts as sent now.
+        """
         self.handle(cause, self._lobby.now)
         if self.sending_until is not None and player is self.referee.player_to_move:
             self.start_clock(self.referee.ply, 0, self._lobby.now)
@@ -180,8 +183,8 @@ class Room:
     def judge_deadlines(self, stall_ns: int) -> None:
         """Act on the deadlines that have passed. `stall_ns`: longest delay of the server itself during the turn, in ns.
 
-        No deadline is judged before an edge has reported that the turn was sent: if the turn was sent again, the edge may
-        already have the player's move.
+        Until `sending_until`, an edge's report that it has sent the turn is awaited, and no deadline is judged: if the
+        turn is being sent again, the edge may already have the player's move.
         """
         settings, now = self._lobby.settings, self._lobby.now
         if self.sending_until is not None:

@@ -36,7 +36,7 @@ class Suspensions:
         """Record the end of a bot's match. Return the reason if that suspends the bot; otherwise an empty text.
 
         reason  reason why the match ended
-        lost    True if the bot did not win
+        lost    True if the bot did not win; both bots lose a match for which neither appeared
         plies   number of plies played
         """
         early = reason is EndReason.RESIGNATION and plies < EARLY_LOSS_PLIES

@@ -32,7 +32,10 @@ POLL_SECONDS = 1.0
 
 
 class HostRequestHandler:
-    """Handler of the requests to one server. Requests in the store are handled only while `run` runs."""
+    """Handler of requests of the host and of owners to one server.
+
+    Requests in the store are handled only while `run` runs.
+    """
 
     def __init__(
         self, engine: Engine, server: str, shell: Shell, clock: TimeSource, journal: Journal
@@ -49,9 +52,10 @@ class HostRequestHandler:
         shell.add_effect_handler(CommandAnswered, self._resolve_request)
 
     async def make_change(self, change: PreparedChange) -> bool | RequestAnswer:
-        """Make a change that the page process has prepared, and return its result: an answer if the change is a request.
+        """Make a change that the page process has prepared. Return True, or False if the change is no longer valid.
 
-        This is an `events.MakeChange`. Raises TimeoutError if another server does not answer a request.
+        If the change is a request, return the answer of the server that it names. Raises TimeoutError if another server
+        does not answer. This is an `events.MakeChange`.
         """
         if isinstance(change, NewRequest):
             if change.server != self._server:

@@ -91,7 +91,7 @@ class MatchNotStarted(Exception):
 class ExternalEffects(NamedTuple):
     """Effects that did not come from the core, and a future that is done once they are committed.
 
-    In the list of a round's effects, each of these effects is listed before the tuple.
+    In the list of a round's effects, this tuple comes after its `effects`, which are also listed one by one.
     """
 
     effects: Sequence[Durable]
@@ -421,7 +421,8 @@ class Shell:
     def _release(self, effects: Sequence[Effect | ExternalEffects]) -> None:
         """Pass each effect to the edges or to the handlers of its type. Effects for clients are grouped by edge.
 
-        Clients come first: they wait, and the handlers of a finished match take longer than a message.
+        Effects for clients go first, because clients are waiting, and handling the end of a match takes longer than
+        sending a message.
         """
         outboxes: dict[int, list[MessageToEdge]] = {}
         others: list[Effect | ExternalEffects] = []

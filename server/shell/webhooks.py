@@ -188,7 +188,7 @@ class WebhookSender:
             pause = min(2 * pause, longest)
 
     async def _send_once(self, message: _WebhookMessage) -> tuple[str, bool]:
-        """Send a message once. Return the reason of a failure, empty on success; and True if a retry may help."""
+        """Send a message once. Return the reason for the failure, empty on success, and True if a retry may help."""
         timestamp = str(int(self._unix()))
         headers = {
             "Content-Type": "application/json",

@@ -110,7 +110,8 @@ async def import_lines(engine: AsyncEngine, lines: Iterable[bytes], *, trust: bo
 def read_lines(file: BufferedIOBase) -> Iterator[bytes]:
     """Yield the lines of a file.
 
-    A line that is too long is cut off after MAX_RECORD_BYTES + 1 bytes, and so stays invalid.
+    A line longer than MAX_RECORD_BYTES is cut off after MAX_RECORD_BYTES + 1 bytes, so that it is still rejected as too
+    long.
     """
     while line := file.readline(MAX_RECORD_BYTES + 1):
         rest = line

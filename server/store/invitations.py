@@ -140,7 +140,7 @@ async def _load_owner(connection: AsyncConnection, owner: str) -> OwnerAccount:
 
 
 def _digest(names: Iterable[str]) -> bytes:
-    """Return the SHA-256 of a set of names, in any order."""
+    """Return the SHA-256 digest of names, which does not depend on their order."""
     return sha256("\n".join(sorted(names)).encode()).digest()
 
 

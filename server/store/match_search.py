@@ -140,9 +140,9 @@ def _page_cursor(row: Any) -> str:
 
 
 async def _find_indexed_games(connection: AsyncConnection, filter: SearchFilter) -> list[str] | None:
-    """Return the games to search if the search uses the index by bot and game: `filter.game`, or all games.
+    """Return the games to look up in the index by bot and game: `filter.game`, or all games if it is empty.
 
-    Return an empty list if it uses another index, and None if the store has no finished match.
+    Return an empty list if the search uses another index, and None if the store has no finished match.
     """
     if not filter.bot or filter.opponent or filter.opening or filter.event:
         return []
@@ -261,9 +261,10 @@ def _is_before() -> sa.ColumnElement[bool]:
 
 
 def _boundary_query(lists: Sequence[Conditions]) -> sa.Select[Any]:
-    """Return the query for the last match to examine.
+    """Return the query for the last match that a search examines.
 
-    In each list this is the match after the first `passed` ones, a parameter. Of several lists, the newest one counts.
+    In each list, the query finds the match after the first N, where N is the query's parameter `passed`. If there are
+    several lists, the newest of the matches found is the last one to examine.
     """
     passed = sa.bindparam("passed", type_=sa.Integer)
     one = sa.select(matches.c.finished, matches.c.number).order_by(*_NEWEST_FIRST).limit(1).offset(passed)

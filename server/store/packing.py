@@ -50,12 +50,12 @@ class MatchData(NamedTuple):
 
 
 def pack_record(record: str) -> bytes:
-    """Return a record, which is one line of JSON, as packed data without terms and events, at the fast level."""
+    """Return a record (one line of JSON) as packed data without terms and events, compressed at QUICK_LEVEL."""
     return _pack(record, QUICK_LEVEL)
 
 
 def pack_match(match_data: MatchData) -> bytes:
-    """Return the record, the terms and the events of a match as packed data, at the thorough level."""
+    """Return the record, the terms and the events of a match as packed data, compressed at THOROUGH_LEVEL."""
     moves = _decode_moves(match_data.record).moves
     return _pack(
         f"{match_data.record}\n{match_data.terms}\n{_shorten_rows(match_data.events, moves)}"[:-1],

@@ -289,7 +289,7 @@ def _has_history(connection: sa.Connection, new_name: str, row: dict[str, Any] |
 
 
 def _transfer_data(connection: sa.Connection, name: str, new_name: str, row: dict[str, Any]) -> None:
-    """Transfer the old name's data, except matches, to the new name. Delete its sessions.
+    """Transfer the old name's data, except matches, to the new name, and delete the old name's sessions.
 
     row: row of the table `tokens` for the new name; empty if it gets no token
     """

@@ -354,7 +354,7 @@ class Pages:
         )
 
     def _answer_from_memory(self, route_match: RouteMatch, *, gzip: bool) -> Response | None:
-        """Return an answer that this process makes from memory; None if there is no such file."""
+        """Return the answer to a request for data in memory; None if it is for an unknown file of the page."""
         match route_match.route:
             case "/web/":
                 return self._files.answer_file(route_match.rest, gzip=gzip)

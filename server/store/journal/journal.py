@@ -139,7 +139,7 @@ class Journal:
     async def load(self, event: str | None) -> Restore:
         """Return the stored state from which this server restarts.
 
-        event: name of the event to which the matches of the server's open pool belong; None to load no events and
+        event: event name under which matches of the server's open pool are stored; None to load neither events nor
             matches
 
         The state consists of the sessions of the server's bots, the matches whose results the bots may have missed,

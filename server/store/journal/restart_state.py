@@ -35,7 +35,7 @@ async def load_restart_state(engine: AsyncEngine, server: str, event: str | None
     and, unless `event` is None, the server's unfinished events (tournaments) and matches.
 
     server: name of the server; empty for the server without a name
-    event: name of the event to which the matches of the server's open pool belong; None to load no events and matches
+    event: event name under which matches of the server's open pool are stored; None to load neither events nor matches
 
     Raises StoreError if a match is of an unknown game.
     """
@@ -61,7 +61,10 @@ async def load_restart_state(engine: AsyncEngine, server: str, event: str | None
 async def _finished_matches(
     connection: AsyncConnection, server: str, names: Container[str]
 ) -> dict[str, list[str]]:
-    """Return the ids of the matches on a server that finished in its last RECENT_SECONDS of play, by bot in `names`."""
+    """Return the ids of a server's latest matches, by bot in `names`.
+
+    These are the matches that ended at most RECENT_SECONDS before the end of the server's last match.
+    """
     is_of_server = matches.c.server == server
     last = (await connection.execute(sa.select(sa.func.max(matches.c.finished)).where(is_of_server))).scalar()
     if last is None:
