@@ -171,7 +171,7 @@ class Explicit(Game[NodePosition, int]):
 
     def position_from_data(self, data: object) -> NodePosition:
         if not isinstance(data, Mapping) or set(data) != {"node"}:
-            raise BadData("a position of an explicit tree must be {node}")
+            raise BadData("a position of an explicit tree must be an object with only the key `node`")
         return NodePosition(require_integer(data["node"], "node", 0, len(self.nodes) - 1))
 
     def position_to_text(self, position: NodePosition) -> str:

@@ -53,7 +53,9 @@ class Hexapawn(Game[Pawns, Move]):
         """Return the game with the setup's `width` and `height`; each is 3 by default."""
         unknown = set(setup) - {"width", "height"}
         if unknown:
-            raise BadData(f"the setup of hexapawn must be width and height, without {list(unknown)!r:.60}")
+            raise BadData(
+                f"the setup of hexapawn can have only the keys `width` and `height`, not {list(unknown)!r:.60}"
+            )
         return cls(
             require_integer(setup.get("width", 3), "width", 1, MAX_SIDE),
             require_integer(setup.get("height", 3), "height", 3, MAX_SIDE),
@@ -140,7 +142,9 @@ class Hexapawn(Game[Pawns, Move]):
 
     def position_from_data(self, data: object) -> Pawns:
         if not isinstance(data, Mapping) or set(data) != {"squares", "player", "ply"}:
-            raise BadData("a position of hexapawn must be {squares, player, ply}")
+            raise BadData(
+                "a position of hexapawn must be an object with the keys `squares`, `player` and `ply`"
+            )
         squares, player = data["squares"], data["player"]
         size = self.width * self.height
         if not isinstance(squares, str) or len(squares) != size or set(squares) - set("WB."):

@@ -144,7 +144,7 @@ def load_installed_game(name: str) -> GameClass:
         raise BadGame(f"{location} must be a subclass of Game")
     if check_game_class(loaded, location).name != name:
         raise BadGame(
-            f"{location} has the name {loaded.name!r}: its entry point must have the same name, and has {name!r}"
+            f"{location} is called {loaded.name!r}, but its entry point is called {name!r}: give both the same name"
         )
     return loaded
 

@@ -135,7 +135,7 @@ def _convert_like(data: Any, example: object) -> Any:
     except (TypeError, NameError) as error:
         message = str(error).partition("\n")[0]
         raise BadData(
-            f"a {type(example).__name__} cannot be parsed ({message:.100}): write the game's own conversions"
+            f"a {type(example).__name__} cannot be converted from plain data ({message:.100}): define conversions in the game"
         ) from None
 
 

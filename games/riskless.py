@@ -205,7 +205,9 @@ class Riskless(Game[Armies, Move]):
 
     def position_from_data(self, data: object) -> Armies:
         if not isinstance(data, Mapping) or set(data) != {"armies", "player", "ply"}:
-            raise BadData("a position of riskless must be {armies, player, ply}")
+            raise BadData(
+                "a position of riskless must be an object with the keys `armies`, `player` and `ply`"
+            )
         armies, player = data["armies"], data["player"]
         if isinstance(armies, str) or not isinstance(armies, Sequence) or len(armies) != len(self.map.start):
             raise BadData(f"armies must list {len(self.map.start)} signed numbers, one per territory")

@@ -87,7 +87,9 @@ class TicTacToe(Game[Board, int]):
 
     def position_from_data(self, data: object) -> Board:
         if not isinstance(data, Mapping) or not isinstance(data.get("cells"), str):
-            raise BadData("a position of tictactoe must be {'cells': nine of X, O and '.'}")
+            raise BadData(
+                "a position of tictactoe must be an object whose key `cells` has a string of nine X, O or '.'"
+            )
         return self.position_from_text(data["cells"])
 
     def position_to_text(self, position: Board) -> str:

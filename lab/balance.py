@@ -82,7 +82,7 @@ class Balance:
                 proposals.append(self._improve_start(tuple(spread[0::2]), tuple(spread[1::2])))
         if not proposals:
             raise ValueError(
-                f"the map has no 2 × {per_side} territories that are pairwise not adjacent: ask for fewer"
+                f"found no {2 * per_side} pairwise non-adjacent territories ({per_side} for each side): ask for fewer"
             )
         _, _, maxie, minnie = min(proposals)
         sides = sorted((tuple(sorted(maxie)), tuple(sorted(minnie))))

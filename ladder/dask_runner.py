@@ -284,7 +284,7 @@ def check_record(line: str, terms: Terms) -> Record:
     }
     for name, value in expected.items():
         if getattr(record, name) != value:
-            raise BadRecord(f"{name} of the record differs from the match")
+            raise BadRecord(f"the record's field `{name}` differs from that of the match")
     opening = tuple(each.move for each in record.moves if each.opening)
     if record.moves and list(opening) != list(terms.opening):
         raise BadRecord("the record does not begin with the opening of the match")

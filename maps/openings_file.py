@@ -70,12 +70,12 @@ def read_openings(path: Path, games: Sequence[AnyGame]) -> list[list[Opening]]:
 def _check_fingerprint(path: Path, expected: str, games: Sequence[Game[Any, Any]]) -> None:
     for game in games:
         if not isinstance(game, Riskless):
-            raise BadOpenings(f"{path}: made for riskless, not for {game.name}")
+            raise BadOpenings(f"{path}: these openings are for riskless, not for {game.name}")
         actual = map_fingerprint(game.map)
         if actual != expected:
             raise BadOpenings(
-                f"{path}: made for another map than {game.map.name}, or for another version of it: the fingerprint in the file is "
-                f"{expected:.40}, that of {game.map.name} is {actual}; make openings with `arena openings make --map`"
+                f"{path}: made for another map than {game.map.name}, or for another version of it (fingerprint {expected:.40}, "
+                f"but the map has {actual}): make new openings with `arena openings make --map MAP`"
             )
 
 

@@ -217,15 +217,15 @@ def _check_result(record: Record, referee: Referee) -> None:
         winner = SEATS[replayed_result.winner] if replayed_result.winner else None
         if (winner, replayed_result.reason) != (result.winner, result.reason):
             raise BadRecord(
-                f"the record says {_result_text(result.winner, result.reason)}, "
-                f"but by its moves {_result_text(winner, replayed_result.reason)}"
+                f"the record says that {_result_text(result.winner, result.reason)}, "
+                f"but its moves say that {_result_text(winner, replayed_result.reason)}"
             )
         if (
             result.by_repetition
             and not Result(winner, replayed_result.reason, replayed_result.detail).by_repetition
         ):
             raise BadRecord(
-                f"the record says that the match ended by a repeated position, but by its moves it ended so: {replayed_result.detail}"
+                f"the record says that the match ended by a repeated position, but its moves give another end: {replayed_result.detail}"
             )
         return
     if result.reason is EndReason.ADJUDICATED:
@@ -240,7 +240,7 @@ def _check_result(record: Record, referee: Referee) -> None:
         )
     if result.reason not in _EARLY_REASONS:
         raise BadRecord(
-            f"the record ends by {result.reason.value}, but the match is not over after {referee.ply} plies"
+            f"the record gives {result.reason.value} as the end reason, but the match is not over after {referee.ply} plies"
         )
     if result.reason in _DECISIVE_REASONS and result.winner is None:
         raise BadRecord(

@@ -65,7 +65,7 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
             if not equals or key in parts:
                 why = "give each rule once" if key in parts else "write RULE=VALUE"
                 raise BadAdjudication(
-                    f"{part!r:.40}: {why}, e.g. win=500,moves=3,limit=200,repetition=3, or just {NO_RULES}"
+                    f"{part!r:.40}: {why}, e.g. win=500,moves=3,limit=200,repetition=3, or {NO_RULES} for no rules"
                 )
             parts[key] = number
         return cls.convert(parts, strict=False)

@@ -50,7 +50,9 @@ class MovesSoFar(Sequence[Data]):
         This is the `enc_hook` of encoders. Raises NotImplementedError for any other type.
         """
         if type(moves) is not MovesSoFar:
-            raise NotImplementedError(f"a message cannot contain a {type(moves).__name__}")
+            raise NotImplementedError(
+                f"a {type(moves).__name__} cannot be encoded in a message: use plain data"
+            )
         count = moves._count  # noqa: SLF001  same class
         if count < 16:
             head = bytes((0x90 | count,))

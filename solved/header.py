@@ -133,7 +133,9 @@ def decode_header(data: memoryview, name: str) -> tuple[Header, Index]:
         raise BadTable(f"{name} is not a solved table: create one with `arena solve MAP`")
     length = int.from_bytes(data[len(MAGIC) : start], "little")
     if length > MAX_HEADER_BYTES:
-        raise BadTable(f"{name} is damaged: its header cannot have {length:,} bytes; solve the map again")
+        raise BadTable(
+            f"{name} is damaged: it gives an impossible header length, {length:,} bytes; solve the map again"
+        )
     header = _parse_header(bytes(data[start : start + length]), name)
     index = start + length
     ends = index + 2 * LENGTH_BYTES * header.block_count

@@ -137,12 +137,12 @@ BAD_BOTS = [
     (
         ["match", "jamboree:prune=0.5", "greedy"],
         MISUSE,
-        ["bot jamboree:prune=0.5: jamboree: prune needs form=course: use form=course,prune=0.5"],
+        ["bot jamboree:prune=0.5: jamboree: prune works only with form=course: write form=course,prune=0.5"],
     ),
     (
         ["ladder", "--bot", "alphabeta:exact=no", "--bot", "random", "--game", "hexapawn"],
         MISUSE,
-        ["exact must be left out, because"],
+        ["leave out exact: its Python search is always exact"],
     ),
     (
         ["serve", "--set=house.engines=nonsense", "--port", "0", "--db", "sqlite:///x.db"],

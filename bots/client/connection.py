@@ -92,7 +92,7 @@ async def open_connection(url: str) -> ClientConnection:
     except InvalidHandshake as error:
         if isinstance(error, InvalidMessage) and isinstance(error.__cause__, EOFError):
             raise NoServer(
-                f"{url} closed the connection without an answer, as an arena does for up to a minute"
+                f"{url} closed the connection without an answer; a server does so for up to a minute"
                 " after too many failed logins from one address: try again later"
             ) from None
         raise NoServer(f"{url} does not speak {SUBPROTOCOL}: {error}") from None
@@ -103,7 +103,7 @@ async def open_connection(url: str) -> ClientConnection:
             error, SSLError | ConnectionResetError | ConnectionAbortedError
         ):
             plain = url.replace("wss:", "ws:", 1)
-            raise NoServer(f"{url} does not speak TLS, which wss:// needs: is it {plain}?") from None
+            raise NoServer(f"{url} does not speak TLS, which wss:// needs: try {plain}") from None
         why = "no answer" if isinstance(error, TimeoutError) else error.strerror or str(error)
         if isinstance(error, ConnectionError) and error.errno:  # asyncio's own text repeats the address
             why = os.strerror(error.errno)

@@ -49,7 +49,7 @@ def bot(
         typer.Option(
             "--exec",
             metavar="COMMAND",
-            help="Command of a program to run as the bot, over JSON Lines (docs/stdio.md).",
+            help="Command to run as the bot: a program that speaks JSON Lines (docs/stdio.md).",
         ),
     ] = "",
     logs: Annotated[
@@ -79,7 +79,7 @@ def bot(
             "--token",
             metavar="TOKEN",
             envvar="ARENA_TOKEN",
-            help="Token of the bot's name, if the host requires one.",
+            help="Token that the host issued for this name, if the server requires one.",
         ),
     ] = "",
     matches: Annotated[
@@ -109,19 +109,21 @@ def bot(
             "--game",
             metavar="GAME,GAME",
             envvar="ARENA_GAME",
-            help="Play only these games, or your own FILE.py:Class; default: all.",
+            help="Comma-separated games to play, or your own FILE.py:Class; default: all.",
         ),
     ] = None,
     map: Annotated[
         str,
-        typer.Option("--map", metavar="MAP,MAP", help="Play Riskless only on these maps; default: all."),
+        typer.Option(
+            "--map", metavar="MAP,MAP", help="Comma-separated maps on which to play Riskless; default: all."
+        ),
     ] = "",
     tc: Annotated[
         str,
         typer.Option(
             "--tc",
             metavar="TIME,TIME",
-            help="Play only at these time controls, e.g. 10+0.1; default: all.",
+            help="Comma-separated time controls to play, e.g. 10+0.1; default: all.",
         ),
     ] = "",
     challenge: Annotated[
@@ -158,7 +160,7 @@ def bot(
         typer.Option(
             "--state",
             metavar="FOLDER",
-            help="Folder of the session file; default: next to bot.toml, or ~/.local/state.",
+            help="Folder of the file that resumes matches; default: bot.toml's folder, or ~/.local/state.",
         ),
     ] = None,
     *,
@@ -255,7 +257,7 @@ def _merge_settings(options: BotSettings, explicit: set[str]) -> BotSettings:
     except BadBotSettings as error:
         raise UsageError(str(error)) from None
     if not (merged.engine or merged.program):
-        raise UsageError(f'{options.engine}: no engine: write engine = "my_bot.py" or exec = "COMMAND"')
+        raise UsageError(f'{options.engine} names no engine: add engine = "my_bot.py" or exec = "COMMAND"')
     return merged
 
 

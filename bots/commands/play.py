@@ -116,7 +116,9 @@ def _open_match(
     try:
         return LocalMatch(opponent.make_bot, match, engine, adjudication)
     except Exception as error:
-        raise CommandError(f"{opponent.name} cannot play this: {type(error).__name__}: {error}") from error
+        raise CommandError(
+            f"{opponent.name} cannot play this match: {type(error).__name__}: {error}"
+        ) from error
 
 
 def _play_moves(match: LocalMatch, game: AnyGame, seat: Player, show: Callable[[], None]) -> bool:

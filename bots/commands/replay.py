@@ -55,7 +55,7 @@ def replay(
         str,
         typer.Argument(
             metavar="RECORD",
-            help="Record file, match URL, or match id (an id needs --as).",
+            help="Record file, match URL, or match id (with --as BOT.TOML).",
         ),
     ],
     match: Annotated[
@@ -89,7 +89,7 @@ def replay(
         typer.Option(
             "--svg",
             metavar="FILE",
-            help="Draw the values as SVG to this file (- for stdout); needs --analyse.",
+            help="Write a chart of the engine's values (SVG; - for stdout); needs --analyse.",
         ),
     ] = None,
     account: BotFileOption = None,

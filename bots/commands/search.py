@@ -77,7 +77,9 @@ TimeOption = Annotated[
 SvgOption = Annotated[
     Path | None,
     typer.Option(
-        "--svg", metavar="FILE", help="Write the picture as SVG to this file; - for standard output."
+        "--svg",
+        metavar="FILE",
+        help="Write a picture of the search as SVG to this file; - for standard output.",
     ),
 ]
 
@@ -202,7 +204,7 @@ def analyse_command(
         typer.Option(
             "--position",
             metavar="POSITION",
-            help="Position in one line, in the format of `arena play`; default: the start.",
+            help="Position in one line, as `arena analyse --json -` writes it; default: the start.",
         ),
     ] = "",
     engine: Annotated[
@@ -210,8 +212,8 @@ def analyse_command(
         typer.Option(
             "--engine",
             metavar="ENGINE",
-            help=f"Engine, as it plays: {', '.join(ENGINE_OPTIONS)}, with options. Reference algorithm: "
-            f"NAME:reference, {', '.join(REFERENCE_ONLY)}.",
+            help=f"Engine with options ({', '.join(ENGINE_OPTIONS)}), or a reference algorithm in Python "
+            f"(NAME:reference, {', '.join(REFERENCE_ONLY)}).",
         ),
     ] = "alphabeta",
     nodes: NodesOption = None,
@@ -223,7 +225,7 @@ def analyse_command(
             metavar="PLIES",
             min=1,
             max=MAX_DEPTH,
-            help=f"Maximum depth in plies. With NAME:reference: the exact depth (default {REFERENCE_DEPTH}).",
+            help=f"Maximum depth, in plies; for NAME:reference the exact depth, by default {REFERENCE_DEPTH}.",
         ),
     ] = None,
     lines: Annotated[

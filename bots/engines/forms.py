@@ -63,15 +63,14 @@ def python_spec(spec: Spec, why: str) -> Spec:
 
     Raises BadSpec for an option that only the compiled search knows.
     """
-    because_python = "because here the engine searches in Python"
     if "exact" in spec.explicit:
-        raise BadSpec(f"{spec.name}: exact must be left out, {because_python}, which is always exact ({why})")
+        raise BadSpec(f"{spec.name}: leave out exact: its Python search is always exact, and {why}")
     if "split_depth" in spec.explicit and spec.get_integer("split_depth") > 1:
         raise BadSpec(
-            f"{spec.name}: split_depth must be 1, {because_python}, which splits at every depth ({why})"
+            f"{spec.name}: split_depth must be 1: its Python search splits at every depth, and {why}"
         )
     if "form" in spec.explicit and spec.get_text("form") != "course":
-        raise BadSpec(f"{spec.name}: form must be course, {because_python} ({why})")
+        raise BadSpec(f"{spec.name}: write form=course: its Python search has no other form, and {why}")
     return _without_options(spec, "exact", "form")
 
 
@@ -113,7 +112,7 @@ def _compiled_spec(spec: Spec) -> Spec:
     for option in COURSE_OPTIONS:
         if option in spec.explicit:
             raise BadSpec(
-                f"jamboree: {option} needs form=course: use form=course,{option}={spec.values[option]}"
+                f"jamboree: {option} works only with form=course: write form=course,{option}={spec.values[option]}"
             )
     return _without_options(spec, *COURSE_OPTIONS)
 

@@ -55,7 +55,7 @@ def _check_signatures(file: str, bot: type[Bot]) -> None:
     try:
         inspect.signature(bot).bind()
     except TypeError as error:
-        raise BadSpec(f"{file}: {bot.__name__} must accept no arguments in __init__: {error}") from None
+        raise BadSpec(f"{file}: {bot.__name__} must be callable without arguments: {error}") from None
     for name, parameters in _METHOD_PARAMETERS.items():
         method = getattr(bot, name)
         try:

@@ -45,7 +45,7 @@ def unpack_submission(file: Path, folder: Path) -> list[str]:
             _unpack_entries(file, archive, folder)
     except (FileExistsError, IsADirectoryError, NotADirectoryError) as error:
         raise BadSpec(
-            f"{file}: {error.strerror or error}: two of its files have the same path, or one lies below the other; rename one"
+            f"{file}: two entries have the same path, or the path of a file is also used as a folder: rename one ({error.strerror or error})"
         ) from None
     except OSError as error:
         raise BadSpec(f"{file}: {error.strerror or error}") from None
@@ -59,7 +59,7 @@ def unpack_submission(file: Path, folder: Path) -> list[str]:
 def _unpack_entries(file: Path, archive: zipfile.ZipFile, folder: Path) -> None:
     entries = archive.infolist()
     if len(entries) > MAX_FILES:
-        raise BadSpec(f"{file}: {len(entries)} files: at most {MAX_FILES}")
+        raise BadSpec(f"{file}: has {len(entries)} files and folders, but at most {MAX_FILES} are allowed")
     budget = MAX_UNPACKED_BYTES
     for entry in entries:
         target = folder / _checked_path(file, entry)
@@ -92,7 +92,7 @@ def _checked_path(file: Path, entry: zipfile.ZipInfo) -> PurePosixPath:
     label = f"{file}: {name[:MAX_PATH_LENGTH]!r}"
     if len(name) > MAX_PATH_LENGTH or not name.isprintable() or "\\" in name:
         raise BadSpec(
-            f"{label}: a path has at most {MAX_PATH_LENGTH} printable characters, with / between its parts"
+            f"{label}: a path must have at most {MAX_PATH_LENGTH} characters, all printable, with / as the separator"
         )
     if path.is_absolute() or ".." in path.parts or not path.parts:
         raise BadSpec(f"{label}: a path must lie inside the zip file, without a leading / and without ..")
@@ -112,18 +112,18 @@ def _read_start_command(file: Path, settings: Path) -> list[str]:
     Raises BadSpec.
     """
     location = f"{file}: {SETTINGS_FILE}"
-    required_key = 'needs one of engine = "my_bot.py" or exec = "./my_bot"'
+    required_key = 'must have either engine = "my_bot.py" or exec = "./my_bot"'
     if not settings.is_file():
-        raise BadSpec(f"{location}: is missing at the top of the zip file; it {required_key}")
+        raise BadSpec(f"{location}: not found at the top level of the zip file; it {required_key}")
     if settings.stat().st_size > MAX_SETTINGS_BYTES:
-        raise BadSpec(f"{location}: more than {MAX_SETTINGS_BYTES >> 10} KiB")
+        raise BadSpec(f"{location}: must have at most {MAX_SETTINGS_BYTES >> 10} KiB")
     try:
         settings_keys = tomllib.loads(settings.read_text(encoding="utf-8"))
     except ValueError as error:
         raise BadSpec(f"{location}: not TOML: {error}") from None
     commands = [(key, settings_keys[key]) for key in ("engine", "exec") if key in settings_keys]
     if len(commands) != 1 or not isinstance(commands[0][1], str):
-        raise BadSpec(f"{location}: {required_key}, as a text")
+        raise BadSpec(f"{location}: {required_key}, as a string")
     key, text = commands[0]
     if key == "engine":
         return ["python", "-P", "-m", "arena.bots.engines.isolated", text]

@@ -67,7 +67,7 @@ def load_weights(path: Path, names: Sequence[str]) -> Weights:
         weight = weights.get(name)
         if isinstance(weight, bool) or not isinstance(weight, int) or abs(weight) > MAX_WEIGHT:
             raise BadWeights(
-                f"{path}: weights.{name} must be a whole number up to ±{MAX_WEIGHT} "
-                f"(hundredths of an army for each unit), not {weight!r:.40}"
+                f"{path}: weights.{name} must be a whole number from -{MAX_WEIGHT} to {MAX_WEIGHT}, "
+                f"in hundredths of an army per unit of the feature, not {weight!r:.40}"
             )
     return {name: weights[name] for name in names}

@@ -80,8 +80,12 @@ def load_network(path: Path) -> Network:
     for name, shape in SHAPES.items():
         array = arrays.get(name)
         if array is None or array.shape != shape or not np.isfinite(array).all():
-            problem = "missing" if array is None else f"of shape {array.shape}"
-            raise BadWeights(f"{path}: {name} must be finite numbers of shape {shape}, but it is {problem}")
+            problem = "is missing" if array is None else f"has shape {array.shape}"
+            if array is not None and array.shape == shape:
+                problem = "contains NaN or infinity"
+            raise BadWeights(
+                f"{path}: the array {name} must have shape {shape} and only finite numbers, but it {problem}"
+            )
     return Network(**arrays)
 
 

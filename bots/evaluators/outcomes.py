@@ -114,7 +114,9 @@ def _parse_category(path: Path, key: str) -> Category:
     try:
         return tuple(int(word) for word in key.split())
     except ValueError:
-        raise BadWeights(f"{path}: outcomes.{key!r:.40} must be whole numbers, as in '3 1 0'") from None
+        raise BadWeights(
+            f"{path}: [outcomes]: the key {key!r:.40} must be whole numbers separated by spaces, e.g. '3 1 0'"
+        ) from None
 
 
 def _parse_counts(path: Path, key: str, value: object) -> Counts:

@@ -72,7 +72,7 @@ class Environment:
                 moves.append(game.move_to_data(move))
                 position = game.successor(position, move)
         raise ValueError(
-            f"no random match of {game.name} is longer than an opening of {count} moves: choose a shorter opening"
+            f"none of {MAX_TRIES} random matches of {game.name} lasted more than {count} moves: choose a shorter opening"
         )
 
     def legal_moves(self, position: Any) -> Sequence[Any]:

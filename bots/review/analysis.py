@@ -153,8 +153,8 @@ def _algorithm_settings(game: Game[Any, Any], spec: Spec, pool: ThreadPool) -> A
     dynamic = dynamic_predicate(game) if bound else None
     if bound and dynamic is None:
         raise BadSpec(
-            f"{spec.name}: dynamic needs riskless, e.g. `arena trace path4 {spec.name}:dynamic=2 --depth 4`: "
-            f"{game.name} does not define dynamic positions"
+            f"{spec.name}: the option dynamic works only with riskless, because {game.name} has no dynamic positions: "
+            f"try `arena trace path4 {spec.name}:dynamic=2 --depth 4`"
         )
     return AlgorithmSettings(
         pool,

@@ -64,7 +64,7 @@ def measure_command(
             metavar="N",
             min=2,
             max=100_000,
-            help="Number of matches at each strength.",
+            help="Number of matches on each map at each strength (nodes per move).",
         ),
     ] = 100,
     evaluator: Annotated[
@@ -82,7 +82,7 @@ def measure_command(
         typer.Option(
             "--openings",
             metavar="shipped|FILE",
-            help="Openings of a single map: shipped or a file; default: 4 to 9 random plies.",
+            help="Openings of a single map: shipped (its own) or a file; default: random ones.",
         ),
     ] = None,
     seed: SeedOption = 1,

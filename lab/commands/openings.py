@@ -51,7 +51,7 @@ def make(
             metavar="PLIES",
             min=1,
             max=100,
-            help="Number of moves in an opening; every second opening has one more.",
+            help="Number of plies in an opening; every second opening has one more.",
         ),
     ] = 8,
     count: Annotated[
@@ -72,7 +72,7 @@ def make(
             metavar="N",
             min=100,
             max=10**9,
-            help="Nodes for the search of an opening; replies get a quarter.",
+            help="Node limit of the search after an opening; for each reply, a quarter.",
         ),
     ] = 8_000,
     window: Annotated[
@@ -90,7 +90,7 @@ def make(
         typer.Option(
             "--strengths",
             metavar="N,N,…",
-            help="Nodes per move of the engines that play matches from an opening.",
+            help="Strengths of the engines in the test matches: nodes per move, comma-separated.",
         ),
     ] = DEFAULT_STRENGTHS,
     gap: Annotated[

@@ -102,7 +102,7 @@ def tune_command(
         bool,
         typer.Option(
             "--outcomes",
-            help="Count wins, draws and losses by category of positions; learn no weights.",
+            help="Count wins, draws and losses for each position category, instead of learning weights.",
         ),
     ] = False,
     to: Annotated[Path, typer.Option("--out", metavar="FILE", help="Output file for the weights.")] = Path(
@@ -218,7 +218,7 @@ def _check_options(
         raise UsageError("--generations 0 needs --climb; otherwise nothing is trained")
     if without:
         raise UsageError(
-            "--without has an effect only with --generations: --climb alone changes no weight of 0"
+            "--without has an effect only with --generations 1 or more; --climb alone keeps weights of 0 at 0"
         )
     if not any(start.values()):
         raise UsageError("--climb needs --generations or --from, because it does not change weights of 0")

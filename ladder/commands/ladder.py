@@ -54,7 +54,11 @@ def register(app: typer.Typer) -> None:
 def ladder(
     context: typer.Context,
     file: Annotated[
-        Path | None, typer.Argument(metavar="[LADDER.toml]", help="Ladder file; default: the built-in bots.")
+        Path | None,
+        typer.Argument(
+            metavar="[LADDER.toml]",
+            help="Ladder file (TOML) with bots and settings; default: the built-in bots.",
+        ),
     ] = None,
     bot: Annotated[
         list[str] | None,
@@ -100,7 +104,7 @@ def ladder(
             "--external",
             metavar="N",
             min=0,
-            help="Start no bots; wait until N or more connect, without tokens.",
+            help="Start no bots; begin when N or more, which need no tokens, have connected.",
         ),
     ] = 0,
     cluster: Annotated[
@@ -126,7 +130,7 @@ def ladder(
             metavar="PORT",
             min=0,
             max=65535,
-            help="Port of the page, 0 for any free one; without it no page, but 8765 with --external.",
+            help="Port of the web page; 0: any free port. Default: no page; with --external: 8765.",
         ),
     ] = None,
     wait: Annotated[

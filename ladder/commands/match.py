@@ -51,7 +51,10 @@ from arena.rating.sprt import BadSprt, Sprt, Verdict
 def match(
     a: Annotated[
         str,
-        typer.Argument(metavar="A", help="First bot: an engine, FILE.py, exec:COMMAND or command:COMMAND."),
+        typer.Argument(
+            metavar="A",
+            help="First bot: engine, FILE.py, exec:COMMAND (JSON Lines) or command:COMMAND (connects by itself).",
+        ),
     ],
     b: Annotated[str, typer.Argument(metavar="B", help="Second bot; may be the same as A.")],
     sprt: Annotated[

@@ -190,7 +190,8 @@ class ScriptedMatch:
         if isinstance(message, Move) and message.match == self.match and message.ply < len(self.moves):
             earlier = self.moves[message.ply]
             raise ProtocolFault(
-                f"the bot must repeat its move at ply {message.ply}, not play {message.move!r:.60} after {earlier!r}"
+                f"the bot sent {message.move!r:.60} for ply {message.ply}, which was already played with {earlier!r}: "
+                "it may send only the same move again"
             )
 
     def _is_repeat(self, message: object) -> bool:

@@ -148,7 +148,9 @@ def import_command(
     ],
     trust: Annotated[
         bool,
-        typer.Option("--trust", help="Count rated matches in the ratings; only for your own files."),
+        typer.Option(
+            "--trust", help="Count imported rated matches in the ratings; only for files that you exported."
+        ),
     ] = False,
     game: OwnGamesOption = None,
     db: DatabaseOption = DEFAULT_DATABASE_URL,

@@ -70,7 +70,7 @@ def check(
             metavar="N",
             min=1,
             max=100_000,
-            help="Number of random matches for each --game, if no bot is given.",
+            help="Number of random matches that check each --game, if no bot is given.",
         ),
     ] = 100,
     seed: SeedOption = 1,

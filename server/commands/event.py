@@ -66,7 +66,7 @@ ServerOption = Annotated[
     typer.Option(
         "--server",
         metavar="NAME",
-        help="Server that plays the event (its setting server.name); default: the unnamed one.",
+        help="Name of the server that hosts the event (server.name); default: the unnamed server.",
     ),
 ]
 
@@ -103,7 +103,7 @@ def new(
         typer.Option(
             "--format",
             metavar="FORMAT",
-            help="swiss, round-robin, gauntlet (the highest rated against all others), knockout or arena.",
+            help="swiss, round-robin, knockout, gauntlet (highest-rated bot against all) or arena (pairs free bots).",
         ),
     ] = "swiss",
     rounds: RoundsOption = 7,

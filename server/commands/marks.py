@@ -95,7 +95,7 @@ def make_marks(rows: list[StandingsRow], anchor_name: str) -> list[Mark]:
     anchor = next((row for row in rows if row.bot == anchor_name), None)
     if anchor is None:
         raise CommandError(
-            f"{anchor_name!r:.80} has played no match of the event: name a bot that has, or use `arena event enter`"
+            f"--against: {anchor_name!r:.80} has played no match of the event: name a bot that has"
         )
     return [_make_mark(rank, row, anchor) for rank, row in zip(compute_ranks(rows), rows, strict=True)]
 

@@ -99,7 +99,9 @@ def ratings(
         try:
             totals = await recompute_ratings(engine) if recompute_all else None
         except RecomputeMismatch as error:
-            raise CommandError(f"the stored ratings do not follow from the journal: {error}") from None
+            raise CommandError(
+                f"the stored ratings could not be reproduced from the journal: {error}"
+            ) from None
         return await load_standings(engine, name, map_, tc, since=None if all_ else activity_cutoff()), totals
 
     rows, totals = run_on_store(db, load_ratings)

@@ -56,14 +56,15 @@ def serve(
         typer.Option("--role", metavar="edge|core", help="Role in a cluster; needs --set bus.url=…"),
     ] = None,
     game: Annotated[
-        str | None, typer.Option("--game", metavar="GAME,GAME", help="Games that waiting bots play.")
+        str | None, typer.Option("--game", metavar="GAME,GAME", help="Games of the pool.")
     ] = None,
     map: Annotated[
         str | None,
-        typer.Option("--map", metavar="MAP,MAP", help="Maps that waiting bots play on (`arena maps list`)."),
+        typer.Option("--map", metavar="MAP,MAP", help="Maps of the pool (`arena maps list` shows all)."),
     ] = None,
     tc: Annotated[
-        str | None, typer.Option("--tc", metavar="TIME,TIME", help="Time controls, e.g. 10+0.1 or 0.1/move.")
+        str | None,
+        typer.Option("--tc", metavar="TIME,TIME", help="Time controls of the pool, e.g. 10+0.1 or 0.1/move."),
     ] = None,
     anyone: Annotated[
         bool, typer.Option("--anyone", help="Let bots use any name without a token.", show_default=False)

@@ -31,7 +31,7 @@ def create(
         typer.Option(
             "--role",
             metavar="bot|spectator|admin",
-            help="bot plays, spectator watches, admin may use the host page.",
+            help="Role: bot (plays), spectator (watches) or admin (may use the host page).",
         ),
     ] = "bot",
     owner: Annotated[

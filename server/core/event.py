@@ -161,7 +161,9 @@ class Event:
         """
         state = self.state
         if bot not in state.bots or state.has_ended:
-            raise EventRefused(f"{bot!r:.70} is not in {self.name}")
+            raise EventRefused(
+                f"{bot!r:.70} cannot leave {self.name}: it has not entered, or the event is over"
+            )
         if by_host and bot not in state.excluded:
             state = self.state = replace(state, excluded=(*state.excluded, bot))
         if not state.has_begun:

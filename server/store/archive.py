@@ -176,7 +176,9 @@ def _end_time(match: ArchivedMatch) -> str:
     try:
         end = start_time + timedelta(milliseconds=sum(each.ms for each in match.moves))
     except OverflowError:
-        raise BadRecord(f"match {match.match}: its moves take too long to give an end time") from None
+        raise BadRecord(
+            f"match {match.match}: the times of its moves put its end after the year 9999"
+        ) from None
     _check_time(match, "the end of its moves", end)
     return database.format_timestamp(end)
 
@@ -191,9 +193,9 @@ def _check_time(match: ArchivedMatch, name: str, time: datetime) -> None:
         where = (
             f"before {EARLIEST_MATCH:%Y}"
             if time < EARLIEST_MATCH
-            else f"after {database.format_timestamp(latest)}"
+            else f"more than {MAX_CLOCK_SKEW // timedelta(hours=1)} hours in the future"
         )
-        raise BadRecord(f"match {match.match}: {name} is {where}: {database.format_timestamp(time)}")
+        raise BadRecord(f"match {match.match}: {name} ({database.format_timestamp(time)}) is {where}")
 
 
 def _parse_time(match: ArchivedMatch, name: str, form: re.Pattern[str]) -> datetime:

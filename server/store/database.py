@@ -127,7 +127,7 @@ def parse_sqlite_path(url: str) -> Path | None:
 def _make_sqlite_engine(url: sa.URL, *, durable: bool) -> AsyncEngine:
     if not url.database or url.database == ":memory:":
         raise StoreError(
-            "the store must be a file, which several connections share: write sqlite:///arena.db"
+            "the store cannot be in memory, because several connections share it: write sqlite:///arena.db"
         )
     folder = Path(url.database).parent
     if not folder.is_dir():

@@ -68,7 +68,7 @@ class Retention:
         parts = _RETENTION_PATTERN.fullmatch(text)
         if parts is None or (parts[2] and not 1 <= int(parts[1]) <= 36500):
             raise BadRetention(
-                f"{text!r:.40} is not a retention: write a number of matches, e.g. 1000000, or of days, e.g. 90d"
+                f"{text!r:.40} does not say which matches to keep: write a number of matches, e.g. 1000000, or an age in days, e.g. 90d"
             )
         number = int(parts[1])
         return cls(days=number, archive=archive) if parts[2] else cls(max_matches=number, archive=archive)

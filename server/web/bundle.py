@@ -8,7 +8,7 @@ benchmarks.page first slow`, medians of 5 loads, 24 November 2026).
 In a bundle each module is a function that is called once, after the modules it imports, and returns its exports. So
 modules may use only named imports, one per line, and declared exports (ECMA-262, 16.2), and no two may import each
 other. Indentation and comments on lines of their own are left out, which saves a sixth of the compressed bytes; so no
-template text may span several lines. A module that breaks these rules is refused. General bundlers need Node, which a
+template literal may span several lines. A module that breaks these rules is refused. General bundlers need Node, which a
 host may not have.
 """
 
@@ -31,7 +31,7 @@ _OTHER_STATEMENT = re.compile(r"^(?:import|export)\b.*$", re.MULTILINE)
 _INDENT_OR_COMMENT = re.compile(r"^[ \t]*(?://.*\n)?", re.MULTILINE)
 """Indentation of a line, or a whole line with a comment; left out of bundles."""
 _CHARACTER_SET = re.compile(r"\[[^\]\s`]*`[^\]\s`]*\]/")
-"""Character set at the end of a JavaScript regular expression. A backtick in it begins no template text."""
+"""Character set at the end of a JavaScript regular expression. A backtick in it begins no template literal."""
 _OWN_ADDRESS = "import.meta.url"
 """JavaScript expression for the URL of the module itself, which is another one in a bundle."""
 
@@ -60,7 +60,9 @@ def make_bundles(
     rest = [path for path in _sort_by_imports(texts, later) if path not in at_once]
     for path in rest:
         if others := set(_imported_paths(_DYNAMIC_IMPORT, path, texts[path])).difference(later):
-            raise ValueError(f"{path}: the dynamic import of {', '.join(others)} would need a third bundle")
+            raise ValueError(
+                f"{path}: import {', '.join(others)} statically: a dynamic import here would need a third bundle"
+            )
     names = {path: f"m{n}" for n, path in enumerate([*at_once, *rest])}
     whole, beside = (
         "".join(_wrap_module(path, texts[path], names, bundle, further_bundle) for path in paths)
@@ -108,7 +110,7 @@ def _wrap_module(path: str, text: str, names: Mapping[str, str], bundle: str, fu
         (each for each in text.splitlines() if _CHARACTER_SET.sub("", each).count("`") % 2), None
     ):
         raise ValueError(
-            f"{path}: a template text must not span several lines in a bundle: {open_text.strip()!r:.80}"
+            f"{path}: a template literal must be on one line to be bundled: {open_text.strip()!r:.80}"
         )
     text = _STATIC_IMPORT.sub(
         lambda found: (

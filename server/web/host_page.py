@@ -203,7 +203,7 @@ def _check_form(form: Mapping[str, str]) -> None:
         wanted = " or ".join(" and ".join(sorted(each)) or "neither a name nor an owner" for each in forms)
         raise BadRequest(f"do={form['do']} takes {wanted}")
     if not is_valid_name(form.get("owner") or "-"):
-        raise BadRequest("an owner is 1 to 64 printable characters")
+        raise BadRequest("the owner's name must have 1 to 64 printable characters")
 
 
 def _directive_change(form: Mapping[str, str]) -> NewDirective | EndedDirective:
@@ -215,7 +215,7 @@ def _directive_change(form: Mapping[str, str]) -> NewDirective | EndedDirective:
     elif form.get("name"):
         subject = parse_subject(form["name"])
     if subject is None:
-        raise BadRequest("a name is 1 to 64 printable characters")
+        raise BadRequest("the name must have 1 to 64 printable characters")
     if action == "lift" or (action == "notice" and not text):
         return EndedDirective(*subject)
     seconds, reason = ACTION_DEFAULTS[action]

@@ -19,7 +19,7 @@ def test_a_shared_reason_is_its_own_word() -> None:
 
 @pytest.mark.parametrize("reason", ["", "Four", "a" * 33, "a\nb", "timeout", "illegal move", "no_show"])
 def test_an_invalid_reason_is_refused(reason: str) -> None:
-    with pytest.raises(ValueError, match="not a valid reason"):
+    with pytest.raises(ValueError, match="not a valid end reason"):
         Outcome(None, reason)
 
 

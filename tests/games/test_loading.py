@@ -126,7 +126,9 @@ for name in ("lost", "other", "no"):
     assert lines[2].startswith(
         "the game lost of own-nim (nothing:Here) cannot be loaded: ModuleNotFoundError"
     )
-    assert lines[3].endswith("has the name 'nim': its entry point must have the same name, and has 'other'")
+    assert lines[3].endswith(
+        "is called 'nim', but its entry point is called 'other': give both the same name"
+    )
     assert lines[4].endswith("must be a subclass of Game")
     assert metadata.version("riskless-arena")
 

@@ -87,7 +87,7 @@ BROKEN = {
         "end",
         "not over after 300 plies",
     ),
-    "a reason that is reserved": ([('"the last one"', '"timeout"')], "outcome", "is not a valid reason"),
+    "a reason that is reserved": ([('"the last one"', '"timeout"')], "outcome", "is not a valid end reason"),
     "an outcome that is none": (
         [('Outcome(self.player(position).opponent, "the last one")', '"maxie"')],
         "outcome",

@@ -73,5 +73,5 @@ def test_on_an_even_ground_the_proposal_is_even() -> None:
 
 
 def test_too_many_do_not_fit() -> None:
-    with pytest.raises(ValueError, match="no 2 × 2 territories that are pairwise not adjacent"):
+    with pytest.raises(ValueError, match=r"found no 4 pairwise non-adjacent territories \(2 for each side\)"):
         Balance(make_ring_map(6).neighbours).propose_start(2)

@@ -110,8 +110,8 @@ def test_a_file_says_for_which_map_it_was_made(tmp_path: Path) -> None:
     assert load_listed_openings(file, [m2]).opening(0, 0) == ([15, 11],)
     for games, why in (
         ([m1], "mine.txt: made for another map"),
-        ([m2, m1], "that of m1 is"),
-        ([GAMES["tictactoe"]], "mine.txt: made for riskless, not for tictactoe"),
+        ([m2, m1], "made for another map than m1"),
+        ([GAMES["tictactoe"]], "mine.txt: these openings are for riskless, not for tictactoe"),
     ):
         with pytest.raises(BadOpenings, match=why):
             load_listed_openings(file, games)

@@ -109,7 +109,7 @@ def test_a_file_for_another_state_of_the_map_is_refused_in_a_line() -> None:
     map = load_map("m2")
     setup = {**map.to_data(), "ply_limit": map.ply_limit + 1}
     with pytest.raises(
-        BadOpenings, match=r"m2\.txt: made for another map.* of m2 is [0-9a-f]{16}"
+        BadOpenings, match=r"m2\.txt: made for another map.*but the map has [0-9a-f]{16}\): make new"
     ) as refused:
         load_listed_openings(path, [make_game("riskless", setup)])
     assert "\n" not in str(refused.value)

@@ -92,7 +92,7 @@ def ended_by_table() -> Record:
 def test_a_record_that_ends_by_the_table_is_checked() -> None:
     record = ended_by_table()
     verify_record(record)
-    with pytest.raises(BadRecord, match="by its moves"):
+    with pytest.raises(BadRecord, match="its moves say that"):
         verify_record(replace(record, result=replace(record.result, winner="maxie")))
     with pytest.raises(BadRecord, match="do not end it"):
         verify_record(replace(record, adjudication=Adjudication(repetition=3)))

@@ -210,7 +210,8 @@ def test_a_record_that_claims_a_repetition_that_was_not_one_is_refused() -> None
         verify_record(replace(true, adjudication=None))
     limited = replace(true, adjudication=Adjudication(limit=len(true.moves)))
     with pytest.raises(
-        BadRecord, match=r"ended by a repeated position, but by its moves it ended so: \d+ plies were played"
+        BadRecord,
+        match=r"ended by a repeated position, but its moves give another end: \d+ plies were played",
     ):
         verify_record(limited)
     verify_record(replace(limited, result=replace(true.result, detail="the ply limit of the ladder")))
@@ -223,7 +224,7 @@ def test_a_record_that_goes_on_after_a_repetition_is_refused_where_its_terms_hav
         verify_record(replace(longer, adjudication=DEFAULT_RULES))
     resigned = record_of(circling())
     resigned = replace(resigned, result=Result("maxie", EndReason.RESIGNATION))
-    with pytest.raises(BadRecord, match="by its moves nobody wins by adjudicated"):
+    with pytest.raises(BadRecord, match="its moves say that nobody wins by adjudicated"):
         verify_record(resigned)
 
 

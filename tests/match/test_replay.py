@@ -54,9 +54,9 @@ def test_possible_results_are_accepted(
         ((4, 4), "maxie", EndReason.RESIGNATION, "ply 1: illegal move"),
         ((4, "x"), "maxie", EndReason.RESIGNATION, "ply 1: no move of tictactoe"),
         ((*MAXIE_WINS, 8), "maxie", EndReason.LINE, "ply 5: the match was already over"),
-        (MAXIE_WINS, "minnie", EndReason.LINE, "by its moves maxie wins by line"),
-        (MAXIE_WINS, None, EndReason.BOARD_FULL, "by its moves maxie wins by line"),
-        (MAXIE_WINS, "maxie", EndReason.TIMEOUT, "by its moves maxie wins by line"),
+        (MAXIE_WINS, "minnie", EndReason.LINE, "its moves say that maxie wins by line"),
+        (MAXIE_WINS, None, EndReason.BOARD_FULL, "its moves say that maxie wins by line"),
+        (MAXIE_WINS, "maxie", EndReason.TIMEOUT, "its moves say that maxie wins by line"),
         ((4,), "maxie", EndReason.LINE, "the match is not over after 1 plies"),
         ((4,), "maxie", EndReason.ARMIES, "the match is not over after 1 plies"),
         ((4,), None, EndReason.TIMEOUT, "must have a winner"),
@@ -108,7 +108,7 @@ def test_a_match_of_legal_moves_is_believed_and_a_longer_shorter_or_stolen_one_i
     with pytest.raises(BadRecord):
         verify_record(replace(match_record, moves=match_record.moves[:-1]))
     other: Seat = "minnie" if winner == "maxie" else "maxie"
-    with pytest.raises(BadRecord, match="by its moves"):
+    with pytest.raises(BadRecord, match="its moves say that"):
         verify_record(replace(match_record, result=Result(other, match_record.result.reason)))
 
 

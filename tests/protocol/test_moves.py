@@ -46,5 +46,5 @@ def test_any_number_of_them_is_one_array(count: int) -> None:
 
 def test_they_are_no_other_kind_of_thing() -> None:
     assert MovesSoFar(MoveList([1])) != (1,)
-    with pytest.raises(NotImplementedError, match="cannot contain a complex"):
+    with pytest.raises(NotImplementedError, match="a complex cannot be encoded in a message"):
         encode(Turn("m", 0, [1j], Clocks(1, 2), 0))

@@ -52,7 +52,9 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]
 
     def new_initial_state(self, state: Any = None) -> OpenSpielState:
         if state is not None:
-            raise ValueError(f"{self.kind.short_name} must begin at its start position")
+            raise ValueError(
+                f"{self.kind.short_name} can begin only at its start position: call new_initial_state without a state"
+            )
         return OpenSpielState(self)
 
     def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Observer:  # noqa: ARG002

@@ -103,7 +103,7 @@ async def _compare_standings(connection: AsyncConnection, rater: Rater) -> None:
             category, bot = key
             where = " ".join(filter(None, category[:3]))
             raise RecomputeMismatch(
-                f"{bot} has {_current_rating_text(recomputed)} in {where}, but the table says {_current_rating_text(stored_rating)}"
+                f"recomputed, {bot} has {_current_rating_text(recomputed)} in {where}, but the store has {_current_rating_text(stored_rating)}"
             )
 
 
@@ -157,7 +157,7 @@ def _require_same_step(step: RatingStep, stored_step: RatingStep | None) -> None
     stored_text = "nothing" if stored_step is None else _rating_text(stored_step)
     if stored_step is None or not _is_same_step(step, stored_step):
         raise RecomputeMismatch(
-            f"match {step.match}: {step.bot} has {_rating_text(step)}, but the store says {stored_text}"
+            f"match {step.match}: recomputed, {step.bot} has {_rating_text(step)}, but the store has {stored_text}"
         )
 
 

@@ -87,7 +87,7 @@ def _draw_match(match: DrawnMatch, ply: int | None) -> bytes:
     plies = len(match.moves)
     at = plies if ply is None else ply
     if at > plies:
-        raise CannotDraw(f"the match has {plies} plies, not {at}")
+        raise CannotDraw(f"the ply must be from 0 to {plies}, the number of plies played, not {at}")
     game = _make_game(match)
     position = _replay_positions(game, match.moves[:at])[-1] if game is not None else None
     move = match.moves[at - 1] if at else None

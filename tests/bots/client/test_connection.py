@@ -86,7 +86,7 @@ async def test_a_server_that_refuses_the_address_without_an_answer_is_told() -> 
     async with await asyncio.start_server(close, "127.0.0.1", 0) as server:
         url = f"ws://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         with pytest.raises(
-            NoServer, match=f"{url} closed the connection without an answer, as an arena does"
+            NoServer, match=f"{url} closed the connection without an answer; a server does so"
         ):
             await open_connection(url)
 
@@ -106,5 +106,5 @@ async def test_the_answer_of_another_web_server_is_reported() -> None:
 async def test_wss_to_a_server_without_tls_is_told_with_the_right_url() -> None:
     async with serve(lambda connection: connection.wait_closed(), "127.0.0.1", 0) as server:
         port = next(iter(server.sockets)).getsockname()[1]
-        with pytest.raises(NoServer, match=rf"does not speak TLS, .*: is it ws://127\.0\.0\.1:{port}\?"):
+        with pytest.raises(NoServer, match=rf"does not speak TLS, .*: try ws://127\.0\.0\.1:{port}$"):
             await open_connection(f"wss://127.0.0.1:{port}")

@@ -261,7 +261,7 @@ def test_a_program_or_an_engine_but_not_both(tmp_path: Path) -> None:
     empty = tmp_path / "bot.toml"
     empty.write_text('name = "me"')
     fails(
-        'bot.toml: no engine: write engine = "my_bot.py" or exec = "COMMAND"',
+        'bot.toml names no engine: add engine = "my_bot.py" or exec = "COMMAND"',
         2,
         "bot",
         empty,

@@ -94,7 +94,12 @@ def test_a_false_record_is_reported_with_file_and_line(one: Path, tmp_path: Path
         bad,
     )
     bad.write_text(good.replace('"winner":"maxie"', '"winner":"minnie"'))
-    fails("the record says minnie wins by line, but by its moves maxie wins by line", 1, "replay", bad)
+    fails(
+        "the record says that minnie wins by line, but its moves say that maxie wins by line",
+        1,
+        "replay",
+        bad,
+    )
 
 
 def until_keys_are_read(terminal: "pexpect.spawn[str]") -> None:

@@ -113,7 +113,11 @@ def test_lines_are_the_best_moves_of_an_engine(capsys: pytest.CaptureFixture[str
     [
         (["trace", "x", "minimax"], 2, "no tree is called 'x': choose from Cuts, HandoutBig"),
         (["trace", "Intro", "x"], 2, "no algorithm is called 'x': choose from minimax"),
-        (["trace", "Intro", "lazy:dynamic=1"], 2, "lazy: dynamic needs riskless, e.g. `arena trace path4"),
+        (
+            ["trace", "Intro", "lazy:dynamic=1"],
+            2,
+            "lazy: the option dynamic works only with riskless, because ",
+        ),
         (
             ["trace", "Intro", "lazy:take=1"],
             2,
@@ -126,12 +130,12 @@ def test_lines_are_the_best_moves_of_an_engine(capsys: pytest.CaptureFixture[str
         (
             ["analyse", "--engine", "alphabeta:exact=yes", "--map", "grid:9x8"],
             2,
-            "alphabeta: exact must be left out, because here the engine searches in Python",
+            "alphabeta: leave out exact: its Python search is always exact",
         ),
         (
             ["analyse", "--engine", "jamboree:form=tests", "--game", "hexapawn"],
             2,
-            "jamboree: form must be course",
+            "jamboree: write form=course",
         ),
         (
             ["analyse", "--engine", "alphabeta", "--trace"],

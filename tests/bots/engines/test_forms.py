@@ -24,7 +24,6 @@ LARGE = make_game_on_map("riskless", "grid:9x8")
 SMALL = Hexapawn()
 """A game without a compiled search, and without features."""
 
-HERE = "because here the engine searches in Python"
 
 WITHOUT = """
 import sys
@@ -63,12 +62,12 @@ def specs(draw: st.DrawFn) -> str:
 def corrected_spec(parsed: Spec, told: str) -> str:
     """Return the spec as the refusal says that it would be right: with what it says, or without the option that it names."""
     kept = {name: str(parsed.values[name]) for name in parsed.explicit}
-    if match := re.search(r"use (\S+)$", told):
+    if match := re.search(r"\b(?:use|write) (\w+=[^:\s]+)", told):
         kept |= dict(part.split("=") for part in match[1].split(","))
-    elif match := re.search(r"(\w+) must be (\S+),", told):
+    elif match := re.search(r"(\w+) must be (\w+):", told):
         kept[match[1]] = match[2]
     else:
-        assert " exact " in told
+        assert "leave out exact" in told
         del kept["exact"]
     return (
         f"{parsed.name}:" + ",".join(f"{name}={value}" for name, value in kept.items())
@@ -112,32 +111,32 @@ def test_an_option_is_known_to_the_form_or_refused_with_the_valid_ones(
         (
             "jamboree:prune=0.5",
             M2,
-            "jamboree: prune needs form=course: use form=course,prune=0.5",
+            "jamboree: prune works only with form=course: write form=course,prune=0.5",
         ),
         (
             "jamboree:prune=0.25,form=tests",
             None,
-            "jamboree: prune needs form=course: use form=course,prune=0.25",
+            "jamboree: prune works only with form=course: write form=course,prune=0.25",
         ),
         (
             "jamboree:split_depth=1",
             M2,
-            "jamboree: split_depth needs form=course: use form=course,split_depth=1",
+            "jamboree: split_depth works only with form=course: write form=course,split_depth=1",
         ),
         (
             "jamboree:split_depth=2",
             LARGE,
-            f"jamboree: split_depth must be 1, {HERE}, which splits at every depth (its compiled search does not support riskless with these rules and this size)",
+            "jamboree: split_depth must be 1: its Python search splits at every depth, and its compiled search does not support riskless with these rules and this size",
         ),
         (
             "jamboree:form=tests",
             LARGE,
-            f"jamboree: form must be course, {HERE} (its compiled search does not support riskless with these rules and this size)",
+            "jamboree: write form=course: its Python search has no other form, and its compiled search does not support riskless with these rules and this size",
         ),
         (
             "alphabeta:exact=yes",
             SMALL,
-            f"alphabeta: exact must be left out, {HERE}, which is always exact (its compiled search does not support hexapawn with these rules and this size)",
+            "alphabeta: leave out exact: its Python search is always exact, and its compiled search does not support hexapawn with these rules and this size",
         ),
         (
             "greedy:evaluator=net.npz",
@@ -183,10 +182,10 @@ def test_without_the_extra_the_engine_says_so_before_any_match() -> None:
     result = subprocess.run(
         [sys.executable, "-c", WITHOUT, *texts], capture_output=True, text=True, check=True
     )
-    why = "(its compiled search needs the extra `engine`, which is not installed)"
+    why = "and its compiled search needs the extra `engine`, which is not installed"
     assert result.stdout.splitlines() == [
-        f"jamboree: form must be course, {HERE} {why}",
-        f"alphabeta: exact must be left out, {HERE}, which is always exact {why}",
+        f"jamboree: write form=course: its Python search has no other form, {why}",
+        f"alphabeta: leave out exact: its Python search is always exact, {why}",
         "jamboree:depth=100,evaluator=features,prune=0.2, 2 threads",
         "jamboree:depth=100,evaluator=features, 2 threads",
     ]

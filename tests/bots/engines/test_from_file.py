@@ -90,7 +90,7 @@ def test_an_imported_bot_does_not_count(tmp_path: Path) -> None:
         ),
         (
             GOOD.format(name="Mine") + "\n    def __init__(self, depth):\n        pass\n",
-            "Mine must accept no arguments in __init__: missing a required argument",
+            "Mine must be callable without arguments: missing a required argument",
         ),
     ],
 )

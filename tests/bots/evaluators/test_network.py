@@ -92,9 +92,12 @@ def test_a_file_is_an_evaluator(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arrays", "why"),
     [
-        ({}, r"hidden must be finite numbers of shape \(700, 16\), but it is missing"),
-        ({"hidden": (700, 16)}, r"output must be finite numbers of shape \(16,\), but it is missing"),
-        ({"hidden": (3, 4), "output": (16,)}, r"but it is of shape \(3, 4\)"),
+        ({}, r"array hidden must have shape \(700, 16\) and only finite numbers, but it is missing"),
+        (
+            {"hidden": (700, 16)},
+            r"array output must have shape \(16,\) and only finite numbers, but it is missing",
+        ),
+        ({"hidden": (3, 4), "output": (16,)}, r"but it has shape \(3, 4\)"),
         (None, "not a file of NumPy arrays"),
         ("nowhere", "cannot read the network .*: No such file"),
     ],
@@ -115,5 +118,5 @@ def test_numbers_must_be_finite(tmp_path: Path) -> None:
     path = tmp_path / "net.npz"
     arrays: dict[str, Any] = {name: np.full(shape, np.nan) for name, shape in SHAPES.items()}
     np.savez(path, **arrays)
-    with pytest.raises(BadWeights, match="hidden must be finite numbers"):
+    with pytest.raises(BadWeights, match=r"array hidden must .*, but it contains NaN or infinity"):
         load_network(path)

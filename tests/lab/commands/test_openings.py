@@ -40,7 +40,7 @@ def test_a_file_that_ladders_take_and_that_the_same_seed_makes_again(
     )  # fmt: skip
     assert completed.code == 0, completed
     fails(
-        "made for riskless",
+        "these openings are for riskless",
         2,
         "match",
         "greedy",

@@ -57,8 +57,8 @@ def test_recomputing_says_that_the_result_is_the_same_or_names_the_first_that_di
     code, out, err = run(capsys, "ratings", "--recompute", "--db", filled_store)
     assert (code, out) == (1, "")
     assert len(err.splitlines()) == 1
-    assert f"match {1:032}: anna has" in err
-    assert "the store says 2000.0000" in err
+    assert f"match {1:032}: recomputed, anna has" in err
+    assert "the store has 2000.0000" in err
 
 
 def test_a_game_that_is_none_is_bad_usage(capsys: pytest.CaptureFixture[str], filled_store: str) -> None:

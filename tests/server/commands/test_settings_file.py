@@ -131,7 +131,10 @@ def test_an_option_writes_a_value_of_its_keys_type(text: str, key: str, value: o
         ),
         ('[webhooks]\nurl = "https://a"\n', "webhooks.secret: not a secret: expected 24 to 64 random"),
         ('[house]\nengines = [""]\n', "FILE:2: house.engines: '' is not a list of engines"),
-        ('[store]\nkeep = "9h"\n', "FILE:2: store.keep: '9h' is not a retention: write a number of matches"),
+        (
+            '[store]\nkeep = "9h"\n',
+            "FILE:2: store.keep: '9h' does not say which matches to keep: write a number of matches",
+        ),
         ('[store]\narchive = "x"\n', "FILE:2: store.archive: set store.keep too"),
         ('[store]\nkeep = "9"\narchive = "arena.toml"\n', "FILE:3: store.archive: "),
         (

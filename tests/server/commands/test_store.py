@@ -96,8 +96,11 @@ def test_the_store_of_a_running_server_is_not_vacuumed(
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (["prune", "--keep", "90h"], "--keep: '90h' is not a retention: write a number of matches"),
-        (["prune", "--keep", ""], "--keep: '' is not a retention: write a number of matches"),
+        (
+            ["prune", "--keep", "90h"],
+            "--keep: '90h' does not say which matches to keep: write a number of matches",
+        ),
+        (["prune", "--keep", ""], "--keep: '' does not say which matches to keep: write a number of matches"),
         (["prune", "--keep", "5", "--archive", __file__], "is not a folder"),
         (["prune"], "--keep"),
         (["stats", "--db", "sqlite:///nowhere.db"], "database nowhere.db does not exist"),

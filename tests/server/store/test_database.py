@@ -258,7 +258,7 @@ async def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("url", ["sqlite://", "sqlite:///:memory:"])
 def test_a_store_in_memory_is_refused(url: str) -> None:
-    with pytest.raises(StoreError, match="must be a file"):
+    with pytest.raises(StoreError, match="the store cannot be in memory"):
         make_engine(url)
 
 

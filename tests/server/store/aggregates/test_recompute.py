@@ -127,7 +127,9 @@ async def test_a_changed_rating_is_named(database: str, column: str) -> None:
         raised = {column: schema.rating_steps.c[column] * 1.000001}
         async with engine.begin() as connection:
             await connection.execute(sa.update(schema.rating_steps).where(which).values(raised))
-        with pytest.raises(RecomputeMismatch, match=f"match {record.match}: bert has .* but the store says"):
+        with pytest.raises(
+            RecomputeMismatch, match=f"match {record.match}: recomputed, bert has .* but the store has"
+        ):
             await recompute_ratings(engine)
 
 
@@ -137,7 +139,7 @@ async def test_a_lost_rating_is_named(database: str) -> None:
         which = (schema.rating_steps.c.match == record.match) & (schema.rating_steps.c.seat == "maxie")
         async with engine.begin() as connection:
             await connection.execute(sa.delete(schema.rating_steps).where(which))
-        with pytest.raises(RecomputeMismatch, match="the store says nothing"):
+        with pytest.raises(RecomputeMismatch, match="but the store has nothing"):
             await recompute_ratings(engine)
 
 
@@ -148,6 +150,6 @@ async def test_a_changed_row_of_the_table_is_named(database: str) -> None:
         async with engine.begin() as connection:
             await connection.execute(sa.update(schema.standings).where(which).values(rating=1234))
         with pytest.raises(
-            RecomputeMismatch, match=r"^anna has .* in tictactoe, but the table says 1234\.0000 ± "
+            RecomputeMismatch, match=r"^recomputed, anna has .* in tictactoe, but the store has 1234\.0000 ± "
         ):
             await recompute_ratings(engine)

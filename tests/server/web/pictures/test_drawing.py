@@ -51,7 +51,7 @@ def test_a_match_has_a_picture_of_each_ply_as_large_as_links_want_it() -> None:
 
 
 def test_a_ply_that_was_not_played_has_no_picture() -> None:
-    with pytest.raises(drawing.CannotDraw, match=r"has 3 plies, not 4"):
+    with pytest.raises(drawing.CannotDraw, match=r"must be from 0 to 3, the number of plies played, not 4"):
         drawing.draw_record(line(most=3), 4)
 
 
