@@ -110,7 +110,8 @@ def faults_of(page: Page) -> list[str]:
 @pytest.fixture(scope="package")
 def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
     """A server to which nobody connects: for the start page of such a one, and for what the page does by itself."""
-    with run_arena(tmp_path_factory.mktemp("empty")) as running:
+    # The pages of all tests come from one address, whose budget is one reader's.
+    with run_arena(tmp_path_factory.mktemp("empty"), "--set=limits.work_ms_per_second=1000000") as running:
         yield running
 
 
