@@ -26,7 +26,7 @@ from arena.rating.formats import Encounter, KnockoutFormat, make_format, sort_by
 from arena.rating.pairing import Pairing
 from arena.rating.pentanomial import PairCounts, elo_difference, pair_counts
 from arena.rating.schedule import Schedule
-from arena.rating.standings import StandingsRow, make_standings, pair_scores, rate_by_pairs
+from arena.rating.standings import StandingsRow, make_standings, pair_scores, with_pair_elo
 from arena.server.store.ladder_lock import short_digest
 
 
@@ -115,7 +115,7 @@ class Ladder:
         if self.schedule is not None:
             rows = sort_by_format(rows, self.schedule.format)
         pairs = self.pairs() if self.kind == "match" else ()
-        return rate_by_pairs(rows, self.bots[0], elo_difference(pairs)) if pairs else rows
+        return with_pair_elo(rows, self.bots[0], elo_difference(pairs)) if pairs else rows
 
     def bracket(self) -> list[list[Encounter]]:
         """Return the encounters of a knockout by round; empty for other formats."""

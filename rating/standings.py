@@ -191,7 +191,7 @@ def pair_scores(bot: str, results: Iterable[tuple[Pairing, Record]]) -> list[flo
     return [sum(scores) for _, scores in sorted(points.items()) if len(scores) == 2]
 
 
-def rate_by_pairs(rows: Sequence[StandingsRow], first: str, elo: EloDifference | None) -> list[StandingsRow]:
+def with_pair_elo(rows: Sequence[StandingsRow], first: str, elo: EloDifference | None) -> list[StandingsRow]:
     """Return the rows of two bots with the Elo difference of their pairs: half of it above and half below their average.
 
     first  bot that is stronger if `elo` is positive

@@ -53,13 +53,13 @@ def _open_bus(settings: ArenaSettings) -> AbstractAsyncContextManager[Bus]:
     return open_nats(settings.bus.url, name=name, ca=Path(settings.bus.ca) if settings.bus.ca else None)
 
 
-def add_edge_metric(metrics: Metrics, link: EdgeLink) -> None:
+def add_core_reachable_metric(metrics: Metrics, link: EdgeLink) -> None:
     """Add the metric `arena_core`, which shows whether an edge reaches a core, to the metrics of the edge."""
     gauge = Gauge("arena_core", "1 while this edge reaches a core, otherwise 0", registry=metrics.registry)
     gauge.set_function(lambda: link.is_synced)
 
 
-def add_core_metric(metrics: Metrics, link: CoreLink) -> None:
+def add_edge_count_metric(metrics: Metrics, link: CoreLink) -> None:
     """Add the metric `arena_edges`, the number of edges that a core reaches, to the metrics of the core."""
     gauge = Gauge("arena_edges", "Edges that this core reaches", registry=metrics.registry)
     gauge.set_function(lambda: len(link.edges))
@@ -94,7 +94,7 @@ async def open_edge(
         engine = make_engine(settings.store.url)
         stack.push_async_callback(close_engine, engine)
         metrics = Metrics()
-        add_edge_metric(metrics, link)
+        add_core_reachable_metric(metrics, link)
         edge = await make_edge(
             stack,
             number,
@@ -160,7 +160,7 @@ async def open_leader(
         tasks = await stack.enter_async_context(open_background_tasks())
         shell, fencing_token = host.core.shell, host.core.journal.lease.number
         link = CoreLink(bus, settings.server.name, fencing_token, shell, clock=clock)
-        add_core_metric(host.core.metrics, link)
+        add_edge_count_metric(host.core.metrics, link)
 
         async def serve_link() -> None:
             nonlocal deposed

@@ -90,7 +90,7 @@ class Container:
         folder    empty folder, into which the submission is unpacked
         threads   maximum number of cores that the container may use
         """
-        more = [f"--name={name}", f"--cpus={min(threads, os.cpu_count() or 1)}", *_core_options()]
+        more = [f"--name={name}", f"--cpus={min(threads, os.cpu_count() or 1)}", *_cpu_options()]
         command: list[str] = []
         if self.submission is not None:
             first, *command = unpack_submission(self.submission, folder)
@@ -252,7 +252,7 @@ def _split_spec(spec: str) -> tuple[str, Path | None]:
     return image if separator else DEFAULT_IMAGE, Path(file)
 
 
-def _core_options() -> list[str]:
+def _cpu_options() -> list[str]:
     """Return the option that keeps a container on the cores that this process may use.
 
     The list is empty if these are all cores, or if the operating system cannot tell.

@@ -52,13 +52,13 @@ def choose_form(spec: Spec, game: Game[Any, Any] | None = None) -> SearchForm:
         return SearchForm(spec, compiled=False)
     why = _python_reason(spec, game)
     return (
-        SearchForm(python_spec(spec, why), compiled=False, python_reason=why)
+        SearchForm(to_python_spec(spec, why), compiled=False, python_reason=why)
         if why
-        else SearchForm(_compiled_spec(spec), compiled=True)
+        else SearchForm(_to_compiled_spec(spec), compiled=True)
     )
 
 
-def python_spec(spec: Spec, why: str) -> Spec:
+def to_python_spec(spec: Spec, why: str) -> Spec:
     """Return the spec of an engine that searches in Python for the reason `why`.
 
     Raises BadSpec for an option that only the compiled search knows.
@@ -106,7 +106,7 @@ def check_evaluator(spec: Spec, game: Game[Any, Any]) -> None:
         raise BadSpec(f"{spec.name}: networks support only riskless, not {game.name}: use evaluator=plain")
 
 
-def _compiled_spec(spec: Spec) -> Spec:
+def _to_compiled_spec(spec: Spec) -> Spec:
     if spec.name != "jamboree" or spec.get_text("form") == "course":
         return spec
     for option in COURSE_OPTIONS:

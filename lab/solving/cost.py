@@ -39,7 +39,7 @@ class SolvingCost:
     def bytes(self) -> int:
         """Peak memory, in bytes."""
         count = self.boards.count
-        each = number_bytes(count) + CHECKPOINT_BYTES
+        each = bytes_per_number(count) + CHECKPOINT_BYTES
         return FIXED_BYTES + CODE_BYTES * count + count // 8 + each * self.representatives
 
     def seconds(self, cores: int) -> float:
@@ -48,7 +48,7 @@ class SolvingCost:
         return 2 + work / cores
 
 
-def number_bytes(count: int) -> int:
+def bytes_per_number(count: int) -> int:
     """Return the size of a board's number in the solver's list of undecided boards, in bytes, if there are `count` boards."""
     return 4 if count <= 1 << 32 else 8
 

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.lab.solving.checkpoint import load_checkpoint, save_checkpoint
-from arena.lab.solving.cost import number_bytes
+from arena.lab.solving.cost import bytes_per_number
 from arena.lab.solving.layers import Layers
 from arena.lab.solving.riskless_space import RISKLESS, gather_kernel, restore_kernel, survey_kernel
 from arena.lab.solving.rules_array import rules_array, scratch_words
@@ -108,7 +108,9 @@ class Solver:
         counts = np.array(list(self._map_with_progress(workers, "survey", survey_range, len(self._ranges))))
         self._open = int(counts[:, 0].sum())
         self._ends = np.cumsum(counts[:, 1])
-        live = np.zeros(int(self._ends[-1]), np.uint32 if number_bytes(self.boards.count) == 4 else np.int64)
+        live = np.zeros(
+            int(self._ends[-1]), np.uint32 if bytes_per_number(self.boards.count) == 4 else np.int64
+        )
         self._layers = Layers(RISKLESS, self._rules, self._codes, live, [], self._words)
         self._gather()
 

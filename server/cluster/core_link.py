@@ -20,7 +20,7 @@ from arena.server.cluster.frames import (
     decode_frame,
     edge_subject,
     encode_frame,
-    split_list,
+    encode_in_frames,
 )
 from arena.server.core.inputs import EdgeResynced, MessageReceived, TurnSent
 from arena.server.ports import EdgePort, MessageToCore, MessageToEdge
@@ -73,7 +73,7 @@ class RemoteEdge:
         self._sent_count = 0
 
     def deliver(self, messages: Sequence[MessageToEdge]) -> None:
-        for more, body in split_list(messages):
+        for more, body in encode_in_frames(messages):
             self._publish(
                 BusFrame(self.number, self._fencing_token, self.stream, self._sent_count, more, body)
             )

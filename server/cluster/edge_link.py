@@ -21,7 +21,7 @@ from arena.server.cluster.frames import (
     decode_frame,
     edge_subject,
     encode_frame,
-    split_list,
+    encode_in_frames,
 )
 from arena.server.core.inputs import EdgeResynced, MessageReceived
 from arena.server.ports import EdgePort, MessageToCore, MessageToEdge, Resync
@@ -116,7 +116,7 @@ class EdgeLink:
                 self._call_soon(self._flush)
             self._unsent.append(message)
 
-    def _begin_stream(self, client_list: EdgeResynced) -> None:
+    def _begin_stream(self, resync: EdgeResynced) -> None:
         """Begin a new stream: send the list of clients, then the messages that the core may have missed."""
         if not self.fencing_token:
             return  # a core will ask again when there is one
@@ -135,14 +135,14 @@ class EdgeLink:
         self._last_frame_ns = now
         self.is_synced = True
         self.resync_count += 1
-        self._unsent = [client_list, *resent]
+        self._unsent = [resync, *resent]
         self._flush()
 
     def _flush(self) -> None:
         pending, self._unsent = self._unsent, []
         if not pending or not self.is_synced:
             return
-        for more, body in split_list(pending):
+        for more, body in encode_in_frames(pending):
             self._publish(
                 BusFrame(self.number, self.fencing_token, self._stream, self._sent_count, more, body)
             )

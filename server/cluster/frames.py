@@ -86,7 +86,9 @@ def decode_frame(payload: bytes) -> BusFrame:
         raise BadBusFrame(f"not a frame: {error}") from None
 
 
-def split_list(messages: Sequence[MessageToCore] | Sequence[MessageToEdge]) -> Iterator[tuple[bool, bytes]]:
+def encode_in_frames(
+    messages: Sequence[MessageToCore] | Sequence[MessageToEdge],
+) -> Iterator[tuple[bool, bytes]]:
     """Encode a list of messages, divided into frames. Yield the fields `more` and `body` of each frame."""
     body = _encoder.encode(messages)
     if len(body) <= MAX_BODY_BYTES:

@@ -261,7 +261,7 @@ class Events:
         event or is withdrawn from it, or if the action applies only to events in progress.
         """
 
-        def is_meant(event: Event) -> bool:
+        def accepts_action(event: Event) -> bool:
             state = event.state
             returns = bot in state.withdrawn and (by_host or bot not in state.excluded)
             can_be = {"enter": returns, "withdraw": state.has_entered(bot), "stop": False}
@@ -270,7 +270,7 @@ class Events:
         matching = [event for event in self._events.values() if name in (event.name, event.plan.series)]
         return min(
             matching,
-            key=lambda event: (not is_meant(event), event.state.has_begun, event.plan.begins),
+            key=lambda event: (not accepts_action(event), event.state.has_begun, event.plan.begins),
             default=None,
         )
 

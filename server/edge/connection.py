@@ -394,7 +394,7 @@ class Connection(asyncio.BufferedProtocol):
             return
         refusal = (
             handshake.refuse_unless_get(request)
-            or self._count_client(request)
+            or self._count_proxied_client(request)
             or handshake.refuse_without_subprotocol(request)
             or (handshake.NO_CORE_RESPONSE if edge.is_cut_off else None)
             or (None if edge.any_origin else handshake.refuse_other_origin(request))
@@ -413,7 +413,7 @@ class Connection(asyncio.BufferedProtocol):
             self.set_deadline(edge.limits.hello_seconds, self.session.handle_hello_timeout)
             self._ping_timer = edge.clock.call_later(edge.first_ping_delay_s(), self._send_ping)
 
-    def _count_client(self, request: Request) -> Response | None:
+    def _count_proxied_client(self, request: Request) -> Response | None:
         """Count a connection through a proxy under its client's address.
 
         Return the refusal of a client with too many connections; None if the client may connect.

@@ -280,7 +280,7 @@ class Session:
             self._handle_flood()
             return
         cost = 0 if seat is not None else MESSAGE_COSTS[type(message)] or OUT_OF_PLACE_COSTS[type(message)]
-        if not cost or self._is_exempt:
+        if not cost or self._is_exempt_from_limits:
             self._submit(message, arrived_ns)
             return
         wait = self._edge.work.try_spend(self._connection.address, cost, arrived_ns / 1e9)
@@ -295,7 +295,7 @@ class Session:
             self._connection.wait_for_turn()
 
     @property
-    def _is_exempt(self) -> bool:
+    def _is_exempt_from_limits(self) -> bool:
         """True for the server's own bots, which have no limits: other programs on this machine share their address."""
         hello = self.hello
         return hello is not None and hello.role == "bot" and hello.name in self._edge.exempt
@@ -548,7 +548,7 @@ class Session:
             self.hello = replace(self.hello, session=welcome.session)
             self.state = ADMITTED
             self._connection.set_deadline(None)
-            if self._is_exempt:
+            if self._is_exempt_from_limits:
                 self._connection.address_bucket = UNLIMITED_BUCKET
             self._edge.clock.call_later(0, self._handle_early_frames)
 

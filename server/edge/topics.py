@@ -100,17 +100,17 @@ class Topic:
             self._frames.append(frame)
             self._count += 1
         if not self._busy:
-            self._start_round_after(GATHER_SECONDS)
+            self._start_delivery_after(GATHER_SECONDS)
 
-    def _start_round_after(self, seconds: float) -> None:
+    def _start_delivery_after(self, seconds: float) -> None:
         self._busy = True
-        self._clock.call_later(seconds, self._start_round)
+        self._clock.call_later(seconds, self._start_delivery)
 
-    def _start_round_if_idle(self) -> None:
+    def _start_delivery_if_idle(self) -> None:
         if not self._busy:
-            self._start_round()
+            self._start_delivery()
 
-    def _start_round(self) -> None:
+    def _start_delivery(self) -> None:
         self._busy = True
         self._send_batch(list(self._followers), self._count, self.is_over)
 
@@ -133,9 +133,9 @@ class Topic:
         self._frames = self._frames_from(until)
         self._busy = False
         if self._frames or (self.is_over and not is_last):
-            self._start_round_after(GATHER_SECONDS)
+            self._start_delivery_after(GATHER_SECONDS)
         elif MISSED_MESSAGE in self._followers.values() and not self.is_over:
-            self._clock.call_later(RECHECK_SECONDS, self._start_round_if_idle)
+            self._clock.call_later(RECHECK_SECONDS, self._start_delivery_if_idle)
 
     def _send_latest(self, follower: Follower, number: int) -> None:
         slow = follower.unsent_bytes > MAX_BACKLOG_BYTES

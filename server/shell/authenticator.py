@@ -147,14 +147,14 @@ class Authenticator:
         for client in [client for client in self._requests if client >> EDGE_SHIFT == edge]:
             self._forget_request(client)
 
-    def complete_resync(self, client_list: EdgeResynced) -> EdgeResynced:
+    def complete_resync(self, resync: EdgeResynced) -> EdgeResynced:
         """Complete an edge's list of connected clients with the fields that depend on their names and addresses.
 
         No token is checked, because the secrets of the clients' sessions prove their identity. The core gets their
         ratings and owners later.
         """
         clients = []
-        for enter in client_list.clients:
+        for enter in resync.clients:
             name, address = enter.hello.name, enter.address
             is_bot = enter.hello.role == "bot"
             if is_bot:
@@ -177,7 +177,7 @@ class Authenticator:
             )
         if self._unrated:
             self._request_arrived.set()
-        return EdgeResynced(client_list.edge, clients)
+        return EdgeResynced(resync.edge, clients)
 
     def _is_local(self, name: str, address: str) -> bool:
         """Return True for a bot that runs on the server's own machine."""

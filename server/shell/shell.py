@@ -200,9 +200,9 @@ class Shell:
                 self._wake.set()
             elif not self._wakes_later:
                 self._wakes_later = True
-                self._clock.call_later(MAX_DEFERRAL_SECONDS, self._wake_for_deferred)
+                self._clock.call_later(MAX_DEFERRAL_SECONDS, self._wake_for_deferred_inputs)
 
-    def _wake_for_deferred(self) -> None:
+    def _wake_for_deferred_inputs(self) -> None:
         self._wakes_later = False
         if self._inputs:
             self._wake.set()

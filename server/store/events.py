@@ -70,7 +70,7 @@ def event_row(state: EventState) -> dict[str, Any]:
     }
 
 
-def parse_state(plan: str) -> EventState:
+def parse_event_state(plan: str) -> EventState:
     """Return the state of an event from `plan`, the JSON in its row of `ladders`."""
     return _plan(plan).state
 
@@ -83,7 +83,9 @@ async def load_events(connection: AsyncConnection, server: str) -> list[StoredEv
     rows = (
         await connection.execute(sa.select(ladders).where(is_open_event).order_by(ladders.c.started))
     ).all()
-    return [StoredEvent(parse_state(row.plan), await _load_results(connection, row.event)) for row in rows]
+    return [
+        StoredEvent(parse_event_state(row.plan), await _load_results(connection, row.event)) for row in rows
+    ]
 
 
 async def _load_results(
@@ -113,7 +115,7 @@ async def list_events(engine: AsyncEngine) -> list[EventState]:
     """Return every event of every server on the store, also those that are over, the earliest first."""
     query = sa.select(ladders.c.plan).where(ladders.c.kind == EVENT_KIND).order_by(ladders.c.started)
     async with database.open_query_connection(engine) as connection:
-        return [parse_state(text) for text in (await connection.execute(query)).scalars()]
+        return [parse_event_state(text) for text in (await connection.execute(query)).scalars()]
 
 
 class EntriesPlan(Struct):
@@ -178,7 +180,7 @@ async def list_events_since(engine: AsyncEngine, time: str) -> list[EventState]:
     lately = (table.kind == EVENT_KIND) & (table.finished.is_(None) | (table.started >= time))
     query = sa.select(table.plan).where(lately).order_by(table.started.desc()).limit(MAX_EVENTS)
     async with database.open_query_connection(engine) as connection:
-        return [parse_state(text) for text in (await connection.execute(query)).scalars()][::-1]
+        return [parse_event_state(text) for text in (await connection.execute(query)).scalars()][::-1]
 
 
 async def find_name_conflict(engine: AsyncEngine, plan: EventPlan) -> str | None:

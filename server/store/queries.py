@@ -154,7 +154,7 @@ async def load_event_table(
         bots = () if ladder is None else ladder.plan.get("bots", ())
     scores = _merge_extra_processes(scores, bots)
     rows, bracket = await _order_table(engine, event, ladder, scores)
-    crosses = _count_crosses(scores, {row.bot for row in rows[:MAX_CROSS_TABLE]})
+    crosses = _count_cross_scores(scores, {row.bot for row in rows[:MAX_CROSS_TABLE]})
     return EventTable(event, rows, crosses, scores.counted, bracket)
 
 
@@ -279,7 +279,7 @@ def _merge_extra_processes(event_scores: EventScores, bots: Collection[str]) -> 
     )
 
 
-def _count_crosses(scores: EventScores, bots: set[str]) -> list[CrossScore]:
+def _count_cross_scores(scores: EventScores, bots: set[str]) -> list[CrossScore]:
     counts: dict[tuple[str, str], list[int]] = {}
     for match, times in scores.scores:
         maxie, minnie = match.players.maxie, match.players.minnie

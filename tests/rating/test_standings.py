@@ -17,7 +17,7 @@ from arena.rating.standings import (
     make_standings,
     make_standings_from_counts,
     pair_scores,
-    rate_by_pairs,
+    with_pair_elo,
 )
 
 
@@ -165,7 +165,7 @@ def test_pairs_score_when_both_matches_count() -> None:
 @pytest.mark.parametrize("pairs", [(3, 1, 4, 1, 5), (0, 0, 0, 0, 7), (2, 0, 0, 0, 2)])
 def test_the_elo_of_two_is_as_far_apart_as_their_pairs_say(pairs: tuple[int, ...]) -> None:
     found = elo_difference(pairs)
-    rows = rate_by_pairs(make_standings(["a", "b"], []), "a", found)
+    rows = with_pair_elo(make_standings(["a", "b"], []), "a", found)
     elo = {row.bot: row.elo for row in rows}
     assert found is not None
     assert elo["a"] - elo["b"] == pytest.approx(found.elo)
@@ -176,7 +176,7 @@ def test_the_elo_of_two_is_as_far_apart_as_their_pairs_say(pairs: tuple[int, ...
 
 def test_without_a_whole_pair_the_table_stays_as_it_is() -> None:
     rows = make_standings(["a", "b"], [])
-    assert rate_by_pairs(rows, "a", None) == rows
+    assert with_pair_elo(rows, "a", None) == rows
 
 
 def test_a_walkover_counts_for_points_and_not_for_elo() -> None:

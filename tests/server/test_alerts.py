@@ -23,7 +23,7 @@ from arena.clock import TimeSource
 from arena.server.host import open_host
 from arena.server.loop_lag import LoopLag
 from arena.server.metrics import Metrics
-from arena.server.roles import add_core_metric, add_edge_metric
+from arena.server.roles import add_core_reachable_metric, add_edge_count_metric
 from arena.server.settings import private_host_settings
 from arena.server.store.database import open_store
 from arena.server.store.journal.journal import open_journal
@@ -135,7 +135,7 @@ def exchange() -> Iterator[SimulatedExchange]:
 def test_a_core_that_leads_no_more(exchange: SimulatedExchange) -> None:
     metrics = Metrics()
     core, edge = NotingCore(exchange, fencing_token=1), NotingEdge(exchange, 5)
-    add_edge_metric(metrics, edge.link)
+    add_core_reachable_metric(metrics, edge.link)
     exchange.world.run_for(SECOND)
     watch = Watch(metrics)
     assert not watch.fires("ArenaWithoutCore")
@@ -150,7 +150,7 @@ def test_a_core_that_leads_no_more(exchange: SimulatedExchange) -> None:
 def test_an_edge_that_is_gone(exchange: SimulatedExchange) -> None:
     metrics = Metrics()
     core, edges = NotingCore(exchange, fencing_token=1), [NotingEdge(exchange, number) for number in (5, 6)]
-    add_core_metric(metrics, core.link)
+    add_edge_count_metric(metrics, core.link)
     exchange.world.run_for(SECOND)
     watch = Watch(metrics)
     assert not watch.fires("ArenaEdgesAway")
