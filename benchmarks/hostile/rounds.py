@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import os
 import sqlite3
 import statistics
@@ -77,9 +78,11 @@ MAX_SECONDS = 8.0
 They include three waits. The server reads what clients without a match send in turns of its fair queue, so it takes up to
 two seconds until it has read more than its limits allow. The limits for a hello, for a full buffer and for the closing
 handshake are about two seconds each. An attacker that polls slowly notices the end only later.
+
+In ALL_ATTACKS a connection may last as long as the attack. The attackers of each kind have an address of their own, and six
+addresses share the queue, which then reads so little from each that a flood need not exceed a limit. What is not read costs
+the server nothing.
 """
-MAX_SECONDS_ALL_AT_ONCE = 16.0
-"""The same in ALL_ATTACKS, in which the attackers of each kind have an address of their own: six addresses share the queue."""
 MORE_ATTACK_SECONDS = 0.5
 """Seconds that an attack lasts longer than its attackers' connections may last."""
 
@@ -318,9 +321,8 @@ class RoundPlayer:
         """Play a round: a quiet period, then a hostile one, in which the strangers send requests of this kind."""
         rounds = self._results.rounds.setdefault(kind, KindRounds())
         seconds, addresses, clients = self._seconds, ADDRESSES, self._clients
-        max_seconds = max_connection_seconds(kind)
-        if max_seconds is not None:
-            seconds, clients = attack_seconds(max_seconds, seconds), ATTACKERS
+        if KINDS[kind].is_attack:
+            seconds, clients = attack_seconds(seconds), ATTACKERS
             addresses = len(horde.KINDS) if kind == ALL_ATTACKS else 1
         self._number += 1
         order = {
@@ -358,15 +360,15 @@ def max_connection_seconds(kind: str) -> float | None:
     """Return the upper bound of the length of an attacker's connection in seconds; None if the kind is no attack."""
     if not KINDS[kind].is_attack:
         return None
-    return MAX_SECONDS_ALL_AT_ONCE if kind == ALL_ATTACKS else MAX_SECONDS
+    return math.inf if kind == ALL_ATTACKS else MAX_SECONDS
 
 
-def attack_seconds(max_seconds: float, seconds: float) -> float:
+def attack_seconds(seconds: float) -> float:
     """Return for how many seconds an attack lasts, which is long enough to see whether all attackers are disconnected.
 
-    max_seconds: upper bound of the length of a connection; seconds: length of the hostile period
+    seconds: length of the hostile period
     """
-    return max(seconds + SETTLE_SECONDS, max_seconds + MORE_ATTACK_SECONDS)
+    return max(seconds + SETTLE_SECONDS, MAX_SECONDS + MORE_ATTACK_SECONDS)
 
 
 def list_faults(results: RoundResults) -> list[str]:
