@@ -104,7 +104,7 @@ async def check_play(game: str, seat: Player, context: CheckContext) -> None:
     await match.expect_silence(SETTLE_SECONDS)
 
 
-async def check_repeated_turn(context: CheckContext) -> None:
+async def check_repeated(context: CheckContext) -> None:
     """The bot must answer repeated starts, turns and receipts in the same way, or not at all."""
     match = context.make_match(await context.server.connect_bot())
     await match.begin()
@@ -189,7 +189,7 @@ async def check_long_match(context: CheckContext) -> None:
     await match.play_up_to(MATCH_MOVES)
 
 
-async def check_end_while_thinking(context: CheckContext) -> None:
+async def check_ended_in_thought(context: CheckContext) -> None:
     """The bot must drop a match that ends while the bot thinks, and play the next match."""
     peer = await context.server.connect_bot()
     match = context.make_match(peer)
@@ -218,7 +218,7 @@ async def check_two_at_once(context: CheckContext) -> None:
         await match.send_end()
 
 
-async def check_lost_connection(context: CheckContext) -> None:
+async def check_dropped(context: CheckContext) -> None:
     """If the connection is lost while the bot thinks, it must reconnect with its session, be ready, and answer."""
     match = context.make_match(await context.server.connect_bot())
     await match.begin()
@@ -229,7 +229,7 @@ async def check_lost_connection(context: CheckContext) -> None:
     await _resume_match(context, match)
 
 
-async def check_restarted_server(context: CheckContext) -> None:
+async def check_restarted(context: CheckContext) -> None:
     """The bot must reconnect to a server that was killed and restarted on the same port."""
     match = context.make_match(await context.server.connect_bot())
     await match.begin()
@@ -332,7 +332,7 @@ def list_checks(context: CheckContext) -> Iterator[tuple[str, str, Check | None]
                 partial(check_play, game, seat),
             )
     for check in (
-        check_repeated_turn,
+        check_repeated,
         check_out_of_date,
         check_unknown_types,
         check_unknown_fields,
@@ -346,9 +346,9 @@ def list_checks(context: CheckContext) -> Iterator[tuple[str, str, Check | None]
         check_long_match if "riskless" in context.supported_games else None,
     )
     yield (
-        _check_name(check_end_while_thinking),
-        _requirement(check_end_while_thinking),
-        check_end_while_thinking,
+        _check_name(check_ended_in_thought),
+        _requirement(check_ended_in_thought),
+        check_ended_in_thought,
     )
     several = context.server.hello is not None and context.server.hello.matches > 1
     yield "two at once", _requirement(check_two_at_once), check_two_at_once if several else None
@@ -356,8 +356,8 @@ def list_checks(context: CheckContext) -> Iterator[tuple[str, str, Check | None]
         check_tiny_clock,
         check_alive,
         check_shut_down,
-        check_lost_connection,
-        check_restarted_server,
+        check_dropped,
+        check_restarted,
     ):
         yield _check_name(check), _requirement(check), check
 

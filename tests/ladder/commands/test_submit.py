@@ -60,7 +60,13 @@ def test_a_submission_is_replaced_only_if_that_is_asked_for(
 def test_an_invalid_submission_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     fails("none.zip: No such file or directory", 1, "submit", "add", "none.zip")
-    fails("bot.toml: is missing", 1, "submit", "add", zipped(tmp_path / "bot.zip", {"bot.py": ""}))
+    fails(
+        "bot.toml: not found at the top level",
+        1,
+        "submit",
+        "add",
+        zipped(tmp_path / "bot.zip", {"bot.py": ""}),
+    )
     for name in ("../camel", ".camel", "a/b", "x" * 49):
         fails("--name: ", 2, "submit", "add", zipped(tmp_path / "good.zip"), "--name", name)
     assert not (tmp_path / "submissions").exists()
