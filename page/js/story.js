@@ -9,6 +9,7 @@ const MIN_ARMIES = 5; // armies in a battle that is told
 const CLEAR = 0.6; // the chance from which on a player leads
 const NEAR = 0.8; // of the armies that win
 const OPENING = 8; // plies that are introduced by what wins the match
+const FRESH = 10; // plies for which a turning point is told
 const RECENT = 40; // the last plies whose turning points make a match tense
 
 const NO_CONTINENTS = /** @type {any[]} */ ([]);
@@ -40,7 +41,7 @@ function turningPoint(match, continents, ply, leader) {
   const swing = Math.abs(now - chanceAt(match, ply - 1));
   const told = [...battle(match, ply, before), ...lands(match, seat, played.move[1], before, after, continents)]
     .map((each) => ({ ply, seat, ...each, weight: each.weight + swing }));
-  const ahead = now >= CLEAR ? "maxie" : now <= 1 - CLEAR ? "minnie" : null;
+  const ahead = leaderAt(match, ply);
   const lost = leader && !ahead && (leader === "maxie" ? now : 1 - now) < 0.5;
   if (ahead && ahead !== leader) told.push({ ply, seat: ahead, weight: 0.25 + swing, words: `${match.players[ahead]} takes the lead` });
   if (lost) told.push({ ply, seat: leader, weight: 0.15 + swing, words: `${match.players[leader]} loses the lead` });
@@ -48,17 +49,23 @@ function turningPoint(match, continents, ply, leader) {
   return { played, best: told.sort((a, b) => b.weight - a.weight)[0], leader: lost ? null : ahead ?? leader };
 }
 
-// The sentence that holds at a ply: that of the last turning point up to it. Before the first one, what wins the match, and soon
-// after the start that nobody leads.
-export function sentence(match, told, ply) {
-  const { players, setup: { armies_to_win: goal } } = match;
-  const aim = ply < OPENING ? `First to ${goal} armies wins` : "Nobody leads yet";
-  const opening = goal ? aim : `${players.maxie} meets ${players.minnie}`;
-  return told.findLast((each) => each.ply <= ply)?.words ?? opening;
+// The player who leads after a ply; null if the chances are about even.
+function leaderAt(match, ply) {
+  const now = chanceAt(match, ply);
+  return now >= CLEAR ? "maxie" : now <= 1 - CLEAR ? "minnie" : null;
 }
 
-// The player whom the sentence at a ply is about; null if none.
-export const subject = (told, ply) => told.findLast((each) => each.ply <= ply)?.seat ?? null;
+// Return { words, seat }: the sentence that holds at a ply, and the player whom it is about, if any. It is that of a turning point
+// a few plies ago, otherwise who leads. At the start it is what wins the match.
+export function sentence(match, told, ply) {
+  const { players, game, setup: { armies_to_win: goal } } = match;
+  const last = told.findLast((each) => each.ply <= ply);
+  if (last && (last.end || ply - last.ply < FRESH)) return last;
+  if (!game.told) return { words: `${players.maxie} meets ${players.minnie}`, seat: null };
+  if (ply < OPENING) return { words: `First to ${goal} armies wins`, seat: null };
+  const seat = leaderAt(match, ply);
+  return { words: seat ? `${players[seat]} leads` : last ? "Nobody leads" : "Nobody leads yet", seat };
+}
 
 // The plies that a hurried reader should see, in their order. The end is none of them: whoever plays it sees it anyway.
 export function keyMoments(told, plies) {

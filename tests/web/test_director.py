@@ -81,7 +81,7 @@ STORY = f"""async ([setup, moves, continents, result]) => {{ {FROM}
   for (const [from, to, value] of moves) match.add({{ move: [from, to], thinking: {{ value }} }});
   match.end = result;
   const told = story(match, continents);
-  return {{ told: told.map(({{ ply, words }}) => [ply, words]), seats: told.map(({{ seat }}) => seat), key: keyMoments(told, moves.length).map(({{ ply }}) => ply), latest: sentence(match, told, 3), before: [0, 7, 8].map((ply) => sentence(match, [], ply)) }};
+  return {{ told: told.map(({{ ply, words }}) => [ply, words]), seats: told.map(({{ seat }}) => seat), key: keyMoments(told, moves.length).map(({{ ply }}) => ply), sentences: match.positions.map((_, ply) => sentence(match, told, ply).words) }};
 }}"""
 
 
@@ -207,9 +207,7 @@ def test_turning_points_are_told_in_a_sentence_each(timed: Page) -> None:
     assert told["seats"] == ["maxie" if each.startswith("Boudica") else "minnie" for _, each in told["told"]]
     assert words[3] == "Boudica wins"
     assert told["key"] == [2], "two moments next to each other are one"
-    assert told["latest"] == "Boudica wins"
-    goal = f"First to {setup['armies_to_win']} armies wins"
-    assert told["before"] == [goal, goal, "Nobody leads yet"]
+    assert told["sentences"] == [f"First to {setup['armies_to_win']} armies wins", *words.values()]
 
 
 def test_a_lead_is_told_when_it_is_taken_when_it_is_lost_and_when_the_goal_is_near(timed: Page) -> None:
@@ -222,6 +220,13 @@ def test_a_lead_is_told_when_it_is_taken_when_it_is_lost_and_when_the_goal_is_ne
         [4, "Boudica loses the lead"],
         [5, "Sun-Tzu takes the lead"],
     ]
+    there_and_back = [[3, 2], [0, 1], [2, 3], [1, 0]]
+    for value, after in ((0, "Nobody leads yet"), (900, "Boudica leads")):
+        told = timed.evaluate(STORY, [setup, [[*move, value] for move in 4 * there_and_back], [], None])
+        first = "Boudica takes the lead" if value else f"First to {setup['armies_to_win']} armies wins"
+        assert told["sentences"][1] == first
+        assert told["sentences"][8] == (first if value else after)
+        assert told["sentences"][-1] == after
     near = path_of_four(("minnie", 9), ("minnie", 20), ("maxie", 60), ("maxie", 10))
     told = timed.evaluate(STORY, [near, [[3, 2], [0, 1]], [], None])["told"]
     assert told[0] == [1, "Boudica takes the lead"], "what has more weight is told"
