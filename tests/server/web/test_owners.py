@@ -151,7 +151,7 @@ async def test_an_owner_enters_own_bots_in_an_event_and_withdraws_them(host: Hos
         ("enter?event=cup&name=wolf", "'ada' has no bot 'wolf'"),
         ("enter?event=tea&name=tiger", "no event 'tea' is open or in progress"),
         ("enter?event=cup&name=bear", "cup is open only to invited bots, and 'bear' is not invited"),
-        ("withdraw?event=cup&name=lion", "'lion' is not in cup"),
+        ("withdraw?event=cup&name=lion", "'lion' cannot leave cup: it has not entered, or the event is over"),
     ):
         assert await post(host, f"me/{path}", tiger) == (409, why)
     assert (await post(host, "me/enter?event=cup&name=tiger", basic("tiger", "a guess")))[0] == 401
@@ -181,7 +181,10 @@ async def test_an_entry_on_a_page_of_another_process_reaches_the_server_of_the_e
     for action, answer in (
         ("enter", RequestAnswer("tiger is in cup", done=True)),
         ("withdraw", RequestAnswer("tiger is withdrawn from cup", done=True)),
-        ("withdraw", RequestAnswer("'tiger' is not in cup", done=False)),
+        (
+            "withdraw",
+            RequestAnswer("'tiger' cannot leave cup: it has not entered, or the event is over", done=False),
+        ),
     ):
         assert await make(NewRequest("", ControlEvent("cup", action, "tiger"))) == answer  # type: ignore[arg-type]
 
