@@ -132,7 +132,14 @@ class BadGame(GameError):
 
 
 class UnknownGame(GameError):
-    """Raised when no game has the requested name."""
+    """Raised when no game has the requested name.
+
+    `reason` is the message without `hint`, for somebody who can name no file on this machine.
+    """
+
+    def __init__(self, reason: str, hint: str = "") -> None:
+        super().__init__(f"{reason} ({hint})" if hint else reason)
+        self.reason = reason
 
 
 class IllegalMove(GameError):

@@ -103,7 +103,9 @@ class Catalogue:
         if name in installed_games():
             return load_installed_game(name)
         suggestion = suggest_name(name, sorted(self.names()))
-        raise UnknownGame(f"no game is called {name!r:.40}: {suggestion} (or your own: --game FILE.py:Class)")
+        raise UnknownGame(
+            f"no game is called {name!r:.40}: {suggestion}", "or your own: --game FILE.py:Class"
+        )
 
     def is_known(self, name: str) -> bool:
         """Return True if a game has this name, without loading it."""

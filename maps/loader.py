@@ -9,7 +9,7 @@ from pathlib import Path
 from arena.games.name_hints import suggest_name
 from arena.games.riskless_map import RisklessMap
 from arena.maps.generators import generate_map, parse_generated_name
-from arena.maps.map_file import MapError, MapFile, parse_map_file
+from arena.maps.map_file import MapError, MapFile, UnknownMap, parse_map_file
 
 MAPS_FOLDER = Path(__file__).parent
 MAX_FILE_BYTES = 1_000_000
@@ -18,7 +18,16 @@ MAX_FILE_BYTES = 1_000_000
 MAX_CACHED_MAPS = 64
 """Maximum number of maps kept in memory, the most recently used ones. Loading a map takes up to 10 ms."""
 
-__all__ = ["MapError", "MapFile", "generated_size", "load_map", "load_map_file", "map_names", "read_map_file"]
+__all__ = [
+    "MapError",
+    "MapFile",
+    "UnknownMap",
+    "generated_size",
+    "load_map",
+    "load_map_file",
+    "map_names",
+    "read_map_file",
+]
 
 
 def map_names() -> list[str]:
@@ -65,7 +74,7 @@ def load_map_file(name: str) -> MapFile:
         # Normalise the name, so that a map has one name however its numbers are written.
         return _cached_map(f"{kind}:{'x'.join(map(str, numbers))}")
     suggestion = suggest_name(name, [*map_names(), "ring:N", "grid:WxH"])
-    raise MapError(f"{name:.60}", "", f"no such map: {suggestion} (or the path of a .toml file)")
+    raise UnknownMap(f"{name:.60}", suggestion)
 
 
 @lru_cache(maxsize=MAX_CACHED_MAPS)

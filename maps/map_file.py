@@ -38,6 +38,18 @@ class MapError(ValueError):
         self.why = why
 
 
+class UnknownMap(MapError):
+    """Raised when no map has the requested name.
+
+    `reason` is the message without the hint at map files, for somebody who can name no file on this machine.
+    """
+
+    def __init__(self, name: str, suggestion: str) -> None:
+        why = f"no such map: {suggestion}"
+        super().__init__(name, "", f"{why} (or the path of a .toml file)")
+        self.reason = str(MapError(name, "", why))
+
+
 @dataclass(frozen=True)
 class MapFile:
     """A map with additional data for people and pictures.

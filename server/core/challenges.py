@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import chain, islice
 
-from arena.games.core import AnyGame, GameError
+from arena.games.core import AnyGame, GameError, UnknownGame
 from arena.games.name_hints import did_you_mean
 from arena.maps.game_on_map import has_maps, make_game_on_map
-from arena.maps.loader import MapError, generated_size
+from arena.maps.loader import MapError, UnknownMap, generated_size
 from arena.match.clock import NS_PER_MS
 from arena.match.terms import Terms
 from arena.protocol.codes import Code
@@ -59,9 +59,10 @@ def make_challenge_game(challenge: Challenge, max_territories: int) -> AnyGame:
             )
             raise RequestRefused(Code.BAD_CHALLENGE, detail)
         return make_game_on_map(challenge.game, challenge.map)
+    except (UnknownGame, UnknownMap) as error:
+        raise RequestRefused(Code.BAD_CHALLENGE, error.reason) from None
     except (GameError, MapError) as error:
-        # without the hint at files of one's own, which only a command on this machine can name
-        raise RequestRefused(Code.BAD_CHALLENGE, str(error).partition(" (or ")[0]) from None
+        raise RequestRefused(Code.BAD_CHALLENGE, str(error)) from None
 
 
 _SAME_OWNER_REASON = "both bots have the same owner, so their matches are not rated: send rated false"
