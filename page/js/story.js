@@ -15,8 +15,8 @@ const RECENT = 40; // the last plies whose turning points make a match tense
 const NO_CONTINENTS = /** @type {any[]} */ ([]);
 const found = new WeakMap(); // of each match: the turning points so far, for these continents
 
-// [{ ply, seat, weight, words }], where `seat` is the player whom the sentence is about, of the first `plies` of a match of Riskless; `continents` are [name, territories] as a map has
-// them. `ply` counts moves, as the slider does.
+// Return [{ ply, seat, weight, words }] of the first `plies` of a match of Riskless. `ply` counts moves, as the slider does, and `seat`
+// is the player whom the sentence is about. `continents` are [name, territories] as a map has them.
 export function story(match, continents, plies = match.moves.length) {
   if (!match.game.told) return ending(match, plies);
   return [...turningPoints(match, continents, plies).flatMap(({ best }) => best ?? []), ...ending(match, plies)];
@@ -33,7 +33,7 @@ function turningPoints(match, continents, plies) {
   return known.slice(0, plies);
 }
 
-function turningPoint(match, continents, ply, leader) {
+function turningPoint(match, continents, ply, led) {
   const [before, after] = [match.positions[ply - 1], match.positions[ply]];
   const played = match.moves[ply - 1];
   const seat = before.player;
@@ -41,19 +41,16 @@ function turningPoint(match, continents, ply, leader) {
   const swing = Math.abs(now - chanceAt(match, ply - 1));
   const told = [...battle(match, ply, before), ...lands(match, seat, played.move[1], before, after, continents)]
     .map((each) => ({ ply, seat, ...each, weight: each.weight + swing }));
-  const ahead = leaderAt(match, ply);
-  const lost = leader && !ahead && (leader === "maxie" ? now : 1 - now) < 0.5;
-  if (ahead && ahead !== leader) told.push({ ply, seat: ahead, weight: 0.25 + swing, words: `${match.players[ahead]} takes the lead` });
-  if (lost) told.push({ ply, seat: leader, weight: 0.15 + swing, words: `${match.players[leader]} loses the lead` });
+  const ahead = leader(now);
+  const lost = led && !ahead && (led === "maxie" ? now : 1 - now) < 0.5;
+  if (ahead && ahead !== led) told.push({ ply, seat: ahead, weight: 0.25 + swing, words: `${match.players[ahead]} takes the lead` });
+  if (lost) told.push({ ply, seat: led, weight: 0.15 + swing, words: `${match.players[led]} loses the lead` });
   told.push(...nearGoal(match, ply, before, after));
-  return { played, best: told.sort((a, b) => b.weight - a.weight)[0], leader: lost ? null : ahead ?? leader };
+  return { played, best: told.sort((a, b) => b.weight - a.weight)[0], leader: lost ? null : ahead ?? led };
 }
 
-// The player who leads after a ply; null if the chances are about even.
-function leaderAt(match, ply) {
-  const now = chanceAt(match, ply);
-  return now >= CLEAR ? "maxie" : now <= 1 - CLEAR ? "minnie" : null;
-}
+// Return the player who leads by Maxie's chance of winning; null if the chances are about even.
+const leader = (now) => (now >= CLEAR ? "maxie" : now <= 1 - CLEAR ? "minnie" : null);
 
 // Return { words, seat }: the sentence that holds at a ply, and the player whom it is about, if any. It is that of a turning point
 // a few plies ago, otherwise who leads. At the start it is what wins the match.
@@ -63,7 +60,7 @@ export function sentence(match, told, ply) {
   if (last && (last.end || ply - last.ply < FRESH)) return last;
   if (!game.told) return { words: `${players.maxie} meets ${players.minnie}`, seat: null };
   if (ply < OPENING) return { words: `First to ${goal} armies wins`, seat: null };
-  const seat = leaderAt(match, ply);
+  const seat = leader(chanceAt(match, ply));
   return { words: seat ? `${players[seat]} leads` : last ? "Nobody leads" : "Nobody leads yet", seat };
 }
 

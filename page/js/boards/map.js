@@ -141,12 +141,11 @@ export class MapBoard {
   // Show the engine's better move beside the played one, as an arrow; null for none.
   suggest(move) {
     this.suggested = move;
-    if (this.better) set(this.better, { d: move ? this.arrows(move) : null });
+    if (this.better) set(this.better, { d: move ? this.arrows(this.layout.lines(...move)) : null });
   }
 
-  // Return the arrows of a move as an SVG path: two for a move around the map.
-  arrows(move) {
-    const parts = this.layout.lines(...move);
+  // Return the arrows along a move's lines as an SVG path: two for a move around the map.
+  arrows(parts) {
     return parts.map((line, n) => arrow(line, n ? 0 : RADIUS * this.size, n === parts.length - 1 ? (RADIUS + 4) * this.size : 0)).join("");
   }
 
@@ -260,7 +259,7 @@ export class MapBoard {
     this.drawMove(null);
     if (!move) return;
     const parts = this.layout.lines(...move);
-    this.drawMove(this.arrows(move));
+    this.drawMove(this.arrows(parts));
     const told = this.game.told(before, move);
     if (told.what !== "won" && told.what !== "lost") return;
     this.fight.append(this.badge(`${told.came} vs ${told.stood} → ${Math.abs(told.came - told.stood)}`, move[1], parts[parts.length - 1], { lead: this.lead }));

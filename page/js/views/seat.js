@@ -103,7 +103,7 @@ export class SeatView {
     return match.moves.length || match.running ? `${match.players[other(playing.seat)]} is thinking…${next}` : "";
   }
 
-  // What is to be chosen next.
+  // Return what the reader has to choose next, in words.
   next({ game, last }) {
     if (!game.names) return "choose your move";
     const { source } = this.viewer.picker;
