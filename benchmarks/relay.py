@@ -156,7 +156,7 @@ class RelaySession(Session):
         """Do nothing: clients of a relay send no hello."""
 
 
-async def run_relay(port: int, answer: bytes, turn: bytes, file: str) -> None:
+async def run_relay(port: int, answer: bytes, turn: bytes, file: str = "") -> None:
     """Run a relay until cancelled. Send `answer` to a frame's sender, and `turn` to the other session of the pair.
 
     file: SQLite file in which a row is stored before each answer; empty to store nothing
@@ -174,7 +174,7 @@ def main() -> None:
     port, answer_bytes, turn_bytes = map(int, sys.argv[1:4])
     answer = bytes([ANSWER]) + bytes(answer_bytes - 1)
     turn = bytes([TURN]) + bytes(turn_bytes - 1)
-    uvloop.run(run_relay(port, answer, turn, *sys.argv[4:] or [""]))
+    uvloop.run(run_relay(port, answer, turn, *sys.argv[4:]))
 
 
 if __name__ == "__main__":

@@ -249,10 +249,8 @@ class Referee:
         self.position, self.mover = position, game.player(position)
         self._clock = self._clock.spend(player, elapsed_ns)
         self.turn_sent_at = None
-        ms, credited_ms = (
-            round(elapsed_ns / NS_PER_MS, 3),
-            round(credited_ns / NS_PER_MS, 3) if credited_ns else 0.0,
-        )
+        ms = round(elapsed_ns / NS_PER_MS, 3)
+        credited_ms = round(credited_ns / NS_PER_MS, 3) if credited_ns else 0.0
         self.moves.append(RecordedMove(event.move, ms, event.thinking, credited_ms))
         self._movers.append(player)
         self._moves.append(event.move)

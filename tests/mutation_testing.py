@@ -213,7 +213,8 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     write(report.nodeid, report.duration)
 
 
-caches: list[functools._lru_cache_wrapper[Any]] = []
+CachedFunction: type[Any] = type(functools.cache(len))
+caches: list[Any] = []
 """Cached functions in the files with faults."""
 
 
@@ -270,7 +271,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     paths = {f"{ROOT}/arena/{file}" for file in good}
     gc.unfreeze()
     for each in gc.get_objects():
-        if isinstance(each, functools._lru_cache_wrapper) and each.__wrapped__.__code__.co_filename in paths:
+        if isinstance(each, CachedFunction) and each.__wrapped__.__code__.co_filename in paths:
             caches.append(each)
     result = run_forked(3600)
     if result is None:

@@ -104,9 +104,12 @@ async def open_connection(url: str) -> ClientConnection:
         ):
             plain = url.replace("wss:", "ws:", 1)
             raise NoServer(f"{url} does not speak TLS, which wss:// needs: try {plain}") from None
-        why = "no answer" if isinstance(error, TimeoutError) else error.strerror or str(error)
-        if isinstance(error, ConnectionError) and error.errno:  # asyncio's own text repeats the address
+        if isinstance(error, TimeoutError):
+            why = "no answer"
+        elif isinstance(error, ConnectionError) and error.errno:  # asyncio's own text repeats the address
             why = os.strerror(error.errno)
+        else:
+            why = error.strerror or str(error)
         raise NoServer(
             f"no server at {url} ({why}): start one with `arena serve`, or give its --url"
         ) from None

@@ -80,8 +80,11 @@ def load_network(path: Path) -> Network:
     for name, shape in SHAPES.items():
         array = arrays.get(name)
         if array is None or array.shape != shape or not np.isfinite(array).all():
-            problem = "is missing" if array is None else f"has shape {array.shape}"
-            if array is not None and array.shape == shape:
+            if array is None:
+                problem = "is missing"
+            elif array.shape != shape:
+                problem = f"has shape {array.shape}"
+            else:
                 problem = "contains NaN or infinity"
             raise BadWeights(
                 f"{path}: the array {name} must have shape {shape} and only finite numbers, but it {problem}"

@@ -96,7 +96,7 @@ def show(
 
 
 def check(
-    files: Annotated[list[Path], typer.Argument(help="Map files (.toml) to check, or names of maps.")],
+    files: Annotated[list[str], typer.Argument(help="Map files (.toml) to check, or names of maps.")],
 ) -> None:
     """Check map files, and report the errors in each file.
 
@@ -105,14 +105,14 @@ def check(
     Example: arena maps check my_map.toml
     """
     wrong = 0
-    for path in files:
+    for name in files:
         try:
-            map = load_map_file(str(path)).map
+            map = load_map_file(name).map
         except MapError as error:
             wrong += 1
             err.print(str(error))
         else:
-            text = f"{path}: ok, {map.size} territories, {len(list_roads(map))} roads"
+            text = f"{name}: ok, {map.size} territories, {len(list_roads(map))} roads"
             out.print(text)
     if wrong:
         raise typer.Exit(1)

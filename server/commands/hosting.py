@@ -258,11 +258,13 @@ def load_certificate(context: ssl.SSLContext, tls: TlsSettings) -> None:
     try:
         context.load_cert_chain(tls.cert, tls.key)
     except (OSError, ssl.SSLError) as error:
-        why = error.strerror or str(error)
-        if isinstance(
-            error, ssl.SSLError
-        ):  # OpenSSL's texts, as "PEM lib", name neither the cause nor the remedy
-            why = "they must be a certificate and its own key, both in PEM"
+        # OpenSSL's texts, such as "PEM lib", name neither the cause nor the remedy.
+        bad_files = isinstance(error, ssl.SSLError)
+        why = (
+            "they must be a certificate and its own key, both in PEM"
+            if bad_files
+            else error.strerror or str(error)
+        )
         raise CommandError(f"cannot use {tls.cert} with {tls.key}: {why}") from None
 
 
