@@ -36,7 +36,7 @@ from arena.protocol.codes import Code
 from arena.protocol.messages import EventStatus, Notice
 from arena.protocol.record import Record
 from arena.server.cluster.frames import HEARTBEAT_NS, MAX_SILENCE_NS
-from arena.server.core.effects import CloseMatch, EventPlace, MatchFinished, OpenMatch, SendToClient
+from arena.server.core.effects import EventPlace, MatchFinished, SendToClient
 from arena.server.core.events import with_final_rank
 from arena.server.core.inputs import BotCrashed
 from arena.server.core.settings import CoreSettings, Pool
@@ -350,11 +350,8 @@ class Host:
         return await self._shell.play_match(terms)
 
     async def store_record(self, terms: Terms, record: Record) -> None:
-        """Store the record of a match that was played elsewhere or was a walkover. Raises StoreError."""
-        grace_ms = self._shell.settings.grace_ms
-        terms = msgspec.structs.replace(terms, grace_ms=grace_ms)
-        await self._shell.commit_external([OpenMatch(terms, record.started), CloseMatch(record, terms.rated)])
-        self.core.rating_updater.schedule_update()
+        """Store the record of a match that was played elsewhere or was a walkover."""
+        await self._shell.store_match(terms, record)
 
     def announce_restart(self) -> None:
         """Declare that the server will restart. On exit, clients are then told to wait, not that the event is over."""

@@ -9,6 +9,7 @@ from msgspec import Struct, field
 from arena.match.referee_events import TimedEvent
 from arena.match.terms import Terms
 from arena.protocol.messages import ClientMessage, Hello
+from arena.protocol.record import Record
 from arena.protocol.values import Role
 from arena.rating.glicko import Rating
 from arena.server.core.event_state import EventPlan, StoredEvent
@@ -99,6 +100,13 @@ class MatchRequested(Struct, frozen=True, tag="play"):
     """
 
     terms: Terms
+
+
+class MatchPlayed(Struct, frozen=True, tag="played"):
+    """Match that was played or decided outside the core, to be stored with its record."""
+
+    terms: Terms
+    record: Record
 
 
 class BotCrashed(Struct, frozen=True, tag="crashed"):
@@ -246,6 +254,7 @@ Input = (
     | TurnSent
     | Tick
     | MatchRequested
+    | MatchPlayed
     | BotCrashed
     | HouseEngineFailed
     | Drain

@@ -153,12 +153,16 @@ class Matches:
 
     def record_forfeit(self, terms: Terms, result: Result) -> None:
         """Record an event match as forfeited, because a bot did not appear. The match is not rated."""
-        start_time = self._lobby.wall_time()
         terms = msgspec.structs.replace(terms, rated=False)
-        record = terms.make_record(start_time, [], result)
-        opened = OpenMatch(terms, start_time)
-        self._lobby.effects.extend((opened, CloseMatch(record, rated=False), MatchFinished(record)))
+        record = terms.make_record(self._lobby.wall_time(), [], result)
+        self.record_played(terms, record)
         self._event_match_over(record)
+
+    def record_played(self, terms: Terms, record: Record) -> None:
+        """Record a match that had no room here."""
+        terms = msgspec.structs.replace(terms, grace_ms=self._lobby.settings.grace_ms)
+        opened, closed = OpenMatch(terms, record.started), CloseMatch(record, terms.rated)
+        self._lobby.effects.extend((opened, closed, MatchFinished(record)))
 
     # in progress
 

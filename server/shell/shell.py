@@ -16,7 +16,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import anyio
 import anyio.abc
@@ -45,6 +45,7 @@ from arena.server.core.inputs import (
     EdgeDisconnected,
     EdgeResynced,
     Input,
+    MatchPlayed,
     MatchRequested,
     MessageReceived,
     Reconfigure,
@@ -76,8 +77,11 @@ MAX_DEFERRAL_SECONDS = 0.01
 """Longest time for which an input of one of the `DEFERRABLE_TYPES` waits for a round, in seconds."""
 NEVER = 1 << 63
 """Time of a timer that is not set, in ns: later than any other."""
-DROPPED_WITHOUT_CORE = (MessageReceived, EdgeResynced)
-"""Types of inputs that are dropped while there is no core. Each edge lists its clients to the next core instead."""
+DROPPED_WITHOUT_CORE = (MessageReceived, EdgeResynced, MatchRequested, MatchPlayed)
+"""Types of inputs that are dropped while there is no core.
+
+For the next core, each edge lists its clients, and the shell repeats its requests for matches.
+"""
 
 
 class StoreFailed(Exception):
@@ -86,16 +90,6 @@ class StoreFailed(Exception):
 
 class MatchNotStarted(Exception):
     """Raised when a requested match does not begin; the message is a one-line reason."""
-
-
-class ExternalEffects(NamedTuple):
-    """Effects that did not come from the core, and a future that is done once they are committed.
-
-    In the list of a round's effects, this tuple comes after its `effects`, which are also listed one by one.
-    """
-
-    effects: Sequence[Durable]
-    done: asyncio.Future[None]
 
 
 RecordLookup = Callable[[str], Awaitable[str | None]]
@@ -157,20 +151,15 @@ class Shell:
         self.draining = False
         """True once no new matches begin."""
         self._stopping = False
-        self._requested_matches: dict[str, tuple[Terms, asyncio.Future[Record]]] = {}
-        """Matches requested by `play_match`, by id: their terms, and the futures of their records."""
+        self._match_requests: dict[str, tuple[MatchRequested | MatchPlayed, asyncio.Future[Record]]] = {}
+        """Requests of `play_match` and `store_match` by match id, with the futures of the records."""
         self._changed: asyncio.Event | None = None
         """Event that the next round sets; None if no task waits for it."""
-        self._uncommitted: list[ExternalEffects] = []
-        """Effects passed to `commit_external` that are not committed yet."""
-        self._external_effects: list[Effect | ExternalEffects] = []
-        """Effects for the next round that did not come from the core."""
         self._handlers: dict[type, list[Callable[[Any], None]]] = {
             MatchFinished: [self._handle_match_finished],
             MatchRefused: [self._handle_match_refused],
             LogLine: [_write_log_line],
             IncrementMetric: [self._count_metric],
-            ExternalEffects: [_complete_commit],
         }
 
     # inputs
@@ -256,27 +245,25 @@ class Shell:
 
         Raises MatchNotStarted if the match cannot begin. If the caller is cancelled, the match continues.
         """
+        return await self._request_match(MatchRequested(terms))
+
+    async def store_match(self, terms: Terms, record: Record) -> None:
+        """Store the record of a match that was played elsewhere.
+
+        Return once it is durable. If the caller is cancelled, it may still be stored.
+        """
+        await self._request_match(MatchPlayed(terms, record))
+
+    async def _request_match(self, request: MatchRequested | MatchPlayed) -> Record:
+        """Pass a request to the core, and to each core built later, until the match's record is durable. Return the record."""
+        match = request.terms.match
         record: asyncio.Future[Record] = asyncio.get_running_loop().create_future()
-        self._requested_matches[terms.match] = terms, record
+        self._match_requests[match] = request, record
         try:
-            self.submit(MatchRequested(terms))
+            self.submit(request)
             return await record
         finally:
-            del self._requested_matches[terms.match]
-
-    async def commit_external(self, effects: Sequence[Durable]) -> None:
-        """Commit effects that did not come from the core, such as the record of a match played elsewhere.
-
-        Return once they are durable. If the caller is cancelled, they may still be committed.
-        """
-        external = ExternalEffects(effects, asyncio.get_running_loop().create_future())
-        self._uncommitted.append(external)
-        self._external_effects += (*effects, external)
-        self._wake.set()
-        try:
-            await external.done
-        finally:
-            self._uncommitted.remove(external)
+            del self._match_requests[match]
 
     async def wait_for_change(self) -> None:
         """Wait until the core has handled another round of inputs.
@@ -330,7 +317,7 @@ class Shell:
         await self._journal.lost.wait()
         self._wake.set()
 
-    async def _restore(self) -> list[Effect | ExternalEffects]:
+    async def _restore(self) -> list[Effect]:
         """Build a core from the store, and return its first effects. Raises StoreFailed if the store is unavailable."""
         try:
             restore = await self._journal.load(self._event)
@@ -340,31 +327,30 @@ class Shell:
             ) from None
         now = self._now_ns()
         self._core = Core(self.settings, self._seed(), now)
-        effects: list[Effect | ExternalEffects] = [*self._core.handle(restore, now)]
+        effects = self._core.handle(restore, now)
         if self.draining:
             effects += self._core.handle(Drain(), now)
         self.resumed = self._core.match_count
         self._inputs = [each for each in self._inputs if type(each) not in DROPPED_WITHOUT_CORE]
         self._serving = True
-        for match, (terms, record) in list(self._requested_matches.items()):
+        for match, (request, record) in list(self._match_requests.items()):
             if not self._core.is_in_progress(match):
-                await self._request_again(terms, record)
+                await self._request_again(request, record)
         for port in list(self._edges.values()):
             port.deliver((Resync(),))
-        self._external_effects = []
-        for external in self._uncommitted:
-            effects += (*external.effects, external)
         return effects
 
-    async def _request_again(self, terms: Terms, record: asyncio.Future[Record]) -> None:
-        """Request a match from a new core, unless the match ended before the last core was dropped."""
-        line = await self._find_record(terms.match)
+    async def _request_again(
+        self, request: MatchRequested | MatchPlayed, record: asyncio.Future[Record]
+    ) -> None:
+        """Repeat a request for a match to a new core, unless the match ended before the last core was dropped."""
+        line = await self._find_record(request.terms.match)
         if line is None:
-            self.submit(MatchRequested(terms))
+            self.submit(request)
         elif not record.done():
             record.set_result(from_line(line))
 
-    async def _serve(self, effects: list[Effect | ExternalEffects]) -> None:
+    async def _serve(self, effects: list[Effect]) -> None:
         """Handle inputs, round by round, until stopped. Raises StoreFailed and lease.LeaseLost.
 
         effects: effects of building the core, which the first round releases
@@ -391,18 +377,17 @@ class Shell:
                     await self._commit_again(durable, away)
             if effects or self._changed is not None:
                 self._release(effects)
-            effects, self._external_effects = self._external_effects, []
+            effects = []
             deadline = core.next_deadline
             if self._wake.is_set():
                 await self._clock.sleep(0)  # let the sockets have a turn
-            elif not effects and (deadline is None or self._now_ns() < deadline):
+            elif deadline is None or self._now_ns() < deadline:
                 if self._stopping:
                     return
                 # an earlier timer stays: most deadlines move before they are reached
                 if deadline is not None and not self._timer_at <= deadline:
                     self._set_timer(deadline)
                 await self._wake.wait()
-                effects, self._external_effects = self._external_effects, []
         raise LeaseLost(self._journal.lease)
 
     def _set_timer(self, deadline_ns: int) -> None:
@@ -418,14 +403,14 @@ class Shell:
         self._timer, self._timer_at = None, NEVER
         self._wake.set()
 
-    def _release(self, effects: Sequence[Effect | ExternalEffects]) -> None:
+    def _release(self, effects: Sequence[Effect]) -> None:
         """Pass each effect to the edges or to the handlers of its type. Effects for clients are grouped by edge.
 
         Effects for clients go first, because clients are waiting, and handling the end of a match takes longer than
         sending a message.
         """
         outboxes: dict[int, list[MessageToEdge]] = {}
-        others: list[Effect | ExternalEffects] = []
+        others: list[Effect] = []
         for effect in effects:
             kind = type(effect)
             if kind is SendToClient or kind is CloseClient:
@@ -475,22 +460,17 @@ class Shell:
     # effects without a client
 
     def _handle_match_finished(self, finished: MatchFinished) -> None:
-        waiter = self._requested_matches.get(finished.record.match)
+        waiter = self._match_requests.get(finished.record.match)
         if waiter is not None and not waiter[1].done():
             waiter[1].set_result(finished.record)
 
     def _handle_match_refused(self, refusal: MatchRefused) -> None:
-        waiter = self._requested_matches.get(refusal.match)
+        waiter = self._match_requests.get(refusal.match)
         if waiter is not None and not waiter[1].done():
             waiter[1].set_exception(MatchNotStarted(refusal.why))
 
     def _count_metric(self, count: IncrementMetric) -> None:
         self._metrics.lines_cut.inc(count.amount)
-
-
-def _complete_commit(external: ExternalEffects) -> None:
-    if not external.done.done():
-        external.done.set_result(None)
 
 
 def _write_log_line(report: LogLine) -> None:

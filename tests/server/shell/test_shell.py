@@ -9,9 +9,10 @@ from contextlib import asynccontextmanager
 import anyio
 import pytest
 
+from arena.match.terms import Terms
 from arena.protocol.codes import EndReason
 from arena.protocol.messages import Accepted, End, Ping, Pong, Start, Turn, Welcome
-from arena.protocol.record import Record
+from arena.protocol.record import Record, Result
 from arena.server.core.effects import (
     AppendEvent,
     CloseMatch,
@@ -234,25 +235,47 @@ async def test_a_lost_lease_ends_an_idle_shell() -> None:
 
 
 @virtual
-async def test_effects_that_did_not_come_from_the_core_are_kept_too() -> None:
+async def test_a_match_asked_for_while_there_is_no_core_begins_once() -> None:
     store = ListStore()
-    async with running(store) as edge:
-        terms = spec("a", "b")
-        await edge.shell.commit_external([OpenMatch(terms, "2026-01-01T00:00:00Z")])
-        assert store.of(OpenMatch)[0].terms == terms
+    async with waiting_for_a_move(store) as (edge, a, b, asking):
+        store.is_away = True
+        a.answer(a.all(Turn)[-1])
+        await anyio.sleep(100)
+        another = asyncio.create_task(edge.shell.play_match(spec("c", "d")))
+        c, d = edge.connect("c"), edge.connect("d")
+        await anyio.sleep(1)
+        store.is_away, a.plays, b.plays = False, True, True
+        await asking
+        assert (await another).result.reason is EndReason.LINE
+        assert len(c.all(End)) == len(d.all(End)) == 1
+        assert len(store.of(OpenMatch)) == 2
+
+
+def played_elsewhere(terms: Terms) -> Record:
+    return terms.make_record("2026-01-01T00:00:00Z", [], Result("maxie", EndReason.RESIGNATION))
 
 
 @virtual
-async def test_effects_that_did_not_come_from_the_core_outlive_it() -> None:
+async def test_a_match_played_elsewhere_is_kept_too() -> None:
+    store = ListStore()
+    async with running(store) as edge:
+        terms = spec("a", "b")
+        record = played_elsewhere(terms)
+        await edge.shell.store_match(terms, record)
+        assert [each.terms.match for each in store.of(OpenMatch)] == [terms.match]
+        assert store.of(CloseMatch) == [CloseMatch(record, terms.rated)]
+
+
+@virtual
+async def test_a_match_played_elsewhere_is_kept_although_the_core_was_dropped() -> None:
     store = ListStore()
     async with running(store) as edge:
         await anyio.sleep(1)
         store.is_away = True
-        keeping = asyncio.create_task(
-            edge.shell.commit_external([OpenMatch(spec("a", "b"), "2026-01-01T00:00:00Z")])
-        )
+        terms = spec("a", "b")
+        keeping = asyncio.create_task(edge.shell.store_match(terms, played_elsewhere(terms)))
         await anyio.sleep(100)
         assert not keeping.done()
         store.is_away = False
         await keeping
-        assert len(store.of(OpenMatch)) == 1
+        assert len(store.of(OpenMatch)) == len(store.of(CloseMatch)) == 1
