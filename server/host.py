@@ -17,7 +17,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import partial
 from ipaddress import ip_network
 from pathlib import Path
@@ -80,7 +80,6 @@ __all__ = [
     "Host",
     "MatchNotStarted",
     "make_core_settings",
-    "open_core",
     "open_host",
     "open_store",
 ]
@@ -128,33 +127,43 @@ def make_core_settings(
     )
 
 
-class CoreHost:
-    """Core in this process with all parts that serve it, such as shell, journal and webhooks, but without an edge.
+class Host:
+    """Running server: a shell with its core, all parts that serve them, and an edge. Made by `open_host`."""
 
-    Made by `open_core`.
-    """
+    edge: Edge
+    """Edge with the connections of the clients."""
+    url: str
+    """URL at which bots connect."""
+    loopback_url: str
+    """Loopback URL for house engines, without TLS; empty on a server without house engines."""
 
     def __init__(
         self,
         settings: ArenaSettings,
         engine: Engine,
         journal: Journal,
+        metrics: Metrics,
+        *,
         pool: Pool | None,
         house: HousePlan,
-        metrics: Metrics,
-        lag: LoopLag,
-        *,
         event: str | None,
+        will_restart: bool,
         on_record: Callable[[Record], Awaitable[None]] | None,
         clock: TimeSource,
     ) -> None:
-        """Assemble the parts. `open_core` describes the arguments."""
+        """Assemble the parts around the core. `open_host` describes the arguments."""
         self.settings = settings
         self.engine = engine
         self.journal = journal
         self.metrics = metrics
-        self.lag = lag
-        self.authenticator = Authenticator(
+        self.house = house
+        self.will_restart = will_restart
+        """True if the server will restart after it stops. Clients are then told so; otherwise, that the event is over."""
+        self.lease_lost: LeaseLost | None = None
+        """Error for which the server stops, because another process has taken its lease; None if there is none."""
+        self._clock = clock
+        self._lag = LoopLag(clock, metrics.loop_seconds.observe)
+        self._authenticator = Authenticator(
             engine,
             settings.server.name,
             anyone=settings.server.anyone,
@@ -164,41 +173,92 @@ class CoreHost:
         )
         for each in house.engines:
             # This token reserves the name: no other client can use the name of a house engine.
-            self.authenticator.issue_token(each.name)
+            self.issue_token(each.name)
         find_record = partial(load_record, engine)
-        self.shell = Shell(
+        self.shell = shell = Shell(
             make_core_settings(settings, pool, house, clock),
             journal,
             find_record,
-            self.authenticator,
+            self._authenticator,
             metrics,
             clock=clock,
-            lag=lag,
+            lag=self._lag,
             seed=lambda: secrets.token_bytes(32),
             patience_s=settings.matches.grace_seconds,
             event=event,
         )
-        self.missed_results = MissedResultSender(find_record, self.shell, clock)
-        self.rating_updater = RatingUpdater(engine, journal, self.shell, clock)
-        self.address_recorder = AddressRecorder(engine, journal, self.shell, clock)
-        self.request_handler = HostRequestHandler(engine, settings.server.name, self.shell, clock, journal)
+        self._request_handler = HostRequestHandler(engine, settings.server.name, shell, clock, journal)
         self.maintenance = Maintenance(engine, journal, settings.store.retention, clock)
+        self._jobs = [
+            MissedResultSender(find_record, shell, clock).run,
+            RatingUpdater(engine, journal, shell, clock).run,
+            AddressRecorder(engine, journal, shell, clock).run,
+            self.maintenance.run,
+            self._request_handler.run,
+            self._write_records,
+        ]
         hook = settings.webhooks
-        self.webhooks = (
-            WebhookSender(hook.url, hook.secret, self.shell, time.time, clock) if hook.url else None
-        )
-        self.house = house
+        if hook.url:
+            self._jobs.append(WebhookSender(hook.url, hook.secret, shell, time.time, clock).run)
         self._on_record = on_record
         self._records: list[Record] = []
         self._has_records = anyio.Event()
         self._shell_ended = anyio.Event()
-        self.shell.add_effect_handler(MatchFinished, self._count_match)
-        metrics.bots.set_function(lambda: len(self.shell.core.connected_bots))
-        metrics.matches.set_function(lambda: self.shell.core.match_count)
-        metrics.suspended.set_function(lambda: self.shell.core.count_suspended(clock.now_ns()))
+        shell.add_effect_handler(MatchFinished, self._count_match)
+        metrics.bots.set_function(lambda: len(shell.core.connected_bots))
+        metrics.matches.set_function(lambda: shell.core.match_count)
+        metrics.suspended.set_function(lambda: shell.core.count_suspended(clock.now_ns()))
         file = parse_sqlite_path(settings.store.url)
         if file is not None:
             metrics.disk_free.set_function(lambda: _free_disk_share(file.parent))
+
+    async def start(self, stack: AsyncExitStack) -> None:
+        """Run the shell and its parts until `stack` closes. Return once the core is built from the store."""
+        tasks = await stack.enter_async_context(open_background_tasks())
+        serving = anyio.CancelScope()
+        stack.callback(serving.cancel)
+
+        async def serve(*, task_status: anyio.abc.TaskStatus[None]) -> None:
+            with serving:
+                try:
+                    await self.shell.run(task_status=task_status)
+                except LeaseLost as error:
+                    self.lease_lost = error
+                    tasks.cancel_scope.cancel()
+                finally:
+                    self._shell_ended.set()
+
+        await tasks.start(serve)
+        # From here on a cancelled block must not cancel the shell before it has handled all inputs that have arrived.
+        serving.shield = True
+        stack.push_async_callback(self._halt_shielded)
+        for job in self._jobs:
+            tasks.start_soon(job)
+
+    async def listen(self, stack: AsyncExitStack, tls: SSLContext | None, progress: FindProgress) -> None:
+        """Accept connections until `stack` closes. Raises CannotListen."""
+        self.edge = await make_edge(
+            stack,
+            LOCAL_EDGE_NUMBER,
+            self.shell,
+            self.settings,
+            self.metrics,
+            store=self.engine,
+            house=self.house,
+            uses_tls=tls is not None,
+            outage_reason=self._outage_reason,
+            make_change=self._request_handler.make_change,
+            progress=progress,
+            lag=self._lag,
+            is_storing=self.journal.is_committing,
+            data_version=self.journal.data_version,
+            clock=self._clock,
+        )
+        self.shell.attach(LOCAL_EDGE_NUMBER, self.edge)
+        self.url, self.loopback_url = await listen(
+            self.edge, self.settings.server, tls, house=bool(self.house.engines)
+        )
+        log.info("listening on %s", self.url)
 
     def _count_match(self, finished: MatchFinished) -> None:
         self.metrics.finished.labels(finished.record.result.reason.value).inc()
@@ -206,7 +266,7 @@ class CoreHost:
             self._records.append(finished.record)
             self._has_records.set()
 
-    async def write_records(self) -> None:
+    async def _write_records(self) -> None:
         """Call `on_record` with the record of each finished match, until cancelled. Return at once if it is None."""
         while self._on_record is not None:
             await self._has_records.wait()
@@ -215,26 +275,14 @@ class CoreHost:
             for record in records:
                 await self._on_record(record)
 
-    async def run_shell(self, *, task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
-        """Run the shell until it is stopped. Raises lease.LeaseLost if another process takes the server's lease."""
-        try:
-            await self.shell.run(task_status=task_status)
-        finally:
-            self._shell_ended.set()
-
-    def outage_reason(self) -> str:
+    def _outage_reason(self) -> str:
         """Return the reason why no match can begin now, in one line; empty if matches can begin."""
         return "the server is about to stop" if self.shell.draining else self.journal.outage_reason()
-
-    async def halt(self) -> None:
-        """Handle all inputs that have arrived, and none that arrive later, so that no match changes any more."""
-        self.shell.stop()
-        await self._shell_ended.wait()
 
     def reconfigure(self, pool: Pool | None) -> None:
         """Apply `self.settings` after a change of values in it. `settings.RELOADABLE_KEYS` lists the keys that may change.
 
-        Edges need no call, because they read their limits at each use.
+        The edge needs no call, because it reads its limits at each use.
 
         pool: matches that the matchmaker arranges from now on; None if it arranges none
 
@@ -247,55 +295,30 @@ class CoreHost:
             )
         )
 
-
-def _free_disk_share(folder: Path) -> float:
-    usage = shutil.disk_usage(folder)
-    return usage.free / usage.total
-
-
-class Host:
-    """Running server: a core, and an edge with its connections. Made by `open_host`."""
-
-    def __init__(self, core: CoreHost, edge: Edge, url: str, inside_url: str, *, will_restart: bool) -> None:
-        self.url = url
-        """URL at which bots connect."""
-        self.loopback_url = inside_url
-        """Loopback URL for house engines, without TLS; empty on a server without house engines."""
-        self.settings = core.settings
-        self.engine = core.engine
-        self.edge = edge
-        self.core = core
-        self.will_restart = will_restart
-        """True if the server will restart after it stops. Clients are then told so; otherwise, that the event is over."""
-        self._shell = core.shell
-
     @property
     def resumed_matches(self) -> int:
         """Number of matches that were in progress when the server stopped, and that it continues after its restart."""
-        return self._shell.resumed
+        return self.shell.resumed
 
     @property
     def match_count(self) -> int:
         """Number of matches in progress."""
-        return self._shell.core.match_count
+        return self.shell.core.match_count
 
-    @asynccontextmanager
-    async def open_house(self) -> AsyncIterator[None]:
+    def open_house(self) -> AbstractAsyncContextManager[None]:
         """Run the house engines during the block.
 
         Raises BadHouse if the plan asks for a check and an engine cannot be started.
         """
-        plan = self.core.house
-        async with open_house(plan, self._shell, self, self.loopback_url) if plan.engines else nullcontext():
-            yield
+        return open_house(self.house, self.shell, self, self.loopback_url)
 
     def issue_token(self, name: str) -> str:
         """Return a new token for the bot of this name. Tokens that this host issued for it earlier become invalid."""
-        return self.core.authenticator.issue_token(name)
+        return self._authenticator.issue_token(name)
 
     def is_connected(self, name: str) -> bool:
         """Return True while a bot of that name is connected."""
-        bot = self._shell.core.find_bot(name)
+        bot = self.shell.core.find_bot(name)
         return bot is not None and bot.client is not None
 
     def set_event(self, event: str, entrants: Sequence[str] | None) -> None:
@@ -304,38 +327,38 @@ class Host:
         entrants: names of the bots that play in the event; None before it begins
         """
         entered = None if entrants is None else tuple(entrants)
-        self._shell.reconfigure(msgspec.structs.replace(self._shell.settings, event=event, entrants=entered))
+        self.shell.reconfigure(msgspec.structs.replace(self.shell.settings, event=event, entrants=entered))
 
     def send_ranks(self, event: str, places: Sequence[EventPlace]) -> None:
         """Send each connected bot its final rank and points in an event. Bots that are not connected get no message."""
         for each in places:
-            bot = self._shell.core.find_bot(each.bot)
+            bot = self.shell.core.find_bot(each.bot)
             if bot is not None and bot.client is not None:
                 status = EventStatus(event, "over", entered=True, detail="")
-                self._shell.send(
+                self.shell.send(
                     SendToClient(bot.client, with_final_rank(status, each.rank, each.points, len(places)))
                 )
 
     async def wait_for_change(self) -> None:
         """Wait until the core has handled more inputs: a bot may have connected or left, or a match begun or ended."""
-        await self._shell.wait_for_change()
+        await self.shell.wait_for_change()
 
     async def wait_until_connected(self, name: str, seconds: float) -> bool:
         """Wait until a bot is connected, and return True; return False if it is not connected after `seconds`."""
         with anyio.move_on_after(seconds):
             while not self.is_connected(name):
-                await self._shell.wait_for_change()
+                await self.shell.wait_for_change()
             return True
         return False
 
     def list_players_of(self, game: str) -> set[str]:
         """Return the names of the connected bots that play a game."""
-        connected = self._shell.core.connected_bots
+        connected = self.shell.core.connected_bots
         return {bot.name for bot in connected if not bot.preferences.games or game in bot.preferences.games}
 
     def reported_threads(self, name: str) -> int:
         """Return the number of search threads that a bot reports; 0 if it reports none."""
-        bot = self._shell.core.find_bot(name)
+        bot = self.shell.core.find_bot(name)
         return (bot.engine.threads if bot is not None and bot.engine is not None else None) or 0
 
     async def report_bot_exit(self, name: str, exit_text: str) -> None:
@@ -343,15 +366,15 @@ class Host:
 
         `exit_text` says how the process ended, for records.
         """
-        self._shell.submit(BotCrashed(name, exit_text))
+        self.shell.submit(BotCrashed(name, exit_text))
 
     async def play(self, terms: Terms) -> Record:
         """Play one match to its end, as soon as both bots can play another match. Raises shell.MatchNotStarted."""
-        return await self._shell.play_match(terms)
+        return await self.shell.play_match(terms)
 
     async def store_record(self, terms: Terms, record: Record) -> None:
         """Store the record of a match that was played elsewhere or was a walkover."""
-        await self._shell.store_match(terms, record)
+        await self.shell.store_match(terms, record)
 
     def announce_restart(self) -> None:
         """Declare that the server will restart. On exit, clients are then told to wait, not that the event is over."""
@@ -359,94 +382,21 @@ class Host:
 
     async def halt(self) -> None:
         """Handle all inputs that have arrived, and none that arrive later, so that no match changes any more."""
-        await self.core.halt()
+        self.shell.stop()
+        await self._shell_ended.wait()
+
+    async def _halt_shielded(self) -> None:
+        with anyio.CancelScope(shield=True):
+            await self.halt()
 
     async def drain(self, seconds: float) -> int:
         """Begin no new matches, wait up to `seconds` for those in progress, and return the number still in progress."""
-        return await self._shell.drain(seconds)
+        return await self.shell.drain(seconds)
 
 
-@asynccontextmanager
-async def open_core(
-    settings: ArenaSettings,
-    engine: Engine,
-    *,
-    pool: Pool | None = None,
-    house: HousePlan = NO_HOUSE,
-    resumed_event: str | None = None,
-    on_record: Callable[[Record], Awaitable[None]] | None = None,
-    clock: TimeSource = MONOTONIC,
-) -> AsyncIterator[CoreHost]:
-    """Run a core during the block, on a store that `open_store` has prepared. `open_host` describes the arguments.
-
-    A core in a process of its own (role `core`) may have standbys. It waits until the server's name is free, and holds
-    the name by a short lease, so that a standby can take over quickly.
-
-    Raises StoreError. In any role other than `core`, raises lease.LeaseHeld if another process holds the name. Raises
-    lease.LeaseLost, after cancelling the block, if another process has taken the lease.
-    """
-    lease_lost: LeaseLost | None = None
-    metrics = Metrics()
-    async with AsyncExitStack() as stack:
-        standby = settings.server.role is ProcessRole.CORE
-        seconds = STANDBY_LEASE_SECONDS if standby else LEASE_SECONDS
-        journal = await stack.enter_async_context(
-            open_journal(
-                engine,
-                settings.server.name,
-                wait=standby,
-                lease_seconds=seconds,
-                answer_seconds=seconds,
-                clock=clock,
-                observe=metrics.journal_seconds.observe,
-            )
-        )
-        tasks = await stack.enter_async_context(open_background_tasks())
-        core = CoreHost(
-            settings,
-            engine,
-            journal,
-            pool,
-            house,
-            metrics,
-            LoopLag(clock, metrics.loop_seconds.observe),
-            event=resumed_event,
-            on_record=on_record,
-            clock=clock,
-        )
-        serving = anyio.CancelScope()
-        stack.callback(serving.cancel)
-
-        async def serve(*, task_status: anyio.abc.TaskStatus[None]) -> None:
-            nonlocal lease_lost
-            with serving:
-                try:
-                    await core.run_shell(task_status=task_status)
-                except LeaseLost as error:
-                    lease_lost = error
-                    tasks.cancel_scope.cancel()
-
-        await tasks.start(serve)
-        # From here on a cancelled block must not cancel the shell before it has handled all inputs that have arrived.
-        serving.shield = True
-        for job in (
-            core.missed_results.run,
-            core.rating_updater.run,
-            core.address_recorder.run,
-            core.maintenance.run,
-            core.request_handler.run,
-            core.write_records,
-        ):
-            tasks.start_soon(job)
-        if core.webhooks is not None:
-            tasks.start_soon(core.webhooks.run)
-        try:
-            yield core
-        finally:
-            with anyio.CancelScope(shield=True):
-                await core.halt()
-    if lease_lost is not None:
-        raise lease_lost
+def _free_disk_share(folder: Path) -> float:
+    usage = shutil.disk_usage(folder)
+    return usage.free / usage.total
 
 
 @asynccontextmanager
@@ -474,47 +424,46 @@ async def open_host(
     on_record      function that is called with the record of each finished match
     progress       returns the progress of an event that is played here, for the web pages
 
-    Raises CannotListen and StoreError. Raises lease.LeaseHeld if another process holds the server's name, and
-    lease.LeaseLost, after cancelling the block, if another process has taken the name. On exit, clients are notified and
-    disconnected; matches in progress stay in the journal.
+    A core in a process of its own (role `core`) may have standbys. It waits until the server's name is free, and holds
+    the name by a short lease, so that a standby can take over quickly.
+
+    Raises CannotListen and StoreError. In any role other than `core`, raises lease.LeaseHeld if another process holds the
+    server's name. Raises lease.LeaseLost, after cancelling the block, if another process has taken the name. On exit,
+    clients are notified and disconnected; matches in progress stay in the journal.
     """
     settings = settings or private_host_settings()
     async with AsyncExitStack() as stack:
         # Listing the installed games reads files of every installed package, once: this would stall the event loop.
         await anyio.to_thread.run_sync(installed_games)
         engine = await open_store(stack, settings)
-        core = await stack.enter_async_context(
-            open_core(
-                settings,
+        metrics = Metrics()
+        standby = settings.server.role is ProcessRole.CORE
+        seconds = STANDBY_LEASE_SECONDS if standby else LEASE_SECONDS
+        journal = await stack.enter_async_context(
+            open_journal(
                 engine,
-                pool=pool,
-                house=house,
-                resumed_event=resumed_event,
-                on_record=on_record,
+                settings.server.name,
+                wait=standby,
+                lease_seconds=seconds,
+                answer_seconds=seconds,
                 clock=clock,
+                observe=metrics.journal_seconds.observe,
             )
         )
-        edge = await make_edge(
-            stack,
-            LOCAL_EDGE_NUMBER,
-            core.shell,
+        host = Host(
             settings,
-            core.metrics,
-            store=engine,
+            engine,
+            journal,
+            metrics,
+            pool=pool,
             house=house,
-            uses_tls=tls is not None,
-            outage_reason=core.outage_reason,
-            make_change=core.request_handler.make_change,
-            progress=progress,
-            lag=core.lag,
-            is_storing=core.journal.is_committing,
-            data_version=core.journal.data_version,
+            event=resumed_event,
+            will_restart=will_restart,
+            on_record=on_record,
             clock=clock,
         )
-        core.shell.attach(LOCAL_EDGE_NUMBER, edge)
-        addresses = await listen(edge, settings.server, tls, house=bool(house.engines))
-        host = Host(core, edge, *addresses, will_restart=will_restart)
-        log.info("listening on %s", host.url)
+        await host.start(stack)
+        await host.listen(stack, tls, progress)
         try:
             yield host
         except anyio.get_cancelled_exc_class():
@@ -522,7 +471,9 @@ async def open_host(
             raise
         finally:
             with anyio.CancelScope(shield=True):
-                await edge.close(Code.SHUTTING_DOWN if host.will_restart else Code.EVENT_OVER)
+                await host.edge.close(Code.SHUTTING_DOWN if host.will_restart else Code.EVENT_OVER)
+    if host.lease_lost is not None:
+        raise host.lease_lost
 
 
 async def make_edge(

@@ -158,9 +158,9 @@ async def open_leader(
             )
         )
         tasks = await stack.enter_async_context(open_background_tasks())
-        shell, fencing_token = host.core.shell, host.core.journal.lease.number
+        shell, fencing_token = host.shell, host.journal.lease.number
         link = CoreLink(bus, settings.server.name, fencing_token, shell, clock=clock)
-        add_edge_count_metric(host.core.metrics, link)
+        add_edge_count_metric(host.metrics, link)
 
         async def serve_link() -> None:
             nonlocal deposed

@@ -205,7 +205,7 @@ class ReloadableHost:
             self.settings.set(key, plan.settings.get(key))
         self._pool = plan.pool
         if self._host is not None:
-            self._host.core.reconfigure(plan.pool)
+            self._host.reconfigure(plan.pool)
         log_format = self.settings.log
         server_log.configure_logging(
             log_format.format.value, verbose=log_format.verbose, wire=log_format.wire

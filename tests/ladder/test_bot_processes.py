@@ -44,7 +44,7 @@ async def test_a_bot_can_have_several_processes(host: Host) -> None:
     ) as fleet:
         await fleet.wait_connected()
         assert [fleet.reserve("a") for _ in range(4)] == ["a", "a#2", "a#3", None]
-        assert sorted(bot.name for bot in host.core.shell.core.connected_bots) == ["a", "a#2", "a#3"]
+        assert sorted(bot.name for bot in host.shell.core.connected_bots) == ["a", "a#2", "a#3"]
 
 
 @pytest.mark.parametrize("mode", ["play", "stay", "never"])

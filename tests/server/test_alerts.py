@@ -195,7 +195,7 @@ async def test_a_loop_that_is_held_up() -> None:
 
 async def test_a_disk_that_is_nearly_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with open_host(private_host_settings(database=f"sqlite:///{tmp_path}/arena.db")) as host:
-        watch = Watch(host.core.metrics)
+        watch = Watch(host.metrics)
         monkeypatch.setattr(shutil, "disk_usage", lambda _folder: Usage(100, 80, 20))
         assert not watch.fires("ArenaDiskFull")
         monkeypatch.setattr(shutil, "disk_usage", lambda _folder: Usage(100, 91, 9))
@@ -208,7 +208,7 @@ def test_a_database_elsewhere_has_no_disk_here() -> None:
 
 async def test_a_match_that_is_void_by_a_fault_of_the_server() -> None:
     async with open_host() as host:
-        watch = Watch(host.core.metrics)
+        watch = Watch(host.metrics)
         assert not watch.fires("ArenaFault")
         await host.play(replace(spec("anna", "bert"), game=NoStart()))
         assert watch.fires("ArenaFault")

@@ -98,7 +98,7 @@ async def test_a_match_that_is_over_leaves_nothing_to_be_searched_for(watched: b
             if watched:
                 await carl.say(Watch(start.match))
                 await carl.hear(View)
-            (room,) = host.core.shell.core._matches.rooms.values()
+            (room,) = host.shell.core._matches.rooms.values()
             left = [weakref.ref(each) for each in (room, room.referee, room.public_view)]
             del room
             await anna.say(Ready(start.match))
@@ -218,7 +218,7 @@ async def test_a_match_waits_until_both_bots_can_take_it(host: Host) -> None:
             tasks.start_soon(play_in, host, records, "anna", "bert")
         first = await anna.hear(Start)
         await anyio.wait_all_tasks_blocked()
-        bot = host.core.shell.core.find_bot("anna")
+        bot = host.shell.core.find_bot("anna")
         assert bot is not None
         assert list(bot.matches) == [first.match]
         await anna.say(Ready(first.match))
@@ -352,11 +352,11 @@ async def test_limits_rules_and_visibility_of_analysis_are_followed_while_the_se
             ("pool.concurrency", 7),
         ):
             settings.set(key, value)
-        host.core.reconfigure(None)
+        host.reconfigure(None)
         with pytest.raises(InvalidHandshake):
             await stack.enter_async_context(dial(host.url))
-        assert host.core.maintenance.retention == Retention(days=90)
-        followed = host.core.shell.core._lobby.settings
+        assert host.maintenance.retention == Retention(days=90)
+        followed = host.shell.core._lobby.settings
         assert followed.adjudication == settings.matches.adjudication
         assert followed.analysis_visibility == "end"
         assert (followed.concurrency, followed.counts_threads) == (7, False)

@@ -133,7 +133,7 @@ async def test_the_hello_names_the_engine_and_its_threads(words: tuple[str, ...]
         open_host(private_host_settings(anyone=True)) as host,
         connected_bot(host, *words, name="told"),
     ):
-        known = host._shell.core.find_bot("told")
+        known = host.shell.core.find_bot("told")
         assert known is not None
         assert engine in str(known.engine)
 
@@ -148,7 +148,7 @@ async def test_the_hello_has_no_path_and_no_argument_of_a_program(
         open_host(private_host_settings(anyone=True)) as host,
         connected_bot(host, *(word.format(file=file) for word in words), name="told"),
     ):
-        known = host._shell.core.find_bot("told")
+        known = host.shell.core.find_bot("told")
         assert known is not None
         assert known.program == "own"
 

@@ -220,7 +220,7 @@ async def test_a_host_sends_the_events_of_its_core() -> None:
         settings = private_host_settings()
         settings.webhooks.url, settings.webhooks.secret = url, SECRET
         async with open_host(settings) as host:
-            host.core.shell._release([news()])
+            host.shell._release([news()])
             line, fields, body = await got
     assert line == "POST /hook HTTP/1.1"
     assert fields["Host"] in url
