@@ -22,6 +22,7 @@ from arena.server.processes.bot_process import (
     RestartPolicy,
     make_engine_command,
 )
+from arena.server.processes.tasks import open_background_tasks
 
 
 class BotProcesses:
@@ -142,13 +143,10 @@ async def open_bot_processes(
             )
             for name in names
         ]
-    async with anyio.create_task_group() as tasks:
+    async with open_background_tasks() as tasks:
         for process in (each for group in processes.values() for each in group):
             tasks.start_soon(process.run)
-        try:
-            yield started
-        finally:
-            tasks.cancel_scope.cancel()
+        yield started
 
 
 def start_command(bot: BotPlan, url: str, name: str, games: Sequence[str] = ()) -> tuple[str, ...]:

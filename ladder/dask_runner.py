@@ -33,6 +33,7 @@ from arena.protocol.record import BadRecord, Record, Result, from_line
 from arena.rating.pairing import Pairing
 from arena.rating.schedule import Schedule
 from arena.server.processes.bot_process import RestartPolicy
+from arena.server.processes.tasks import open_background_tasks
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -129,16 +130,17 @@ class ClusterRunner:
         is no worker for too long or the scheduler is lost.
         """
         alone_since: float | None = None
-        async with anyio.create_task_group() as tasks:
-            while not should_stop() and self._problem is None:
+        async with open_background_tasks() as tasks:
+            while not should_stop():
+                if self._problem is not None:
+                    raise self._problem
                 seconds = self._seconds_left()
                 if not self._running and (seconds <= 0 or not schedule):
                     break
                 threads = await self._count_threads()
                 alone_since = None if threads else alone_since or MONOTONIC.now()
                 if alone_since is not None and MONOTONIC.now() - alone_since > self._wait:
-                    self._problem = ClusterUnavailable(f"the cluster has had no worker for {self._wait:g} s")
-                    break
+                    raise ClusterUnavailable(f"the cluster has had no worker for {self._wait:g} s")
                 while seconds > 0 and self._running < (min(self._concurrency, threads) or threads):
                     pairings = start_next_pair(schedule)
                     if not pairings:
@@ -148,9 +150,6 @@ class ClusterRunner:
                 with anyio.move_on_after(min(max(seconds, 0) or math.inf, CHECK_SECONDS)):
                     await self._changed.wait()
                 self._changed = anyio.Event()
-            tasks.cancel_scope.cancel()
-        if self._problem is not None:
-            raise self._problem  # raised outside the group, which would wrap it
 
     async def _count_threads(self) -> int:
         """Return the number of threads of all workers. Each thread plays one pair at a time."""

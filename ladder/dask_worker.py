@@ -93,7 +93,7 @@ def _local_spec(spec: str) -> str:
 async def _play_job(
     job: PairJob, match_terms: Terms, games: Sequence[str], folder: Path | None
 ) -> PairResult:
-    answer, refusal = PairResult(), None
+    answer = PairResult()
 
     def add_record(_pairing: Pairing, record: Record) -> None:
         answer.records.append(to_line(record))
@@ -114,16 +114,11 @@ async def _play_job(
                 on_notice=answer.notices.append,
             )
         )
-        try:
-            await processes.wait_connected()
-            terms = _event_terms(match_terms, job.bots)
-            await Runner(host, processes, terms, allocate_worker_threads(job.bots), add_record).run(
-                _AssignedMatches(job.matches)
-            )
-        except BotRefused as error:
-            refusal = error  # raised outside the task group of the processes, which would wrap it
-    if refusal is not None:
-        raise refusal
+        await processes.wait_connected()
+        terms = _event_terms(match_terms, job.bots)
+        await Runner(host, processes, terms, allocate_worker_threads(job.bots), add_record).run(
+            _AssignedMatches(job.matches)
+        )
     return answer
 
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from arena.clock import MONOTONIC
 from arena.games.catalogue import CATALOGUE
-from arena.ladder.bot_pool import BotPool, BotRefused
+from arena.ladder.bot_pool import BotPool
 from arena.ladder.bot_processes import BotProcesses, open_bot_processes
 from arena.ladder.dask_runner import ClusterRunner, open_cluster
 from arena.ladder.event_terms import EventTerms
@@ -40,6 +40,9 @@ CLUSTER_SECONDS = 10
 class ProgressObserver(Protocol):
     """Observer of a ladder's progress."""
 
+    def show_address(self, ladder: Ladder, url: str) -> None:
+        """Report the server's URL: after the started bots have connected, or before external bots connect."""
+
     def match_played(self, ladder: Ladder, record: Record) -> None:
         """Report a finished match, which `ladder` already contains."""
 
@@ -57,16 +60,12 @@ class EventRunner:
         host: Host,
         stored_ladder: StoredLadder,
         file: RecordFile,
-        should_stop: Callable[[], bool],
-        on_open: Callable[[str], None],
     ) -> None:
         self._ladder = ladder
         self._observer = observer
         self._host = host
         self._stored_ladder = stored_ladder
         self._file = file
-        self._should_stop = should_stop
-        self._on_open = on_open
 
     async def play_on_this_machine(self, restart_policy: RestartPolicy | None) -> None:
         """Start the bots of the plan on this machine, and play the schedule."""
@@ -74,7 +73,6 @@ class EventRunner:
         schedule = self._resume_schedule()
         if self._is_finished(schedule):
             return
-        refusal = None
         async with open_bot_processes(
             self._host,
             ladder.plan.bots,
@@ -84,19 +82,14 @@ class EventRunner:
             games=CATALOGUE.specs(),
             on_notice=self._observer.show_notice,
         ) as processes:
-            try:
-                await processes.wait_connected()
-                self._on_open(self._host.url)
-                await self._play_schedule(schedule, processes)
-            except BotRefused as error:
-                refusal = error  # raised outside the task group of the processes, which would wrap it
-        if refusal is not None:
-            raise refusal
+            await processes.wait_connected()
+            self._observer.show_address(self._ladder, self._host.url)
+            await self._play_schedule(schedule, processes)
 
     async def play_external(self, external: ExternalBotSettings) -> None:
         """Wait for bots that connect by themselves, and play the schedule."""
         host, stored_ladder = self._host, self._stored_ladder
-        self._on_open(host.url)
+        self._observer.show_address(self._ladder, host.url)
         before = list(stored_ladder.plan.get("bots", ()))
         awaited = ", ".join(before) if before else f"{external.min_bots} bots or more"
         self._observer.show_notice(f"waiting for {awaited} at {host.url}")
@@ -133,7 +126,7 @@ class EventRunner:
         if self._is_finished(schedule):
             return
         async with open_cluster(address, CLUSTER_SECONDS) as client:
-            self._on_open(self._host.url)
+            self._observer.show_address(self._ladder, self._host.url)
             runner = ClusterRunner(
                 client,
                 self._host,
@@ -148,7 +141,7 @@ class EventRunner:
                 restart_policy=restart_policy,
                 seconds_left=self._seconds_left(),
             )
-            await runner.run(schedule, self._should_stop)
+            await runner.run(schedule, self._ladder.is_decided)
 
     def _resume_schedule(self) -> Schedule:
         """Return the schedule without the matches in the store.
@@ -169,8 +162,9 @@ class EventRunner:
         return ladder.schedule
 
     def _is_finished(self, schedule: Schedule) -> bool:
-        """Return True if no match or no time is left, or if the ladder is to stop."""
-        return not schedule or self._should_stop() or self._stored_ladder.seconds >= self._ladder.plan.seconds
+        """Return True if no match or no time is left, or if the ladder's test is decided."""
+        ladder = self._ladder
+        return not schedule or ladder.is_decided() or self._stored_ladder.seconds >= ladder.plan.seconds
 
     async def _play_schedule(self, schedule: Schedule, bots: BotPool) -> None:
         runner = Runner(
@@ -183,7 +177,7 @@ class EventRunner:
             seconds_left=self._seconds_left(),
             **self._pinning_arguments(bots),
         )
-        await runner.run(schedule, self._should_stop)
+        await runner.run(schedule, self._ladder.is_decided)
 
     def _seconds_left(self) -> Callable[[], float]:
         end = MONOTONIC.now() + self._ladder.plan.seconds - self._stored_ladder.seconds

@@ -14,6 +14,7 @@ import anyio
 
 from arena.clock import MONOTONIC, TimeSource
 from arena.server.host import Host
+from arena.server.processes.tasks import open_background_tasks
 
 OTHER_EVENT_HINT = "with Docker Compose, EVENT=NAME docker compose up begins another event"
 """Advice for users of Docker Compose whose event cannot be resumed."""
@@ -157,12 +158,9 @@ class ExternalBots:
     @asynccontextmanager
     async def track_connections(self) -> AsyncIterator[None]:
         """Record which bots disconnect and reconnect, for the duration of the block."""
-        async with anyio.create_task_group() as tasks:
+        async with open_background_tasks() as tasks:
             tasks.start_soon(self._watch_connections)
-            try:
-                yield
-            finally:
-                tasks.cancel_scope.cancel()
+            yield
 
     async def _watch_connections(self) -> None:
         while True:

@@ -26,6 +26,7 @@ from arena.rating.formats import Encounter, KnockoutFormat, make_format, sort_by
 from arena.rating.pairing import Pairing
 from arena.rating.pentanomial import PairCounts, elo_difference, pair_counts
 from arena.rating.schedule import Schedule
+from arena.rating.sprt import Sprt, Verdict
 from arena.rating.standings import StandingsRow, make_standings, pair_scores, with_pair_elo
 from arena.server.store.ladder_lock import short_digest
 
@@ -46,6 +47,8 @@ class Ladder:
     """File to which finished matches are appended, one per line; None to name the file after the start of the event."""
     kind: str = "ladder"
     openings: Openings = field(default_factory=NoOpenings)
+    test: Sprt | None = None
+    """Sequential test of two bots, which ends the match when it is decided."""
     usable_cores: Sequence[int] = field(default_factory=usable_cores)
     """Numbers of the cores that this process may use."""
     is_named: bool = True
@@ -125,6 +128,10 @@ class Ladder:
     def pairs(self) -> PairCounts:
         """Return the numbers of pairs in which the first of two bots scored 0, ½, 1, 1½ and 2 points."""
         return pair_counts(pair_scores(self.bots[0], self.played))
+
+    def is_decided(self) -> bool:
+        """Return True if the sequential test has ended, so that no further match is needed."""
+        return self.test is not None and self.test.verdict(self.pairs()) is not Verdict.OPEN
 
     @property
     def threads(self) -> ThreadAllocation:

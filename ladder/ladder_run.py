@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import uuid
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from datetime import datetime
 from pathlib import Path
@@ -17,19 +17,17 @@ from pathlib import Path
 import anyio
 from anyio.abc import TaskStatus
 
-from arena.ladder.bot_pool import BotRefused
-from arena.ladder.dask_runner import ClusterUnavailable
 from arena.ladder.event_runner import GRACE_MS, EventRunner, ProgressObserver
-from arena.ladder.external_bots import ExternalBotSettings, TooFewBots, wait_without_playing
+from arena.ladder.external_bots import ExternalBotSettings, wait_without_playing
 from arena.ladder.ladder import Ladder
 from arena.ladder.progress import ladder_progress
 from arena.ladder.record_file import RecordFile
-from arena.rating.sprt import Sprt
 from arena.server.edge.addresses import LOOPBACK
-from arena.server.host import CannotListen, Host, open_host
+from arena.server.host import Host, open_host
 from arena.server.processes.bot_process import RestartPolicy
+from arena.server.processes.tasks import open_background_tasks
 from arena.server.settings import private_host_settings
-from arena.server.store.database import StoreError, current_timestamp
+from arena.server.store.database import current_timestamp
 from arena.server.store.ladder_lock import CannotResume
 from arena.server.store.ladders import StoredLadder, claim_ladder, finish_ladder
 from arena.server.web.live_data import EventProgress
@@ -49,63 +47,42 @@ async def run_ladder(
     observer: ProgressObserver,
     *,
     database: str | None = None,
-    should_stop: Callable[[], bool] = lambda: False,
     restart_policy: RestartPolicy | None = None,
     external: ExternalBotSettings | None = None,
     cluster: str | None = None,
     port: int = 0,
-    on_open: Callable[[str], None] = lambda _url: None,
-    test: Sprt | None = None,
 ) -> None:
-    """Play a ladder to its end, until `should_stop` returns True, or until a signal; `ladder` then holds the results.
+    """Play a ladder to its end, until its test is decided, or until a signal; `ladder` then holds the results.
 
-    observer        is told of finished matches and of problems
+    observer        is told of the address, of finished matches and of problems
     database        URL of a store, in which an interrupted event is resumed; None for a temporary store
     restart_policy  limits for the bots' processes, such as the number of restarts; None for the default limits
     external        settings for bots that connect by themselves; None to start the bots of the plan
     cluster         address of a Dask scheduler whose workers play; None to play on this machine
     port            port of the web page on this machine, if `external` is None; 0 for any free port
-    on_open         called with the server's URL: after the started bots have connected, or before external bots connect
-    test            sequential test that the web page shows
 
     After the first signal, further signals are ignored: the cleanup takes a few seconds at most. Raises
     bot_pool.BotRefused, external_bots.TooFewBots, dask_runner.ClusterUnavailable, server.host.CannotListen,
     server.store.database.StoreError, server.store.ladder_lock.CannotResume, ModuleNotFoundError without the extra
     `cluster`, and OSError for the record file.
     """
-    problem: Exception | None = None
-    async with anyio.create_task_group() as tasks:
+    async with open_background_tasks() as tasks:
         await tasks.start(_stop_on_signal, ladder, tasks.cancel_scope)
-        try:
-            async with (
-                _open_server(ladder, external, database, port, test) as host,
-                _claim_or_notify_bots(ladder, observer, host, database, external) as stored_ladder,
-            ):
-                with RecordFile(_record_file(ladder, stored_ladder)) as file:
-                    runner = EventRunner(ladder, observer, host, stored_ladder, file, should_stop, on_open)
-                    if external is not None:
-                        await runner.play_external(external)
-                    elif cluster is not None:
-                        await runner.play_on_cluster(cluster, restart_policy)
-                    else:
-                        await runner.play_on_this_machine(restart_policy)
-                    # Interrupted matches are removed from the store, so the host must not write to it any more.
-                    await host.halt()
-                    await finish_ladder(host.engine, stored_ladder.event)
-        except (
-            BotRefused,
-            TooFewBots,
-            ClusterUnavailable,
-            CannotListen,
-            CannotResume,
-            StoreError,
-            ModuleNotFoundError,
-            OSError,
-        ) as error:
-            problem = error  # raised outside the group, which would wrap it
-        tasks.cancel_scope.cancel()
-    if problem is not None:
-        raise problem
+        async with (
+            _open_server(ladder, external, database, port) as host,
+            _claim_or_notify_bots(ladder, observer, host, database, external) as stored_ladder,
+        ):
+            with RecordFile(_record_file(ladder, stored_ladder)) as file:
+                runner = EventRunner(ladder, observer, host, stored_ladder, file)
+                if external is not None:
+                    await runner.play_external(external)
+                elif cluster is not None:
+                    await runner.play_on_cluster(cluster, restart_policy)
+                else:
+                    await runner.play_on_this_machine(restart_policy)
+                # Interrupted matches are removed from the store, so the host must not write to it any more.
+                await host.halt()
+                await finish_ladder(host.engine, stored_ladder.event)
 
 
 def _open_server(
@@ -113,13 +90,12 @@ def _open_server(
     external: ExternalBotSettings | None,
     database: str | None,
     port: int,
-    test: Sprt | None,
 ) -> AbstractAsyncContextManager[Host]:
     # A unique name: one process plays an event, but many events and a server may share a store.
     name = f"{ladder.kind} {uuid.uuid4().hex[:12]}"
 
     def progress(event: str) -> EventProgress | None:
-        return ladder_progress(ladder, test) if event == ladder.plan.event else None
+        return ladder_progress(ladder) if event == ladder.plan.event else None
 
     settings = private_host_settings(
         host=LOOPBACK if external is None else external.host,

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from arena.ladder.ladder import Ladder
 from arena.maps.game_on_map import has_maps
-from arena.rating.pentanomial import pair_counts
+from arena.rating.pentanomial import PairCounts
 from arena.rating.sprt import Sprt
-from arena.rating.standings import pair_scores
 from arena.server.web.live_data import DueMatch, EventProgress, SprtProgress
 
 MAX_DUE_MATCHES = 30
 """Maximum number of upcoming matches that the web page lists."""
 
 
-def ladder_progress(ladder: Ladder, test: Sprt | None = None) -> EventProgress:
-    """Return the progress of a ladder, and of its sequential `test` if it has one.
+def ladder_progress(ladder: Ladder) -> EventProgress:
+    """Return the progress of a ladder, and of its sequential test if it has one.
 
     Takes O(n² log n) time for n bots, and with a test O(m) for m matches.
     """
@@ -36,12 +35,11 @@ def ladder_progress(ladder: Ladder, test: Sprt | None = None) -> EventProgress:
             DueMatch(head.maxie, head.minnie, maps[head.pair.start] if maps else "", head.pair.round + 1)
             for head in heads
         ],
-        sprt=_sprt_progress(ladder, test) if test is not None and len(ladder.bots) == 2 else None,
+        sprt=None if ladder.test is None else _sprt_progress(ladder.test, ladder.pairs()),
     )
 
 
-def _sprt_progress(ladder: Ladder, test: Sprt) -> SprtProgress:
-    pairs = pair_counts(pair_scores(ladder.bots[0], ladder.played))
+def _sprt_progress(test: Sprt, pairs: PairCounts) -> SprtProgress:
     return SprtProgress(
         elo0=test.elo0,
         elo1=test.elo1,

@@ -18,7 +18,7 @@ import msgspec
 from anyio.lowlevel import checkpoint
 
 from arena.games.core import Player
-from arena.ladder.bot_pool import BotPool, BotRefused
+from arena.ladder.bot_pool import BotPool
 from arena.ladder.event_terms import EventTerms, max_match_seconds
 from arena.ladder.threads import ThreadAllocation
 from arena.match.replay import has_moved
@@ -27,6 +27,7 @@ from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result
 from arena.protocol.values import Players, Seat
 from arena.rating.pairing import Pairing
+from arena.server.processes.tasks import open_background_tasks
 
 MAX_OVERTAKING = 8
 """Maximum number of matches that may start before an earlier match that waits for more free threads."""
@@ -118,25 +119,17 @@ class Runner:
 
         Cancellation drops the matches in play. Raises BotRefused if a bot cannot be started.
         """
-        refusal = None
-        async with anyio.create_task_group() as tasks:
+        async with open_background_tasks() as tasks:
             while not should_stop():
                 seconds = self._seconds_left()
                 if not self._running and (seconds <= 0 or not schedule):
                     break
-                try:
-                    self._bots.raise_refusal()
-                except BotRefused as error:
-                    refusal = error  # raised outside the group, which would wrap it
-                    break
+                self._bots.raise_refusal()
                 if seconds > 0 and await self._start_matches(schedule, tasks):
                     await checkpoint()
                 else:
                     with anyio.move_on_after(seconds if seconds > 0 else math.inf):
                         await self._bots.wait_for_change()
-            tasks.cancel_scope.cancel()
-        if refusal is not None:
-            raise refusal
 
     async def _start_matches(self, schedule: MatchQueue, tasks: anyio.abc.TaskGroup) -> bool:
         """Start the matches whose bots and threads are free. Return True if any was started."""

@@ -115,12 +115,7 @@ def match(
     reports = ReportFiles(json, html, csv)
     reports.check_folders()
 
-    def is_decided(finished: Ladder) -> bool:
-        return test is not None and test.verdict(finished.pairs()) is not Verdict.OPEN
-
-    ladder_run = play_plan(
-        plan, "match", record, db, is_decided, status=lambda ladder: _progress_line(ladder, test), test=test
-    )
+    ladder_run = play_plan(plan, "match", record, db, status=_progress_line, test=test)
     pairs = ladder_run.pairs()
     elo = elo_difference(pairs)
     crashes = crashes_text(ladder_run)
@@ -154,9 +149,9 @@ def _name_bots(bots: tuple[BotPlan, ...], name_a: str, name_b: str, tc_b: str) -
     return first, second
 
 
-def _progress_line(ladder: Ladder, test: Sprt | None) -> str:
+def _progress_line(ladder: Ladder) -> str:
     """Return the result of the finished pairs in one line; empty before the first pair has finished."""
-    pairs = ladder.pairs()
+    pairs, test = ladder.pairs(), ladder.test
     elo = elo_difference(pairs)
     if elo is None:
         return ""

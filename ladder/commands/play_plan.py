@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from urllib.parse import quote
 
 import anyio
 
@@ -47,7 +46,6 @@ def play_plan(
     kind: str,
     record: Path | None,
     db: str | None,
-    is_decided: Callable[[Ladder], bool] = lambda _: False,
     external: ExternalBotSettings | None = None,
     cluster: str | None = None,
     port: int = 0,
@@ -56,11 +54,11 @@ def play_plan(
 ) -> Ladder:
     """Play the plan and return the ladder with its results. Raises CommandError or UsageError.
 
-    kind        `ladder` or `match`
-    record      file for finished matches; None to choose one
-    db          URL of a store, in which an interrupted event is resumed; None for a temporary store
-    is_decided  returns True if the ladder may end early
-    status      returns the result so far in one line, for the progress display
+    kind    `ladder` or `match`
+    record  file for finished matches; None to choose one
+    db      URL of a store, in which an interrupted event is resumed; None for a temporary store
+    status  returns the result so far in one line, for the progress display
+    test    sequential test of two bots, which ends the match when it is decided
 
     The other arguments are as for `ladder.ladder_run.run_ladder`.
     """
@@ -79,6 +77,7 @@ def play_plan(
             record,
             kind,
             _make_openings(plan, maps, starts),
+            test,
             is_named=plan.event != LadderPlan.event,
         )
     except (GameError, MapError, BadOpenings) as error:
@@ -94,12 +93,9 @@ def play_plan(
                         ladder,
                         display,
                         database=db,
-                        should_stop=lambda: is_decided(ladder),
                         external=external,
                         cluster=cluster,
                         port=port,
-                        on_open=lambda url: _print_address(url, ladder.plan.event),
-                        test=test,
                     ),
                     backend_options={"use_uvloop": sys.platform != "win32"},
                 )
@@ -131,14 +127,6 @@ def _check_tables(plan: LadderPlan, starts: Sequence[AnyGame]) -> None:
         why = unusable_table_reason(plan.adjudication, game)
         if why is not None:
             raise UsageError(f"--adjudicate table: {why}")
-
-
-def _print_address(url: str, event: str) -> None:
-    # A server on all addresses is also reached at localhost, even in a container if its port has the same number outside.
-    here = (
-        url.replace("ws", "http", 1).replace("//0.0.0.0:", "//localhost:").replace("//[::]:", "//localhost:")
-    )
-    err.print(f"watch it at {here}/event/{quote(event, safe='')}")
 
 
 def _make_openings(plan: LadderPlan, maps: Sequence[str], starts: Sequence[AnyGame]) -> Openings:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from urllib.parse import quote
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -52,6 +53,15 @@ class Display:
     def attach(self, live: Live) -> None:
         """Draw on the terminal through `live` from now on."""
         self._live = live
+
+    def show_address(self, ladder: Ladder, url: str) -> None:
+        # A server on all addresses is also reached at localhost, even in a container if its port has the same number outside.
+        here = (
+            url.replace("ws", "http", 1)
+            .replace("//0.0.0.0:", "//localhost:")
+            .replace("//[::]:", "//localhost:")
+        )
+        self._print_line(f"watch it at {here}/event/{quote(ladder.plan.event, safe='')}")
 
     def match_played(self, ladder: Ladder, record: Record) -> None:
         # The total is updated too, since it is unknown until external bots have connected.

@@ -179,6 +179,9 @@ class Watch:
     notices: list[str] = field(default_factory=list)
     first: anyio.Event = field(default_factory=anyio.Event)
 
+    def show_address(self, ladder: Ladder, url: str) -> None:
+        pass
+
     def match_played(self, ladder: Ladder, record: Record) -> None:
         self.first.set()
 

@@ -31,6 +31,9 @@ class Watch:
         self.notices: list[str] = []
         self.on_file: list[int] = []
 
+    def show_address(self, ladder: Ladder, url: str) -> None:
+        pass
+
     def match_played(self, ladder: Ladder, record: Record) -> None:
         assert ladder.record is not None
         on_file = list(records.read_records(ladder.record))
@@ -52,6 +55,21 @@ def ladder(record: Path, *bots: BotPlan, rounds: int = 1, concurrency: int = 0) 
         folder=ROOT,
     )
     return Ladder(plan, [game_of()], record)
+
+
+class ShortLadder(Ladder):
+    """Ladder that is decided after some matches."""
+
+    enough = 0
+
+    def is_decided(self) -> bool:
+        return len(self.played) >= self.enough
+
+
+def short_ladder(enough: int, made: Ladder) -> Ladder:
+    short = ShortLadder(made.plan, made.starts, made.record)
+    short.enough = enough
+    return short
 
 
 def files(folder: Path) -> list[Path]:
@@ -121,11 +139,9 @@ async def test_an_event_that_was_stopped_goes_on(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'arena.db'}"
     bots = [bot("a"), bot("b"), bot("c")]
 
-    stopped = ladder(tmp_path / "1.jsonl", *bots, rounds=3)
+    stopped = short_ladder(5, ladder(tmp_path / "1.jsonl", *bots, rounds=3))
     with anyio.fail_after(500):
-        await run_ladder(
-            stopped, Watch(), database=url, should_stop=lambda: len(stopped.played) >= 5, restart_policy=QUICK
-        )
+        await run_ladder(stopped, Watch(), database=url, restart_policy=QUICK)
     # A match that was in play when it was killed.
     with closing(sqlite3.connect(tmp_path / "arena.db")) as store, store:
         store.execute("update ladders set finished = null")
@@ -171,14 +187,10 @@ async def test_matches_that_nobody_could_play_are_in_the_store_too(tmp_path: Pat
 
 
 async def test_enough_stops_it(tmp_path: Path) -> None:
-    finished_ladder = ladder(tmp_path / "record.jsonl", bot("a"), bot("b"), rounds=100, concurrency=1)
+    whole = ladder(tmp_path / "record.jsonl", bot("a"), bot("b"), rounds=100, concurrency=1)
+    finished_ladder = short_ladder(3, whole)
     with anyio.fail_after(500):
-        await run_ladder(
-            finished_ladder,
-            Watch(),
-            should_stop=lambda: len(finished_ladder.played) >= 3,
-            restart_policy=QUICK,
-        )
+        await run_ladder(finished_ladder, Watch(), restart_policy=QUICK)
     assert len(finished_ladder.played) == 3
     assert not finished_ladder.stopped
 

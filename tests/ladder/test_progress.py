@@ -19,9 +19,9 @@ from tests.server.matches import game_of
 A, B, C = BotPlan("a", "greedy"), BotPlan("b", "random"), BotPlan("c")
 
 
-def ladder(*bots: BotPlan, rounds: int | None = 2) -> Ladder:
+def ladder(*bots: BotPlan, rounds: int | None = 2, test: Sprt | None = None) -> Ladder:
     ladder = Ladder(
-        LadderPlan(bots, event="test", game="tictactoe", rounds=rounds), [game_of()], Path("none")
+        LadderPlan(bots, event="test", game="tictactoe", rounds=rounds), [game_of()], Path("none"), test=test
     )
     ladder.begin(uuid.UUID(int=1))
     return ladder
@@ -63,13 +63,13 @@ def test_the_list_of_due_matches_is_bounded() -> None:
 
 @pytest.mark.parametrize("rounds", [1, None])
 def test_the_sequential_test_stands_as_the_pairs_say(rounds: int | None) -> None:
-    finished_ladder = ladder(A, B, rounds=rounds)
     test = Sprt(0, 50)
+    finished_ladder = ladder(A, B, rounds=rounds, test=test)
     assert finished_ladder.schedule is not None
     first = finished_ladder.schedule.startable_pairings()[0]
     for pairing in first.pair.matches():
         finished_ladder.add_match(pairing, won(pairing.maxie, pairing.minnie, "a"))
-    told = ladder_progress(finished_ladder, test).sprt
+    told = ladder_progress(finished_ladder).sprt
     assert told is not None
     assert told.pairs == 1
     assert (told.lower, told.upper) == (test.lower, test.upper)
