@@ -251,7 +251,6 @@ class Host:
             progress=progress,
             lag=self._lag,
             is_storing=self.journal.is_committing,
-            data_version=self.journal.data_version,
             clock=self._clock,
         )
         self.shell.attach(LOCAL_EDGE_NUMBER, self.edge)
@@ -491,7 +490,6 @@ async def make_edge(
     progress: FindProgress = report_no_event,
     lag: LoopLag | None = None,
     is_storing: Callable[[], bool] = lambda: False,
-    data_version: Callable[[], Awaitable[int]] | None = None,
     clock: TimeSource = MONOTONIC,
 ) -> Edge:
     """Make an edge with its web pages; `stack` closes both. The edge does not listen yet.
@@ -506,7 +504,6 @@ async def make_edge(
     progress         returns the progress of an event that is played here, for the pages
     lag              meter of the event loop's lag, to share with a core; None for a new one
     is_storing       returns True while this process stores moves
-    data_version     returns `Journal.data_version`, if there is a journal in this process
     """
     edge = await stack.enter_async_context(
         Edge(
@@ -545,25 +542,17 @@ async def make_edge(
         clock=clock,
     )
     stack.callback(pages.close)
-    edge.start_soon(_watch_directives, edge, pages, store, data_version)
+    edge.start_soon(_watch_directives, edge, pages, store)
     edge.start_soon(pages.run)
     return edge
 
 
-async def _watch_directives(
-    edge: Edge, pages: Pages, store: Engine, data_version: Callable[[], Awaitable[int]] | None
-) -> None:
+async def _watch_directives(edge: Edge, pages: Pages, store: Engine) -> None:
     """Apply the directives in the store (bans and notices) to an edge and its pages, until cancelled.
 
-    While the store is unavailable, the last known directives stay in force. While any directive is in force, all are
-    read again at each check, because they expire.
+    While the store is unavailable, the last known directives stay in force.
     """
-    last_change: int | None = None
     while True:
-        version = await data_version() if data_version is not None else None
-        if version is not None and version == last_change:
-            await edge.clock.sleep(POLL_SECONDS)
-            continue
         try:
             current, names = await load_directives_and_banned_names(store)
         except Exception as error:
@@ -578,7 +567,6 @@ async def _watch_directives(
             if directives.names != edge.directives.names:
                 pages.clear_cache()  # cached pages may show names that are now removed or allowed again
             edge.apply_directives(directives)
-            last_change = None if current or names else version
         await edge.clock.sleep(POLL_SECONDS)
 
 

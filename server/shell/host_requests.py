@@ -85,20 +85,14 @@ class HostRequestHandler:
     async def run(self) -> None:
         """Pass new requests in the store to the core, until cancelled. A rebuilt core gets all unanswered ones again."""
         core, handled = self._shell.core, set[int]()
-        last_change: int | None = None
         while True:
-            version = await self._journal.data_version()
-            if version == last_change and self._shell.core is core:
-                await self._clock.sleep(POLL_SECONDS)
-                continue
             try:
                 requests = await load_pending_requests(self._engine, self._server)
-                last_change = version
             except Exception as error:
                 await checkpoint()  # raises if the server is stopping, which closes the store
                 if describe_database_error(error) is None:
                     raise
-                requests, last_change = [], None
+                requests = []
             if self._shell.core is not core:
                 core, handled = self._shell.core, set()
             for each in requests:

@@ -52,21 +52,17 @@ class RatingUpdater:
 
     async def run(self) -> None:
         """Count all uncounted matches in the ratings and tables, now and after each further match, until cancelled."""
-        last_change: int | None = None
         loaded = False
         while True:
             changed, self._is_due = self._is_due, False
-            version = await self._journal.data_version()
             try:
                 async with database.convert_database_errors(self._engine):
-                    if version != last_change:
-                        stored = await read_seasons(self._engine)
-                        seasons = {each.game: stored.season_number(each.game) for each in stored.closed}
-                        if not loaded:  # bots connect with ratings of the running season
-                            loaded, self._seasons = True, seasons
-                        for game, number in seasons.items():
-                            self._report_closed_season(game, number)
-                        last_change = version
+                    stored = await read_seasons(self._engine)
+                    seasons = {each.game: stored.season_number(each.game) for each in stored.closed}
+                    if not loaded:  # bots connect with ratings of the running season
+                        loaded, self._seasons = True, seasons
+                    for game, number in seasons.items():
+                        self._report_closed_season(game, number)
                     if changed:
                         await count_new_matches(self._engine, self._journal.write, self._send_rating)
             except StoreError as error:

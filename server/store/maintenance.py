@@ -49,14 +49,10 @@ class Maintenance:
         If the store or the archive folder is unavailable, try again later.
         """
         prune_at = self._clock.now()
-        last_counts: tuple[int, int] | None = None
         while True:
-            version = self._journal.commits, await self._journal.data_version()
             try:
                 async with database.convert_database_errors(self._engine):
-                    if version != last_counts:
-                        await pack_finished_matches(self._engine, self._journal.write)
-                        last_counts = version
+                    await pack_finished_matches(self._engine, self._journal.write)
                     if self._clock.now() >= prune_at:
                         prune_at = self._clock.now() + PRUNE_SECONDS
                         await self._journal.write(remove_expired)

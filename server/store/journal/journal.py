@@ -61,10 +61,6 @@ class JournalWriter(Protocol):
         """
         ...
 
-    def data_version(self) -> Awaitable[int]:
-        """Return a number that changes when another connection writes to the database. It may change more often."""
-        ...
-
     def abandon(self) -> None:
         """Stop waiting for an unavailable database.
 
@@ -91,8 +87,6 @@ class Journal:
         """Lease under which the journal writes. `load` may replace it with one that has a higher fencing token."""
         self.lost = asyncio.Event()
         """Event that is set when another process has acquired the name. From then on, every write raises LeaseLost."""
-        self.commits = 0
-        """Number of commits attempted so far, successful or not."""
         self._engine = engine
         self._writer = writer
         self._clock = clock
@@ -105,10 +99,6 @@ class Journal:
         """Start times of the pending calls, in monotonic ns: keys are `commit` and, for the lease, `renewal`."""
         self._last_error = ""
         """Reason for which the last commit or lease renewal failed; empty if it succeeded."""
-        self._unanswered_calls = 0
-        """Number of calls of `data_version` that the store did not answer."""
-        self._foreign_writes = 0
-        """Number of finished calls of `write_without_lease`."""
         self._in_doubt = False
         """True if the last commit raised an exception, but may nevertheless be or become durable."""
 
@@ -127,7 +117,6 @@ class Journal:
             raise self._record_failure(error) from error
         finally:
             del self._pending_since["commit"]
-            self.commits += 1  # one that failed may be durable
         self._last_error = ""
         self._in_doubt = False
         self._observe((self._clock.now_ns() - began) / 1e9)
@@ -177,29 +166,9 @@ class Journal:
                 raise
 
     async def write_without_lease(self, operation: Callable[[sa.Connection], T]) -> T:
-        """Run an `operation` that any process may do, in a transaction that does not need the lease. Return its result.
-
-        The call changes `data_version`, as a write of another process would.
-        """
-        try:
-            async with self._transaction_lock:
-                return await self._writer.write(operation)
-        finally:
-            self._foreign_writes += 1
-
-    async def data_version(self) -> int:
-        """Return a number that changes when another process writes to the store, and after `write_without_lease`.
-
-        While the number stays the same, data that only other processes write need not be read again. On PostgreSQL, and
-        while the store is unavailable, every call returns a new number.
-        """
-        try:
-            return await self._writer.data_version() + self._foreign_writes
-        except Exception as error:
-            if not database.is_transient(error):
-                raise
-            self._unanswered_calls += 1
-            return -self._unanswered_calls
+        """Run an `operation` that any process may do, in a transaction that does not need the lease. Return its result."""
+        async with self._transaction_lock:
+            return await self._writer.write(operation)
 
     def outage_reason(self) -> str:
         """Return a one-line reason why nothing can be committed now; empty if commits succeed.

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from itertools import count
 from typing import Any, TypeVar
 
 import anyio
@@ -137,7 +136,6 @@ class PostgresqlWriter:
     def __init__(self, engine: AsyncEngine, answer_seconds: float, clock: TimeSource) -> None:
         """Prepare both connections. A transaction that takes longer than `answer_seconds` fails."""
         self._commits, self._others = (WriteConnection(engine, answer_seconds, clock) for _ in range(2))
-        self._versions = count(1)
 
     async def commit(self, changes: JournalChanges, lease: Lease) -> None:
         """Make the changes durable in one transaction.
@@ -160,10 +158,6 @@ class PostgresqlWriter:
         """
         async with self._others.open_for_transaction() as (connection, _), connection.begin():
             return await connection.run_sync(operation)
-
-    async def data_version(self) -> int:
-        """Return a new number each time, because PostgreSQL does not report writes of other connections."""
-        return next(self._versions)
 
     def abandon(self) -> None:
         """Stop waiting for an unavailable database: all pending calls raise an exception."""

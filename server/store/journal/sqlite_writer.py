@@ -164,14 +164,6 @@ class SqliteWriter:
         """
         return await self._thread.call(partial(self._run_with_wait, partial(self._write, operation)))
 
-    def data_version(self) -> Awaitable[int]:
-        """Return a number that changes when another connection writes to the SQLite file."""
-        return self._thread.call(self._data_version)
-
-    def _data_version(self) -> int:
-        version: int = self._raw.execute("PRAGMA data_version").fetchone()[0]
-        return version
-
     def abandon(self) -> None:
         """Do nothing: SQLite waits for a lock for seconds only, and a pending write to the disk cannot be cancelled."""
 

@@ -338,18 +338,6 @@ async def test_other_work_that_fails_changes_nothing(database: str) -> None:
             assert (await connection.execute(sa.select(schema.matches.c.event))).scalar_one() == "test"
 
 
-async def test_only_the_writes_that_others_must_notice_change_the_data_version(database: str) -> None:
-    if not database.startswith("sqlite"):
-        pytest.skip("on PostgreSQL the version is a new one each time")
-    change = sa.update(schema.tokens).values(owner="ada")
-    async with open_store(database) as engine, open_journal(engine) as journal:
-        before = await journal.data_version()
-        await journal.write(lambda connection: connection.execute(change).rowcount)
-        assert await journal.data_version() == before
-        await journal.write_without_lease(lambda connection: connection.execute(change).rowcount)
-        assert await journal.data_version() != before
-
-
 async def test_a_commit_whose_task_is_cancelled_is_whole_or_not_there(database: str) -> None:
     async with open_store(database) as engine, open_journal(engine) as journal:
         await journal.commit([opens()])
