@@ -10,7 +10,7 @@ import typer
 from arena.console import CommandError, DatabaseOption, UsageError, err, print_table
 from arena.games.name_hints import did_you_mean
 from arena.protocol.timecontrol import parse_duration
-from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
+from arena.server.commands.store_options import DEFAULT_DATABASE_URL, require_name, run_on_store
 from arena.server.store.database import Engine
 from arena.server.store.directives import (
     KICK_SECONDS,
@@ -23,7 +23,6 @@ from arena.server.store.directives import (
 )
 from arena.server.store.events import is_connected
 from arena.server.store.personal_data import load_known_names
-from arena.server.store.tokens import is_valid_name
 
 INVALID_ADDRESS_PATTERN = re.compile(r"\d+(\.\d+){3}(/.*)?|[0-9a-fA-F]*:[0-9a-fA-F]*:[0-9a-fA-F:.]*(/.*)?")
 """Pattern of a mistyped address: a name that looks like an IP address or a network.
@@ -56,7 +55,7 @@ def kick(
 
     Example: arena kick my-bot --reason "it stands still"
     """
-    _require_name(name)
+    require_name(name)
     text = check_directive_text(reason)
 
     async def issue_kick(engine: Engine) -> bool | None:
@@ -103,7 +102,8 @@ def ban(
         ]
         print_table(dict.fromkeys(("banned", "until", "reason"), "left"), rows)
         return
-    kind, subject = _parse_subject(subject)
+    require_name(subject)
+    kind, subject = parse_subject(subject)
     if lift:
         lift_existing_directive(db, kind, subject)
         return
@@ -152,22 +152,6 @@ def lift_existing_directive(db: str | None, kind: DirectiveKind, subject: str) -
             else "there is no notice: `arena notice TEXT` sends one"
         )
     err.print(f"the ban of {subject} is lifted" if subject else "the notice is ended")
-
-
-def _parse_subject(text: str) -> tuple[DirectiveKind, str]:
-    """Return the kind of subject in `text`, an address (or network) or a name, and the subject in its normal form.
-
-    Raises UsageError for any other text.
-    """
-    subject = parse_subject(text)
-    if subject is None:
-        raise UsageError(f"{text!r:.80} is not a valid name: write 1 to 64 printable characters")
-    return subject
-
-
-def _require_name(text: str) -> None:
-    if not is_valid_name(text):
-        raise UsageError(f"{text!r:.80} is not a valid name: write 1 to 64 printable characters")
 
 
 def parse_duration_option(text: str) -> float:

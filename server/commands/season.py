@@ -11,20 +11,18 @@ from arena.console import (
     CommandError,
     DatabaseOption,
     JsonOption,
-    UsageError,
     err,
     print_table,
     register_game,
     write_json,
 )
 from arena.server.commands.ratings import GameOption, print_ratings
-from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
+from arena.server.commands.store_options import DEFAULT_DATABASE_URL, require_name, run_on_store
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.aggregates.season_closing import close_season
 from arena.server.store.aggregates.seasons import read_seasons
 from arena.server.store.aggregates.standings import RatingRow, load_standings
 from arena.server.store.database import Engine, transaction_writer
-from arena.server.store.tokens import MAX_NAME_LENGTH, is_valid_name
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name of the season.")]
 
@@ -47,10 +45,7 @@ def close(name: NameArgument, game: GameOption = None, db: DatabaseOption = DEFA
 
     Example: arena season close spring-2026 --game riskless
     """
-    if not is_valid_name(name):
-        raise UsageError(
-            f"{name!r:.80} is not a valid name: write 1 to {MAX_NAME_LENGTH} printable characters"
-        )
+    require_name(name)
     which = None if game is None else register_game(game)
 
     async def close_running_season(engine: Engine) -> list[str]:

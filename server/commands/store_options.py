@@ -7,8 +7,9 @@ from typing import TypeVar
 
 import anyio
 
-from arena.console import CommandError
+from arena.console import CommandError, UsageError
 from arena.server.store.database import Engine, OperationRefused, StoreError, open_store, parse_sqlite_path
+from arena.server.store.tokens import TokenError, require_valid_name
 
 DEFAULT_DATABASE_URL = "sqlite:///arena.db"
 """Default database URL, also of `arena serve`."""
@@ -36,6 +37,14 @@ def run_on_store(db: str | None, operation: Callable[[Engine], Awaitable[T]], *,
         return anyio.run(open_and_run)
     except (StoreError, OperationRefused) as error:
         raise CommandError(str(error)) from None
+
+
+def require_name(text: str) -> None:
+    """Raise UsageError unless `text` is a valid name of a bot, an owner or a season."""
+    try:
+        require_valid_name(text)
+    except TokenError as error:
+        raise UsageError(str(error)) from None
 
 
 def require_file(url: str) -> None:

@@ -19,7 +19,6 @@ from arena.server.failed_logins import address_key
 from arena.server.store import database
 from arena.server.store.database import Engine
 from arena.server.store.schema import directives, tokens
-from arena.server.store.tokens import is_valid_name
 
 DirectiveKind = Literal["name", "owner", "address", "notice"]
 """Kind of a directive: a ban of a name, of all bots of an owner, or of an address or network; or a notice."""
@@ -71,15 +70,15 @@ class EndedDirective(Struct, frozen=True, tag="ended directive"):
         return True
 
 
-def parse_subject(text: str) -> tuple[DirectiveKind, str] | None:
-    """Return the kind and the subject of a ban of `text`; None if it is neither an IP address, a network nor a name.
+def parse_subject(text: str) -> tuple[DirectiveKind, str]:
+    """Return the kind and the subject of a ban of `text`, which is an IP address, a network or a name.
 
     The subject of an address is a network: of one address for IPv4, and the /64 network for IPv6.
     """
     try:
         return "address", str(ip_network(address_key(text), strict=False))
     except ValueError:
-        return ("name", text) if is_valid_name(text) else None
+        return "name", text
 
 
 def make_directive(kind: DirectiveKind, subject: str, text: str, seconds: float) -> NewDirective:
@@ -102,13 +101,12 @@ async def issue_directive(
 
     It replaces an earlier directive of the same kind and subject. The arguments are those of `make_directive`.
     """
-    async with engine.begin() as connection:
-        await connection.run_sync(make_directive(kind, subject, text, seconds).apply)
+    await database.transaction_writer(engine)(make_directive(kind, subject, text, seconds).apply)
 
 
 async def lift_directive(engine: Engine, kind: DirectiveKind, subject: str = "") -> bool:
     """End the directive of this kind and subject. Return False if there is none."""
-    async with engine.begin() as connection:
+    async with database.exclusive_transaction(engine) as connection:
         return bool((await connection.execute(_DELETE_DIRECTIVE, {"of_kind": kind, "of": subject})).rowcount)
 
 
@@ -138,16 +136,10 @@ async def load_directives_and_banned_names(engine: Engine) -> tuple[list[Directi
     return directives, names | {each.subject: each.text for each in directives if each.kind == "name"}
 
 
-async def owner_ban_reason(engine: Engine, owner: str) -> str:
-    """Return the reason of the ban that is in force against an owner; empty if the owner is not banned."""
-    return next(
-        (
-            each.text
-            for each in await load_directives(engine)
-            if (each.kind, each.subject) == ("owner", owner)
-        ),
-        "",
-    )
+async def find_ban(engine: Engine, kind: DirectiveKind, subject: str) -> Directive | None:
+    """Return the ban that is in force against a subject; None if the subject is not banned."""
+    current = await load_directives(engine)
+    return next((each for each in current if (each.kind, each.subject) == (kind, subject)), None)
 
 
 _DELETE_DIRECTIVE = sa.delete(directives).where(

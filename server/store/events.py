@@ -255,11 +255,11 @@ async def send_request(engine: AsyncEngine, server: str, request: HostRequest) -
 
     An unanswered request stays in the store, so the server may still carry it out later.
     """
-    async with engine.begin() as connection:
+    async with database.exclusive_transaction(engine) as connection:
         number = await connection.run_sync(_store_request, server, request)
     reply = await _wait_for_answer(engine, number)
     if reply is not None:
-        async with engine.begin() as connection:
+        async with database.exclusive_transaction(engine) as connection:
             await connection.execute(_DELETE_REQUEST, {"of": number})
     return reply
 

@@ -19,12 +19,11 @@ from arena.server.store import database, names
 from arena.server.store.database import Engine
 from arena.server.store.schema import invitations, tokens
 from arena.server.store.tokens import (
-    MAX_NAME_LENGTH,
     Token,
     TokenError,
     generate_token,
     hash_token,
-    is_valid_name,
+    require_valid_name,
     token_from_row,
 )
 
@@ -71,16 +70,15 @@ async def create_invitations(engine: Engine, owners: list[str], bots: int, secon
 
     Raises TokenError, and creates no invitation, if an owner is not a valid name.
     """
-    bad = next((owner for owner in owners if not is_valid_name(owner)), None)
-    if bad is not None:
-        raise TokenError(f"{bad!r:.80} is not a valid name: write 1 to 64 printable characters")
+    for owner in owners:
+        require_valid_name(owner)
     codes = {owner: secrets.token_urlsafe(18) for owner in owners}
     until = database.format_timestamp(datetime.now(UTC) + timedelta(seconds=seconds))
     rows = [
         {"hash": hash_token(code), "owner": owner, "bots": bots, "expires": until}
         for owner, code in codes.items()
     ]
-    async with engine.begin() as connection:
+    async with database.exclusive_transaction(engine) as connection:
         await connection.execute(sa.insert(invitations), rows)
     return codes
 
@@ -104,10 +102,7 @@ async def prepare_registration(engine: Engine, owner: str, name: str) -> tuple[N
     Nothing is stored until the change is applied. Raises TokenError if the name is invalid, reserved or taken, or looks
     like another one, and if the owner's invitation is over or used up.
     """
-    if not is_valid_name(name):
-        raise TokenError(
-            f"{name!r:.80} is not a valid name: write 1 to {MAX_NAME_LENGTH} printable characters"
-        )
+    require_valid_name(name)
     async with database.open_query_connection(engine) as connection:
         # The names are read before the account: if the owner registers another one in between, `apply` returns False.
         known_names = set((await connection.execute(_SELECT_NAMES)).scalars())

@@ -55,7 +55,7 @@ from arena.server.store.schema import (
     sessions,
     tokens,
 )
-from arena.server.store.tokens import MAX_NAME_LENGTH, TokenError, is_valid_name, list_tokens
+from arena.server.store.tokens import TokenError, list_tokens, require_valid_name
 
 MATCHES_PER_TRANSACTION = 20
 """Number of matches in which one transaction changes a name. A running server waits for each transaction."""
@@ -261,13 +261,9 @@ def _make_renamed_row(connection: sa.Connection, name: str, new_name: str) -> di
     query = sa.select(matches.c.match).where(_is_player(name)).limit(1)
     if row is None and (unavailability_reason(name, ()) or connection.execute(query).scalar() is None):
         raise TokenError(f"{name!r:.80} is not a bot with an owner: `arena owner list` shows all")
-    why = (
-        None
-        if is_valid_name(new_name)
-        else f"{new_name!r:.80} is not a valid name: write 1 to {MAX_NAME_LENGTH} printable characters"
-    )
-    if not new_name.startswith(HIDDEN_PREFIX):
-        why = why or unavailability_reason(new_name, rows.keys() - {name})
+    require_valid_name(new_name)
+    hidden = new_name.startswith(HIDDEN_PREFIX)
+    why = None if hidden else unavailability_reason(new_name, rows.keys() - {name})
     own = there is None or (row is not None and there["revoked"] and there["owner"] == row["owner"])
     if why is None and (name == new_name or not own or _has_history(connection, new_name, row)):
         why = f"{new_name!r:.80} is taken: choose another name"

@@ -15,7 +15,7 @@ from arena.clock import MONOTONIC
 from arena.server.core.inputs import RenameEntry
 from arena.server.store import events, personal_data
 from arena.server.store.database import Engine
-from arena.server.store.directives import KICK_SECONDS, issue_directive, lift_directive, load_directives
+from arena.server.store.directives import KICK_SECONDS, find_ban, issue_directive, lift_directive
 from arena.server.store.names import HIDDEN_PREFIX
 from arena.server.store.personal_data import NameInEvent, NameInUse
 from arena.server.store.tokens import TokenError
@@ -64,7 +64,7 @@ async def rename_bot(engine: Engine, change: NameChange) -> int:
     """
     name, new_name = change.name, change.new_name
     await personal_data.check_rename(engine, name, new_name)
-    banned = await _is_banned(engine, name)
+    banned = await find_ban(engine, "name", name) is not None
     count = await _run_when_idle(
         engine,
         name,
@@ -89,7 +89,7 @@ async def forget_bot(engine: Engine, name: str) -> tuple[str, int]:
     match of the bot does not end in time, or if the bot is in an event that has begun.
     """
     await personal_data.require_no_running_event(engine, name)
-    banned = await _is_banned(engine, name)
+    banned = await find_ban(engine, "name", name) is not None
     deleted = await _run_when_idle(
         engine, name, "the host deletes it", lambda: personal_data.forget_name(engine, name), banned=banned
     )
@@ -101,10 +101,6 @@ async def _rename_entries(engine: Engine, name: str, new_name: str) -> None:
     """Ask the servers to rename a bot in events that have not begun, or with an empty `new_name`, to remove it."""
     for server in await personal_data.list_servers_with_entry(engine, name):
         await events.send_request(engine, server, RenameEntry(name, new_name))
-
-
-async def _is_banned(engine: Engine, name: str) -> bool:
-    return any((each.kind, each.subject) == ("name", name) for each in await load_directives(engine))
 
 
 async def _run_when_idle(

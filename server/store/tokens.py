@@ -1,8 +1,7 @@
 """Tokens, with which clients prove that a name is theirs. The store holds only a hash of each.
 
-A token is for one name in one role, such as `bot`. Its text is shown once, when it is created. Every change is one SQL
-statement, with the expected state as its condition, so of two concurrent changes only one succeeds. A name whose token
-was revoked stays reserved for its owner.
+A token is for one name in one role, such as `bot`. Its text is shown once, when it is created. A name whose token was
+revoked stays reserved for its owner.
 """
 
 from __future__ import annotations
@@ -13,8 +12,8 @@ from typing import Any
 
 import sqlalchemy as sa
 from msgspec import Struct
-from sqlalchemy.exc import IntegrityError
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from msgspec.structs import asdict
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.protocol.values import Role
 from arena.server.store import database, names
@@ -70,6 +69,14 @@ def is_valid_name(name: str) -> bool:
     return 0 < len(name) <= MAX_NAME_LENGTH and name.isprintable() and name == name.strip()
 
 
+def require_valid_name(name: str) -> None:
+    """Raise TokenError unless a bot may have this name, by `is_valid_name`."""
+    if not is_valid_name(name):
+        raise TokenError(
+            f"{name!r:.80} is not a valid name: write 1 to {MAX_NAME_LENGTH} printable characters"
+        )
+
+
 def generate_token() -> str:
     """Return a new random token."""
     return secrets.token_urlsafe(24)
@@ -90,35 +97,17 @@ async def create_token(engine: AsyncEngine, name: str, role: Role, owner: str = 
     and if `owner` is not a valid name.
     """
     for each in (name, owner or name):
-        if not is_valid_name(each):
-            raise TokenError(
-                f"{each!r:.80} is not a valid name: write 1 to {MAX_NAME_LENGTH} printable characters"
-            )
-    try:
-        async with engine.begin() as connection:
-            return await _insert_token(connection, name, role, owner or name)
-    except IntegrityError:
-        raise TokenError(
-            f"{name!r} already has a token: rotate it to get a new one, or revoke it first"
-        ) from None
-
-
-async def _insert_token(connection: AsyncConnection, name: str, role: Role, owner: str) -> str:
-    why = names.unavailability_reason(name, (await connection.execute(sa.select(tokens.c.name))).scalars())
-    if why is not None:
-        raise TokenError(why)
+        require_valid_name(each)
     token = generate_token()
-    values = {
-        "hash": hash_token(token),
-        "role": role,
-        "owner": owner,
-        "created": database.current_timestamp(),
-        "rotated": None,
-        "revoked": None,
-    }
-    revoked = sa.update(tokens).where(tokens.c.name == name, tokens.c.revoked.is_not(None)).values(**values)
-    if not (await connection.execute(revoked)).rowcount:
-        await connection.execute(sa.insert(tokens).values(name=name, **values))
+    new = Token(name, role, owner or name, database.current_timestamp(), None, None, hash_token(token))
+    async with database.exclusive_transaction(engine) as connection:
+        revoked = dict((await connection.execute(sa.select(tokens.c.name, tokens.c.revoked))).all())
+        why = names.unavailability_reason(name, revoked)
+        if why is None and revoked.get(name, "") is None:
+            why = f"{name!r} already has a token: rotate it to get a new one, or revoke it first"
+        if why is not None:
+            raise TokenError(why)
+        await connection.execute(database.make_upsert(engine.dialect.name, tokens), asdict(new))
     return token
 
 
@@ -139,7 +128,7 @@ async def revoke_token(engine: AsyncEngine, name: str) -> None:
 
 async def _change_token(engine: AsyncEngine, name: str, **values: str) -> None:
     change = sa.update(tokens).where(tokens.c.name == name, tokens.c.revoked.is_(None)).values(**values)
-    async with engine.begin() as connection:
+    async with database.exclusive_transaction(engine) as connection:
         changed = (await connection.execute(change)).rowcount
     if not changed:
         raise TokenError(f"{name!r:.80} has no token, or it was revoked: `arena token list` shows all")

@@ -209,13 +209,13 @@ def _check_form(form: Mapping[str, str]) -> None:
 def _directive_change(form: Mapping[str, str]) -> NewDirective | EndedDirective:
     """Return the change by which an action issues or ends a directive. Raises BadRequest for an invalid name."""
     action, text = form["do"], form.get("text", "")
-    subject: tuple[DirectiveKind, str] | None = "notice", ""
+    subject: tuple[DirectiveKind, str] = "notice", ""
     if form.get("owner"):
         subject = "owner", form["owner"]
     elif form.get("name"):
+        if not is_valid_name(form["name"]):
+            raise BadRequest("the name must have 1 to 64 printable characters")
         subject = parse_subject(form["name"])
-    if subject is None:
-        raise BadRequest("the name must have 1 to 64 printable characters")
     if action == "lift" or (action == "notice" and not text):
         return EndedDirective(*subject)
     seconds, reason = ACTION_DEFAULTS[action]

@@ -20,7 +20,7 @@ from arena.server.edge import responses
 from arena.server.edge.responses import Response
 from arena.server.store import database, events, invitations, tokens
 from arena.server.store.database import Engine
-from arena.server.store.directives import owner_ban_reason
+from arena.server.store.directives import find_ban
 from arena.server.store.events import NewRequest
 from arena.server.store.tokens import Token, TokenChange, TokenError
 from arena.server.web.credentials import is_valid_secret, parse_basic, parse_bearer
@@ -91,9 +91,9 @@ class OwnerPages:
                 code if route_match.route == "/api/join" else "this is not the token of a bot with this name"
             )
             return responses.unauthorized(why, ask=False)
-        banned = await owner_ban_reason(self._engine, owner)
-        if banned:
-            return responses.text_response(f"removed: {banned}", HTTPStatus.FORBIDDEN)
+        ban = await find_ban(self._engine, "owner", owner)
+        if ban is not None:
+            return responses.text_response(f"removed: {ban.text}", HTTPStatus.FORBIDDEN)
         try:
             if "event" in route_match.parameters:
                 to: EventAction = "enter" if route_match.route == "/api/me/enter" else "withdraw"
