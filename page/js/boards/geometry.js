@@ -1,4 +1,4 @@
-// Layout of a map's picture: its scale, its roads, and the names beside the territories.
+// Layout of a map's picture: its scale, its roads, and the badges beside the territories.
 
 export const RADIUS = 13;
 const APART = 62;
@@ -7,7 +7,6 @@ const NARROWEST = 300;
 const MARGIN = 40;
 const SHORE = 16; // margin around drawn land
 const NEAR = 0.72; // in the usual length of a road: what is so near to two places that are joined as in a grid meets at its corners
-const LINE = 13;
 
 // Return the picture's size, the position of each territory, its neighbourhood, and the straight lines of its roads. `cells` has the
 // corners of all land; null leaves room for a neighbourhood, and undefined means that it is not loaded yet.
@@ -62,40 +61,6 @@ function lines(a, b, edges) {
   return [[a, [out, middle]], [[into, middle], b]];
 }
 
-// Return the position of each name: below its mark, above, or beside it, with the least overlap. `widths`: of the names;
-// `size`: scale of names and marks, at least 1. A name without a free place has `crowded`.
-export function placeNames(widths, layout, size) {
-  const radius = RADIUS * size;
-  const line = LINE * size;
-  const marks = layout.at.map(([x, y]) => box(x, y, 2 * radius, 2 * radius));
-  const drawn = layout.roads.flatMap(([v, w]) => layout.lines(v, w));
-  const taken = [];
-  return widths.map((wide, v) => {
-    const [x, y] = layout.at[v];
-    const width = wide * size;
-    const gap = radius + 2;
-    const spots = [
-      [x, y + gap + line / 2], [x, y - gap - line / 2], [x + gap + width / 2, y], [x - gap - width / 2, y],
-      ...[[1, 1], [-1, 1], [1, -1], [-1, -1]].map(([sx, sy]) => [
-        x + sx * (0.7 * gap + width / 2), y + sy * (gap + line / 2 - 2),
-      ]),
-    ].map(([a, b]) => box(a, b, width, line));
-    const around = box(x, y, 2 * (gap + width), 2 * (gap + line));
-    const near = [...marks.filter((_, w) => w !== v), ...taken].filter((other) => overlap(around, other));
-    const roads = drawn.filter((each) => touches(each, around));
-    const costs = spots.map((spot) => {
-      const outside = spot.x1 < 2 || spot.x2 > layout.width - 2 || spot.y1 < 2 || spot.y2 > layout.height - 2;
-      return (outside ? 1000 : 0) + 20 * near.filter((other) => overlap(spot, other)).length
-        + roads.filter((each) => touches(each, spot)).length;
-    });
-    const least = Math.min(...costs);
-    const best = spots[costs.indexOf(least)];
-    const crowded = least >= 20;
-    if (!crowded) taken.push(best);
-    return { x: (best.x1 + best.x2) / 2, y: best.y2 - 3 * size, crowded, box: best };
-  });
-}
-
 const BESIDE = [[0, -1], [0, 1], [1, 0], [-1, 0], ...[1, 0.5].flatMap((x) => [1, 0.5].flatMap((y) => [[x, -y], [-x, -y], [x, y], [-x, y]]))];
 const DISTANCES = Array.from({ length: 8 }, (_, n) => 1 + 0.7 * n); // of a badge from its place, in gaps
 const FARTHER = 0.25; // cost of each of these steps; a badge on a mark costs 2 and more
@@ -129,7 +94,7 @@ export const overlap = (a, b) => a.x1 < b.x2 && b.x1 < a.x2 && a.y1 < b.y2 && b.
 const covered = (a, b) => ((Math.min(a.x2, b.x2) - Math.max(a.x1, b.x1)) * (Math.min(a.y2, b.y2) - Math.max(a.y1, b.y1))) / ((b.x2 - b.x1) * (b.y2 - b.y1));
 
 // Return true if the line touches the box: clip the line to each of the box's two spans.
-function touches([[x1, y1], [x2, y2]], { x1: left, x2: right, y1: top, y2: bottom }) {
+export function touches([[x1, y1], [x2, y2]], { x1: left, x2: right, y1: top, y2: bottom }) {
   let [low, high] = [0, 1];
   for (const [start, step, least, most] of [[x1, x2 - x1, left, right], [y1, y2 - y1, top, bottom]]) {
     if (step === 0) {

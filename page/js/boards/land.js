@@ -2,36 +2,42 @@
 
 import { set, svg } from "../dom.js";
 import { landAround } from "./cells.js";
-import { box, overlap } from "./geometry.js";
+import { LINE, Region, edgesOf, spellings } from "./names.js";
 
-const NAME_OFF = 5; // from the centre of a continent's name to its line
-const NAME_WIDE = 2.5; // width divided by height of such a name's room
-const NAME_ROOM = 30; // maximum room that is looked for
-const LETTER = 9.5; // width of a letter of a continent's name
-const LINE = 12; // height of such a name
-const ON_NAME = 12; // cost of a territory's name below it
+const DESCENT = 2.5; // of the letters of a name below its line
+const SPACING = 1.2; // between the letters of a continent's name
 
 export class Land {
   // `cells`: the areas of each territory, null if there is no drawn land, and undefined if it is not loaded yet;
-  // `tell(type, v)` is called with "click", "enter" and "leave" of each.
-  constructor(layout, { continents, cells }, tell) {
-    const drawn = cells === undefined ? [] : outlines(layout, cells);
+  // `tell(type, v)` is called with "click", "enter" and "leave" of each; `width` measures a line of a continent's name.
+  constructor(layout, { continents, cells }, tell, width) {
+    const rings = cells === undefined ? [] : ringsOf(layout, cells);
+    const drawn = rings.map(outline);
+    this.regions = rings.map((each) => new Region(each.flatMap(edgesOf)));
     this.areas = drawn.map((d, v) => svg("path", {
       class: "area-of", d, "data-owner": "nobody",
       onclick: () => tell("click", v), onpointerenter: () => tell("enter", v), onpointerleave: () => tell("leave", v),
     }));
-    const known = cells ? continents : [];
-    this.names = known.map(([name, members]) => ({ members, element: svg("text", { class: "continent" }, name) }));
+    this.continents = (cells ? continents : []).map(([name, members]) => ({
+      members,
+      region: new Region(border(layout, members.map((v) => cells[v]))),
+      ways: spellings(name.toUpperCase(), (line) => width(line) + SPACING * line.length).filter(({ short }) => !short),
+      element: svg("text", { class: "continent" }),
+    }));
     this.elements = [
       svg("path", { class: "shelf", d: drawn.join("") }), svg("path", { class: "coast", d: drawn.join("") }), ...this.areas,
-      ...known.map(([, members]) => svg("path", { class: "border-of", d: border(layout, members.map((v) => cells[v])) })),
-      ...this.names.map(({ element }) => element),
+      ...this.continents.map(({ region }) => svg("path", { class: "border-of", d: region.edges.map(line).join("") })),
+      ...this.continents.map(({ element }) => element),
     ];
   }
 
-  // Place the continents' names, where the territories' names have these boxes.
-  label(layout, taken) {
-    for (const { members, element } of this.names) set(element, middle(layout, members, LETTER * element.textContent.length, taken));
+  // Place the continents' names in the space that the territories' names leave.
+  label({ at }, space) {
+    for (const { members, region, ways, element } of this.continents) {
+      const mean = [0, 1].map((axis) => members.reduce((sum, v) => sum + at[v][axis], 0) / members.length);
+      write(element, space.place(ways, members, region, mean), space.size);
+      element.style.fontSize = `${(12 * space.size).toFixed(1)}px`;
+    }
   }
 
   own(v, owner) {
@@ -44,34 +50,30 @@ export class Land {
   }
 }
 
-// Return the land of each territory as an SVG path.
-export const outlines = (layout, cells) => (cells
-  ? layout.at.map((_, v) => cells[v].map((ring) => path(ring.map((corner) => layout.point(corner)))).join(""))
-  : landAround(layout).map(path));
+// Write a name in its box; null hides it.
+export function write(element, placed, size) {
+  set(element, { "data-crowded": !placed });
+  if (!placed) return;
+  const { lines, box: { x1, x2, y1 } } = placed;
+  element.replaceChildren(...lines.map((text, n) => svg("tspan", { x: ((x1 + x2) / 2).toFixed(1), y: (y1 + ((n + 1) * LINE - DESCENT) * size).toFixed(1) }, text)));
+}
 
-// Return the common outline of several areas: the edges that belong to only one of them.
+// Return the land of each territory as SVG paths.
+export const outlines = (layout, cells) => ringsOf(layout, cells).map(outline);
+
+// Return the rings of corners of each territory's land, in the units of the picture.
+const ringsOf = (layout, cells) => (cells ? cells.map((rings) => rings.map((ring) => ring.map(layout.point))) : landAround(layout).map((ring) => [ring]));
+
+// Return the common border of several areas: the edges that belong to only one of them.
 function border(layout, areas) {
   const edges = new Map();
-  for (const ring of areas.flat()) {
-    ring.forEach((corner, n) => {
-      const next = ring[(n + 1) % ring.length];
-      const key = [String(corner), String(next)].sort().join(" ");
-      if (!edges.delete(key)) edges.set(key, [corner, next]);
-    });
+  for (const edge of areas.flat().flatMap(edgesOf)) {
+    const key = edge.map(String).sort().join(" ");
+    if (!edges.delete(key)) edges.set(key, edge);
   }
-  return [...edges.values()].map((edge) => `M${edge.map((corner) => layout.point(corner).map((n) => n.toFixed(1)).join(" ")).join("L")}`).join("");
+  return [...edges.values()].map((edge) => edge.map(layout.point));
 }
 
-// Return the position of a continent's name, which is so wide: among its territories, as far from all marks and names as possible.
-function middle({ at }, members, wide, taken) {
-  const mean = (axis) => members.reduce((sum, v) => sum + at[v][axis], 0) / members.length;
-  const centre = [mean(0), mean(1)];
-  const spots = [centre, ...members.flatMap((v) => members.map((w) => [(at[v][0] + at[w][0]) / 2, (at[v][1] + at[w][1]) / 2 + NAME_OFF]))];
-  const room = ([x, y]) => Math.min(...at.map(([a, b]) => Math.hypot((a - x) / NAME_WIDE, b - y)));
-  const below = ([x, y]) => taken.filter((each) => overlap(each, box(x, y - NAME_OFF, wide, LINE))).length;
-  const good = (spot) => Math.min(room(spot), NAME_ROOM) - Math.hypot(spot[0] - centre[0], spot[1] - centre[1]) / 20 - ON_NAME * below(spot);
-  const [x, y] = spots.sort((a, b) => good(b) - good(a))[0];
-  return { x: x.toFixed(1), y: y.toFixed(1) };
-}
-
-const path = (corners) => `M${corners.map((corner) => corner.map((n) => n.toFixed(1)).join(" ")).join("L")}Z`;
+const points = (corners) => corners.map((corner) => corner.map((n) => n.toFixed(1)).join(" ")).join("L");
+const line = (edge) => `M${points(edge)}`;
+const outline = (rings) => rings.map((ring) => `M${points(ring)}Z`).join("");

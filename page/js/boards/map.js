@@ -5,19 +5,21 @@ import { isStill } from "../preferences.js";
 import { h, say, set, svg } from "../dom.js";
 import { SIDES } from "../text.js";
 import { MoveAnimation, travelTime } from "./moveanimation.js";
-import { RADIUS, arrow, box, inReadingOrder, layOut, overlap, placeBadge, placeNames } from "./geometry.js";
-import { Land } from "./land.js";
+import { RADIUS, arrow, box, inReadingOrder, layOut, overlap, placeBadge } from "./geometry.js";
+import { Land, write } from "./land.js";
 import { cachedMapData, loadMapData } from "./mapdata.js";
+import { LINE, NameSpace, allSpellings } from "./names.js";
 import { Overview } from "./overview.js";
 import { Zoom } from "./zoom.js";
 
 const MIN_SCALE = 0.52; // pixels per unit: two territories are then at least 32 pixels apart
 const READABLE = 0.95; // minimum scale of names and figures in pixels per unit, if the picture is smaller
+const LARGEST = 1.4; // maximum scale of both on a picture that can be zoomed
 const FAMILY = "Arena, system-ui, \"DejaVu Sans\", sans-serif";
 const FONT = `11px ${FAMILY}`; // as in the style
+const CONTINENT_FONT = `700 12px ${FAMILY}`;
 const BADGE_FONT = `700 12px ${FAMILY}`;
 const EMPTY = 0.5; // radius of the mark of an empty territory, relative to the others
-const OUTLINE = 3; // width of the outline of each name
 const FIGHT_HIGH = 18;
 const SMALL = 1.3; // from this scale of marks on there is no room for text beside them
 const TINY = 1.6; // from this scale of names on a map that is shown whole has none but where the reader points
@@ -28,6 +30,12 @@ const OUTCOME_WIDTH = 30;
 const OUTCOME_HEIGHT = 15;
 
 const pen = h("canvas").getContext("2d");
+
+// Return a function that measures a text in this font.
+const widthIn = (/** @type {string} */ font) => (/** @type {string} */ text) => {
+  pen.font = font;
+  return pen.measureText(text).width;
+};
 
 export class MapBoard {
   // onSpot(v) is called for each territory chosen by click or key. `whole`: nothing can be clicked, so the whole
@@ -47,7 +55,7 @@ export class MapBoard {
     this.land = /** @type {any} */ (null);
     this.spots = /** @type {any} */ (null);
     this.names = /** @type {any} */ (null);
-    this.widths = /** @type {number[]} */ ([]); // widths of the names at their drawn size
+    this.ways = /** @type {any[]} */ ([]); // spellings of each name
     this.boxes = /** @type {any[]} */ ([]); // box of each name, null for a hidden one
     this.move = /** @type {any} */ (null);
     this.lead = /** @type {any} */ (null); // from a battle to its numbers, where these are far off
@@ -74,11 +82,10 @@ export class MapBoard {
     set(this.element, { "data-provisional": extra.cells === undefined });
     this.zoom.resize([layout.width, layout.height]);
     if (extra.cells === undefined) return; // nothing is seen before the land is known
-    this.land = new Land(layout, extra, (type, v) => (type === "click" ? this.onSpot(v) : this.point(v, type === "enter")));
+    this.land = new Land(layout, extra, (type, v) => (type === "click" ? this.onSpot(v) : this.point(v, type === "enter")), widthIn(CONTINENT_FONT));
     this.spots = layout.at.map((_, v) => this.spot(v));
     this.names = setup.territories.map((name) => svg("text", { class: "place" }, name));
-    pen.font = FONT;
-    this.widths = setup.territories.map((name) => pen.measureText(name).width + OUTLINE);
+    this.ways = allSpellings(setup.territories, widthIn(FONT));
     this.moveGround = svg("path", { class: "move-ground" });
     this.move = svg("path", { class: "move" });
     this.better = svg("path", { class: "better" });
@@ -113,9 +120,10 @@ export class MapBoard {
     if (this.marked) this.mark(this.marked);
   }
 
-  // Return the scale of marks and names relative to the picture, so that they are readable on a small picture.
+  // Return the scale of marks and names relative to the picture: they are readable on a small picture, and leave room on a large one.
   get size() {
-    return Math.max(1, READABLE / (this.zoom.scale || 1));
+    const scale = this.zoom.scale || 1;
+    return Math.max(READABLE, this.zoom.least ? Math.min(scale, LARGEST) : scale) / scale;
   }
 
   // Place marks and names with as little overlap as possible at this zoom.
@@ -124,18 +132,28 @@ export class MapBoard {
     this.overview?.place();
     const { size, layout } = this;
     set(this.picture, { "data-small": size > SMALL });
+    const space = new NameSpace(layout, this.land.regions, size);
     const bare = !this.zoom.least && size > TINY;
-    const placed = placeNames(this.widths, layout, size).map((each) => ({ ...each, crowded: bare || each.crowded }));
-    this.boxes = placed.map((each) => (each.crowded ? null : each.box));
-    placed.forEach(({ x, y, crowded }, v) => {
-      set(this.names[v], { x: x.toFixed(1), y: y.toFixed(1), "data-crowded": crowded });
+    this.boxes = this.ways.map((ways, v) => {
+      const { regions } = this.land;
+      const placed = bare ? null : space.place(ways, [v], regions[v], layout.at[v]);
+      write(this.names[v], placed ?? this.below(v), size);
+      set(this.names[v], { "data-crowded": !placed });
       this.names[v].style.fontSize = `${(11 * size).toFixed(1)}px`;
       set(this.spots[v].group, { transform: `translate(${layout.at[v][0].toFixed(1)} ${layout.at[v][1].toFixed(1)}) scale(${size.toFixed(2)})` });
+      return placed?.box ?? null;
     });
-    this.land.label(layout, this.boxes.filter(Boolean));
+    this.land.label(layout, space);
     this.suggest(this.suggested);
     if (this.shown?.[1]) this.showMove(this.shown[1], this.shown[2]);
     this.showOutcomes();
+  }
+
+  // Return the place of a name that fits nowhere, for when its territory is pointed at.
+  below(v) {
+    const [{ lines, width }] = this.ways[v];
+    const [x, y] = this.layout.at[v];
+    return { lines, box: box(x, y + (RADIUS + LINE) * this.size, width * this.size, LINE * this.size) };
   }
 
   // Show the engine's better move beside the played one, as an arrow; null for none.

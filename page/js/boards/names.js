@@ -1,0 +1,149 @@
+// Names on a map: where each of them fits, and how short it has to be there.
+
+import { RADIUS, box, overlap, touches } from "./geometry.js";
+
+export const LINE = 11; // height of a line of names
+const GAP = 2; // between a mark and a name
+const STEP = 3; // between two places that are tried
+const BESIDE = 3.5 * RADIUS; // maximum distance of a name from its land, on the sea
+const ASIDE = 0.25; // cost of a unit to the left or right of the middle
+const LONG = 6; // letters of a word that can be abbreviated
+const LETTERS = [4, 3, 5]; // of its abbreviation, which ends with a consonant
+
+// Part of a picture, from the edges around it.
+export class Region {
+  constructor(edges) {
+    this.edges = edges;
+    const [xs, ys] = [0, 1].map((axis) => edges.flatMap(([a, b]) => [a[axis], b[axis]]));
+    this.bounds = { x1: Math.min(...xs), x2: Math.max(...xs), y1: Math.min(...ys), y2: Math.max(...ys) };
+  }
+
+  // Return true if the point is inside: a ray to the right then crosses an odd number of edges.
+  contains([x, y]) {
+    return this.edges.filter(([[x1, y1], [x2, y2]]) => (y1 > y) !== (y2 > y) && x < x1 + ((y - y1) / (y2 - y1)) * (x2 - x1)).length % 2 === 1;
+  }
+
+  isCrossed(by) {
+    return overlap(this.bounds, by) && this.edges.some((edge) => touches(edge, by));
+  }
+
+  // Return true if the whole box is inside.
+  encloses(each) {
+    return this.contains(middle(each)) && !this.isCrossed(each);
+  }
+
+  meets(each) {
+    return overlap(this.bounds, each) && (this.isCrossed(each) || this.contains(middle(each)));
+  }
+}
+
+// Return the edges of a ring of corners.
+export const edgesOf = (ring) => ring.map((corner, n) => [corner, ring[(n + 1) % ring.length]]);
+
+// The room for names on a map at a scale of marks and names.
+export class NameSpace {
+  // regions: the land of each territory.
+  constructor({ at, width, height }, regions, size) {
+    this.at = at;
+    this.picture = { x1: 2, y1: 2, x2: width - 2, y2: height - 2 };
+    this.regions = regions;
+    this.size = size;
+    this.marks = at.map(([x, y]) => box(x, y, 2 * (RADIUS + GAP) * size, 2 * (RADIUS + GAP) * size));
+    this.taken = /** @type {any[]} */ ([]); // boxes of the names placed so far
+  }
+
+  // Place the best spelling that fits, near the point `from`: on the land of these territories, else beside it on the sea. Returns
+  // { lines, box }, or null if none fits. `land`: their common region; `ways`: its spellings, the best first.
+  place(ways, members, land, from) {
+    const around = grown(land.bounds, BESIDE * this.size);
+    const others = this.regions.filter((region, v) => !members.includes(v) && overlap(region.bounds, around));
+    const rules = [
+      [land.bounds, (each) => land.encloses(each)],
+      [around, (each) => !others.some((region) => region.meets(each)) && this.isNearest(members, each)],
+    ];
+    const full = ways.filter(({ short }) => !short);
+    for (const group of [full, ...ways.filter(({ short }) => short).map((each) => [each])]) {
+      for (const [bounds, fits] of rules) {
+        for (const { lines, width } of group) {
+          const found = this.find([width * this.size, lines.length * LINE * this.size], bounds, fits, from);
+          if (!found) continue;
+          this.taken.push(grown(found, this.size));
+          return { lines, box: found };
+        }
+      }
+    }
+    return null;
+  }
+
+  // Return the box of this width and height within `bounds` that `fits` and covers nothing, as near to a point as possible.
+  find([width, height], bounds, fits, [x, y]) {
+    const covered = [...this.marks, ...this.taken].filter((each) => overlap(each, bounds));
+    const step = STEP * this.size;
+    const below = y + (RADIUS + GAP) * this.size + height / 2;
+    let [best, least] = [/** @type {any} */ (null), Infinity];
+    for (const left of steps(bounds.x1, bounds.x2 - width, x - width / 2, step)) {
+      for (const top of steps(bounds.y1, bounds.y2 - height, below - height / 2, step)) {
+        const each = { x1: left, x2: left + width, y1: top, y2: top + height };
+        const cost = distance([x, y], each) + ASIDE * Math.abs(left + width / 2 - x);
+        if (cost >= least || !within(each, this.picture) || covered.some((other) => overlap(other, each)) || !fits(each)) continue;
+        [best, least] = [each, cost];
+      }
+    }
+    return best;
+  }
+
+  // Return true if no other territory's mark is as near to the box as that of one of these.
+  isNearest(members, each) {
+    const far = this.at.map((point) => distance(point, each));
+    const least = Math.min(...members.map((v) => far[v]));
+    return far.every((n, v) => n > least || members.includes(v));
+  }
+}
+
+// Return the ways to write a name: in one line, in two lines, and abbreviated. `width` measures a line.
+export function spellings(name, width) {
+  const parts = name.match(/[^ -]+-?/g) ?? [name];
+  return [
+    { lines: [name], short: false },
+    ...(parts.length > 1 ? [{ lines: halves(parts), short: false }] : []),
+    ...abbreviations(parts).map((text) => ({ lines: [text], short: true })),
+  ].map((way) => ({ ...way, width: Math.max(...way.lines.map(width)) }));
+}
+
+// Return the spellings of all names, without the abbreviations that two of them share.
+export function allSpellings(names, width) {
+  const all = names.map((each) => spellings(each, width));
+  const count = new Map();
+  for (const { lines } of all.flat()) count.set(lines.join(" "), (count.get(lines.join(" ")) ?? 0) + 1);
+  return all.map((ways) => ways.filter(({ lines, short }) => !short || count.get(lines.join(" ")) === 1));
+}
+
+// Return a name in two lines of about the same length.
+function halves(parts) {
+  const split = (n) => [parts.slice(0, n).join(" "), parts.slice(n).join(" ")];
+  const longest = (n) => Math.max(...split(n).map((each) => each.length));
+  return split(parts.slice(1).map((_, n) => n + 1).reduce((a, b) => (longest(b) < longest(a) ? b : a)));
+}
+
+// Return "N. Carolina" and "NC" for two parts of a name, "W. US" for more, and the beginning of a long word, "Tenn.".
+function abbreviations(parts) {
+  const initials = parts.map((part) => part[0]).join("").toUpperCase();
+  if (parts.length === 2) return [`${parts[0][0]}. ${parts[1]}`, initials];
+  if (parts.length > 2) return [`${initials[0]}. ${initials.slice(1)}`];
+  const [word] = parts;
+  const length = word.length < LONG ? undefined : LETTERS.find((n) => !"aeiouy".includes(word[n - 1]));
+  return length ? [`${word.slice(0, length)}.`] : [];
+}
+
+const middle = ({ x1, x2, y1, y2 }) => /** @type {[number, number]} */ ([(x1 + x2) / 2, (y1 + y2) / 2]);
+const grown = ({ x1, x2, y1, y2 }, by) => ({ x1: x1 - by, x2: x2 + by, y1: y1 - by, y2: y2 + by });
+const within = (a, b) => a.x1 >= b.x1 && a.x2 <= b.x2 && a.y1 >= b.y1 && a.y2 <= b.y2;
+
+// Return the distance of a point from a box.
+const distance = ([x, y], { x1, x2, y1, y2 }) => Math.hypot(Math.max(x1 - x, 0, x - x2), Math.max(y1 - y, 0, y - y2));
+
+// Return the numbers from `low` to `high` that are whole steps from `origin`.
+function steps(low, high, origin, step) {
+  const first = origin + Math.ceil((low - origin) / step) * step;
+  return Array.from({ length: Math.max(0, Math.floor((high - first) / step) + 1) }, (_, n) => first + n * step);
+}

@@ -1,0 +1,98 @@
+"""Names on the maps: each lies on its own land or on the sea, and covers no army and no other name."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import pytest
+import shapely
+from playwright.sync_api import Page, expect
+
+from arena.maps.loader import load_map_file, map_names
+from arena.protocol.record import to_line
+from testkit.browser import BrowserArena
+from tests.web.screenshots import made_up
+from tests.web.test_map import REPLAY
+
+SIZES = [(390, 780), (768, 1024), (1440, 900)]
+LEAST_SHARE = {390: 0.5, 768: 0.7, 1440: 0.8}
+"""Least share of the territories that have a name or its abbreviation on the whole map, by the width of the window."""
+BEARING_PX = 2
+"""Pixels around the letters that belong to the box of a text."""
+TOLERANCE = 0.04
+"""Share of a name's box that may lie on a neighbour's land, because a border has a width."""
+
+MEASURED = """() => {
+  const map = document.querySelector('.map');
+  const frame = map.getBoundingClientRect();
+  const scale = frame.width / map.viewBox.baseVal.width;
+  const box = (each) => {
+    const { left, right, top, bottom } = each.getBoundingClientRect();
+    return [left - frame.left, top - frame.top, right - frame.left, bottom - frame.top].map((n) => n / scale);
+  };
+  const seen = (sign) => [...map.querySelectorAll(sign)].filter((each) => each.getBoundingClientRect().width > 0);
+  const corners = (path) => path.getAttribute('d').split('Z').filter(Boolean)
+    .map((ring) => ring.slice(1).split('L').map((corner) => corner.split(' ').map(Number)));
+  return {
+    scale,
+    places: [...map.querySelectorAll('.place')].map((each) => each.getBoundingClientRect().width && box(each)),
+    continents: [...map.querySelectorAll('.continent')].map((each) => each.getBoundingClientRect().width && box(each)),
+    marks: seen('.spot .maxie, .spot .minnie, .spot .empty').map(box),
+    land: [...map.querySelectorAll('.area-of')].map(corners),
+  };
+}"""
+
+
+def letters(box: list[float], scale: float) -> Any:
+    """Return the part of a text's box in which letters are."""
+    return shapely.box(*box).buffer(-BEARING_PX / scale, join_style="mitre")
+
+
+def misplaced(found: dict[str, Any], map_name: str) -> list[str]:
+    """Return the faults of the names that a map shows."""
+    file = load_map_file(map_name)
+    scale = found["scale"]
+    land = [shapely.unary_union([shapely.Polygon(ring) for ring in rings]) for rings in found["land"]]
+    marks = [shapely.box(*each).buffer(-1 / scale) for each in found["marks"]]
+    names = [
+        (file.map.territories[v], letters(box, scale), {v}) for v, box in enumerate(found["places"]) if box
+    ]
+    names += [
+        (name, letters(box, scale), set(members))
+        for (name, members), box in zip(file.continents, found["continents"], strict=True)
+        if box
+    ]
+    faults = [
+        f"{name} lies on {file.map.territories[v]}"
+        for name, box, own in names
+        for v, area in enumerate(land)
+        if v not in own and area.intersection(box).area > TOLERANCE * box.area
+    ]
+    faults += [f"{name} covers an army" for name, box, _own in names if any(map(box.intersects, marks))]
+    return faults + [
+        f"{one} overlaps {other}"
+        for (one, box, _), (other, second, _) in combinations(names, 2)
+        if box.intersects(second)
+    ]
+
+
+@pytest.mark.parametrize("name", map_names())
+@pytest.mark.parametrize(("width", "height"), SIZES)
+def test_each_name_lies_on_its_land_and_overlaps_nothing(
+    empty: BrowserArena, page: Page, name: str, width: int, height: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    page.goto(f"{empty.url}table")
+    page.evaluate(REPLAY, to_line(made_up(name)))
+    expect(page.locator(".map .area-of").first).to_be_visible()
+    page.evaluate("document.fonts.ready.then(() => null)")
+    for zoom in range(3):
+        found = page.evaluate(MEASURED)
+        assert misplaced(found, name) == [], f"at zoom {zoom}"
+        shown = sum(bool(box) for box in found["places"])
+        assert shown >= LEAST_SHARE[width] * len(found["places"]), f"at zoom {zoom}"
+        larger = page.get_by_role("button", name="Larger")
+        if larger.is_disabled():
+            break
+        larger.click()
