@@ -3,10 +3,11 @@
     python -m benchmarks.hostile [--seconds 2.5] [--kinds "browse;watch"]
 
 Honest bots play on a real `arena serve` with its default limits. Strangers at ten addresses send one kind of request as
-often as the limits allow. Each kind has two rounds or more, with addresses that start with a full budget. A round begins
+often as the limits allow. Each kind has four rounds or more, with addresses that start with a full budget. A round begins
 with a quiet period, in which the strangers are connected and silent. The ratio of a round is its p99 divided by the
-median p99 of all quiet periods of the same kind. In rounds of attacks, sixteen attackers break the limits, are
-disconnected, and reconnect at once.
+median p99 of the quiet periods of this round and its neighbours. In rounds of attacks, sixteen attackers break the
+limits, are disconnected, and reconnect at once. In rounds of the control, `nothing`, the strangers stay silent: its ratios
+show the error of the measurement.
 
 Other programs on the machine, the strangers' process among them, must not decide the result. So the bots and the process
 that serves matches have real-time priority, and the store is in memory. A single pause of the machine would decide the
@@ -16,7 +17,7 @@ limited rate. The p99 of all moves is shown too. Pauses that strangers cause rec
 a kind's rounds counts.
 
 With `--seconds 600`, each kind has one round, for which delay, memory and number of stored sessions are measured minute
-by minute.
+by minute. Its quiet period takes a minute too.
 
 The exit code is 1 in four cases: honest bots wait 1.5 times as long in the median of a kind's rounds, or twice as long in
 two of its rounds; the p99 of all moves is twice as long in all of its rounds; the server's memory grows by a fifth, or

@@ -11,10 +11,13 @@ from dataclasses import dataclass
 from benchmarks.kit.load import Load, run_arena_bot
 from benchmarks.kit.measure import percentile
 from benchmarks.kit.running_server import RunningServer
+from benchmarks.kit.script import make_script
 
 RATE = 300.0
 """Moves per second of all honest bots together."""
 BOTS = 100
+PAUSE_SECONDS = BOTS / 2 / RATE
+"""Average pause of an honest bot before a move, in seconds. In each match, one of the two bots is to move."""
 HONEST_NAMES = [f"bot {number}" for number in range(BOTS)]
 """Names of the honest bots."""
 HONEST_ADDRESSES = 4
@@ -45,21 +48,18 @@ def start_honest_bots(
 ) -> list[asyncio.Task[None]]:
     """Start the tasks of BOTS bots, which together play RATE moves per second, and return these tasks.
 
+    The bots connect evenly over the duration of a match. Otherwise all matches would end, and be stored and counted, in
+    the same few seconds, and a period with these seconds would have twice the p99 of one without.
+
     load: counters to which the bots add their moves; tokens: token of each bot, by name
     """
-    return [
-        tasks.create_task(
-            run_arena_bot(
-                url,
-                name,
-                load,
-                BOTS / 2 / RATE,
-                token=tokens[name],
-                source=f"127.0.1.{1 + number % HONEST_ADDRESSES}",
-            )
-        )
-        for number, name in enumerate(HONEST_NAMES)
-    ]
+
+    async def run_bot(number: int, name: str) -> None:
+        await asyncio.sleep(len(make_script()) * PAUSE_SECONDS * number / BOTS)
+        source = f"127.0.1.{1 + number % HONEST_ADDRESSES}"
+        await run_arena_bot(url, name, load, PAUSE_SECONDS, token=tokens[name], source=source)
+
+    return [tasks.create_task(run_bot(number, name)) for number, name in enumerate(HONEST_NAMES)]
 
 
 async def measure_window(server: RunningServer, load: Load, seconds: float) -> WindowFigures:

@@ -2,7 +2,7 @@
 
 Every type of message and every GET route has an entry in KINDS. Each entry names the request as the server's cost tables
 do. Some requests have another entry for the most expensive form that is allowed. Attackers (`testkit/horde.py`) break
-the limits.
+the limits. In the kind CONTROL, strangers connect and send nothing.
 """
 
 from __future__ import annotations
@@ -404,7 +404,17 @@ POSTS = {
     "/api/token/revoke": "/api/token/revoke?name=one",
 }
 """URL path of a POST with a bot's token, by route."""
+CONTROL = "nothing"
+"""Name of the kind whose strangers send nothing. What it shows of an effect is the error of the measurement."""
+
+
+async def stay_silent(client: LoadClient) -> None:
+    """Read all messages, send nothing, and stay connected, until cancelled."""
+    await client.connection.read_all(client.answers)
+
+
 KINDS: dict[str, RequestKind] = {
+    CONTROL: RequestKind(CONTROL, stay_silent),
     "hello": connect_repeatedly(lambda _: {"name": "visitor", "role": "spectator"}),
     "names": replace(
         connect_repeatedly(lambda _: {"name": uuid.uuid4().hex, "pool": False}), options=("--anyone",)

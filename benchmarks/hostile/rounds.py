@@ -1,6 +1,8 @@
 """Rounds of honest play, and their report.
 
 A round is a quiet period, in which the strangers are silent, and a hostile one, in which they send one kind of request.
+Its ratio compares the hostile period with the quiet ones of this round and of its neighbours. In rounds of the control,
+the strangers are silent throughout, so the ratios of the control show the error of the measurement.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import os
 import sqlite3
 import statistics
 import sys
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,6 +32,7 @@ from benchmarks.hostile.honest import (
 from benchmarks.hostile.kinds import (
     ALL_ATTACKS,
     ATTACKERS,
+    CONTROL,
     HELLO_SECONDS,
     HOUSE,
     KINDS,
@@ -37,16 +40,21 @@ from benchmarks.hostile.kinds import (
 from benchmarks.hostile.seeds import fill_store
 from benchmarks.hostile.stranger import TrafficCounts
 from benchmarks.kit.load import Load, wait_until_all_connected
-from benchmarks.kit.measure import Ratio, Section, format_short
+from benchmarks.kit.measure import Ratio, Section, format_short, percentile
 from benchmarks.kit.results import format_claim
 from benchmarks.kit.running_server import ROOT, RunningServer, fetch_histogram, run_server
 from benchmarks.kit.script import MAP
 from testkit import horde
 
 SECONDS = 2.5
-"""Default length of a hostile period, in seconds. Honest bots play 750 moves in it. All kinds take 20 to 25 minutes."""
+"""Default length of a hostile period, in seconds. Honest bots play 750 moves in it. All kinds take 35 to 40 minutes."""
 QUIET_SECONDS = 1.5
-"""Length of the quiet period before each hostile one, in seconds."""
+"""Length of the quiet period before each hostile one, in seconds, if the hostile one is not long."""
+NEIGHBOURS = 8
+"""Number of rounds before a round, and after it, whose quiet periods are part of what the round is compared with.
+
+The p99 of one quiet period has a standard error of 13%, which that of the median of 17 periods reduces to a third.
+"""
 ADDRESSES = 10
 CLIENTS = 8
 """Default number of strangers' clients at each address."""
@@ -58,12 +66,17 @@ MAX_MEDIAN_RATIO = 1.5
 """Upper bound of the median of the ratios of all rounds of a kind."""
 Figure = Literal["p99", "whole"]
 """Name of the field of `WindowFigures` whose ratio is computed."""
-ROUNDS, MORE_ROUNDS = 2, 3
+ROUNDS, MORE_ROUNDS = 4, 4
 """Number of rounds of every kind, and number of further rounds of a kind with a ratio of MAX_MEDIAN_RATIO or more."""
 MAX_REPEATED_KINDS = 12
 """Maximum number of kinds that get further rounds: those with the highest ratios."""
+KINDS_PER_CONTROL = 12
+"""Number of kinds in each pass between two rounds of the control."""
 LONG_SECONDS = 60.0
-"""Seconds of each part of a long hostile period. If the period is at least so long, each kind has only one round."""
+"""Seconds of each part of a long hostile period, and of the quiet period before it.
+
+If a hostile period is at least so long, each kind has only one round.
+"""
 MAX_MEMORY = 1.2
 MAX_SESSIONS = 1_000
 """Upper bound of the sessions in the store. There is one for each name that is connected or played within 30 s."""
@@ -91,11 +104,15 @@ MORE_ATTACK_SECONDS = 0.5
 class KindRounds:
     """Measurements of all rounds of one kind of request.
 
-    quiet, hostile: honest bots' figures for each such period; tallies: counts of the strangers' requests by round
+    quiet: honest bots' figures for the quiet periods of all kinds on the server, in order
+    hostile: honest bots' figures for each hostile period
+    places: for each hostile period, the index in `quiet` of its round's quiet period
+    tallies: counts of the strangers' requests by round
     """
 
     quiet: list[WindowFigures] = field(default_factory=list)
     hostile: list[WindowFigures] = field(default_factory=list)
+    places: list[int] = field(default_factory=list)
     tallies: list[TrafficCounts] = field(default_factory=list)
     memory: list[tuple[int, int]] = field(default_factory=list)
     """Memory of the server for each hostile period, as (bytes before the round's requests, bytes after the period)."""
@@ -103,9 +120,18 @@ class KindRounds:
     """Number of sessions in the store at the end of each hostile period."""
 
     def ratio(self, figure: Figure = "p99") -> Ratio:
-        """Return the figure of each hostile period, divided by the median of the figure in all quiet periods."""
-        quiet = statistics.median(getattr(each, figure) for each in self.quiet)
-        return Ratio([getattr(each, figure) / quiet for each in self.hostile])
+        """Return the figure of each hostile period, divided by its median in the quiet periods around the round."""
+        return Ratio(
+            [
+                getattr(each, figure) / median_of_neighbours(self.quiet, place, figure)
+                for each, place in zip(self.hostile, self.places, strict=True)
+            ]
+        )
+
+    @property
+    def quiet_p99(self) -> float:
+        """Median, over all rounds, of the p99 with which the hostile ones are compared, in ms."""
+        return statistics.median(median_of_neighbours(self.quiet, place) for place in self.places)
 
     @property
     def repeated_ratio(self) -> float:
@@ -125,7 +151,7 @@ class KindRounds:
     @property
     def cpu(self) -> tuple[float, float]:
         """Median CPU usage of the server in quiet and in hostile periods, each as a share of one core."""
-        return statistics.median(each.cpu for each in self.quiet), statistics.median(
+        return statistics.median(self.quiet[place].cpu for place in self.places), statistics.median(
             each.cpu for each in self.hostile
         )
 
@@ -133,10 +159,11 @@ class KindRounds:
         """Return the sum over all rounds of the field `name` of TrafficCounts."""
         return sum(getattr(each, name) for each in self.tallies)
 
-    def list_faults(self, max_seconds: float | None) -> list[str]:
+    def list_faults(self, max_seconds: float | None, *, silent: bool = False) -> list[str]:
         """Return a line of text for each bound that the rounds exceed; none if all is well.
 
         max_seconds: upper bound of the length of an attacker's connection; None if the kind is no attack
+        silent: True for the control, in which nothing is sent
         """
         ratio = self.ratio()
         wrong = []
@@ -150,7 +177,7 @@ class KindRounds:
             wrong.append(
                 f"p99 of all moves is {format_short(self.recurring_ratio)} times the quiet one or more"
             )
-        if not self.sum_counts("sent"):
+        if not silent and not self.sum_counts("sent"):
             wrong.append("nothing was sent")
         if self.memory_growth >= MAX_MEMORY:
             wrong.append(f"memory is {format_short(self.memory_growth)} times what it was before")
@@ -166,11 +193,37 @@ class KindRounds:
         return wrong
 
 
+def median_of_neighbours(
+    quiet: Sequence[WindowFigures], place: int, figure: Figure = "p99", *, without: bool = False
+) -> float:
+    """Return the median of a figure over the quiet period at index `place`, NEIGHBOURS before it, and as many after it.
+
+    without: True to leave out the period at `place`
+    """
+    first = max(0, place - NEIGHBOURS)
+    values: list[float] = [
+        getattr(each, figure)
+        for index, each in enumerate(quiet[first : place + NEIGHBOURS + 1], first)
+        if index != place or not without
+    ]
+    return statistics.median(values)
+
+
+def list_quiet_ratios(quiet: Sequence[WindowFigures]) -> list[float]:
+    """Return the p99 of each quiet period, divided by the median of its neighbours. There must be two periods or more.
+
+    Nothing is sent in these periods, so the ratios are those of rounds without any effect.
+    """
+    return [each.p99 / median_of_neighbours(quiet, place, without=True) for place, each in enumerate(quiet)]
+
+
 @dataclass
 class RoundResults:
     """Measurements of all rounds, by kind. `load`: counters of the honest bots."""
 
     rounds: dict[str, KindRounds] = field(default_factory=dict)
+    quiet: list[list[WindowFigures]] = field(default_factory=list)
+    """Figures for all quiet periods, one list for each server, in order."""
     load: Load = field(default_factory=Load)
     memory: int = 0
     """Resident memory of the first server before its first round, in bytes."""
@@ -266,7 +319,7 @@ async def _play_rounds(
                 results.memory = results.memory or server.memory_bytes
                 rounds = RoundPlayer(server, strangers, results, seconds, clients)
                 for _ in range(ROUNDS if seconds < LONG_SECONDS else 1):
-                    for kind in kinds:
+                    for kind in insert_controls(kinds):
                         await rounds.play(kind)
                 repeated = list_kinds_over_bound(results, kinds) if seconds < LONG_SECONDS else []
                 for _ in range(MORE_ROUNDS):
@@ -277,6 +330,17 @@ async def _play_rounds(
                 )
             for bot in bots:
                 bot.cancel()
+
+
+def insert_controls(kinds: Sequence[str]) -> Iterator[str]:
+    """Yield the kinds of one pass. If CONTROL is one of them, it comes before each KINDS_PER_CONTROL others."""
+    others = [kind for kind in kinds if kind != CONTROL]
+    for number, kind in enumerate(others):
+        if CONTROL in kinds and number % KINDS_PER_CONTROL == 0:
+            yield CONTROL
+        yield kind
+    if not others:
+        yield from kinds
 
 
 def _max_collector_pause(server: RunningServer) -> float:
@@ -316,10 +380,12 @@ class RoundPlayer:
         self._seconds = seconds
         self._clients = clients
         self._number = 0
+        self._quiet: list[WindowFigures] = []
+        results.quiet.append(self._quiet)
 
     async def play(self, kind: str) -> None:
         """Play a round: a quiet period, then a hostile one, in which the strangers send requests of this kind."""
-        rounds = self._results.rounds.setdefault(kind, KindRounds())
+        rounds = self._results.rounds.setdefault(kind, KindRounds(self._quiet))
         seconds, addresses, clients = self._seconds, ADDRESSES, self._clients
         if KINDS[kind].is_attack:
             seconds, clients = attack_seconds(seconds), ATTACKERS
@@ -337,7 +403,8 @@ class RoundPlayer:
         await self._strangers.send_order(order)
         await self._strangers.read_line()
         await asyncio.sleep(SETTLE_SECONDS)
-        rounds.quiet.append(await measure_window(self._server, self._results.load, QUIET_SECONDS))
+        quiet_seconds = QUIET_SECONDS if self._seconds < LONG_SECONDS else LONG_SECONDS
+        self._quiet.append(await measure_window(self._server, self._results.load, quiet_seconds))
         before = self._server.memory_bytes
         await self._strangers.send_order("go")
         periods = max(1, int(self._seconds / LONG_SECONDS))
@@ -345,10 +412,11 @@ class RoundPlayer:
             rounds.hostile.append(
                 await measure_window(self._server, self._results.load, self._seconds / periods)
             )
+            rounds.places.append(len(self._quiet) - 1)
             rounds.memory.append((before, self._server.memory_bytes))
             rounds.sessions.append(await asyncio.to_thread(_count_sessions, self._server))
             print(
-                f"{kind}: {rounds.quiet[-1]} -> {rounds.hostile[-1]}, {rounds.memory[-1][1] / 2**20:.0f} MiB, "
+                f"{kind}: {self._quiet[-1]} -> {rounds.hostile[-1]}, {rounds.memory[-1][1] / 2**20:.0f} MiB, "
                 f"{rounds.sessions[-1]} sessions in the store",
                 flush=True,
             )
@@ -375,15 +443,19 @@ def list_faults(results: RoundResults) -> list[str]:
     """Return a line of text for each failure in all rounds: errors and forfeits of honest bots, and exceeded bounds."""
     wrong = [f"an honest bot was told {each}" for each in results.load.errors]
     wrong += [f"an honest bot's match ended by {each}" for each in results.load.forfeits]
-    for kind, rounds in results.rounds.items():
-        wrong += [f"{kind}: {each}" for each in rounds.list_faults(max_connection_seconds(kind))]
+    for kind in results.rounds:
+        wrong += [f"{kind}: {each}" for each in _list_kind_faults(results, kind)]
     return wrong
+
+
+def _list_kind_faults(results: RoundResults, kind: str) -> list[str]:
+    return results.rounds[kind].list_faults(max_connection_seconds(kind), silent=kind == CONTROL)
 
 
 def list_verdicts(results: RoundResults) -> list[str]:
     """Return a line of text for each kind: `FAULT` or `fine`, followed by the kind and its figures."""
     return [
-        f"{'FAULT' if rounds.list_faults(max_connection_seconds(kind)) else 'fine '} {kind}: "
+        f"{'FAULT' if _list_kind_faults(results, kind) else 'fine '} {kind}: "
         f"p99 {rounds.ratio()} times the quiet one, {rounds.sum_counts('sent')} sent, "
         f"{rounds.memory[0][0] / 2**20:.0f} to {max(after for _, after in rounds.memory) / 2**20:.0f} MiB, "
         f"at most {max(rounds.sessions)} sessions in the store"
@@ -402,7 +474,9 @@ def make_section(results: RoundResults, seconds: float, clients: int) -> Section
         f"on a server with default limits. *Strangers* are {clients} clients on each of {ADDRESSES} addresses. In each round they "
         f"first stay connected and silent for {QUIET_SECONDS:g} s (*quiet*). Then they send one kind of request for {seconds:g} s, "
         "as often as the limits allow (*hostile*). Each address starts with a full budget. All kinds are played in turn, "
-        f"{ROUNDS} times. At most {MAX_REPEATED_KINDS} kinds of which one ratio is {MAX_MEDIAN_RATIO:g} or more get {MORE_ROUNDS} more rounds.\n\n"
+        f"{ROUNDS} times. At most {MAX_REPEATED_KINDS} kinds of which one ratio is {MAX_MEDIAN_RATIO:g} or more get {MORE_ROUNDS} more rounds. "
+        f"In rounds of the *control* (`{CONTROL}`), the strangers stay silent in the second period too. They are played between those "
+        "of the other kinds, and their ratios differ from 1 only by the error of the measurement.\n\n"
         "The bots and the process that serves matches run with real-time priority (SCHED_RR), and the store is on a disk in memory. "
         "So other programs and the disk disturb the figures little. The process of the strangers, which in reality runs on other "
         "machines, has the usual priority, and so does not take CPU time from the server. The server's process for pages has its "
@@ -411,8 +485,9 @@ def make_section(results: RoundResults, seconds: float, clients: int) -> Section
         f"groups of {MOVES_PER_RUN} consecutive ones, which take a third of a second, and *p99 ms* is the median of the groups' 99th "
         "percentiles. A pause of the machine changes only one or two groups. The strangers change all groups, because the server "
         "handles their requests at a limited rate.\n"
-        "- *Ratio* is the hostile p99 divided by the median of the quiet p99 of all rounds of the same kind: the median, the lowest "
-        "and the highest of all rounds.\n"
+        f"- *Ratio* is the hostile p99 divided by the median of the quiet p99 of its own round, of the {NEIGHBOURS} rounds before it "
+        f"and of the {NEIGHBOURS} rounds after it: the median, the lowest and the highest of all rounds. The matches of the honest bots "
+        "end evenly over time, because moves that end a match take longest, and are about one in a hundred.\n"
         "- *All moves* is the same ratio, computed with the 99th percentile of all moves of a round. The table shows the lowest of "
         "all rounds: a single pause of 30 ms can raise the ratio of one round, but pauses that strangers cause occur in every round.\n"
         "- *CPU* is the share of one core that the process which serves matches uses.\n"
@@ -437,7 +512,7 @@ def make_section(results: RoundResults, seconds: float, clients: int) -> Section
         note=f"The server used {results.memory / 2**20:.0f} MiB before the first round, without strangers. The longest "
         f"pause for Python's garbage collector was shorter than {1000 * results.collector:g} ms, and the store never had more than "
         f"{max(max(rounds.sessions) for rounds in results.rounds.values())} sessions at the end of a round. The requests of strangers "
-        f"took at most {hostile - quiet:.0%} of a core in the server, with `{greedy}`.",
+        f"took at most {hostile - quiet:.0%} of a core in the server, with `{greedy}`.{_describe_error(results)}",
         claims=[
             *_make_claims(results),
             format_claim(
@@ -450,10 +525,46 @@ def make_section(results: RoundResults, seconds: float, clients: int) -> Section
     )
 
 
+def _describe_error(results: RoundResults) -> str:
+    """Return sentences about the ratios that quiet periods have; empty if there are too few periods."""
+    ratios = sorted(each for quiet in results.quiet if len(quiet) > 1 for each in list_quiet_ratios(quiet))
+    if not ratios:
+        return ""
+    high, low = percentile(ratios, 0.975), percentile(ratios, 0.025)
+    share = sum(each >= MAX_MEDIAN_RATIO for each in ratios) / len(ratios)
+    return (
+        f"\n\nThe error of one round can also be seen from the {len(ratios)} quiet periods, each divided by the median of its neighbours, "
+        f"although they are shorter: 95% of these ratios lie between {format_short(low)} and {format_short(high)}, and {share:.1%} are "
+        f"{MAX_MEDIAN_RATIO:g} or more. A kind without any effect whose rounds had these ratios would have a median of {MAX_MEDIAN_RATIO:g} "
+        f"or more in {format_chance(chance_of_false_fault(share))} such measurements of all kinds."
+    )
+
+
+def chance_of_false_fault(share: float) -> float:
+    """Return an upper bound of the probability that any of all kinds has a median ratio over the bound without an effect.
+
+    share: probability that the ratio of one round is MAX_MEDIAN_RATIO or more. Rounds are taken to be independent.
+
+    A kind with such a round gets more rounds, if at most MAX_REPEATED_KINDS kinds have one. Half of all its rounds, or
+    more, must then have such a ratio.
+    """
+    rounds = ROUNDS + MORE_ROUNDS
+    over = sum(
+        math.comb(rounds, count) * share**count * (1 - share) ** (rounds - count)
+        for count in range(rounds // 2, rounds + 1)
+    )
+    return 1 - (1 - over) ** len(KINDS)
+
+
+def format_chance(chance: float) -> str:
+    """Format a probability as a number of cases among many, such as `3 of 1,000`."""
+    return f"{1000 * chance:.0f} of 1,000" if chance >= 0.001 else "less than 1 of 1,000"
+
+
 def _make_claims(results: RoundResults) -> Iterator[str]:
     """Yield the promised and measured delays of honest bots: for requests within the limits, and for attacks."""
     attacks = {kind: rounds for kind, rounds in results.rounds.items() if KINDS[kind].is_attack}
-    requests = {kind: rounds for kind, rounds in results.rounds.items() if kind not in attacks}
+    requests = {kind: rounds for kind, rounds in results.rounds.items() if kind not in {CONTROL, *attacks}}
     for what, kinds in (
         ("strangers use all that the limits allow, worst kind of request", requests),
         ("attackers break the limits, worst attack", attacks),
@@ -475,7 +586,7 @@ def _make_claims(results: RoundResults) -> Iterator[str]:
 def _make_row(kind: str, rounds: KindRounds) -> list[str]:
     return [
         f"`{kind}`" if ", " not in kind else "`{}`, {}".format(*kind.split(", ", 1)),
-        f"{statistics.median(each.p99 for each in rounds.quiet):.1f}",
+        f"{rounds.quiet_p99:.1f}",
         f"{statistics.median(each.p99 for each in rounds.hostile):.1f}",
         str(rounds.ratio()),
         format_short(rounds.recurring_ratio),

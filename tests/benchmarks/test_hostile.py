@@ -16,6 +16,7 @@ from benchmarks.hostile.honest import WindowFigures, median_percentile_99_of_run
 from benchmarks.hostile.kinds import (
     ALL_ATTACKS,
     ATTACKERS,
+    CONTROL,
     HELLO_SECONDS,
     KINDS,
 )
@@ -25,10 +26,16 @@ from benchmarks.hostile.rounds import (
     KindRounds,
     RoundResults,
     attack_seconds,
+    chance_of_false_fault,
+    format_chance,
+    insert_controls,
     list_faults,
     list_kinds_over_bound,
+    list_quiet_ratios,
     list_verdicts,
+    make_section,
     max_connection_seconds,
+    median_of_neighbours,
 )
 from benchmarks.hostile.stranger import (
     MESSAGES_AT_ONCE,
@@ -42,7 +49,7 @@ from benchmarks.kit.measure import percentile
 def test_every_kind_of_message_and_every_get_that_has_a_cost_is_sent() -> None:
     known = {str(kind.__struct_config__.tag) for kind in MESSAGE_COSTS}
     known |= {f"{'POST' if route.is_post else 'GET'} {path}" for path, route in ROUTES.items()}
-    assert {kind.request for kind in KINDS.values() if not kind.is_attack} == known
+    assert {kind.request for kind in KINDS.values() if not kind.is_attack} == known | {CONTROL}
 
 
 def test_strangers_keep_within_the_limit_of_messages() -> None:
@@ -56,6 +63,7 @@ def play_rounds(*ratios: float, whole: float = 1.0, memory: int = 100, sent: int
     return KindRounds(
         [WindowFigures(2.0, 4.0, 0.2)] * len(ratios),
         [WindowFigures(2.0 * ratio, 4.0 * whole, 0.4) for ratio in ratios],
+        list(range(len(ratios))),
         [TrafficCounts(sent=sent, answered=sent)] * len(ratios),
         [(100, memory)] * len(ratios),
         [10] * len(ratios),
@@ -77,10 +85,35 @@ def test_a_kind_that_delays_honest_bots_in_its_median_or_in_two_rounds_is_a_faul
     ]
 
 
-def test_a_round_is_compared_with_the_median_of_its_kinds_quiet_periods() -> None:
-    rounds = play_rounds(1.2, 1.2, 1.2)
-    rounds.quiet[1:] = [WindowFigures(0.5, 1.0, 0.2), WindowFigures(3.0, 6.0, 0.2)]
-    assert rounds.ratio().values == pytest.approx([1.2, 1.2, 1.2])
+def test_a_round_is_compared_with_the_median_of_the_quiet_periods_around_it() -> None:
+    quiet = [WindowFigures(p99, 2 * p99, 0.2) for p99 in [*[1.0] * 20, 9.0, *[2.0] * 20]]
+    rounds = KindRounds(quiet, [WindowFigures(2.4, 9.6, 0.4)] * 3, places=[3, 20, 40])
+    assert rounds.ratio().values == pytest.approx([2.4, 1.2, 1.2])
+    assert rounds.ratio("whole").values == pytest.approx([4.8, 2.4, 2.4])
+    assert rounds.quiet_p99 == 2.0
+    assert median_of_neighbours(quiet, 20, without=True) == 1.5
+
+
+def test_quiet_periods_tell_how_often_a_kind_without_an_effect_fails() -> None:
+    quiet = [WindowFigures(p99, p99, 0.2) for p99 in (1.0, 1.0, 1.6, 1.0, 1.0)]
+    assert list_quiet_ratios(quiet) == [1.0, 1.0, 1.6, 1.0, 1.0]
+    assert chance_of_false_fault(0.0) == 0.0
+    assert format_chance(chance_of_false_fault(0.01)) == "less than 1 of 1,000"
+    assert chance_of_false_fault(0.1) > 0.2
+    note = make_section(RoundResults({CONTROL: play_rounds(1.0, 1.1)}, quiet=[quiet]), 2.5, 8).note
+    assert "from the 5 quiet periods" in note
+    assert "between 1.00 and 1.00, and 20.0% are 1.5 or more" in note
+
+
+def test_the_control_sends_nothing_and_comes_before_each_dozen_of_kinds() -> None:
+    rounds = play_rounds(1.1, sent=0)
+    assert list_faults(RoundResults({CONTROL: rounds})) == []
+    assert list_faults(RoundResults({"browse": rounds})) == ["browse: nothing was sent"]
+    others = [str(number) for number in range(25)]
+    controls = [place for place, kind in enumerate(insert_controls([*others, CONTROL])) if kind == CONTROL]
+    assert controls == [0, 13, 26]
+    assert list(insert_controls(others)) == others
+    assert list(insert_controls([CONTROL])) == [CONTROL]
 
 
 def test_kinds_with_a_round_over_the_bound_get_more_rounds_and_not_all_if_they_are_many() -> None:
