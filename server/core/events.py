@@ -64,6 +64,26 @@ MAX_LISTED = 100
 SECOND_NS = 1_000_000_000
 
 
+class HostedEvent(Event):
+    """Event, with what this arena has done for it so far."""
+
+    def __init__(self, stored_event: StoredEvent) -> None:
+        super().__init__(stored_event)
+        self.has_closed = False
+        """True once the entries have closed, and the matchmaker was asked to check their bots again."""
+        self.waiting_bots: frozenset[str] = frozenset()
+        """Names of the bots whose match is due but has not begun."""
+        self.due_times: dict[tuple[int, frozenset[str]], int] = {}
+        """Time at which a due match first had to wait for an absent bot, in ns, by round and names of the bots.
+
+        Kept until both bots are connected and accept matches.
+        """
+        self.last_status: tuple[str, int] | None = None
+        """Phase and round that the bots were last notified of; None before the first check."""
+        self.reported_round = 0
+        """Latest round that was reported to the host's webhook."""
+
+
 class Events:
     """Events of one arena that are open or in progress."""
 
@@ -71,21 +91,7 @@ class Events:
         self._lobby = lobby
         self._matches = matches
         self._house = house
-        self._events: dict[str, Event] = {}
-        self._event_by_match: dict[str, Event] = {}
-        self._due_times: dict[tuple[object, ...], int] = {}
-        """Time at which a due match first had to wait for an absent bot, in ns, by event, round and names of the bots.
-
-        Kept until both bots are connected and accept matches.
-        """
-        self._waiting_bots: dict[str, frozenset[str]] = {}
-        """Names of the bots whose match is due but has not begun, by event."""
-        self._last_status: dict[str, tuple[str, int]] = {}
-        """Phase and round that the bots of an event were last notified of, by event."""
-        self._reported_rounds: dict[str, int] = {}
-        """Latest round that was reported to the host's webhook, by event."""
-        self._closed_events: set[str] = set()
-        """Names of the events whose entries have closed, and whose bots the matchmaker was asked to check again."""
+        self._events: dict[str, HostedEvent] = {}
         self._earliest_start = 0
         """Earliest time at which an event may begin, in ns: after a restart, bots have to reconnect first."""
         matches.set_event_match_handler(self.record_result)
@@ -100,8 +106,9 @@ class Events:
     def is_reserved(self, bot: str) -> bool:
         """Return True if an event keeps a bot out of the pool."""
         now = self._lobby.unix_ns() // SECOND_NS
-        return any(bot in waiting for waiting in self._waiting_bots.values()) or any(
-            event.plan.hold_pool and event.state.has_entered(bot) and now >= event.plan.closes
+        return any(
+            bot in event.waiting_bots
+            or (event.plan.hold_pool and event.state.has_entered(bot) and now >= event.plan.closes)
             for event in self._events.values()
         )
 
@@ -134,7 +141,7 @@ class Events:
         """Load the events of an earlier core. The caller then restores their matches, and calls `assign_matches`."""
         for each in stored_events:
             self._earliest_start = self._lobby.now + RECONNECT_NS
-            self._events[each.state.plan.event] = Event(each)
+            self._events[each.state.plan.event] = HostedEvent(each)
 
     def assign_matches(self) -> None:
         """Give each event its restored matches in progress."""
@@ -145,7 +152,6 @@ class Events:
                 if room.terms.event == event.name
             }
             event.adopt_matches(rooms)
-            self._event_by_match |= dict.fromkeys(event.matches_in_progress, event)
 
     # requests
 
@@ -176,7 +182,7 @@ class Events:
         return f"{plan.event} is announced"
 
     def _add_event(self, state: EventState) -> None:
-        event = self._events[state.plan.event] = Event(StoredEvent(state, []))
+        event = self._events[state.plan.event] = HostedEvent(StoredEvent(state, []))
         self._save(event)
 
     def _change_event(self, command: ControlEvent) -> str:
@@ -358,18 +364,12 @@ class Events:
             self._notify_phase(event)
             if event.state.has_ended and not event.matches_in_progress:
                 del self._events[event.name]
-                self._closed_events.discard(event.name)
-                self._due_times = {
-                    key: since for key, since in self._due_times.items() if key[0] != event.name
-                }
 
-    def _reserve_waiting_bots(self, event: Event, pairings: list[Pairing]) -> None:
+    def _reserve_waiting_bots(self, event: HostedEvent, pairings: list[Pairing]) -> None:
         """Keep bots with a due match out of the pool, so that pool matches do not delay the due match."""
-        before = self._waiting_bots.pop(event.name, frozenset())
-        bots = frozenset(name for each in pairings for name in (each.maxie, each.minnie))
-        if bots:
-            self._waiting_bots[event.name] = bots
-        for name in before ^ bots:
+        before = event.waiting_bots
+        event.waiting_bots = frozenset(name for each in pairings for name in (each.maxie, each.minnie))
+        for name in before ^ event.waiting_bots:
             if (bot := self._lobby.bots.get(name)) is not None:
                 self._lobby.mark_changed(bot)
 
@@ -384,11 +384,11 @@ class Events:
     def _schedule_check_at_unix(self, seconds: int) -> None:
         self._schedule_check_at(seconds * SECOND_NS - self._lobby.settings.epoch_ns)
 
-    def _begin_if_due(self, event: Event) -> None:
+    def _begin_if_due(self, event: HostedEvent) -> None:
         lobby, plan = self._lobby, event.plan
         now = lobby.unix_ns() / SECOND_NS
-        if now >= plan.closes and event.name not in self._closed_events:
-            self._closed_events.add(event.name)
+        if now >= plan.closes and not event.has_closed:
+            event.has_closed = True
             self._mark_bots_changed(event)
         if now < plan.begins:
             self._schedule_check_at_unix(plan.closes if now < plan.closes else plan.begins)
@@ -426,7 +426,7 @@ class Events:
         bot = self._lobby.bots.get(name)
         return bot is not None and bot.client is not None and bot.quota != 0
 
-    def _begin_matches(self, event: Event) -> list[Pairing]:
+    def _begin_matches(self, event: HostedEvent) -> list[Pairing]:
         """Begin the due matches whose bots are free, and return those that have to wait; none for the format `arena`."""
         if event.plan.is_arena:
             if self._lobby.unix_ns() < self._end_unix_s(event) * SECOND_NS:
@@ -457,7 +457,7 @@ class Events:
     def _end_unix_s(event: Event) -> int:
         return event.plan.begins + 60 * event.plan.minutes
 
-    def _start_or_forfeit(self, event: Event, pairing: Pairing) -> bool:
+    def _start_or_forfeit(self, event: HostedEvent, pairing: Pairing) -> bool:
         """Begin a due match, or decide it by forfeit if a bot stays disconnected. Return False if the match has to wait."""
         lobby = self._lobby
         names = (pairing.maxie, pairing.minnie)
@@ -465,16 +465,16 @@ class Events:
             if name in self._house and not self._is_available(name):
                 self._house.start(name)
         away = [each for each in names if each in event.state.withdrawn or not self._is_available(each)]
-        key = event.name, pairing.pair.round, *sorted(names)
+        key = pairing.pair.round, frozenset(names)
         if not away:
-            self._due_times.pop(key, None)
+            event.due_times.pop(key, None)
             bots = [lobby.bots[name] for name in names]
             load = lobby.match_load(*bots)
             if not (all(bot.is_free for bot in bots) and lobby.has_capacity_for(load, self._matches.load)):
                 return False
             self._begin_match(event, pairing, load)
             return True
-        since = self._due_times.setdefault(key, lobby.now)
+        since = event.due_times.setdefault(key, lobby.now)
         until = {name: self._forfeit_time(event, name, since) for name in away}
         expired = [name for name in away if lobby.now >= until[name]]
         if not expired:
@@ -484,7 +484,6 @@ class Events:
         if len(expired) == 1:
             winner = "minnie" if expired[0] == pairing.maxie else "maxie"
         terms = self._make_terms(event, pairing, event.start_match(pairing))
-        self._event_by_match[terms.match] = event
         detail = f"{' and '.join(expired)} did not connect in time"
         self._matches.record_forfeit(terms, Result(winner, EndReason.NO_SHOW, detail))  # type: ignore[arg-type]
         return True
@@ -502,9 +501,8 @@ class Events:
         )
 
     def _begin_match(self, event: Event, pairing: Pairing, load: int = 0) -> None:
-        match = event.start_match(pairing)
-        self._event_by_match[match] = event
-        self._matches.open_match(self._make_terms(event, pairing, match), for_event=True, load=load)
+        terms = self._make_terms(event, pairing, event.start_match(pairing))
+        self._matches.open_match(terms, for_event=True, load=load)
 
     def _make_terms(self, event: Event, pairing: Pairing, match: str) -> Terms:
         plan, pair = event.plan, pairing.pair
@@ -528,8 +526,8 @@ class Events:
 
     def record_result(self, record: Record) -> None:
         """Record the result of a match if it belongs to an event; ignore other matches."""
-        event = self._event_by_match.pop(record.match, None)
-        if event is None:
+        event = self._events.get(record.event)
+        if event is None or record.match not in event.matches_in_progress:
             return
         before = event.state
         event.record_result(record.match, record.result)
@@ -550,42 +548,37 @@ class Events:
             self._lobby.effects.append(LogLine("info", f"event {event.name} is over"))
             self._save(event)
 
-    def _notify_phase(self, event: Event) -> None:
+    def _notify_phase(self, event: HostedEvent) -> None:
         """Notify the bots of an event when it enters another phase or round."""
         news = event.state.phase, event.current_round
-        last_status = self._last_status.get(event.name)
-        if news == last_status or (last_status is not None and last_status[0] == news[0] and not news[1]):
+        last_status = event.last_status
+        same_phase = last_status is not None and last_status[0] == event.state.phase
+        if news == last_status or (same_phase and (event.state.has_ended or not event.current_round)):
             return
         if last_status is not None or event.state.has_begun:
             for name in event.state.bots:
                 if (bot := self._lobby.bots.get(name)) is not None:
                     self.send_status(event, bot)
-        self._report_to_webhook(event, last_status)
-        self._last_status[event.name] = news
-        if event.state.has_ended:
-            del self._last_status[event.name]
+        self._report_to_webhook(event)
+        event.last_status = news
 
-    def _report_to_webhook(self, event: Event, last_status: tuple[str, int] | None) -> None:
-        """Report a new phase or round to the host's webhook.
-
-        last_status  phase and round that the bots were last notified of; None if there were none
-        """
+    def _report_to_webhook(self, event: HostedEvent) -> None:
+        """Report a new phase or round to the host's webhook."""
         news: list[EventStarted | RoundPaired | EventFinished] = []
-        state, plan = event.state, event.plan
+        state, plan, last_status = event.state, event.plan, event.last_status
         if (
             last_status is not None
             and last_status[0] == "open"
             and (state.has_begun or state.phase == "over")
         ):
             news.append(EventStarted(plan.format, plan.game, state.bots))
-        if event.current_round > self._reported_rounds.get(event.name, 0):
-            self._reported_rounds[event.name] = event.current_round
+        if event.current_round > event.reported_round:
+            event.reported_round = event.current_round
             if (
                 last_status is not None and not plan.is_arena
             ):  # a new core continues a round that was already reported
                 news.append(RoundPaired(event.current_round, event.state.rounds, event.pairs_of_round))
         if state.has_ended:
-            self._reported_rounds.pop(event.name, None)
             places = [(bot, event.find_rank(bot)) for bot in state.bots]
             ranks = [EventPlace(bot, *place) for bot, place in places if place is not None]
             news.append(EventFinished(state.phase, tuple(sorted(ranks, key=lambda each: each.rank))))

@@ -17,6 +17,7 @@ from arena.protocol.messages import (
     Hello,
     LeaveEvent,
     Listing,
+    Resign,
     Standing,
     Start,
     Status,
@@ -143,6 +144,23 @@ def test_the_webhook_is_told_of_the_beginning_each_round_each_match_and_the_end(
     met = {frozenset(pair) for each in rounds for pair in each.pairs}
     if format != "arena":
         assert met == {frozenset((each.players.maxie, each.players.minnie)) for each in over}
+
+
+def test_the_cancellation_of_an_event_is_told_once_although_its_matches_end_later() -> None:
+    arena = Arena(pool=None)
+    ask(arena, AnnounceEvent(plan("round-robin")))
+    anna, *_ = entered(arena, "anna", "bert", "carl", "dora")
+    arena.wait(60_200)
+    ask(arena, ControlEvent("cup", "cancel"))
+    arena.wait(100)
+    anna.say(Resign(anna.hear(Start).match))
+    arena.wait(100)
+    assert arena.core.match_count == 1
+    play_out(arena)
+    arena.wait(60_000)
+    assert not arena.core.events
+    assert [type(each.content) for each in arena.of(EventNews)].count(EventFinished) == 1
+    assert [each.state for each in anna.all(EventStatus)].count("cancelled") == 1
 
 
 def test_a_core_that_is_built_anew_tells_nothing_twice() -> None:
