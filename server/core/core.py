@@ -24,13 +24,11 @@ from arena.protocol.messages import (
     Accept,
     Browse,
     Challenge,
-    ClientMessage,
     Decline,
     EnterEvent,
     Error,
     Hello,
     LeaveEvent,
-    Listing,
     Move,
     Ping,
     Pong,
@@ -38,7 +36,6 @@ from arena.protocol.messages import (
     Resign,
     Status,
     Unwatch,
-    View,
     Watch,
     Withdraw,
 )
@@ -132,20 +129,23 @@ class Core:
             SeasonClosed: self._handle_season_end,
             OwnerResolved: self._handle_owner_resolved,
         }
-        self._message_handlers: dict[type, Callable[[LobbyClient, Any], None]] = {
-            Status: self._handle_status,
-            Challenge: self._handle_challenge,
-            Accept: self._handle_challenge,
-            Decline: self._handle_challenge,
-            Withdraw: self._handle_challenge,
-            EnterEvent: self._handle_enter_event,
-            LeaveEvent: self._handle_leave_event,
+        self._client_handlers: dict[type, Callable[[LobbyClient, Any], None]] = {
             Watch: self._handle_watch,
             Unwatch: self._handle_unwatch,
             Browse: lambda client, _: self._listings.browse(client),
             Ping: lambda client, _: lobby.effects.append(SendToClient(client.id, Pong())),
             Hello: self._refuse_second_hello,
         }
+        self._bot_handlers: dict[type, Callable[[LobbyBot, Any], None]] = {
+            Status: self._handle_status,
+            Challenge: self._challenges.handle,
+            Accept: self._challenges.handle,
+            Decline: self._challenges.handle,
+            Withdraw: self._challenges.handle,
+            EnterEvent: lambda bot, message: events.enter(bot, message.event),
+            LeaveEvent: lambda bot, message: events.leave(bot, message.event),
+        }
+        """Handlers of the messages that only bots may send, besides `Move`, `Ready` and `Resign`."""
 
     def handle(self, input: Input, now: int) -> list[Effect]:
         """Handle an input at time `now` (monotonic ns), and return its effects."""
@@ -167,15 +167,6 @@ class Core:
     def count_suspended(self, now: int) -> int:
         """Return the number of bots that are suspended at `now`."""
         return self._suspensions.count_suspended(now)
-
-    def make_view(self, match: str, now: int) -> View | None:
-        """Return the spectators' view of a match in progress; None if no match in progress has this id."""
-        room = self._matches.rooms.get(match)
-        return None if room is None else room.public_view.make_view(now)
-
-    def make_listing(self, now: int) -> Listing:
-        """Return the listing of matches, bots, challenges and events at `now`."""
-        return self._listings.build_listing(now)
 
     def is_in_progress(self, match: str) -> bool:
         return match in self._matches.rooms
@@ -356,9 +347,13 @@ class Core:
         if client is None:
             return  # it was replaced or removed
         message = message_input.message
+        kind = type(message)
         try:
+            if kind in self._client_handlers:
+                self._client_handlers[kind](client, message)
+                return
+            bot = client.bot or _refuse_non_player()
             if type(message) is Move:
-                bot = client.bot or _refuse_non_player()
                 player = bot.matches.get(message.match)
                 if player is None:
                     if message_input.spent is not None:
@@ -369,18 +364,14 @@ class Core:
                 if room.referee.result is not None:
                     self._matches.close_match(room)
             elif type(message) in (Ready, Resign):
-                self._handle_room_message(client, message, message_input.at)  # type: ignore[arg-type]
+                self._handle_room_message(bot, message, message_input.at)  # type: ignore[arg-type]
             else:
-                self._message_handlers[type(message)](client, message)
+                self._bot_handlers[kind](bot, message)
         except RequestRefused as refused:
-            self._refuse(client, refused, message)
+            where = getattr(message, "match", None), getattr(message, "ply", None)
+            self._lobby.effects.append(SendToClient(client.id, Error(refused.code, refused.detail, *where)))
 
-    def _refuse(self, client: LobbyClient, refusal: RequestRefused, message: ClientMessage) -> None:
-        where = getattr(message, "match", None), getattr(message, "ply", None)
-        self._lobby.effects.append(SendToClient(client.id, Error(refusal.code, refusal.detail, *where)))
-
-    def _handle_room_message(self, client: LobbyClient, message: Ready | Resign, at: int) -> None:
-        bot = client.bot or _refuse_non_player()
+    def _handle_room_message(self, bot: LobbyBot, message: Ready | Resign, at: int) -> None:
         player = bot.matches.get(message.match)
         if player is None:
             # It has missed the end of its match, or names a match that it never played.
@@ -388,7 +379,8 @@ class Core:
                 raise unknown_match_refusal(message.match)
             if bot.was_end_sent_after(message.match, at):
                 return  # the `end` was in transit when the bot sent this message
-            self._lobby.effects.append(SendMissedResult(client.id, bot.name, message.match))
+            if bot.client is not None:
+                self._lobby.effects.append(SendMissedResult(bot.client, bot.name, message.match))
             return
         bot.keep_session_after_disconnect()
         event: Event = PlayerReady(player)
@@ -396,8 +388,7 @@ class Core:
             event = Resigned(player, message.reason, message.detail)
         self._matches.apply(self._matches.rooms[message.match], event, at)
 
-    def _handle_status(self, client: LobbyClient, status: Status) -> None:
-        bot = client.bot or _refuse_non_player()
+    def _handle_status(self, bot: LobbyBot, status: Status) -> None:
         if status.quota is not UNSET:
             bot.set_quota(status.quota)
             self._lobby.mark_changed(bot)
@@ -412,11 +403,6 @@ class Core:
             self._suspensions.suspension_reason(bot.name, self._lobby.now),
             self._events.describe_entry(bot.name),
         )
-
-    def _handle_challenge(
-        self, client: LobbyClient, message: Challenge | Accept | Decline | Withdraw
-    ) -> None:
-        self._challenges.handle(client.bot or _refuse_non_player(), message)
 
     def _handle_watch(self, client: LobbyClient, watch: Watch) -> None:
         room = self._matches.rooms.get(watch.match)
@@ -441,19 +427,13 @@ class Core:
         if followers is not None:
             followers.remove(client.id)
 
-    def _refuse_second_hello(self, client: LobbyClient, hello: Hello) -> None:
-        self._refuse(client, RequestRefused(Code.HELLO_TWICE, Code.HELLO_TWICE.meaning), hello)
+    def _refuse_second_hello(self, _client: LobbyClient, _hello: Hello) -> None:
+        raise RequestRefused(Code.HELLO_TWICE, Code.HELLO_TWICE.meaning)
 
     def _handle_turn_sent(self, turn_sent: TurnSent) -> None:
         client, room = self._lobby.clients.get(turn_sent.client), self._matches.rooms.get(turn_sent.match)
         if client is not None and room is not None and room.bots[room.referee.mover] is client.bot:
             room.start_clock(turn_sent.ply, turn_sent.lag, min(turn_sent.at, self._lobby.now))
-
-    def _handle_enter_event(self, client: LobbyClient, message: EnterEvent) -> None:
-        self._events.enter(client.bot or _refuse_non_player(), message.event)
-
-    def _handle_leave_event(self, client: LobbyClient, message: LeaveEvent) -> None:
-        self._events.leave(client.bot or _refuse_non_player(), message.event)
 
     # commands of the host
 

@@ -14,6 +14,7 @@ from arena.protocol.messages import (
     ClientMessage,
     End,
     Hello,
+    Listing,
     Move,
     Ready,
     ServerMessage,
@@ -205,6 +206,14 @@ class Arena:
     @property
     def records(self) -> list[Record]:
         return [each.record for each in self.of(MatchFinished)]
+
+    def listing(self) -> Listing:
+        """Return what a client that browses is sent now."""
+        return self.core._listings.build_listing(self.now)
+
+    def view(self, match: str) -> View:
+        """Return what a spectator of a match is sent now."""
+        return self.core._matches.rooms[match].public_view.make_view(self.now)
 
     def unfinished(self) -> list[UnfinishedMatch]:
         """Return the store's data of matches without a record."""

@@ -63,8 +63,7 @@ def test_seats_are_swapped_from_match_to_match() -> None:
         bert.say(Accept(bert.hear(Challenged).challenge))
         ready_for_match(anna)
         match = ready_for_match(bert)
-        seats = arena.core.make_view(match, arena.now)
-        assert seats is not None
+        seats = arena.view(match)
         first, second = (anna, bert) if seats.players.maxie == "anna" else (bert, anna)
         play_line(first, second)
     assert [each.players.maxie for each in arena.records] == ["anna", "bert"] * 2
@@ -103,19 +102,19 @@ def test_nobody_else_may_and_it_stays_open(opponent: str, answer: Any, who: str)
     peer = {"anna": anna, "bert": bert, "carl": carl}[who]
     peer.say(answer(id))
     assert peer.hear(Error).code is Code.NO_SUCH_CHALLENGE
-    assert [each.challenge for each in arena.core.make_listing(arena.now).challenges] == [id]
+    assert [each.challenge for each in arena.listing().challenges] == [id]
 
 
 def test_an_open_challenge_is_taken_by_the_first() -> None:
     arena, anna, bert = two()
     carl = arena.enter("carl")
     anna.say(replace(TICTACTOE, game="riskless", map="path4"))
-    id = arena.core.make_listing(arena.now).challenges[0].challenge
+    id = arena.listing().challenges[0].challenge
     for peer in (bert, carl):
         peer.say(Accept(id))
     assert bert.hear(ChallengeOver).outcome == "accepted"
     assert carl.hear(Error).code is Code.NO_SUCH_CHALLENGE
-    assert [each.map for each in arena.core.make_listing(arena.now).matches] == ["path4"]
+    assert [each.map for each in arena.listing().matches] == ["path4"]
 
 
 def test_it_expires_when_its_time_is_up() -> None:
@@ -123,7 +122,7 @@ def test_it_expires_when_its_time_is_up() -> None:
     anna.say(TO_BERT)
     arena.wait(499)
     assert not bert.all(ChallengeOver)
-    assert arena.core.make_listing(arena.now).challenges[0].expires_ms == 1
+    assert arena.listing().challenges[0].expires_ms == 1
     arena.wait(1)
     assert [peer.hear(ChallengeOver).outcome for peer in (anna, bert)] == ["expired"] * 2
 
@@ -136,7 +135,7 @@ def test_the_challenges_of_a_bot_end_when_it_leaves() -> None:
     anna.leave()
     over = bert.hear(ChallengeOver)
     assert (over.outcome, over.detail) == ("withdrawn", "anna has disconnected")
-    assert [each.challenger for each in arena.core.make_listing(arena.now).challenges] == ["bert"]
+    assert [each.challenger for each in arena.listing().challenges] == ["bert"]
 
 
 def test_a_returning_bot_is_sent_its_open_challenges() -> None:

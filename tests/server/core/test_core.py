@@ -123,7 +123,7 @@ class Script:
         return pick([each.challenge for each in self.listing().challenges] or ["c1"], number)
 
     def listing(self) -> Listing:
-        return self.arena.core.make_listing(self.arena.now)
+        return self.arena.listing()
 
     def move(self, peer: Peer, number: int) -> Move:
         turns = peer.all(Turn)
@@ -313,11 +313,9 @@ def test_no_acknowledged_move_is_lost_by_a_crash(steps: list[tuple[str, int, int
             acknowledged[accepted.match] = max(acknowledged.get(accepted.match, -1), accepted.ply)
     live = {each.terms.match: each for each in arena.unfinished()}
     after = arena.restored()
-    assert {each.match for each in after.core.make_listing(0).matches} == set(live)
+    assert {each.match for each in after.listing().matches} == set(live)
     for match in live:
-        before, view = arena.core.make_view(match, arena.now), after.core.make_view(match, 0)
-        assert before is not None
-        assert view is not None
+        before, view = arena.view(match), after.view(match)
         assert before.moves == view.moves
         assert len(view.moves) > acknowledged.get(match, -1)
     after.wait(100_000)

@@ -292,7 +292,7 @@ def test_an_engine_that_leaves_takes_its_own_challenges_along() -> None:
     engine = house(arena)
     engine.say(TICTACTOE)
     engine.leave()
-    assert arena.core.make_listing(arena.now).challenges == []
+    assert arena.listing().challenges == []
 
 
 def test_an_engine_that_cannot_be_started_is_listed_no_more() -> None:
@@ -301,7 +301,7 @@ def test_an_engine_that_cannot_be_started_is_listed_no_more() -> None:
     peer.say(GUESTS_FINE)
     arena.give(HouseEngineFailed(HOUSE))
     assert peer.hear(ChallengeOver).detail == f"{HOUSE} cannot be started"
-    assert arena.core.make_listing(arena.now).bots[0].name == "guest-1"
+    assert arena.listing().bots[0].name == "guest-1"
 
 
 @pytest.mark.parametrize("is_guest", [True, False])

@@ -384,7 +384,7 @@ def test_a_bot_that_keeps_failing_is_suspended_and_comes_back_when_mended() -> N
     standing = anna.hear(Standing)
     assert standing.state == "suspended"
     assert "3 matches in a row forfeited, the last by no_show; back in 30 s" in standing.detail
-    assert [each.benched for each in arena.core.make_listing(arena.now).bots] == [
+    assert [each.benched for each in arena.listing().bots] == [
         "3 matches in a row forfeited, the last by no_show; back in 30 s"
     ] * 2
     arena.wait(2_000)
@@ -479,7 +479,7 @@ def test_ratings_that_change_count_at_once() -> None:
     arena.give(RatingChanged("tictactoe", "bert", Rating(2500.0)))
     assert len(bert.all(Standing)) == 1, "it was told"
     arena.wait(50)
-    (match,) = arena.core.make_listing(arena.now).matches
+    (match,) = arena.listing().matches
     assert {match.players.maxie, match.players.minnie} == {"anna", "carl"}
 
 

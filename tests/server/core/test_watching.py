@@ -293,12 +293,12 @@ def test_many_changes_make_one_listing() -> None:
 def test_house_engines_are_listed_whether_or_not_they_are_connected() -> None:
     arena = Arena(house=(HouseEngine("house-greedy", "greedy"),))
     arena.enter("anna")
-    assert [(each.name, each.program, each.house) for each in arena.core.make_listing(arena.now).bots] == [
+    assert [(each.name, each.program, each.house) for each in arena.listing().bots] == [
         ("house-greedy", "greedy", True),
         ("anna", "", False),
     ]
     arena.enter(Hello("house-greedy", program="greedy 1", matches=4))
-    assert [(each.name, each.program, each.house) for each in arena.core.make_listing(arena.now).bots] == [
+    assert [(each.name, each.program, each.house) for each in arena.listing().bots] == [
         ("house-greedy", "greedy 1", True),
         ("anna", "", False),
     ]

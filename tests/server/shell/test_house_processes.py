@@ -53,7 +53,7 @@ async def home(
 
 def house_of(host: Host) -> list[str]:
     """Return names of the engines that are listed."""
-    listing = host.shell.core.make_listing(0)
+    listing = host.shell.core._listings.build_listing(0)
     return [each.name for each in listing.bots if each.house]
 
 
