@@ -20,8 +20,14 @@ class _FailedAttempts:
     """Time until which the address is refused, in seconds; -inf if it was never refused."""
 
 
+MAX_FAILURES = 10
+"""Number of wrong tokens in one window after which an address is refused."""
+WINDOW_SECONDS = 60.0
+"""Period in which the wrong tokens of an address are counted, in seconds."""
 PAUSE_SECONDS = 60.0
 """Longest time for which an address is refused, in seconds."""
+MAX_ADDRESSES = 10_000
+"""Maximum number of addresses to remember. The address whose last wrong token is oldest is forgotten first."""
 
 
 def choose_pause_seconds(grace_seconds: float) -> float:
@@ -35,19 +41,13 @@ def choose_pause_seconds(grace_seconds: float) -> float:
 
 
 class FailedLogins:
-    """Limit on wrong tokens: after `limit` of them within `window` seconds, an address is refused for `pause` seconds.
+    """Limit on wrong tokens: after too many of them in `WINDOW_SECONDS`, an address is refused for `pause` seconds.
 
-    At most `capacity` addresses are kept. The address whose last wrong token is oldest is forgotten first. IPv6 addresses
-    of the same /64 network count as one.
+    IPv6 addresses of the same /64 network count as one.
     """
 
-    def __init__(
-        self, *, limit: int = 10, window: float = 60, pause: float = PAUSE_SECONDS, capacity: int = 10_000
-    ) -> None:
-        self._limit = limit
-        self._window = window
+    def __init__(self, pause: float = PAUSE_SECONDS) -> None:
         self._pause = pause
-        self._capacity = capacity
         self._attempts: OrderedDict[str, _FailedAttempts] = OrderedDict()
 
     def refusal_seconds_left(self, address: str, now: float) -> float:
@@ -55,20 +55,20 @@ class FailedLogins:
         tries = self._attempts.get(address_key(address))
         return max(0.0, tries.blocked_until - now) if tries else 0.0
 
-    def record_failure(self, address: str, now: float, limit: int | None = None) -> None:
-        """Count a wrong token from an address. `limit` replaces the instance's limit in this call."""
+    def record_failure(self, address: str, now: float, limit: int = MAX_FAILURES) -> None:
+        """Count a wrong token from an address. The address is refused if this is number `limit` in the window."""
         key = address_key(address)
         tries = self._attempts.get(key)
-        if tries is None or now - tries.first_time >= self._window:
+        if tries is None or now - tries.first_time >= WINDOW_SECONDS:
             tries = self._attempts[key] = _FailedAttempts(
                 now, blocked_until=tries.blocked_until if tries else float("-inf")
             )
         self._attempts.move_to_end(key)
         tries.count += 1
-        if tries.count >= (limit or self._limit):
+        if tries.count >= limit:
             tries.blocked_until = now + self._pause
             tries.count, tries.first_time = 0, now
-        if len(self._attempts) > self._capacity:
+        if len(self._attempts) > MAX_ADDRESSES:
             self._attempts.popitem(last=False)
 
 

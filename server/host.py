@@ -168,7 +168,7 @@ class Host:
             settings.server.name,
             anyone=settings.server.anyone,
             guests=house.allows_guests,
-            failed_logins=FailedLogins(pause=choose_pause_seconds(settings.matches.grace_seconds)),
+            failed_logins=FailedLogins(choose_pause_seconds(settings.matches.grace_seconds)),
             clock=clock,
         )
         for each in house.engines:

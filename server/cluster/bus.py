@@ -23,11 +23,6 @@ class BusError(Exception):
 class Bus(Protocol):
     """Connection of one process to the bus."""
 
-    @property
-    def is_connected(self) -> bool:
-        """True while the connection is open, as far as this process knows."""
-        ...
-
     def publish(self, subject: str, payload: bytes) -> bool:
         """Publish a message on a subject without waiting.
 

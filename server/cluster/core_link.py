@@ -23,17 +23,13 @@ from arena.server.cluster.frames import (
     encode_in_frames,
 )
 from arena.server.core.inputs import EdgeResynced, MessageReceived, TurnSent
-from arena.server.ports import EdgePort, MessageToCore, MessageToEdge
+from arena.server.ports import CorePort, EdgePort, MessageToCore, MessageToEdge
 
 log = logging.getLogger("arena.link")
 
 
-class ShellPort(Protocol):
+class ShellPort(CorePort, Protocol):
     """Interface of the shell, which runs the core and performs its effects."""
-
-    def submit(self, message: MessageToCore) -> None:
-        """Accept a message from an edge. Messages are handled in the order of the calls."""
-        ...
 
     def attach(self, edge: int, port: EdgePort) -> None:
         """Send all later messages to an edge through `port`. `edge`: number of the edge."""

@@ -159,6 +159,7 @@ class NatsBus:
 
     @property
     def is_connected(self) -> bool:
+        """True while the connection is open, as far as this process knows."""
         return self._connection is not None
 
     def publish(self, subject: str, payload: bytes) -> bool:

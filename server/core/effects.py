@@ -203,12 +203,10 @@ class LogLine(Struct, frozen=True, tag="report"):
     match: str = ""
 
 
-class IncrementMetric(Struct, frozen=True, tag="count"):
-    """Increment of one of the server's metrics."""
+class LinesCut(Struct, frozen=True, tag="lines_cut"):
+    """Number of moves that were cut from the main lines in a bot's analysis, for the server's metrics."""
 
-    metric: Literal["lines_cut"]
-    """Name of the metric. `lines_cut`: number of moves cut from the main lines in the bots' analyses."""
-    amount: int
+    moves: int
 
 
 Effect = (
@@ -228,7 +226,7 @@ Effect = (
     | MatchRefused
     | StartHouseEngine
     | LogLine
-    | IncrementMetric
+    | LinesCut
 )
 DURABLE_EFFECTS = (OpenMatch, AppendEvent, CloseMatch, SaveSession, DeleteSession, SaveEvent, CommandAnswered)
 """Effects that the shell commits before it releases all other effects."""

@@ -34,7 +34,7 @@ from arena.protocol.messages import End, Move, ServerMessage, Turn
 from arena.protocol.record import Record, Result
 from arena.server.core.bot import LobbyBot
 from arena.server.core.deadlines import DeadlineKey
-from arena.server.core.effects import AppendEvent, IncrementMetric, LogLine, Publish, SendToClient
+from arena.server.core.effects import AppendEvent, LinesCut, LogLine, Publish, SendToClient
 from arena.server.core.inputs import UnfinishedMatch
 from arena.server.core.lobby import FollowerCounts, Lobby
 from arena.server.core.public_view import PublicView
@@ -224,7 +224,7 @@ class Room:
         before = self._trimmer.cut_moves
         limited = self._trimmer.trim_event(event)
         if self._trimmer.cut_moves > before:
-            self._lobby.effects.append(IncrementMetric("lines_cut", self._trimmer.cut_moves - before))
+            self._lobby.effects.append(LinesCut(self._trimmer.cut_moves - before))
         return limited
 
     def _report_bug(self, error: Exception) -> ServerFailed:

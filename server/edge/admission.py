@@ -20,8 +20,6 @@ from arena.server.failed_logins import PAUSE_SECONDS, FailedLogins, address_key
 
 log = logging.getLogger("arena.admission")
 
-WINDOW_SECONDS = 60.0
-"""Period in which misbehaving connections of an address are counted, in seconds."""
 BURST_SECONDS = 0.2
 """Burst of an address, in seconds: after a pause, it may send at once as much as its rate allows in this time."""
 MIN_BURST = 8
@@ -58,7 +56,7 @@ class Admission:
         self._pause_seconds = pause_seconds
         self._clock = clock
         self._proxies: list[IPv4Network | IPv6Network] = [ip_network(each) for each in trusted_proxies]
-        self._abuse_counts = FailedLogins(window=WINDOW_SECONDS, pause=pause_seconds)
+        self._abuse_counts = FailedLogins(pause_seconds)
         self._shares: dict[str, TokenBucket] = {}
         self._last_log = float("-inf")
         """Time of the last refusal in the log, in seconds."""
@@ -79,10 +77,6 @@ class Admission:
             burst = max(MIN_BURST, int(rate * BURST_SECONDS))
             bucket = self._shares[key] = TokenBucket(rate, burst, self._clock.now_ns())
         return bucket
-
-    def admit_peer(self, address: str) -> bool:
-        """Count a connection and return True if the peer may connect; return False otherwise."""
-        return self.admit(address, proxied=self.is_trusted_proxy(address))
 
     def client_address(self, request: Request, peer: str) -> str:
         """Return the address of a request's client: the one that a trusted proxy names, or else the peer's."""
@@ -110,12 +104,12 @@ class Admission:
             or self.open[address_key(address)] <= IDLE_SHARE * limits.connections_per_address
         )
 
-    def admit(self, address: str, *, proxied: bool = False) -> bool:
+    def admit(self, address: str) -> bool:
         """Count a connection and return True if one more from this address is within the limits; return False otherwise.
 
-        proxied  True if the address is that of a trusted proxy, to which no limits per address apply
+        The limits per address do not apply to a trusted proxy.
         """
-        limits = self.limits
+        limits, proxied = self.limits, self.is_trusted_proxy(address)
         if self._closed or self.open.total() >= limits.connections:
             self._log_refusal("refused: %d connections are open, the maximum", self.open.total(), address)
             return False

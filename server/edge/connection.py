@@ -123,7 +123,7 @@ class Connection(asyncio.BufferedProtocol):
         edge = self._edge
         self.transport = cast("asyncio.Transport", transport)
         self.address = peer_address(transport.get_extra_info("peername"))
-        if not edge.admission.admit_peer(self.address):
+        if not edge.admission.admit(self.address):
             # A refused connection gets no further objects: refusals must be cheap.
             edge.admission.refuse(self.transport)
             return

@@ -30,7 +30,7 @@ from arena.server.core.effects import (
     DURABLE_EFFECTS,
     CloseClient,
     Effect,
-    IncrementMetric,
+    LinesCut,
     LogLine,
     MatchFinished,
     MatchRefused,
@@ -159,7 +159,7 @@ class Shell:
             MatchFinished: [self._handle_match_finished],
             MatchRefused: [self._handle_match_refused],
             LogLine: [_write_log_line],
-            IncrementMetric: [self._count_metric],
+            LinesCut: [lambda cut: metrics.lines_cut.inc(cut.moves)],
         }
 
     # inputs
@@ -468,9 +468,6 @@ class Shell:
         waiter = self._match_requests.get(refusal.match)
         if waiter is not None and not waiter[1].done():
             waiter[1].set_exception(MatchNotStarted(refusal.why))
-
-    def _count_metric(self, count: IncrementMetric) -> None:
-        self._metrics.lines_cut.inc(count.amount)
 
 
 def _write_log_line(report: LogLine) -> None:

@@ -30,7 +30,7 @@ from arena.server.core.effects import (
     DURABLE_EFFECTS,
     AppendEvent,
     CloseMatch,
-    IncrementMetric,
+    LinesCut,
     LogLine,
     MatchFinished,
     MatchRefused,
@@ -314,7 +314,7 @@ def test_thinking_is_bounded_before_it_is_stored() -> None:
     line = [4, 0, {"no": "move"}, "x" * 10_000]
     anna.say(Move(match, 0, 4, Thinking(depth=2, line=line)))
     assert arena.of(AppendEvent)[-1].event.thinking == Thinking(depth=2, line=[4, 0])
-    assert arena.of(IncrementMetric) == [IncrementMetric("lines_cut", 2)]
+    assert arena.of(LinesCut) == [LinesCut(2)]
 
 
 class Broken(TicTacToe):

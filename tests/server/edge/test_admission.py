@@ -47,7 +47,7 @@ def test_connections_wait_for_more_requests_where_there_are_few_in_all_and_of_th
         ("10.9.0.1", True),
         ("10.9.0.1", False),
     ):
-        assert guard.admit(address, proxied=guard.is_trusted_proxy(address))
+        assert guard.admit(address)
         assert guard.may_stay_open(address) == room
     guard.release("10.9.0.1")
     assert guard.may_stay_open("10.9.0.1"), "a proxy is bounded by the total only"
@@ -83,7 +83,7 @@ def test_a_proxy_is_bounded_by_the_total_only() -> None:
     assert guard.is_trusted_proxy("10.1.2.3")
     assert not guard.is_trusted_proxy("11.0.0.1")
     assert not guard.is_trusted_proxy("local")
-    assert [guard.admit("10.0.0.1", proxied=True) for _ in range(4)] == [True, True, True, False]
+    assert [guard.admit("10.0.0.1") for _ in range(4)] == [True, True, True, False]
 
 
 def test_a_server_that_stops_lets_nobody_in() -> None:
@@ -99,7 +99,7 @@ def test_an_address_that_was_cut_off_too_often_is_refused_for_a_while_and_a_prox
         for _ in range(2):
             guard.record_abuse(address)
     assert not guard.admit("10.0.0.1")
-    assert guard.admit_peer("10.9.0.1")
+    assert guard.admit("10.9.0.1")
     assert guard.admit("10.0.0.2")
     now = 61_000_000_000
     assert guard.admit("10.0.0.1")

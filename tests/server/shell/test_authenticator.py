@@ -18,7 +18,7 @@ from arena.server.core.bot import LobbyBot, hash_secret
 from arena.server.core.effects import CloseClient
 from arena.server.core.inputs import ClientAdmitted, ClientDisconnected, EdgeResynced, RatingChanged
 from arena.server.core.lobby import RequestRefused
-from arena.server.failed_logins import FailedLogins
+from arena.server.failed_logins import MAX_FAILURES, FailedLogins
 from arena.server.ports import AdmissionRequest
 from arena.server.shell import authenticator
 from arena.server.shell.authenticator import GATHER_PARTS, GATHER_SECONDS, Authenticator
@@ -29,14 +29,13 @@ from tests.virtual import virtual
 HERE = "192.0.2.1"
 
 
-def door(*, anyone: bool = False, guests: bool = False, guesses: int = 10) -> Authenticator:
-    logins = FailedLogins(limit=guesses)
+def door(*, anyone: bool = False, guests: bool = False) -> Authenticator:
     return Authenticator(
         None,  # type: ignore[arg-type]
         "",
         anyone=anyone,
         guests=guests,
-        failed_logins=logins,
+        failed_logins=FailedLogins(),
         clock=TimeSource(lambda: 0),
     )
 
@@ -108,9 +107,9 @@ def test_a_spectator_needs_no_token_and_an_admin_does() -> None:
 
 
 def test_after_wrong_guesses_even_the_right_token_is_refused_for_that_client_only() -> None:
-    at = door(guesses=3)
+    at = door()
     token = at.issue_token("anna")
-    for guess in "abc":
+    for guess in map(str, range(MAX_FAILURES)):
         assert refusal(at, request("anna", guess)).code is Code.BAD_TOKEN
     refused = refusal(at, request("anna", token))
     assert refused.code is Code.RATE_LIMITED
@@ -119,9 +118,9 @@ def test_after_wrong_guesses_even_the_right_token_is_refused_for_that_client_onl
 
 
 def test_an_address_that_is_closed_stays_open_to_a_bot_that_returns_with_its_session() -> None:
-    at = door(guesses=3)
+    at = door()
     token = at.issue_token("anna")
-    for guess in "abc":
+    for guess in map(str, range(MAX_FAILURES)):
         refusal(at, request("bert", guess))
     known = StoredAccount(session=hash_secret("secret"))
     assert at.authenticate(request("anna", token, "secret"), known).stored_session == known.session
@@ -132,9 +131,9 @@ def test_an_address_that_is_closed_stays_open_to_a_bot_that_returns_with_its_ses
 
 
 def test_an_empty_token_is_no_guess() -> None:
-    at = door(guesses=3)
+    at = door()
     token = at.issue_token("anna")
-    for _ in range(10):
+    for _ in range(2 * MAX_FAILURES):
         assert refusal(at, request("anna")).code is Code.BAD_TOKEN
     at.authenticate(request("anna", token), StoredAccount())
 
@@ -353,7 +352,7 @@ async def test_a_bot_that_has_returned_stays_connected_if_the_store_cannot_be_re
 async def test_many_connections_at_once_get_no_more_guesses_than_one(monkeypatch: pytest.MonkeyPatch) -> None:
     accounts, shell = open_accounts(monkeypatch, anna=account("secret"))
     accounts.gate.set()
-    at = door(guesses=3)
+    at = door()
     async with anyio.create_task_group() as tasks:
         for number in range(40):
             at.enqueue(AdmissionRequest(number, Hello("anna", f"guess {number}"), HERE))
@@ -361,7 +360,7 @@ async def test_many_connections_at_once_get_no_more_guesses_than_one(monkeypatch
         await anyio.sleep(GATHER_SECONDS)
         tasks.cancel_scope.cancel()
     codes = [each.code for each in shell.sent]
-    assert codes == [Code.BAD_TOKEN] * 3 + [Code.RATE_LIMITED] * 37
+    assert codes == [Code.BAD_TOKEN] * MAX_FAILURES + [Code.RATE_LIMITED] * (40 - MAX_FAILURES)
 
 
 @virtual

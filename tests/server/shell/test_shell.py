@@ -140,8 +140,7 @@ async def test_a_bot_that_returns_while_the_store_cannot_be_read_pays_only_for_i
 ) -> None:
     accounts, _ = open_accounts(monkeypatch)
     accounts.gate.set()
-    logins = FailedLogins(limit=10)
-    door = Authenticator(None, "", anyone=True, guests=False, failed_logins=logins, clock=CLOCK)  # type: ignore[arg-type]
+    door = Authenticator(None, "", anyone=True, guests=False, failed_logins=FailedLogins(), clock=CLOCK)  # type: ignore[arg-type]
     async with waiting_for_a_move(ListStore(), "1+0", margin=0, door=door) as (edge, a, b, asking):
         await anyio.sleep(0.5)
         accounts.gate.clear()
