@@ -40,7 +40,7 @@ from arena.server.web.page_messages import (
     PageSetup,
     PreparedResponse,
 )
-from arena.server.web.routes import ROUTES, BadRequest, Route
+from arena.server.web.routes import BadRequest, Route
 from arena.server.web.store_pages import StorePages
 
 HEAD_SHARE = 0.15
@@ -90,25 +90,13 @@ class RequestHandler:
         except Exception as error:  # noqa: BLE001  the parent logs it
             answer, fault = _make_failure_answer(error)
         prepared = answer if isinstance(answer, PreparedResponse) else PreparedResponse(answer)
-        answer = prepared.answer
         cost = (self._cost_ns() - began) / 1e9
-        seconds = _cache_seconds(ROUTES[request.route_match.route], answer, cost)
-        headers = dict(answer.headers)
-        return PageResponse(
-            request.number,
-            answer.status,
-            answer.content_type,
-            answer.body,
-            headers,
-            seconds,
-            fault,
-            prepared.change,
-        )
+        seconds = _cache_seconds(request.route_match.rules, prepared.answer, cost)
+        return PageResponse(request.number, prepared.answer, seconds, fault, prepared.change)
 
     async def _answer(self, request: PageRequest) -> Response | PreparedResponse:
         route_match = request.route_match
-        route = ROUTES[route_match.route]
-        if route.is_page:
+        if route_match.rules.is_page:
             return await self._render_page(request)
         match route_match.route:
             case "/picture/" | "/film/":
@@ -119,18 +107,18 @@ class RequestHandler:
                 return await self._logs.answer_request(route_match.name, request.authorization)
             case "/api/host":
                 return await self._host.handle_request(route_match.parameters, request.authorization)
-            case _ if route.is_post:
+            case _ if route_match.rules.is_post:
                 return await self._owners.handle_request(route_match, request.authorization)
             case "/api/game/":
-                return await answer_board_request(route_match.name, route_match.query)
+                return await answer_board_request(route_match.name, route_match.parameters)
             case "/api/advice/" | "/api/review" | "/api/review/" if not self._guests:
                 return responses.not_found(
                     "this server offers no analysis, because guests may not use its engines"
                 )
             case "/api/review":
-                return await review_moves(route_match.query)
+                return await review_moves(route_match.parameters)
             case "/api/advice/":
-                return await analyse_position(route_match.name, route_match.query)
+                return await analyse_position(route_match.name, route_match.parameters)
             case "/api/map/":
                 return answer_map_request(route_match.name, gzip=request.gzip)
             case "/api/maps":

@@ -14,8 +14,8 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from http import HTTPStatus
-from urllib.parse import parse_qs
 
 import anyio
 import msgspec
@@ -30,7 +30,8 @@ from arena.protocol.values import Players
 from arena.server.edge import responses
 from arena.server.edge.responses import Response
 from arena.server.processes import supervisor
-from arena.server.web.board_pages import parse_match_query
+from arena.server.web.board_pages import parse_match
+from arena.server.web.routes import BadRequest
 
 ANALYSIS_ENGINE = "alphabeta"
 ANALYSIS_NODES = 200_000
@@ -48,7 +49,6 @@ REVIEW_SECONDS = 240.0
 """Time limit of a review, in seconds. It is longer than `CPU_SECONDS`, because on a busy machine an engine mostly waits."""
 MAX_OUTPUT_BYTES = 4 * 1024 * 1024
 """Maximum number of bytes kept of the engine's output."""
-NO_POSITION = "the query must be position=TEXT, without other parameters"
 CACHE_ONE_DAY = "public, max-age=86400"
 """Cache-Control header of an analysis. Only another version of the server could give another one."""
 
@@ -114,18 +114,19 @@ _analysis = msgspec.json.Decoder(Analysis).decode
 _review = msgspec.json.Decoder(Review).decode
 
 
-async def analyse_position(map_name: str, query: str, seconds: float = ANALYSIS_SECONDS) -> Response:
+async def analyse_position(
+    map_name: str, parameters: Mapping[str, str], seconds: float = ANALYSIS_SECONDS
+) -> Response:
     """Return the analysis of a position on a built-in map, or an error status with a one-line reason.
 
-    query: query of the URL, which must be `position=TEXT`
+    parameters: `position`, in the game's text form
     seconds: time limit of the engine
+
+    Raises BadRequest without a position.
     """
     if map_name not in map_names():
         return responses.not_found(f"no built-in map is called {map_name!r:.80}")
-    position = parse_position_query(query)
-    if position is None:
-        return responses.bad_request(NO_POSITION)
-    options = ["--map", map_name, f"--position={position}", "--engine", ANALYSIS_ENGINE]
+    options = ["--map", map_name, f"--position={parse_position(parameters)}", "--engine", ANALYSIS_ENGINE]
     options += ["--nodes", str(ANALYSIS_NODES), "--lines", str(MAX_LINES)]
     code, output = await _run_engine("analyse", *options, seconds=seconds)
     if code is None:
@@ -139,25 +140,25 @@ async def analyse_position(map_name: str, query: str, seconds: float = ANALYSIS_
     return responses.json_response(whole, {"Cache-Control": CACHE_ONE_DAY})
 
 
-def parse_position_query(query: str) -> str | None:
-    """Return TEXT from the URL query `position=TEXT`, with single spaces; None if the query is anything else."""
-    try:
-        parameters = parse_qs(query, max_num_fields=2, errors="strict")
-    except ValueError:
-        return None
-    return " ".join(parameters["position"][0].split()) if set(parameters) == {"position"} else None
+def parse_position(parameters: Mapping[str, str]) -> str:
+    """Return the parameter `position`, with single spaces. Raises BadRequest if it is missing."""
+    position = " ".join(parameters.get("position", "").split())
+    if not position:
+        raise BadRequest("the query must be position=TEXT")
+    return position
 
 
-async def review_moves(query: str, seconds: float = REVIEW_SECONDS) -> Response:
-    """Return the review of the match in a URL query, or an error status with a one-line reason.
+async def review_moves(parameters: Mapping[str, str], seconds: float = REVIEW_SECONDS) -> Response:
+    """Return the review of a match that is not in the store, or an error status with a one-line reason.
 
-    query: query `game=NAME&setup=JSON&moves=JSON`. On a built-in map, the setup needs only the map's name and the
+    parameters: `game`, and `setup` and `moves` as JSON. On a built-in map, the setup needs only the map's name and the
         fields that differ from the map.
     seconds: time limit of the engine
 
-    Raises BadRequest if the setup or the moves are not valid JSON.
+    Raises BadRequest for an invalid setup or invalid moves.
     """
-    name, setup, moves = parse_match_query(query)
+    name = parameters.get("game", "")
+    setup, moves = parse_match(parameters)
     if name == Riskless.name and setup.get("map") in map_names():
         setup = {**make_game_on_map(name, setup["map"]).setup(), **setup}
     record = Record(

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import parse_qs
 
 import anyio.to_thread
 import msgspec
@@ -26,37 +25,36 @@ from arena.server.web.routes import BadRequest
 MAX_MOVES = 1500
 
 
-async def answer_board_request(name: str, query: str) -> Response:
+async def answer_board_request(name: str, parameters: Mapping[str, str]) -> Response:
     """Return the board, positions and legal moves of a match, or an error status with a one-line reason.
 
     name: name of the user-written game
-    query: query of the URL, `setup=JSON&moves=JSON`
+    parameters: `setup` and `moves`, as JSON
 
-    Raises BadRequest for an invalid query.
+    Raises BadRequest for an invalid setup or invalid moves.
     """
     if not CATALOGUE.is_known(name) or CATALOGUE.is_builtin(name):
         return responses.not_found(f"no user-written game is called {name!r:.80}")
-    _, setup, moves = parse_match_query(query)
+    setup, moves = parse_match(parameters)
     try:
         return responses.json_response(await anyio.to_thread.run_sync(_replay_match, name, setup, moves))
     except (GameError, msgspec.DecodeError) as error:
         return responses.bad_request(f"the match cannot be shown: {error}")
 
 
-def parse_match_query(query: str) -> tuple[str, dict[str, Any], list[Any]]:
-    """Parse the game, the setup and the moves in the query of a URL. Any of them may be missing, and is then empty.
+def parse_match(parameters: Mapping[str, str]) -> tuple[dict[str, Any], list[Any]]:
+    """Parse the parameters `setup` and `moves`, which are JSON. Either may be missing, and is then empty.
 
-    Raises BadRequest if the setup or the moves are not valid JSON, or if there are more than MAX_MOVES moves.
+    Raises BadRequest if one of them is not valid, or if there are more than MAX_MOVES moves.
     """
     try:
-        parameters = parse_qs(query, max_num_fields=4, errors="strict")
-        setup = msgspec.json.decode(parameters.get("setup", ["{}"])[0], type=dict[str, Any])
-        moves = msgspec.json.decode(parameters.get("moves", ["[]"])[0], type=list[Any])
-    except (msgspec.DecodeError, ValueError, RecursionError):
+        setup = msgspec.json.decode(parameters.get("setup") or "{}", type=dict[str, Any])
+        moves = msgspec.json.decode(parameters.get("moves") or "[]", type=list[Any])
+    except (msgspec.DecodeError, RecursionError):
         raise BadRequest("setup must be a JSON object, and moves a JSON list") from None
     if len(moves) > MAX_MOVES:
         raise BadRequest(f"a match must have at most {MAX_MOVES} moves")
-    return parameters.get("game", [""])[0], setup, moves
+    return setup, moves
 
 
 def _replay_match(name: str, setup: Mapping[str, Any], moves: list[Any]) -> dict[str, Any]:

@@ -49,17 +49,17 @@ Change = TokenChange | NameRegistration | NewDirective | EndedDirective | NewReq
 class PageRequest(Struct, frozen=True, tag="question"):
     """HTTP request that the page process must answer."""
 
-    number: int
-    """Number of the request, which its answer repeats."""
     route_match: RouteMatch
     gzip: bool
     """True if the client accepts an answer compressed with gzip."""
-    seconds: float
-    """Time left for the answer, in seconds."""
     origin: str = ""
     """Scheme and host of the request, as in `https://arena.example`; empty if unknown or not needed."""
     authorization: str = ""
     """Authorization header; empty if the answer does not depend on it."""
+    number: int = 0
+    """Number of the request, which its answer repeats. The sender sets it."""
+    seconds: float = 0.0
+    """Time left for the answer, in seconds. The sender sets it."""
 
 
 class LiveRequest(Struct, frozen=True, tag="wanted"):
@@ -97,13 +97,10 @@ class LiveResponse(Struct, frozen=True, tag="given"):
 
 
 class PageResponse(Struct, frozen=True, tag="reply"):
-    """Answer to a `PageRequest`, with the fields of `responses.Response`."""
+    """Answer to a `PageRequest`."""
 
     number: int
-    status: int
-    content_type: str
-    body: bytes
-    headers: dict[str, str]
+    answer: Response
     seconds: float = 0.0
     """Time for which the answer may be cached, in seconds; 0 if it must not be cached."""
     fault: str = ""

@@ -35,7 +35,6 @@ from arena.server.web.page_messages import (
 )
 from arena.server.web.renames import Rename
 from arena.server.web.request_queue import TOO_MANY_REQUESTS, RequestQueue, ServerBusy
-from arena.server.web.routes import Route
 
 log = logging.getLogger("arena.pages")
 
@@ -91,16 +90,16 @@ class PageProcess:
         return None if self._child is None else self._child.process.pid
 
     async def answer_request(
-        self, request: PageRequest, address: str, route: Route, disconnected: Callable[[], bool]
+        self, request: PageRequest, address: str, disconnected: Callable[[], bool]
     ) -> PageResponse | None:
         """Return the answer to a request; None if all clients that wait for it leave before the turn of their address.
 
         address: network address of the client, by which requests are queued
-        route: route of the request, with its cost and its time limit
         disconnected: function that returns True if all waiting clients have left
 
         Raises ServerBusy if too many requests wait, or if there is no answer in time.
         """
+        route = request.route_match.rules
         end = self._clock.now() + route.seconds
         turns = self._long if route.is_slow else self._quick
         try:

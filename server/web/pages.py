@@ -38,7 +38,7 @@ from arena.server.web.page_messages import PageRequest, PageResponse, PageSetup
 from arena.server.web.page_process import PageProcess
 from arena.server.web.renames import NameChanges, RenameQueue
 from arena.server.web.request_queue import RequestQueue, ServerBusy
-from arena.server.web.routes import ROUTES, BadRequest, Route, RouteMatch, accepts_gzip, parse_target
+from arena.server.web.routes import BadRequest, RouteMatch, accepts_gzip, parse_target
 from arena.server.web.static_files import load_page_files
 
 log = logging.getLogger("arena.pages")
@@ -192,9 +192,9 @@ class Pages:
             return responses.bad_request(str(error))
         if route_match is None:
             return self._make_not_found_page(request)
-        route = ROUTES[route_match.route]
+        route = route_match.rules
         if route.is_post or request.method == "POST":
-            return self._handle_post(route_match, route, request, address)
+            return self._handle_post(route_match, request, address)
         accepts = request.headers.get_all("Accept-Encoding")
         gzip = accepts_gzip(accepts[0] if len(accepts) == 1 else ",".join(accepts))
         if route.from_memory:
@@ -219,9 +219,9 @@ class Pages:
         if answer is None:
             making = self._pending_answers.get(key)
             if making is None:
-                question = PageRequest(0, route_match, gzip, route.seconds, origin, authorization)
+                question = PageRequest(route_match, gzip, origin, authorization)
                 making = self._pending_answers[key] = _PendingAnswer()
-                making.task = asyncio.create_task(self._make_answer(key, making, question, address, route))
+                making.task = asyncio.create_task(self._make_answer(key, making, question, address))
             making.disconnected.append(request.is_abandoned)
             return partial(self._wait_for_answer, making.task, request, address, secret=bool(authorization))
         return _answer_not_modified(answer, request)
@@ -238,10 +238,9 @@ class Pages:
             self._failed_logins.record_failure(address, self._clock.now())
         return _answer_not_modified(answer, request)
 
-    def _handle_post(
-        self, route_match: RouteMatch, route: Route, request: Request, address: str
-    ) -> Response | MakeAnswer:
+    def _handle_post(self, route_match: RouteMatch, request: Request, address: str) -> Response | MakeAnswer:
         """Return the answer to a POST, or a function that makes it. Requests from pages of other sites are refused."""
+        route = route_match.rules
         if not (route.is_post and request.method == "POST"):
             return responses.method_not_allowed("POST" if route.is_post else "GET, HEAD")
         refusal = refuse_other_origin(request)
@@ -254,12 +253,10 @@ class Pages:
         )
         if wait > 0:
             return responses.too_many_requests(wait)
-        return partial(self._make_change, route_match, route, request, address)
+        return partial(self._make_change, route_match, request, address)
 
-    async def _make_change(
-        self, route_match: RouteMatch, route: Route, request: Request, address: str
-    ) -> Response:
-        secret = ",".join(request.headers.get_all("Authorization"))
+    async def _make_change(self, route_match: RouteMatch, request: Request, address: str) -> Response:
+        route = route_match.rules
         end = self._clock.now() + route.seconds
         try:
             async with self._changes.wait_for_turn(address, route.cost, route.seconds):
@@ -267,7 +264,7 @@ class Pages:
                 if (wait := self._failed_logins.refusal_seconds_left(address, now)) > 0:
                     return responses.too_many_requests(wait)
                 with anyio.fail_after(end - now):
-                    answer = await self._request_and_make_change(route_match, route, secret, request, address)
+                    answer = await self._request_and_make_change(route_match, request, address)
                 if answer.status is HTTPStatus.UNAUTHORIZED:
                     self._failed_logins.record_failure(address, self._clock.now())
         except ServerBusy as busy:
@@ -284,15 +281,16 @@ class Pages:
         return answer
 
     async def _request_and_make_change(
-        self, route_match: RouteMatch, route: Route, secret: str, request: Request, address: str
+        self, route_match: RouteMatch, request: Request, address: str
     ) -> Response:
         """Pass a request to the page process, make the change that it has prepared, and return the answer.
 
         If the store has changed meanwhile, the page process prepares the change again.
         """
-        question = PageRequest(0, route_match, gzip=False, seconds=route.seconds, authorization=secret)
+        secret = ",".join(request.headers.get_all("Authorization"))
+        question = PageRequest(route_match, gzip=False, authorization=secret)
         while True:
-            reply = await self.process.answer_request(question, address, route, request.is_abandoned)
+            reply = await self.process.answer_request(question, address, request.is_abandoned)
             if reply is None or reply.change is None:
                 return self._to_response(reply, route_match)
             if isinstance(reply.change, NameChanges):
@@ -308,12 +306,12 @@ class Pages:
                 return self._to_response(reply, route_match)
 
     async def _make_answer(
-        self, key: Key, pending: _PendingAnswer, request: PageRequest, address: str, route: Route
+        self, key: Key, pending: _PendingAnswer, request: PageRequest, address: str
     ) -> Response:
         try:
-            reply = await self.process.answer_request(request, address, route, pending.is_abandoned)
+            reply = await self.process.answer_request(request, address, pending.is_abandoned)
         except ServerBusy as busy:
-            if route.is_page:  # the plain page shows matches in progress too
+            if request.route_match.rules.is_page:  # the plain page shows matches in progress too
                 return self._general_pages["embed" if request.route_match.route == "/embed/" else "index"]
             return responses.text_response(str(busy), HTTPStatus.SERVICE_UNAVAILABLE)
         finally:
@@ -324,12 +322,12 @@ class Pages:
         return answer
 
     def _to_response(self, reply: PageResponse | None, route_match: RouteMatch) -> Response:
-        """Return the page process's reply as an HTTP response; ABANDONED_RESPONSE if there is no reply. Log its `fault`."""
+        """Return the answer in the page process's reply; ABANDONED_RESPONSE if there is no reply. Log its `fault`."""
         if reply is None:
             return ABANDONED_RESPONSE
         if reply.fault:
             log.error("%s: %s", route_match.path, reply.fault)
-        return Response(HTTPStatus(reply.status), reply.content_type, reply.body, reply.headers)
+        return reply.answer
 
     def _make_setup(self) -> PageSetup:
         """Return the first frame for the page process."""

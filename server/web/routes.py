@@ -9,11 +9,9 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from msgspec import Struct
 
 MAX_TARGET = 2048
-"""Maximum length of a URL path with its query, in characters."""
-MAX_MATCH_TARGET = 6000
-"""Maximum length of a URL path whose query has the moves of a match, in characters: about a thousand short moves."""
-MAX_VALUE = 128
-"""Maximum length of the value of a query parameter, in characters."""
+"""Maximum length of a URL path with its query, in characters, unless a parameter may be longer."""
+MAX_NAME, MAX_POSITION, MAX_MOVES = 128, 2048, 6000
+"""Maximum lengths of query parameters, in characters: names, positions, and moves, about a thousand short ones."""
 CACHE_ENTRIES = 256
 """Maximum number of entries in the cache of parsed targets, and in that of parsed Accept-Encoding headers."""
 
@@ -32,6 +30,8 @@ class Route(NamedTuple):
     """
     parameters: str | None = None
     """Query parameters by name, separated by spaces; `!` marks a required one. None to leave the query unparsed."""
+    max_value: int = MAX_NAME
+    """Maximum length of the value of a query parameter, in characters."""
     seconds: float = 10.0
     """Time limit for an answer of the page process, in seconds."""
     from_memory: bool = False
@@ -78,12 +78,12 @@ ROUTES: dict[str, Route] = {
     "/readyz": Route(0, from_memory=True),
     "/metrics": Route(200, from_memory=True),
     "/api/about": Route(200, from_memory=True),
-    "/api/game/": Route(10_000),
+    "/api/game/": Route(10_000, "setup moves", MAX_MOVES),
     "/api/map/": Route(2_000),
-    "/api/advice/": Route(250_000, seconds=40.0, is_slow=True),
-    "/api/review": Route(200_000, seconds=250.0, is_slow=True),
+    "/api/advice/": Route(250_000, "position", MAX_POSITION, seconds=40.0, is_slow=True),
+    "/api/review": Route(200_000, "game setup moves", MAX_MOVES, seconds=250.0, is_slow=True),
     "/api/review/": Route(200_000, "", seconds=250.0, is_slow=True),
-    "/api/openings/": Route(60_000),
+    "/api/openings/": Route(60_000, "position", MAX_POSITION),
     "/api/records": Route(5_000, "before limit bot game event"),
     "/api/record/": Route(2_000, "download"),
     "/api/truth/": Route(20_000, ""),
@@ -125,6 +125,11 @@ class RouteMatch(Struct, frozen=True):
     """Key for caching answers, equal for targets with the same meaning."""
 
     @property
+    def rules(self) -> Route:
+        """Properties of the route."""
+        return ROUTES[self.route]
+
+    @property
     def name(self) -> str:
         """Path after the route's prefix, percent-decoded: for most routes a name or an id."""
         return unquote(self.rest)
@@ -137,12 +142,6 @@ def parse_target(target: str) -> RouteMatch | None:
     Return None if no route has the path, or if a required parameter is missing. Raises BadRequest if the target is too
     long or the query is invalid.
     """
-    longest = MAX_MATCH_TARGET if target.startswith(("/api/game/", "/api/review?")) else MAX_TARGET
-    if len(target) > longest:
-        raise BadRequest(f"the path must have at most {longest} characters")
-    if not unquote(target).isprintable():
-        # No name contains such a character, and PostgreSQL refuses NUL.
-        raise BadRequest("the path must have only printable characters")
     try:
         parts = urlsplit(target)
     except ValueError:
@@ -150,17 +149,23 @@ def parse_target(target: str) -> RouteMatch | None:
     route = find_route(parts.path)
     if route is None:
         return None
-    parameters = ROUTES[route].parameters
+    rules = ROUTES[route]
+    longest = max(MAX_TARGET, rules.max_value)
+    if len(target) > longest:
+        raise BadRequest(f"the path must have at most {longest} characters")
+    if not unquote(target).isprintable():
+        # No name contains such a character, and PostgreSQL refuses NUL.
+        raise BadRequest("the path must have only printable characters")
     query: dict[str, str] = {}
-    if parameters is not None:
-        query = _parse_query(parts.query, parameters.split())
-        if any(each.endswith("!") and each[:-1] not in query for each in parameters.split()):
+    if rules.parameters is not None:
+        query = _parse_query(parts.query, rules.parameters.split(), rules.max_value)
+        if any(each.endswith("!") and each[:-1] not in query for each in rules.parameters.split()):
             return None
-    key = unquote(parts.path), parts.query if parameters is None else tuple(sorted(query.items()))
+    key = unquote(parts.path), parts.query if rules.parameters is None else tuple(sorted(query.items()))
     return RouteMatch(route, parts.path, parts.path.removeprefix(route), parts.query, query, key)
 
 
-def _parse_query(query: str, parameters: list[str]) -> dict[str, str]:
+def _parse_query(query: str, parameters: list[str], max_value: int) -> dict[str, str]:
     try:
         values = dict(parse_qsl(query, keep_blank_values=True, max_num_fields=12, errors="strict"))
     except ValueError:
@@ -168,8 +173,8 @@ def _parse_query(query: str, parameters: list[str]) -> dict[str, str]:
             "the query is invalid: write name=value, percent-encoded UTF-8, joined by &"
         ) from None
     for name, value in values.items():
-        if len(value) > MAX_VALUE:
-            raise BadRequest(f"a parameter must have at most {MAX_VALUE} characters")
+        if len(value) > max_value:
+            raise BadRequest(f"a parameter must have at most {max_value} characters")
         if name not in parameters and f"{name}!" not in parameters:
             # With unknown parameters, one question could be sent under any number of cache keys.
             parameters_by_name = ", ".join(each.rstrip("!") for each in parameters) or "none"

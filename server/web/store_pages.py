@@ -44,7 +44,7 @@ from arena.server.store.queries import (
     load_event_table,
     load_rating_tables,
 )
-from arena.server.web.analysis import NO_POSITION, parse_position_query, review_match
+from arena.server.web.analysis import parse_position, review_match
 from arena.server.web.live_data import DueMatch, EventProgress
 from arena.server.web.page_messages import LiveRequest, RequestLiveData
 from arena.server.web.routes import BadRequest, RouteMatch
@@ -121,7 +121,7 @@ class StorePages:
                 line = await self._load_record(name)
                 return _match_not_found(name) if line is None else await review_match(line)
             case "/api/openings/":
-                return await self._list_continuations(name, route_match.query)
+                return await self._list_continuations(name, parameters)
             case "/api/table":
                 return await self._load_table(parameters)
             case "/api/table.csv":
@@ -192,19 +192,13 @@ class StorePages:
             return _match_not_found(match)
         return responses.json_response(await anyio.to_thread.run_sync(rate_moves_by_table, line))
 
-    async def _list_continuations(self, map_name: str, query: str) -> Response:
-        """Return the moves that were played in finished matches from a position on a built-in map.
-
-        query: query of the URL, which must be `position=TEXT`
-        """
+    async def _list_continuations(self, map_name: str, parameters: Mapping[str, str]) -> Response:
+        """Return the moves that were played in finished matches from a position on a built-in map."""
         if map_name not in map_names():
             return responses.not_found(f"no built-in map is called {map_name!r:.80}")
-        text = parse_position_query(query)
-        if text is None:
-            raise BadRequest(NO_POSITION)
         game = Riskless(load_map(map_name))
         try:
-            position = game.position_from_text(text)
+            position = game.position_from_text(parse_position(parameters))
         except BadData as error:
             raise BadRequest(str(error)) from None
         if position.ply > MAX_PLY:

@@ -6,7 +6,6 @@ import json
 import time
 from http import HTTPStatus
 from pathlib import Path
-from urllib.parse import quote
 
 import anyio
 import pytest
@@ -18,6 +17,7 @@ from arena.games.riskless import Riskless
 from arena.maps.game_on_map import make_game_on_map
 from arena.maps.loader import load_map
 from arena.protocol.record import to_line
+from arena.server.edge import responses
 from arena.server.web import analysis
 from arena.server.web.analysis import analyse_position, review_match, review_moves
 from arena.server.web.routes import BadRequest
@@ -36,12 +36,12 @@ PLENTY = 500.0
 """Time limit that a busy machine keeps, in seconds."""
 
 
-def analysis_url(position: str) -> str:
-    return f"position={quote(position)}"
+def at(position: str) -> dict[str, str]:
+    return {"position": position}
 
 
 async def test_the_line_of_the_engine_is_legal_and_its_value_and_the_truth_are_told() -> None:
-    answer = await analyse_position("path4", analysis_url(RULES.position_to_text(SEVERAL)), seconds=PLENTY)
+    answer = await analyse_position("path4", at(RULES.position_to_text(SEVERAL)), seconds=PLENTY)
     assert answer.status == HTTPStatus.OK
     data = json.loads(answer.body)
     assert data["engine"] == "alphabeta"
@@ -58,24 +58,27 @@ async def test_the_line_of_the_engine_is_legal_and_its_value_and_the_truth_are_t
 
 
 @pytest.mark.parametrize(
-    ("name", "query", "status"),
+    ("name", "parameters", "status"),
     [
-        ("nowhere", analysis_url(START), HTTPStatus.NOT_FOUND),
-        ("../path4", analysis_url(START), HTTPStatus.NOT_FOUND),
-        ("ring:1000", analysis_url(START), HTTPStatus.NOT_FOUND),
-        ("path4", "", HTTPStatus.BAD_REQUEST),
-        ("path4", "position=a&position=b&c=d", HTTPStatus.BAD_REQUEST),
-        ("path4", f"{analysis_url(START)}&depth=99", HTTPStatus.BAD_REQUEST),
+        ("nowhere", at(START), HTTPStatus.NOT_FOUND),
+        ("../path4", at(START), HTTPStatus.NOT_FOUND),
+        ("ring:1000", at(START), HTTPStatus.NOT_FOUND),
+        ("path4", {}, HTTPStatus.BAD_REQUEST),
+        ("path4", at(" "), HTTPStatus.BAD_REQUEST),
     ],
 )
-async def test_an_invalid_request_starts_no_engine(name: str, query: str, status: HTTPStatus) -> None:
-    assert (await analyse_position(name, query, seconds=0)).status == status
+async def test_an_invalid_request_starts_no_engine(
+    name: str, parameters: dict[str, str], status: HTTPStatus
+) -> None:
+    try:
+        answer = await analyse_position(name, parameters, seconds=0)
+    except BadRequest as error:
+        answer = responses.bad_request(str(error))
+    assert answer.status == status
 
 
 async def test_a_position_that_is_none_is_refused() -> None:
-    assert (
-        await analyse_position("path4", analysis_url("--help"), seconds=PLENTY)
-    ).status == HTTPStatus.BAD_REQUEST
+    assert (await analyse_position("path4", at("--help"), seconds=PLENTY)).status == HTTPStatus.BAD_REQUEST
 
 
 async def test_an_engine_that_takes_too_long_is_gone_when_that_is_told(
@@ -83,7 +86,7 @@ async def test_an_engine_that_takes_too_long_is_gone_when_that_is_told(
 ) -> None:
     mark = f"arena-test-advice-{time.monotonic_ns()}"
     monkeypatch.setenv("ARENA_TEST_MARK", mark)
-    answer = await analyse_position("path4", analysis_url("+9 . . -3 maxie 0"), seconds=0.05)
+    answer = await analyse_position("path4", at("+9 . . -3 maxie 0"), seconds=0.05)
     assert answer.status == HTTPStatus.SERVICE_UNAVAILABLE
     assert processes_of(mark) == []
 
@@ -98,7 +101,7 @@ async def test_an_engine_whose_question_is_given_up_is_gone_too(monkeypatch: pyt
     mark = f"arena-test-advice-{time.monotonic_ns()}"
     monkeypatch.setenv("ARENA_TEST_MARK", mark)
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(analyse_position, "path4", analysis_url(START))
+        tasks.start_soon(analyse_position, "path4", at(START))
         with anyio.fail_after(500):
             while not processes_of(mark):
                 await anyio.sleep(0.001)
@@ -141,8 +144,8 @@ def test_moves_that_are_in_no_store_have_the_review_of_their_record(
 ) -> None:
     record = random_record(game, 3, 4)[0]
     moves = [each.move for each in record.moves]
-    query = f"game={game.name}&setup={quote(json.dumps(setup))}&moves={quote(json.dumps(moves))}"
-    answer = anyio.run(review_moves, query, PLENTY)
+    parameters = {"game": game.name, "setup": json.dumps(setup), "moves": json.dumps(moves)}
+    answer = anyio.run(review_moves, parameters, PLENTY)
     assert answer.status == HTTPStatus.OK, answer.body
     assert (
         json.loads(answer.body)["moves"]
@@ -153,14 +156,14 @@ def test_moves_that_are_in_no_store_have_the_review_of_their_record(
 def test_a_game_that_somebody_wrote_is_reviewed_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     forget_games(monkeypatch)
     CATALOGUE.register(str(nim(tmp_path)))
-    answer = anyio.run(review_moves, "game=nim&moves=[1,2]", PLENTY)
+    answer = anyio.run(review_moves, {"game": "nim", "moves": "[1,2]"}, PLENTY)
     assert answer.status == HTTPStatus.OK, answer.body
     assert len(json.loads(answer.body)["moves"]) == 2
 
 
 async def test_a_query_that_gives_no_match_is_refused() -> None:
     with pytest.raises(BadRequest, match="moves a JSON list"):
-        await review_moves("game=tictactoe&moves=4")
+        await review_moves({"game": "tictactoe", "moves": "4"})
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from typing import Any
-from urllib.parse import quote
 
 import pytest
 
@@ -20,7 +19,7 @@ FOUR: Game[Any, Any] = make_game(CATALOGUE.register(str(EXAMPLES / "connect4.py"
 
 
 async def ask(moves: list[Any]) -> Any:
-    answer = await answer_board_request("connect4", f"setup={quote('{}')}&moves={quote(json.dumps(moves))}")
+    answer = await answer_board_request("connect4", {"setup": "{}", "moves": json.dumps(moves)})
     assert answer.status == 200
     return json.loads(answer.body)
 
@@ -51,24 +50,26 @@ async def test_all_legal_moves_are_told_at_each_ply() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "query", "status", "why"),
+    ("name", "parameters", "status", "why"),
     [
-        ("riskless", "", 404, "no user-written game is called 'riskless'"),
-        ("chess", "", 404, "no user-written game is called 'chess'"),
-        ("/etc/passwd.py", "", 404, "no user-written game"),
-        ("connect4", "moves=x", 400, "must be a JSON"),
-        ("connect4", "moves={}", 400, "must be a JSON"),
-        ("connect4", "setup=[]", 400, "must be a JSON"),
-        ("connect4", "moves=[3,3,3,3]", 400, "cannot be shown: illegal move d1"),
-        ("connect4", 'moves=["x"]', 400, "cannot be shown: 'x' is not a move"),
-        ("connect4", 'setup={"columns":99}', 400, "the setup of connect4 must be empty"),
-        ("connect4", f"moves=[{'3,' * 1500}3]", 400, "at most 1500 moves"),
-        ("connect4", "moves=" + "[" * 3000, 400, "must be a JSON"),
+        ("riskless", {}, 404, "no user-written game is called 'riskless'"),
+        ("chess", {}, 404, "no user-written game is called 'chess'"),
+        ("/etc/passwd.py", {}, 404, "no user-written game"),
+        ("connect4", {"moves": "x"}, 400, "must be a JSON"),
+        ("connect4", {"moves": "{}"}, 400, "must be a JSON"),
+        ("connect4", {"setup": "[]"}, 400, "must be a JSON"),
+        ("connect4", {"moves": "[3,3,3,3]"}, 400, "cannot be shown: illegal move d1"),
+        ("connect4", {"moves": '["x"]'}, 400, "cannot be shown: 'x' is not a move"),
+        ("connect4", {"setup": '{"columns":99}'}, 400, "the setup of connect4 must be empty"),
+        ("connect4", {"moves": f"[{'3,' * 1500}3]"}, 400, "at most 1500 moves"),
+        ("connect4", {"moves": "[" * 3000}, 400, "must be a JSON"),
     ],
 )
-async def test_an_invalid_board_request_is_refused(name: str, query: str, status: int, why: str) -> None:
+async def test_an_invalid_board_request_is_refused(
+    name: str, parameters: dict[str, str], status: int, why: str
+) -> None:
     try:
-        answer = await answer_board_request(name, query)
+        answer = await answer_board_request(name, parameters)
     except BadRequest as error:
         answer = responses.bad_request(str(error))
     assert answer.status == status

@@ -186,7 +186,7 @@ async def test_a_page_process_that_never_answers_is_killed(
     assert (await get(pages, "/api/maps"))[0] == 200
     pid = pages.process.pid
     assert pid is not None
-    monkeypatch.setattr("arena.server.web.pages.ROUTES", quick_routes())
+    monkeypatch.setattr("arena.server.web.routes.ROUTES", quick_routes())
     os.kill(pid, signal.SIGSTOP)
     assert (await get(pages, "/api/bot/anna"))[0] == 503
     monkeypatch.undo()
@@ -270,8 +270,8 @@ async def test_the_cache_time_of_an_answer_follows_its_cost_and_not_its_wait(pag
     assert routes is not None
     async with open_readonly(url) as engine:
         handler = RequestHandler(pages._make_setup(), engine, _nothing_live, clock)
-        answer = await handler.handle_request(PageRequest(0, routes, gzip=False, seconds=60))
-    assert (answer.status, answer.seconds) == (200, MIN_CACHED)
+        reply = await handler.handle_request(PageRequest(routes, gzip=False, seconds=60))
+    assert (reply.answer.status, reply.seconds) == (200, MIN_CACHED)
 
 
 async def _nothing_live(request: LiveRequest) -> LiveResponse:
