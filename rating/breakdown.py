@@ -1,4 +1,4 @@
-"""Breakdown of a ladder by seat, map and opponent, and the value of the first move."""
+"""Breakdown of a ladder by seat, map and opponent, the value of the first move, and the share of draws. Pure."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from collections.abc import Callable, Iterable, Sequence
 from msgspec import Struct
 
 from arena.protocol.record import Record
-from arena.rating.column_names import COLUMN_NAMES
 from arena.rating.pairing import Pairing
-from arena.rating.pentanomial import SCORE_CLASSES, PairCounts, elo_difference
-from arena.rating.standings import is_double_forfeit, is_void, list_losers, pair_scores
+from arena.rating.pentanomial import PairCounts, elo_difference, pair_counts
+from arena.rating.standings import COLUMN_NAMES, is_double_forfeit, is_void, list_losers, pair_scores
+
+MAX_DRAWN_SHARE = 0.5
+"""Share of draws above which an event should be played on another map or as another game."""
 
 
 class GroupScore(Struct, frozen=True, rename=COLUMN_NAMES):
@@ -112,10 +114,7 @@ def _count_duels(bots: Sequence[str], results: Sequence[tuple[Pairing, Record]])
     duels = []
     for i, bot in enumerate(bots):
         for opponent in bots[i + 1 :]:
-            scores = pair_scores(bot, meetings[frozenset((bot, opponent))])
-            pairs = tuple(
-                sum(1 for score in scores if round(2 * score) == each) for each in range(SCORE_CLASSES)
-            )
+            pairs = pair_counts(pair_scores(bot, meetings[frozenset((bot, opponent))]))
             elo = elo_difference(pairs)
             duels.append(Duel(bot, opponent, pairs, elo.superiority if elo else None))
     return duels
@@ -130,3 +129,37 @@ def _first_move_value(records: Sequence[Record]) -> FirstMove:
         return FirstMove(0, 0.5, None, None)
     score = (counts[2] + counts[1] / 2) / sum(counts)
     return FirstMove(sum(counts), score, elo.elo, elo.error)
+
+
+class Draws(Struct, frozen=True):
+    """Numbers of matches and of drawn matches. Void matches do not count."""
+
+    matches: int
+    drawn: int
+    repetition: int
+    """Number of draws by repetition."""
+
+    @property
+    def share(self) -> float:
+        """Return the fraction of drawn matches; 0 if none were played."""
+        return self.drawn / self.matches if self.matches else 0.0
+
+    @property
+    def are_too_many(self) -> bool:
+        """Return True if over half of the matches were drawn."""
+        return self.share > MAX_DRAWN_SHARE
+
+
+def count_draws(records: Iterable[Record]) -> Draws:
+    """Return the draws among the records. Void matches do not count, and a match lost by both players is not a draw."""
+    counted = [record for record in records if not is_void(record)]
+    drawn = [record for record in counted if not list_losers(record)]
+    return Draws(len(counted), len(drawn), sum(record.result.by_repetition for record in drawn))
+
+
+def draws_by_map(records: Iterable[Record]) -> dict[str, Draws]:
+    """Return the draws on each map, in order of first appearance; a game without maps counts as one map."""
+    by_map: defaultdict[str, list[Record]] = defaultdict(list)
+    for record in records:
+        by_map[map_or_game_name(record)].append(record)
+    return {name: count_draws(those) for name, those in by_map.items()}

@@ -10,17 +10,29 @@ import csv
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from io import StringIO
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import astuple, replace
 
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record
-from arena.rating.column_names import COLUMN_NAMES
 from arena.rating.elo import PairTally
 from arena.rating.pairing import Pairing
 from arena.rating.pentanomial import EloDifference
 from arena.rating.rater import FinishedMatch
+
+COLUMN_NAMES: Final = {
+    "wins": "won",
+    "draws": "drawn",
+    "losses": "lost",
+    "crashes": "crash",
+    "time_forfeits": "time",
+    "illegal_moves": "illegal",
+    "disconnects": "gone",
+    "other_forfeits": "other",
+}
+"""Column name of each field whose name in Python is different: the same on screen, in CSV and in JSON."""
 
 
 class StandingsRow(Struct, frozen=True, rename=COLUMN_NAMES):

@@ -15,8 +15,7 @@ from arena.ladder.reports.html_report import render_report
 from arena.ladder.reports.result_lines import draws_text, draws_warning
 from arena.ladder.reports.standings import extra_columns, print_standings
 from arena.match.replay import mean_cpu_ms
-from arena.rating.breakdown import make_breakdown
-from arena.rating.draws import count_draws
+from arena.rating.breakdown import count_draws, make_breakdown
 from arena.rating.formats import CHAMPION
 from arena.rating.standings import is_void, to_csv
 

@@ -14,18 +14,15 @@ from arena.ladder.reports.blunders import BlunderReport, count_blunders
 from arena.ladder.reports.plots import assign_bot_colours, colour_swatch, plot_by_ply, ratings_plot
 from arena.ladder.reports.result_lines import draws_text, match_line
 from arena.ladder.reports.standings import (
-    FORFEIT_COLUMNS,
     FORFEITS_LEGEND,
-    HEADINGS,
     Column,
     extra_columns,
-    format_columns,
+    make_cells,
 )
 from arena.maps.game_on_map import has_maps
 from arena.match.replay import list_movers
 from arena.protocol.record import Record, RecordedMove
-from arena.rating.breakdown import Breakdown, Duel, GroupScore, make_breakdown
-from arena.rating.draws import count_draws
+from arena.rating.breakdown import Breakdown, Duel, GroupScore, count_draws, make_breakdown
 from arena.rating.formats import Encounter
 from arena.rating.pairing import Pairing
 from arena.rating.standings import StandingsRow, is_void, list_losers, pair_scores
@@ -226,19 +223,9 @@ def _table_html(head: Iterable[str], rows: Iterable[Sequence[object]], colour: M
 def _standings_table(
     rows: Sequence[StandingsRow], columns: Sequence[Column], colour: Mapping[str, str]
 ) -> str:
-    more = format_columns(rows)
-    head = ("bot", *HEADINGS, *more, *(column.heading for column in columns))
-    lines = (
-        (
-            *(r.bot, r.games, f"{r.points:g}", r.wins, r.draws, r.losses),
-            *((f"{r.elo:+z.0f}", f"{r.elo_error:.0f}") if r.games else ("-", "-")),
-            *(getattr(r, name) for name in FORFEIT_COLUMNS),
-            *(value(r) for value in more.values()),
-            *(column.cells.get(r.bot, "-") for column in columns),
-        )
-        for r in rows
-    )
-    return _table_html(head, lines, colour)
+    cells = make_cells(rows, columns)
+    lines = zip((row.bot for row in rows), *cells.values(), strict=True)
+    return _table_html(("bot", *cells), lines, colour)
 
 
 def _losses_on_solved_maps(blunders: Sequence[BlunderReport], colour: Mapping[str, str]) -> str:

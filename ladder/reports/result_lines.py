@@ -7,7 +7,7 @@ from arena.maps.game_on_map import DECISIVE_MAPS, has_maps
 from arena.protocol.adjudication import REPETITION_RULE
 from arena.protocol.codes import FORFEIT_REASONS
 from arena.protocol.record import Record
-from arena.rating.draws import Draws, count_draws, draws_by_map
+from arena.rating.breakdown import Draws, count_draws, draws_by_map
 from arena.rating.standings import is_void, list_losers
 
 

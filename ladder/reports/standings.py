@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rich import box
@@ -14,31 +14,16 @@ from arena.console import print_markdown
 from arena.ladder.reports.blunders import BlunderReport
 from arena.match.replay import mean_cpu_ms
 from arena.protocol.record import Record
-from arena.rating.column_names import COLUMN_NAMES
-from arena.rating.standings import StandingsRow
+from arena.rating.standings import COLUMN_NAMES, StandingsRow
 
 MIN_TERMINAL_WIDTH = 78
 """Minimum width of a terminal for the drawn table, in characters; a narrower one shows Markdown with wrapped lines."""
 
-FORFEIT_COLUMNS = ("crashes", "time_forfeits", "illegal_moves", "disconnects", "other_forfeits")
-HEADINGS = (
-    "games",
-    "points",
-    "won",
-    "drawn",
-    "lost",
-    "Elo",
-    "± 95 %",
-    *(COLUMN_NAMES[name] for name in FORFEIT_COLUMNS),
-)
-"""Headings of the columns after the bot's name."""
-
-
-def format_columns(rows: Sequence[StandingsRow]) -> dict[str, Callable[[StandingsRow], object]]:
-    """Return the columns of a swiss or a knockout event by heading, each as a function of the row; empty for others."""
-    if any(row.buchholz is not None for row in rows):
-        return {"Buchholz": lambda row: f"{row.buchholz or 0:g}", "byes": lambda row: f"{row.byes:g}"}
-    return {"reached": lambda row: row.reached} if any(row.reached for row in rows) else {}
+FORFEIT_COLUMNS = {
+    COLUMN_NAMES[name]: name
+    for name in ("crashes", "time_forfeits", "illegal_moves", "disconnects", "other_forfeits")
+}
+"""Name of the row's field for each column of forfeits, by heading."""
 
 
 @dataclass(frozen=True)
@@ -65,33 +50,48 @@ def extra_columns(records: Sequence[Record], blunders: Sequence[BlunderReport]) 
     return [column for column in columns if column.cells]
 
 
+def make_cells(rows: Sequence[StandingsRow], columns: Sequence[Column] = ()) -> dict[str, list[str]]:
+    """Return the columns after the bot's name by heading, each with the text of every row."""
+    return {
+        "games": [str(row.games) for row in rows],
+        "points": [f"{row.points:g}" for row in rows],
+        "won": [str(row.wins) for row in rows],
+        "drawn": [str(row.draws) for row in rows],
+        "lost": [str(row.losses) for row in rows],
+        "Elo": [f"{row.elo:+z.0f}" if row.games else "-" for row in rows],
+        "± 95 %": [f"{row.elo_error:.0f}" if row.games else "-" for row in rows],
+        **{heading: [str(getattr(row, name)) for row in rows] for heading, name in FORFEIT_COLUMNS.items()},
+        **_format_cells(rows),
+        **{column.heading: [column.cells.get(row.bot, "-") for row in rows] for column in columns},
+    }
+
+
+def _format_cells(rows: Sequence[StandingsRow]) -> dict[str, list[str]]:
+    """Return the columns of a swiss or a knockout event, as `make_cells` does; empty for other formats."""
+    if any(row.buchholz is not None for row in rows):
+        return {
+            "Buchholz": [f"{row.buchholz or 0:g}" for row in rows],
+            "byes": [f"{row.byes:g}" for row in rows],
+        }
+    return {"reached": [row.reached for row in rows]} if any(row.reached for row in rows) else {}
+
+
 def make_table(rows: Sequence[StandingsRow], columns: Sequence[Column] = (), *, plain: bool) -> Table:
     """Return the table of standings, as Markdown if `plain`."""
     # Without padding it fits into 80 columns; the box separates columns by a space.
     table = Table(box=box.MARKDOWN) if plain else Table(box=box.SIMPLE_HEAD, padding=0, pad_edge=False)
     table.add_column("#", justify="right", no_wrap=True)
     table.add_column("bot", overflow="fold", min_width=9)
-    more = format_columns(rows)
-    for heading in (*HEADINGS, *more):
+    cells = make_cells(rows, columns)
+    for heading in cells:
         table.add_column(heading, justify="right", no_wrap=True)
-    for column in columns:
-        table.add_column(column.heading, justify="right", no_wrap=True)
     for place, row in enumerate(rows, 1):
-        numbers = [row.games, f"{row.points:g}", row.wins, row.draws, row.losses]
-        rating = [f"{row.elo:+z.0f}", f"{row.elo_error:.0f}"] if row.games else ["-", "-"]
-        faults = [
-            Text(str(n), style="bold red" if n else "")
-            for n in (getattr(row, name) for name in FORFEIT_COLUMNS)
-        ]
-        cells = [str(value(row)) for value in more.values()]
+        texts = {heading: column[place - 1] for heading, column in cells.items()}
+        faults = {heading for heading in FORFEIT_COLUMNS if texts[heading] != "0"}
         table.add_row(
             str(place),
             Text(row.bot),
-            *map(str, numbers),
-            *rating,
-            *faults,
-            *cells,
-            *(column.cells.get(row.bot, "-") for column in columns),
+            *(Text(text, style="bold red" if name in faults else "") for name, text in texts.items()),
         )
     return table
 
@@ -105,13 +105,13 @@ CPU_LEGEND = "CPU ms: CPU time per move of a bot in a container, including analy
 
 def print_standings(rows: Sequence[StandingsRow], console: Console, columns: Sequence[Column] = ()) -> None:
     """Print the table of standings, and below it the legends of the columns that need one."""
-    more = [*format_columns(rows), *(column.heading for column in columns)]
+    more = [*_format_cells(rows), *(column.heading for column in columns)]
     needed = MIN_TERMINAL_WIDTH + sum(len(heading) + 1 for heading in more)
     if console.is_terminal and console.width >= needed:
         console.print(make_table(rows, columns, plain=False))
     else:
         print_markdown(make_table(rows, columns, plain=True), console)
-    if any(getattr(row, name) for row in rows for name in FORFEIT_COLUMNS):
+    if any(getattr(row, name) for row in rows for name in FORFEIT_COLUMNS.values()):
         console.print(FORFEITS_LEGEND, markup=False, highlight=False, soft_wrap=True)
     for column in columns:
         console.print(column.legend, markup=False, highlight=False, soft_wrap=True)

@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from arena.rating.column_names import COLUMN_NAMES
+from arena.rating.standings import COLUMN_NAMES
 from arena.server.store.database import open_query_connection
 from arena.server.store.finished_matches import (
     IS_FINISHED,

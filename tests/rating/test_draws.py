@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record
-from arena.rating.draws import Draws, count_draws, draws_by_map
+from arena.rating.breakdown import Draws, count_draws, draws_by_map
 from tests.server.matches import record
 
 REPEATED = "repetition: the same position came up 3 times, with the same player to move"

@@ -16,9 +16,9 @@ import sqlalchemy as sa
 from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from arena.rating.column_names import COLUMN_NAMES
 from arena.rating.glicko import Rating
 from arena.rating.rater import Category, CurrentRating, RatedOutcome, RatingKey, RatingStep
+from arena.rating.standings import COLUMN_NAMES
 from arena.server.store import database
 from arena.server.store.aggregates.seasons import load_seasons, running_season_number
 from arena.server.store.database import make_insert
