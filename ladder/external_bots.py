@@ -63,14 +63,6 @@ class ExternalBot:
         """Return True if the bot is connected and can begin a match."""
         return not (self.playing or self.is_lost or self._away_since is not None)
 
-    def reserve(self) -> None:
-        """Mark the bot as playing."""
-        self.playing = True
-
-    def release(self) -> None:
-        """Mark the bot as not playing."""
-        self.playing = False
-
     def record_match(self, max_silent_matches: int, *, answered: bool) -> None:
         """Record whether the bot made a move in its last match.
 
@@ -115,12 +107,12 @@ class ExternalBots:
         each = self._bots[bot]
         if not each.is_free:
             return None
-        each.reserve()
+        each.playing = True
         return bot
 
     def release(self, connection: str) -> None:
         """Release a reserved bot that played no match."""
-        self._bots[connection].release()
+        self._bots[connection].playing = False
 
     def finish_match(
         self,
@@ -164,7 +156,7 @@ class ExternalBots:
 
     async def _watch_connections(self) -> None:
         while True:
-            connected = _connected_bots(self._host, self._game)
+            connected = self._host.list_players_of(self._game)
             now = self._clock.now()
             for name, bot in self._bots.items():
                 bot.record_connection(now, self._settings.max_away_seconds, is_connected=name in connected)
@@ -206,7 +198,7 @@ async def gather_bots(
             and (more := await _new_bots(host, game, connected, settings.settle_seconds))
         ):
             connected |= more
-    connected |= _connected_bots(host, game)
+    connected |= host.list_players_of(game)
     if names:
         connected &= set(names)
     missing = (
@@ -253,7 +245,7 @@ async def wait_without_playing(host: Host, game: str, settings: ExternalBotSetti
 
 async def _wait_for_other_bots(host: Host, game: str, known_bots: set[str]) -> set[str]:
     """Wait until the connected bots differ from `known_bots`, and return them."""
-    while (connected := _connected_bots(host, game)) == known_bots:
+    while (connected := host.list_players_of(game)) == known_bots:
         await host.wait_for_change()
     return connected
 
@@ -261,11 +253,7 @@ async def _wait_for_other_bots(host: Host, game: str, known_bots: set[str]) -> s
 async def _new_bots(host: Host, game: str, known_bots: set[str], seconds: float) -> set[str]:
     """Wait for connected bots that are not in `known_bots`, and return them; empty if none connects within `seconds`."""
     with anyio.move_on_after(seconds):
-        while not (new := _connected_bots(host, game) - known_bots):
+        while not (new := host.list_players_of(game) - known_bots):
             await host.wait_for_change()
         return new
     return set()
-
-
-def _connected_bots(host: Host, game: str) -> set[str]:
-    return host.list_players_of(game)

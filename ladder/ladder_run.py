@@ -30,7 +30,7 @@ from arena.server.settings import private_host_settings
 from arena.server.store.database import current_timestamp
 from arena.server.store.ladder_lock import CannotResume
 from arena.server.store.ladders import StoredLadder, claim_ladder, finish_ladder
-from arena.server.web.live_data import EventProgress
+from arena.server.web.event_progress import EventProgress
 
 RECORDS_VARIABLE = "ARENA_RECORDS"
 """Environment variable that names the folder for records if `--record` is not given.

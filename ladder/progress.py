@@ -6,7 +6,7 @@ from arena.ladder.ladder import Ladder
 from arena.maps.game_on_map import has_maps
 from arena.rating.pentanomial import PairCounts
 from arena.rating.sprt import Sprt
-from arena.server.web.live_data import DueMatch, EventProgress, SprtProgress
+from arena.server.web.event_progress import DueMatch, EventProgress, SprtProgress
 
 MAX_DUE_MATCHES = 30
 """Maximum number of upcoming matches that the web page lists."""

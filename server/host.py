@@ -72,7 +72,7 @@ from arena.server.store.finished_matches import load_record
 from arena.server.store.journal.journal import Journal, open_journal
 from arena.server.store.lease import LEASE_SECONDS, LeaseLost
 from arena.server.store.maintenance import Maintenance
-from arena.server.web.live_data import FindProgress, report_no_event
+from arena.server.web.event_progress import FindProgress, report_no_event
 from arena.server.web.pages import Pages, ServerInfo
 
 __all__ = [

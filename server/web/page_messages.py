@@ -22,7 +22,7 @@ from arena.server.store.directives import EndedDirective, NewDirective
 from arena.server.store.events import NewRequest
 from arena.server.store.invitations import NameRegistration
 from arena.server.store.tokens import TokenChange
-from arena.server.web.live_data import EventProgress
+from arena.server.web.event_progress import EventProgress
 from arena.server.web.renames import NameChanges, Rename
 from arena.server.web.routes import RouteMatch
 from arena.server.web.static_files import Templates

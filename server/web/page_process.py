@@ -23,8 +23,9 @@ import msgspec
 
 from arena.clock import TimeSource
 from arena.protocol.messages import Listing
+from arena.server.edge.page_client import PageClient
 from arena.server.web import page_messages
-from arena.server.web.live_data import FindProgress, LiveData
+from arena.server.web.event_progress import FindProgress
 from arena.server.web.page_messages import (
     FromPageProcess,
     LiveRequest,
@@ -60,7 +61,7 @@ class PageProcess:
     def __init__(
         self,
         setup: Callable[[], PageSetup],
-        live: LiveData,
+        live: PageClient,
         progress: FindProgress,
         renames: Callable[[], list[Rename]],
         clock: TimeSource,

@@ -25,6 +25,7 @@ from arena.maps.game_on_map import DEFAULT_MAP
 from arena.maps.loader import map_names
 from arena.server.edge import responses
 from arena.server.edge.handshake import refuse_other_origin
+from arena.server.edge.page_client import PageClient
 from arena.server.edge.request import Request
 from arena.server.edge.responses import Answer, Response
 from arena.server.edge.work_budget import WorkBudget
@@ -33,7 +34,7 @@ from arena.server.metrics import Metrics
 from arena.server.store.database import Engine, describe_database_error
 from arena.server.store.events import MakeChange, NewRequest, RequestAnswer
 from arena.server.web import link_previews
-from arena.server.web.live_data import FindProgress, LiveData, report_no_event
+from arena.server.web.event_progress import FindProgress, report_no_event
 from arena.server.web.page_messages import PageRequest, PageResponse, PageSetup
 from arena.server.web.page_process import PageProcess
 from arena.server.web.renames import NameChanges, RenameQueue
@@ -85,7 +86,7 @@ class Pages:
         self,
         info: ServerInfo,
         store: Engine,
-        live: LiveData,
+        live: PageClient,
         metrics: Metrics,
         work_budget: WorkBudget,
         outage_reason: Callable[[], str],

@@ -45,7 +45,7 @@ from arena.server.store.queries import (
     load_rating_tables,
 )
 from arena.server.web.analysis import parse_position, review_match
-from arena.server.web.live_data import DueMatch, EventProgress
+from arena.server.web.event_progress import DueMatch, EventProgress
 from arena.server.web.page_messages import LiveRequest, RequestLiveData
 from arena.server.web.routes import BadRequest, RouteMatch
 from arena.server.web.static_files import CACHE_FOREVER

@@ -31,7 +31,7 @@ from arena.server.store.events import send_request
 from arena.server.store.invitations import create_invitations
 from arena.server.store.ladders import claim_ladder
 from arena.server.web.analysis import analyse_position, review_match
-from arena.server.web.live_data import DueMatch, EventProgress, SprtProgress
+from arena.server.web.event_progress import DueMatch, EventProgress, SprtProgress
 from arena.server.web.routes import ROUTES, find_route, parse_target
 from tests.docs.pages import text_of
 from tests.games.own import EXAMPLES

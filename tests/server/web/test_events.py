@@ -11,7 +11,7 @@ from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.events import EVENT_KIND, event_row
 from arena.server.store.ladders import claim_ladder, finish_ladder
 from arena.server.store.schema import ladders
-from arena.server.web.live_data import EventProgress
+from arena.server.web.event_progress import EventProgress
 from arena.server.web.routes import parse_target
 from arena.server.web.store_pages import MAX_BOTS, StorePages
 from tests.server.core.test_event import begin_event

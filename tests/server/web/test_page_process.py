@@ -25,7 +25,7 @@ from websockets.datastructures import Headers
 from arena.clock import TimeSource
 from arena.protocol.messages import Listing, View
 from arena.server.edge.limits import HostLimits
-from arena.server.edge.page_client import ConnectedClient
+from arena.server.edge.page_client import ConnectedClient, PageClient
 from arena.server.edge.request import Request
 from arena.server.edge.responses import Response
 from arena.server.edge.work_budget import WorkBudget
@@ -47,8 +47,11 @@ SELECT * FROM old_standings WHERE (SELECT max(n) FROM numbers) > 0"""
 """A table that takes SQLite some tenths of a second to look into."""
 
 
-class Nothing:
+class Nothing(PageClient):
     """A server on which nobody plays."""
+
+    def __init__(self) -> None:
+        """Connect to no edge."""
 
     async def request_view(self, match: str) -> View | None:
         return None

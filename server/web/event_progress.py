@@ -1,37 +1,10 @@
-"""Live data for the web page: matches in progress, and the event that this server plays.
-
-All other data on the page come from the store.
-"""
+"""Progress of the event that this server plays, for the web page. Other data on events come from the store."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
 
 from msgspec import Struct
-
-from arena.protocol.messages import Listing, View
-from arena.server.edge.page_client import ConnectedClient
-
-
-class LiveData(Protocol):
-    """Source of live data: matches in progress and connected clients."""
-
-    async def request_view(self, match: str) -> View | None:
-        """Return the spectators' view of a match; None if the match is not in progress."""
-        ...
-
-    async def latest_listing(self) -> Listing:
-        """Return the current matches and bots, or the last known ones if the core does not answer in time."""
-        ...
-
-    async def current_listing(self) -> Listing | None:
-        """Return the current matches and bots, or None if the core does not answer in time."""
-        ...
-
-    def list_clients(self) -> list[ConnectedClient]:
-        """Return the clients that are connected to this process of the server."""
-        ...
 
 
 class SprtProgress(Struct, frozen=True):
