@@ -1,7 +1,7 @@
-"""Playing of a whole ladder: open a server and the event, and run `ladder.event_runner`.
+"""Playing of a whole ladder: open a server and the event, start the bots or wait for them, and play the schedule.
 
-Ctrl-C or SIGTERM stops the ladder: matches in play are dropped, finished ones are kept, and all bots are ended before
-`run_ladder` returns.
+The schedule is played on this machine, or on a cluster. Ctrl-C or SIGTERM stops the ladder: matches in play are
+dropped, finished ones are kept, and all bots are ended before `run_ladder` returns.
 """
 
 from __future__ import annotations
@@ -9,19 +9,35 @@ from __future__ import annotations
 import os
 import signal
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from typing import Protocol
 
 import anyio
 from anyio.abc import TaskStatus
 
-from arena.ladder.event_runner import GRACE_MS, EventRunner, ProgressObserver
-from arena.ladder.external_bots import ExternalBotSettings, wait_without_playing
+from arena.clock import MONOTONIC
+from arena.games.catalogue import CATALOGUE
+from arena.ladder.bot_pool import BotPool
+from arena.ladder.bot_processes import open_bot_processes
+from arena.ladder.dask_runner import ClusterRunner, open_cluster
+from arena.ladder.event_terms import EventTerms
+from arena.ladder.external_bots import ExternalBotSettings, TooFewBots, gather_bots, wait_without_playing
 from arena.ladder.ladder import Ladder
+from arena.ladder.pinning import Pinning
+from arena.ladder.plan import own_time_controls
 from arena.ladder.progress import ladder_progress
 from arena.ladder.record_file import RecordFile
+from arena.ladder.runner import Runner
+from arena.ladder.threads import ThreadAllocation
+from arena.protocol.record import Record
+from arena.rating.pairing import Pairing
+from arena.rating.schedule import Schedule
+from arena.rating.standings import compute_ranks
+from arena.server.core.effects import EventPlace
 from arena.server.edge.addresses import LOOPBACK
 from arena.server.host import Host, open_host
 from arena.server.processes.bot_process import RestartPolicy
@@ -29,7 +45,7 @@ from arena.server.processes.tasks import open_background_tasks
 from arena.server.settings import private_host_settings
 from arena.server.store.database import current_timestamp
 from arena.server.store.ladder_lock import CannotResume
-from arena.server.store.ladders import StoredLadder, claim_ladder, finish_ladder
+from arena.server.store.ladders import StoredLadder, claim_ladder, finish_ladder, set_bots
 from arena.server.web.event_progress import EventProgress
 
 RECORDS_VARIABLE = "ARENA_RECORDS"
@@ -40,6 +56,28 @@ Without the variable, records go to the current folder.
 
 EXTERNAL_GRACE_MS = 10_000
 """Milliseconds that a disconnected external bot has to return."""
+
+GRACE_MS = 2_000
+"""Milliseconds that a disconnected bot has to return. They are few: on one machine, a lost connection means a crash."""
+
+READY_MS = 30_000
+"""Milliseconds that a bot has to get ready for a match. Compiling a search for the first time takes seconds."""
+
+CLUSTER_SECONDS = 10
+"""Maximum number of seconds to wait for the answer of a cluster's scheduler."""
+
+
+class ProgressObserver(Protocol):
+    """Observer of a ladder's progress."""
+
+    def show_address(self, ladder: Ladder, url: str) -> None:
+        """Report the server's URL: after the started bots have connected, or before external bots connect."""
+
+    def match_played(self, ladder: Ladder, record: Record) -> None:
+        """Report a finished match, which `ladder` already contains."""
+
+    def show_notice(self, text: str) -> None:
+        """Report a text about the event, such as a bot's crash with the last lines of its output."""
 
 
 async def run_ladder(
@@ -73,7 +111,7 @@ async def run_ladder(
             _claim_or_notify_bots(ladder, observer, host, database, external) as stored_ladder,
         ):
             with RecordFile(_record_file(ladder, stored_ladder)) as file:
-                runner = EventRunner(ladder, observer, host, stored_ladder, file)
+                runner = _LadderRun(ladder, observer, host, stored_ladder, file)
                 if external is not None:
                     await runner.play_external(external)
                 elif cluster is not None:
@@ -175,3 +213,167 @@ async def _stop_on_signal(
         async for _ in signals:
             ladder.stop()
             scope.cancel()
+
+
+class _LadderRun:
+    """One run of a ladder on a server. Its methods raise the errors listed in `run_ladder`."""
+
+    def __init__(
+        self,
+        ladder: Ladder,
+        observer: ProgressObserver,
+        host: Host,
+        stored_ladder: StoredLadder,
+        file: RecordFile,
+    ) -> None:
+        self._ladder = ladder
+        self._observer = observer
+        self._host = host
+        self._stored_ladder = stored_ladder
+        self._file = file
+
+    async def play_on_this_machine(self, restart_policy: RestartPolicy | None) -> None:
+        """Start the bots of the plan on this machine, and play the schedule."""
+        ladder = self._ladder
+        schedule = self._resume_schedule()
+        if self._is_finished(schedule):
+            return
+        async with open_bot_processes(
+            self._host,
+            ladder.plan.bots,
+            process_count=ladder.threads.process_count,
+            folder=ladder.plan.folder,
+            restart_policy=restart_policy,
+            games=CATALOGUE.specs(),
+            on_notice=self._observer.show_notice,
+        ) as processes:
+            await processes.wait_connected()
+            self._observer.show_address(self._ladder, self._host.url)
+            pinning = Pinning(ladder.cores, ladder.threads.max_load, processes.process_id)
+            await self._play_schedule(
+                schedule, processes, ladder.threads, pinning if ladder.plan.pin else None
+            )
+
+    async def play_external(self, external: ExternalBotSettings) -> None:
+        """Wait for bots that connect by themselves, and play the schedule."""
+        host, stored_ladder = self._host, self._stored_ladder
+        self._observer.show_address(self._ladder, host.url)
+        before = list(stored_ladder.plan.get("bots", ()))
+        awaited = ", ".join(before) if before else f"{external.min_bots} bots or more"
+        self._observer.show_notice(f"waiting for {awaited} at {host.url}")
+        host.set_event(stored_ladder.event, None)
+        try:
+            bots = await gather_bots(
+                host, self._ladder.plan.game, external, before, self._observer.show_notice
+            )
+        except TooFewBots:
+            host.announce_restart()  # connected bots keep trying, and reconnect when the command runs again
+            raise
+        self._ladder.set_bots(bots.names)
+        host.set_event(stored_ladder.event, bots.names)
+        if bots.missing_bots_text:
+            self._observer.show_notice(f"{bots.missing_bots_text}; the connected bots begin")
+        if stored_ladder.plan and not before:
+            await set_bots(host.engine, stored_ladder.event, bots.names)
+        schedule = self._resume_schedule()
+        async with bots.track_connections():
+            await self._play_schedule(schedule, bots, replace(self._ladder.threads, is_local=False))
+        rows = self._ladder.table()
+        host.send_ranks(
+            stored_ladder.event,
+            [
+                EventPlace(row.bot, rank, row.points)
+                for rank, row in zip(compute_ranks(rows), rows, strict=True)
+            ],
+        )
+
+    async def play_on_cluster(self, address: str, restart_policy: RestartPolicy | None) -> None:
+        """Play the schedule on the workers of the cluster whose scheduler is at `address`; they start the bots."""
+        plan = self._ladder.plan
+        schedule = self._resume_schedule()
+        if self._is_finished(schedule):
+            return
+        async with open_cluster(address, CLUSTER_SECONDS) as client:
+            self._observer.show_address(self._ladder, self._host.url)
+            runner = ClusterRunner(
+                client,
+                self._host,
+                self._event_terms(),
+                {bot.name: bot for bot in plan.bots},
+                self._record_match,
+                on_void=self._record_void,
+                on_notice=self._observer.show_notice,
+                concurrency=plan.concurrency,
+                folder=plan.folder,
+                grace_ms=GRACE_MS,
+                restart_policy=restart_policy,
+                seconds_left=self._seconds_left(),
+            )
+            await runner.run(schedule, self._ladder.is_decided)
+
+    def _resume_schedule(self) -> Schedule:
+        """Return the schedule without the matches in the store.
+
+        Matches that are in the store but not in the record file are appended to this file.
+        """
+        ladder, stored_ladder = self._ladder, self._stored_ladder
+        voids = ladder.begin(stored_ladder.uid, stored_ladder.records)
+        if ladder.schedule is None:
+            raise ValueError("the ladder has begun, but has no schedule")
+        # The process may have been killed between writing the store and the file.
+        ladder.set_other_line_count(self._file.append_missing([*voids, *ladder.records]))
+        if ladder.resumed:
+            of = f" of {ladder.total_matches}" if ladder.total_matches is not None else ""
+            self._observer.show_notice(
+                f"event {stored_ladder.event} resumes: {ladder.resumed}{of} matches were played before"
+            )
+        return ladder.schedule
+
+    def _is_finished(self, schedule: Schedule) -> bool:
+        """Return True if no match or no time is left, or if the ladder's test is decided."""
+        ladder = self._ladder
+        return not schedule or ladder.is_decided() or self._stored_ladder.seconds >= ladder.plan.seconds
+
+    async def _play_schedule(
+        self, schedule: Schedule, bots: BotPool, threads: ThreadAllocation, pinning: Pinning | None = None
+    ) -> None:
+        runner = Runner(
+            self._host,
+            bots,
+            self._event_terms(),
+            threads,
+            self._record_match,
+            on_void=self._record_void,
+            seconds_left=self._seconds_left(),
+            pinning=pinning,
+        )
+        await runner.run(schedule, self._ladder.is_decided)
+
+    def _seconds_left(self) -> Callable[[], float]:
+        end = MONOTONIC.now() + self._ladder.plan.seconds - self._stored_ladder.seconds
+        return lambda: end - MONOTONIC.now()
+
+    def _event_terms(self) -> EventTerms:
+        ladder = self._ladder
+        return EventTerms(
+            event=ladder.plan.event,
+            starts=ladder.starts,
+            time_control=ladder.plan.time_control,
+            odds=own_time_controls(ladder.plan.bots),
+            margin_ms=ladder.plan.margin_ms,
+            ready_ms=READY_MS,
+            openings=ladder.openings,
+            adjudication=ladder.plan.adjudication,
+        )
+
+    def _record_match(self, pairing: Pairing, record: Record) -> None:
+        self._file.write(record)
+        self._ladder.add_match(pairing, record)
+        self._observer.match_played(self._ladder, record)
+
+    def _record_void(self, pairing: Pairing, void: Record) -> None:
+        self._file.write(void)
+        why = void.result.detail
+        self._observer.show_notice(
+            f"{pairing.maxie} against {pairing.minnie} is void, and played again: {why}"
+        )

@@ -20,6 +20,7 @@ from anyio.lowlevel import checkpoint
 from arena.games.core import Player
 from arena.ladder.bot_pool import BotPool
 from arena.ladder.event_terms import EventTerms, max_match_seconds
+from arena.ladder.pinning import Pinning
 from arena.ladder.threads import ThreadAllocation
 from arena.match.replay import has_moved
 from arena.match.terms import Terms, ThreadLimits
@@ -83,21 +84,18 @@ class Runner:
         *,
         on_void: Callable[[Pairing, Record], None] = lambda _pairing, _record: None,
         seconds_left: Callable[[], float] = lambda: math.inf,
-        match_context: Callable[
-            [Sequence[str], int], AbstractContextManager[None]
-        ] = lambda _names, _threads: nullcontext(),
+        pinning: Pinning | None = None,
     ) -> None:
         """Create a runner.
 
-        host           server that plays and stores the matches
-        bots           bots of the event
-        terms          terms shared by all matches
-        threads        allocation of threads to the bots and matches
-        on_result      called once for each match that is over and will not be played again
-        on_void        called for each void match that will be played again
-        seconds_left   returns the remaining seconds of the event; after them no match begins
-        match_context  returns a context for a match, given its bots' connection names and its number of threads; the
-                       match is played in this context
+        host          server that plays and stores the matches
+        bots          bots of the event
+        terms         terms shared by all matches
+        threads       allocation of threads to the bots and matches
+        on_result     called once for each match that is over and will not be played again
+        on_void       called for each void match that will be played again
+        seconds_left  returns the remaining seconds of the event; after them no match begins
+        pinning       assignment of cores to the matches in play; None to pin no bots
         """
         self._host = host
         self._bots = bots
@@ -106,7 +104,7 @@ class Runner:
         self._on_result = on_result
         self._on_void = on_void
         self._seconds_left = seconds_left
-        self._match_context = match_context
+        self._pinning = pinning
         self._running = 0
         self._load = 0
         self._delayed_pairing: Pairing | None = None
@@ -209,7 +207,7 @@ class Runner:
         )
         with (
             anyio.move_on_after(limit),
-            self._match_context((terms.players.maxie, terms.players.minnie), terms.threads_needed),
+            self._keep_on_cores(terms),
         ):
             record = await self._host.play(terms)
         self._running -= 1
@@ -223,6 +221,11 @@ class Runner:
                 "" if record.result.winner == seat.value else GIVE_UP_VERBS.get(record.result.reason, "")
             )
             self._bots.finish_match(bot, name, answered=has_moved(record, seat), gave_up=gave_up)
+
+    def _keep_on_cores(self, terms: Terms) -> AbstractContextManager[None]:
+        if self._pinning is None:
+            return nullcontext()
+        return self._pinning.keep_on_cores((terms.players.maxie, terms.players.minnie), terms.threads_needed)
 
     def _record_result(self, schedule: MatchQueue, pairing: Pairing, record: Record) -> None:
         record = replace_connection_names(pairing, record)

@@ -75,7 +75,7 @@ def distributed_is_loaded() -> None:
 @pytest.fixture(autouse=True)
 def time_of_a_busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the scheduler answer as late as a busy machine does."""
-    monkeypatch.setattr("arena.ladder.event_runner.CLUSTER_SECONDS", 150)
+    monkeypatch.setattr("arena.ladder.ladder_run.CLUSTER_SECONDS", 150)
 
 
 @dataclass

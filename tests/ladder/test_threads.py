@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -112,9 +111,7 @@ async def play(ladder: Ladder, announced: AnnouncedThreads | None = None) -> Tab
     bots = Bots({bot.name: threads.process_count(bot) for bot in ladder.plan.bots}, announced or {})
     table = Table()
     terms = EventTerms("test", ladder.starts, TimeControl(5000), 100, 5000)
-    runner = Runner(
-        table, bots, terms, threads, ladder.add_match, match_context=lambda _names, _threads: nullcontext()
-    )
+    runner = Runner(table, bots, terms, threads, ladder.add_match)
     assert ladder.schedule is not None
     with anyio.fail_after(500):
         await runner.run(ladder.schedule)
