@@ -26,7 +26,7 @@ from arena.server.processes.tasks import open_background_tasks
 
 
 class BotProcesses:
-    """Processes of all bots of an event. Created by `open_bot_processes`."""
+    """Processes of all bots of an event, as a `ladder.bot_pool.BotPool`. Created by `open_bot_processes`."""
 
     def __init__(
         self, host: Host, processes: dict[str, list[BotProcess]], restart_policy: RestartPolicy
@@ -38,7 +38,6 @@ class BotProcesses:
         self._event = anyio.Event()
 
     def reserve(self, bot: str) -> str | None:
-        """Reserve a free process of the bot, and return the name of its connection; None if no process is free."""
         for process in self._processes[bot]:
             if process.state is BotState.UP and process.name not in self._playing:
                 self._playing.add(process.name)
@@ -47,11 +46,9 @@ class BotProcesses:
         return None
 
     def release(self, connection: str) -> None:
-        """Release the reserved process with this connection, which has played no match."""
         self._playing.discard(connection)
 
     def finish_match(self, bot: str, connection: str, *, answered: bool | None, gave_up: str = "") -> None:
-        """Release the process after a match. The arguments are as in `ladder.bot_pool.BotPool`."""
         self._playing.discard(connection)
         process = next(each for each in self._processes[bot] if each.name == connection)
         if gave_up:
@@ -63,7 +60,6 @@ class BotProcesses:
         self.notify_changed()
 
     def announced_threads(self, bot: str) -> int:
-        """Return the number of search threads that the bot announced; 0 if none of its processes did."""
         return max(self._host.reported_threads(process.name) for process in self._processes[bot])
 
     def process_id(self, connection: str) -> int | None:
@@ -71,11 +67,9 @@ class BotProcesses:
         return next((each.process for each in self._all_processes() if each.name == connection), None)
 
     def is_lost(self, bot: str) -> bool:
-        """Return True if the bot will never play again."""
         return all(process.state is BotState.LOST for process in self._processes[bot])
 
     async def wait_for_change(self) -> None:
-        """Wait until a bot becomes free, connects, or is lost."""
         await self._event.wait()
 
     def notify_changed(self) -> None:
@@ -84,7 +78,6 @@ class BotProcesses:
         self._event = anyio.Event()
 
     def raise_refusal(self) -> None:
-        """Raise BotRefused if a bot cannot be started; the event then ends."""
         for bot, processes in self._processes.items():
             for process in processes:
                 if process.refusal is not None:

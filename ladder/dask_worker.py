@@ -156,15 +156,12 @@ class _AssignedMatches:
         return len(self._remaining)
 
     def startable_pairings(self) -> list[Pairing]:
-        """Return a list with only the next match, or an empty list if none remains."""
         return list(self._remaining)[:1]
 
     def next_match_id(self, pairing: Pairing) -> str:
-        """Return the id of the remaining match of this pairing."""
         return self._remaining[pairing]
 
     def mark_started(self, pairing: Pairing) -> None:
-        """Mark a match as started."""
         del self._remaining[pairing]
 
     def record_result(self, _pairing: Pairing, _record: Record) -> bool:

@@ -86,7 +86,7 @@ class ExternalBot:
 
 @dataclass
 class ExternalBots:
-    """Bots that connected to a ladder by themselves. Created by `gather_bots`."""
+    """Bots that connected to a ladder by themselves, as a `ladder.bot_pool.BotPool`. Created by `gather_bots`."""
 
     _host: Host
     _game: str
@@ -103,7 +103,6 @@ class ExternalBots:
         return sorted(self._bots)
 
     def reserve(self, bot: str) -> str | None:
-        """Reserve the bot and return its name; None if it is not connected, is playing, or was given up."""
         each = self._bots[bot]
         if not each.is_free:
             return None
@@ -111,7 +110,6 @@ class ExternalBots:
         return bot
 
     def release(self, connection: str) -> None:
-        """Release a reserved bot that played no match."""
         self._bots[connection].playing = False
 
     def finish_match(
@@ -122,22 +120,18 @@ class ExternalBots:
         answered: bool | None,
         gave_up: str = "",  # noqa: ARG002  the bot's output is on its owner's machine
     ) -> None:
-        """Release the bot after a match. The arguments are as in `ladder.bot_pool.BotPool`."""
         self.release(connection)
         if answered is not None:
             self._bots[bot].record_match(self._settings.max_silent_matches, answered=answered)
         self._notify_changed()
 
     def announced_threads(self, bot: str) -> int:
-        """Return the number of search threads that the bot announced; 0 if it announced none."""
         return self._host.reported_threads(bot)
 
     def is_lost(self, bot: str) -> bool:
-        """Return True if the bot will never play again."""
         return self._bots[bot].is_lost
 
     async def wait_for_change(self) -> None:
-        """Wait until a bot becomes free, returns, or is lost."""
         await self._event.wait()
 
     def raise_refusal(self) -> None:
