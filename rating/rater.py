@@ -89,7 +89,20 @@ def categories(game: str, map: str, time_control: str, season: int) -> tuple[Cat
     return Category(game, season=season), Category(game, map, time_control, season)
 
 
-class RatingStep(Struct, frozen=True):
+class CurrentRating(Struct, frozen=True):
+    """A bot's rating in a category, and the end of the match that led to it."""
+
+    rating: float
+    deviation: float
+    volatility: float
+    finished: str
+    """Time of the end of the match: ISO 8601, UTC, to the millisecond."""
+
+    def to_rating(self) -> Rating:
+        return Rating(self.rating, self.deviation, self.volatility)
+
+
+class RatingStep(CurrentRating, frozen=True):
     """A bot's rating in a category after one of its matches."""
 
     match: str
@@ -99,38 +112,18 @@ class RatingStep(Struct, frozen=True):
     time_control: str
     season: int
     bot: str
-    finished: str
-    """Time of the end of the match: ISO 8601, UTC, to the millisecond."""
     outcome: RatedOutcome
     forfeit: bool
     crash: bool
     """True if the bot lost by a crash, which is not a forfeit."""
-    rating: float
-    deviation: float
-    volatility: float
 
     @property
     def category(self) -> Category:
         return Category(self.game, self.map, self.time_control, self.season)
 
-    def to_rating(self) -> Rating:
-        return Rating(self.rating, self.deviation, self.volatility)
-
 
 RatingKey = tuple[Category, str]
 """Category and name of a bot, the key of the bot's current rating there."""
-
-
-class CurrentRating(Struct, frozen=True):
-    """A bot's rating in a category, and the end of the match that led to it."""
-
-    rating: float
-    deviation: float
-    volatility: float
-    finished: str
-
-    def to_rating(self) -> Rating:
-        return Rating(self.rating, self.deviation, self.volatility)
 
 
 class FinishedMatch(Struct, frozen=True):
@@ -145,8 +138,8 @@ class FinishedMatch(Struct, frozen=True):
 class Rater:
     """Rater of matches, in the order of their arrival. It starts with the current ratings of the bots."""
 
-    def __init__(self, current_ratings: Mapping[RatingKey, RatingStep | CurrentRating] | None = None) -> None:
-        self.current_ratings: dict[RatingKey, RatingStep | CurrentRating] = dict(current_ratings or {})
+    def __init__(self, current_ratings: Mapping[RatingKey, CurrentRating] | None = None) -> None:
+        self.current_ratings: dict[RatingKey, CurrentRating] = dict(current_ratings or {})
 
     def rate_match(
         self, record: Record | FinishedMatch, end_time: str, category: Category | None = None

@@ -107,7 +107,7 @@ async def _compare_standings(connection: AsyncConnection, rater: Rater) -> None:
             )
 
 
-def _current_rating_text(rating: RatingStep | CurrentRating | None) -> str:
+def _current_rating_text(rating: CurrentRating | None) -> str:
     return "no rating" if rating is None else f"{rating.rating:.4f} ± {rating.deviation:.4f}"
 
 
