@@ -10,7 +10,7 @@ import os
 import signal
 import uuid
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, closing
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -110,7 +110,7 @@ async def run_ladder(
             _open_server(ladder, external, database, port) as host,
             _claim_or_notify_bots(ladder, observer, host, database, external) as stored_ladder,
         ):
-            with RecordFile(_record_file(ladder, stored_ladder)) as file:
+            with closing(RecordFile(_record_file(ladder, stored_ladder))) as file:
                 runner = _LadderRun(ladder, observer, host, stored_ladder, file)
                 if external is not None:
                     await runner.play_external(external)

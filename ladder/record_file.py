@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from arena.protocol.record import BadRecord, Record, from_line, to_line
 
@@ -22,14 +20,6 @@ class RecordFile:
         # Unbuffered: a line is one write, so that a killed ladder leaves complete lines.
         self._file = path.open("a+b", buffering=0)
         self._truncate_partial_line()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def write(self, record: Record) -> None:
         """Append the record of a match."""

@@ -38,7 +38,6 @@ from arena.server.web.page_messages import (
     PageRequest,
     PageResponse,
     PageSetup,
-    PreparedResponse,
 )
 from arena.server.web.routes import BadRequest, Route
 from arena.server.web.store_pages import StorePages
@@ -89,12 +88,12 @@ class RequestHandler:
             answer = responses.text_response("the store is busy: try again", HTTPStatus.SERVICE_UNAVAILABLE)
         except Exception as error:  # noqa: BLE001  the parent logs it
             answer, fault = _make_failure_answer(error)
-        prepared = answer if isinstance(answer, PreparedResponse) else PreparedResponse(answer)
+        reply = answer if isinstance(answer, PageResponse) else PageResponse(answer)
         cost = (self._cost_ns() - began) / 1e9
-        seconds = _cache_seconds(request.route_match.rules, prepared.answer, cost)
-        return PageResponse(request.number, prepared.answer, seconds, fault, prepared.change)
+        seconds = _cache_seconds(request.route_match.rules, reply.answer, cost)
+        return msgspec.structs.replace(reply, number=request.number, seconds=seconds, fault=fault)
 
-    async def _answer(self, request: PageRequest) -> Response | PreparedResponse:
+    async def _answer(self, request: PageRequest) -> Response | PageResponse:
         route_match = request.route_match
         if route_match.rules.is_page:
             return await self._render_page(request)

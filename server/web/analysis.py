@@ -32,6 +32,7 @@ from arena.server.edge.responses import Response
 from arena.server.processes import supervisor
 from arena.server.web.board_pages import parse_match
 from arena.server.web.routes import BadRequest
+from arena.server.web.static_files import CACHE_ONE_DAY
 
 ANALYSIS_ENGINE = "alphabeta"
 ANALYSIS_NODES = 200_000
@@ -49,8 +50,6 @@ REVIEW_SECONDS = 240.0
 """Time limit of a review, in seconds. It is longer than `CPU_SECONDS`, because on a busy machine an engine mostly waits."""
 MAX_OUTPUT_BYTES = 4 * 1024 * 1024
 """Maximum number of bytes kept of the engine's output."""
-CACHE_ONE_DAY = "public, max-age=86400"
-"""Cache-Control header of an analysis. Only another version of the server could give another one."""
 
 
 class AnalysisLine(msgspec.Struct):

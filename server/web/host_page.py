@@ -32,7 +32,7 @@ from arena.server.store.personal_data import make_hidden_name
 from arena.server.store.renaming import NameChange
 from arena.server.store.tokens import is_valid_name
 from arena.server.web.credentials import is_valid_secret, parse_basic
-from arena.server.web.page_messages import LiveRequest, PreparedResponse, RequestLiveData
+from arena.server.web.page_messages import LiveRequest, PageResponse, RequestLiveData
 from arena.server.web.renames import NameChanges, Rename
 from arena.server.web.routes import BadRequest
 
@@ -97,9 +97,7 @@ class HostPage:
         self._engine = engine
         self._request_live_data = request_live_data
 
-    async def handle_request(
-        self, form: Mapping[str, str], authorization: str
-    ) -> Response | PreparedResponse:
+    async def handle_request(self, form: Mapping[str, str], authorization: str) -> Response | PageResponse:
         """Return the state of the server after an action, and the change that carries out the action.
 
         form: parameters of the request. `do` is the action; without it, nothing is changed.
@@ -120,7 +118,7 @@ class HostPage:
         except OperationRefused as error:
             return responses.conflict(str(error))
 
-    async def _prepare_action(self, form: Mapping[str, str], current: list[Directive]) -> PreparedResponse:
+    async def _prepare_action(self, form: Mapping[str, str], current: list[Directive]) -> PageResponse:
         """Return the state of the server after an action, and the change that carries out the action.
 
         current: directives that are now in force
@@ -129,7 +127,7 @@ class HostPage:
         """
         if form["do"] in ("rename", "hide"):
             changes = await self._make_renames(form)
-            return PreparedResponse(
+            return PageResponse(
                 responses.json_response(await self._load_state(current, changes)), NameChanges(changes)
             )
         if form["do"] == "ban" and form.get("owner"):
@@ -139,7 +137,7 @@ class HostPage:
         current = [each for each in current if (each.kind, each.subject) != (of.kind, of.subject)]
         if isinstance(change, NewDirective):
             current = sorted([*current, change.directive], key=lambda each: (each.kind, each.subject))
-        return PreparedResponse(responses.json_response(await self._load_state(current, [])), change)
+        return PageResponse(responses.json_response(await self._load_state(current, [])), change)
 
     async def _make_renames(self, form: Mapping[str, str]) -> list[NameChange]:
         """Return the renames that the action `rename` or `hide` asks for.

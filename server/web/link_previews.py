@@ -33,17 +33,15 @@ from arena.server.store.queries import load_bot_standings, load_event_table
 from arena.server.web import titles
 from arena.server.web.initial_page import DEMO_FILE
 from arena.server.web.page_messages import LiveRequest, RequestLiveData
+from arena.server.web.routes import MATCH_ID
+from arena.server.web.static_files import CACHE_ONE_DAY
 
 WIDTH, HEIGHT = 1200, 630
 """Size of a picture, in pixels."""
-ID_PATTERN = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
-"""Pattern of a match id in a page address."""
 PLY_PATTERN = re.compile(r"[0-9]{1,6}")
 """Pattern of a ply in a page address."""
 MAX_NAME = 128
 """Maximum length of a name in a page address, in characters. A longer one gets a general preview."""
-CACHE_ONE_DAY = "public, max-age=86400"
-"""Cache-Control header of a picture. Only another version of the server could draw the picture differently."""
 _MATCH_PICTURE_PATH = re.compile(r"/picture/match/([A-Za-z0-9_.:-]{1,64})(?:/([0-9]{1,6}))?\.png")
 _FILM_PATH = re.compile(r"/film/([A-Za-z0-9_.:-]{1,64})\.gif")
 _NAMED_PICTURE_PATH = re.compile(r"/picture/(map|bot|event)/(.{1,128})\.png")
@@ -104,7 +102,7 @@ class LinkPreviews:
         return _VIEW_PREVIEWS.get(view, GENERAL_PREVIEW)
 
     async def _make_match_preview(self, match: str, ply: str) -> LinkPreview:
-        if not ID_PATTERN.fullmatch(match):
+        if not MATCH_ID.fullmatch(match):
             return GENERAL_PREVIEW
         path, at = f"/picture/match/{quote(match)}", ""
         if PLY_PATTERN.fullmatch(ply):

@@ -55,14 +55,9 @@ class MatchLog(Struct, frozen=True):
     engines: Engines = Engines()
     """Engines of the players with their options and threads, as the players described them."""
 
-    def seats_of(self, bot: str) -> set[Seat]:
-        """Return the seats of a bot in the match: none, one, or both if the bot played itself."""
-        names: dict[Seat, str] = {"maxie": self.maxie, "minnie": self.minnie}
-        return {seat for seat, name in names.items() if name == bot}
-
     def filter_by_bot(self, bot: str) -> MatchLog:
         """Return the log without the events of the bot's opponent. Raises LogNotFound if `bot` did not play."""
-        seats = self.seats_of(bot)
+        seats = {seat for seat, name in (("maxie", self.maxie), ("minnie", self.minnie)) if name == bot}
         if not seats:
             raise LogNotFound(f"{bot!r:.70} did not play that match; {self.maxie} and {self.minnie} did")
         steps = [step for step in self.steps if step.player is None or step.player in seats]

@@ -24,7 +24,7 @@ from arena.server.store.directives import find_ban
 from arena.server.store.events import NewRequest
 from arena.server.store.tokens import Token, TokenChange, TokenError
 from arena.server.web.credentials import is_valid_secret, parse_basic, parse_bearer
-from arena.server.web.page_messages import Change, PreparedResponse
+from arena.server.web.page_messages import Change, PageResponse
 from arena.server.web.routes import RouteMatch
 
 
@@ -76,9 +76,7 @@ class OwnerPages:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    async def handle_request(
-        self, route_match: RouteMatch, authorization: str
-    ) -> Response | PreparedResponse:
+    async def handle_request(self, route_match: RouteMatch, authorization: str) -> Response | PageResponse:
         """Return the answer to a POST, with the change to make before it is sent, if there is one.
 
         An invalid secret gives status 401, a banned owner 403, and a change that is not possible 409.
@@ -104,10 +102,10 @@ class OwnerPages:
                     _with_entry_change(each, to, name) if each.event == event else each
                     for each in before.events
                 ]
-                return PreparedResponse(responses.json_response(replace(before, events=after)), request)
+                return PageResponse(responses.json_response(replace(before, events=after)), request)
             if name:
                 change, token = await self._prepare_change(route_match.route, owner, name)
-                return PreparedResponse(responses.json_response(NewToken(name, token)), change)
+                return PageResponse(responses.json_response(NewToken(name, token)), change)
             return responses.json_response(await self._load_state(owner))
         except (TokenError, EventRefused) as error:
             return responses.conflict(str(error))

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -99,25 +98,18 @@ class LiveResponse(Struct, frozen=True, tag="given"):
 class PageResponse(Struct, frozen=True, tag="reply"):
     """Answer to a `PageRequest`."""
 
-    number: int
     answer: Response
-    seconds: float = 0.0
-    """Time for which the answer may be cached, in seconds; 0 if it must not be cached."""
-    fault: str = ""
-    """Description of an internal error, for the server's log; empty if there was none."""
     change: Change | None = None
     """Change to make before the answer is sent; None for none.
 
     If the store has changed meanwhile, the change is dropped and the page process gets the request again. Renames take
     long, so the answer is sent as soon as they are queued.
     """
-
-
-class PreparedResponse(NamedTuple):
-    """Answer, and the change to make before the answer is sent; None for none."""
-
-    answer: Response
-    change: Change | None = None
+    number: int = 0
+    seconds: float = 0.0
+    """Time for which the answer may be cached, in seconds; 0 if it must not be cached."""
+    fault: str = ""
+    """Description of an internal error, for the server's log; empty if there was none."""
 
 
 RequestLiveData = Callable[[LiveRequest], Awaitable[LiveResponse]]

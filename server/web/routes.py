@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -12,6 +13,8 @@ MAX_TARGET = 2048
 """Maximum length of a URL path with its query, in characters, unless a parameter may be longer."""
 MAX_NAME, MAX_POSITION, MAX_MOVES = 128, 2048, 6000
 """Maximum lengths of query parameters, in characters: names, positions, and moves, about a thousand short ones."""
+MATCH_ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
+"""Pattern of a match id, or of the beginning of one."""
 CACHE_ENTRIES = 256
 """Maximum number of entries in the cache of parsed targets, and in that of parsed Accept-Encoding headers."""
 

@@ -47,7 +47,7 @@ from arena.server.store.queries import (
 from arena.server.web.analysis import parse_position, review_match
 from arena.server.web.event_progress import DueMatch, EventProgress
 from arena.server.web.page_messages import LiveRequest, RequestLiveData
-from arena.server.web.routes import BadRequest, RouteMatch
+from arena.server.web.routes import MATCH_ID, BadRequest, RouteMatch
 from arena.server.web.static_files import CACHE_FOREVER
 from arena.solved.move_quality import MoveQuality, move_qualities
 
@@ -55,8 +55,6 @@ RESULTS_WITHOUT_BOT = ("maxie", "minnie", DRAWN)
 RESULTS_WITH_BOT = (WON, LOST, *RESULTS_WITHOUT_BOT)
 """Results that a search for a bot's matches accepts, besides end reasons. Other searches accept RESULTS_WITHOUT_BOT."""
 _REASONS = {each.value for each in EndReason}
-MATCH_ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
-"""Pattern of a match id, or of the beginning of one."""
 _TIME_PATTERN = re.compile(r"[0-9TZ:.+-]{1,32}")
 MAX_MATCHES = 50
 """Maximum number of matches in one answer of a list or a search."""

@@ -1,3 +1,4 @@
+from contextlib import closing
 from pathlib import Path
 
 from arena.ladder.record_file import RecordFile
@@ -8,10 +9,10 @@ from tests.server.matches import record
 def test_missing_records_are_added_once(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
     one, two, three = record("1"), record("2"), record("3")
-    with RecordFile(path) as file:
+    with closing(RecordFile(path)) as file:
         file.write(two)
         assert file.append_missing([one, two, three]) == 0
-    with RecordFile(path) as file:
+    with closing(RecordFile(path)) as file:
         assert file.append_missing([one, two, three]) == 0
     assert [each.match for each in read_records(path)] == ["2", "1", "3"]
 
@@ -19,9 +20,9 @@ def test_missing_records_are_added_once(tmp_path: Path) -> None:
 def test_lines_of_other_matches_are_counted_and_kept(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
     path.write_text(f"{to_line(record('1'))}\nnot a record\n{to_line(record('2'))}\n", encoding="utf-8")
-    with RecordFile(path) as file:
+    with closing(RecordFile(path)) as file:
         assert file.append_missing([record("2"), record("3")]) == 2
-    with RecordFile(path) as file:
+    with closing(RecordFile(path)) as file:
         assert file.append_missing([]) == 4
     assert path.read_bytes().count(b"\n") == 4
 
@@ -30,14 +31,14 @@ def test_a_torn_last_line_is_cut_off(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
     line = to_line(record("1"))
     path.write_text(f"{line}\n{line[:30]}", encoding="utf-8")
-    with RecordFile(path) as file:
+    with closing(RecordFile(path)) as file:
         file.write(record("2"))
     assert [each.match for each in read_records(path)] == ["1", "2"]
 
 
 def test_an_empty_file_goes_again(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
-    with RecordFile(path) as file:
+    with closing(RecordFile(path)) as file:
         file.append_missing([])
         assert path.exists()
     assert not path.exists()
