@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from arena.bots.api.engine_spec import (
     ENGINES,
@@ -21,9 +21,12 @@ from arena.bots.api.engine_spec import (
 )
 from arena.ladder.event_openings import SHIPPED_OPENINGS
 from arena.maps.game_on_map import DEFAULT_MAP
-from arena.protocol.adjudication import DEFAULT_RULES, Adjudication, BadAdjudication
-from arena.protocol.timecontrol import BadTimeControl, TimeControl, parse_duration
+from arena.protocol.adjudication import DEFAULT_RULES, Adjudication
+from arena.protocol.timecontrol import TimeControl
 from arena.rating.formats import FORMATS
+
+A = TypeVar("A")
+B = TypeVar("B")
 
 MAX_NAME_LENGTH = 56
 """Maximum length of a bot's name: the protocol's maximum of 64, less the suffix of a further process, such as `#2`."""
@@ -176,75 +179,37 @@ def _parse_threads(options: str) -> int:
     return int(number) if number.isdecimal() and 1 <= int(number) <= MAX_THREADS else 0
 
 
-def parse_time_limit(text: str, location: str) -> float:
-    """Return the seconds in a duration such as `10m`; infinity for `ever`.
+def parse_setting(parse: Callable[[A], B], value: A, location: str) -> B:
+    """Return `parse(value)`. If it raises ValueError, raise BadLadder, whose message begins with `location`.
 
-    location  key of a file or option that contains the text; an error begins with it
-
-    Raises BadLadder.
+    location  key of a file or option that contains the value
     """
     try:
-        return parse_duration(text)
+        return parse(value)
     except ValueError as error:
         raise BadLadder(f"{location}: {error}") from None
 
 
-def parse_time_control(text: str, location: str) -> TimeControl:
-    """Parse a time control.
-
-    location  key of a file or option that contains the text; an error begins with it
-
-    Raises BadLadder.
-    """
-    try:
-        return TimeControl.parse(text)
-    except BadTimeControl as error:
-        raise BadLadder(f"{location}: {error}") from None
-
-
-def parse_adjudication(rules: str | Mapping[str, object], location: str) -> Adjudication | None:
-    """Parse adjudication rules, given as text or as a TOML table. Return None if all rules are off.
-
-    location  key of a file or option that contains the rules; an error begins with it
-
-    Raises BadLadder.
-    """
-    try:
-        return Adjudication.parse(rules) if isinstance(rules, str) else Adjudication.convert(rules)
-    except BadAdjudication as error:
-        raise BadLadder(f"{location}: {error}") from None
-
-
-def check_event_name(text: str, location: str) -> str:
-    """Return `text` if it is a valid name of an event.
-
-    location  key of a file or option that contains the text; an error begins with it
-
-    Raises BadLadder.
-    """
+def check_event_name(text: str) -> str:
+    """Return `text` if it is a valid name of an event. Raises ValueError."""
     if not 1 <= len(text) <= MAX_EVENT_NAME_LENGTH or not text.isprintable():
-        raise BadLadder(f"{location}: must be 1 to {MAX_EVENT_NAME_LENGTH} printable characters")
+        raise ValueError(f"must be 1 to {MAX_EVENT_NAME_LENGTH} printable characters")
     return text
 
 
 def parse_openings(text: str, folder: Path | None = None) -> int | Path | Literal["shipped"]:
-    """Parse openings: a number of random plies, `shipped`, or a file relative to `folder`. Raises BadLadder."""
+    """Parse openings: a number of random plies, `shipped`, or a file relative to `folder`. Raises ValueError."""
     if text == SHIPPED_OPENINGS:
         return SHIPPED_OPENINGS
     if not text.isdecimal():
         return (folder or Path()) / text
     if int(text) > MAX_OPENING_PLIES:
-        raise BadLadder(f"openings: must be at most {MAX_OPENING_PLIES} plies, not {text}")
+        raise ValueError(f"must be at most {MAX_OPENING_PLIES} plies, not {text}")
     return int(text)
 
 
-def check_format(name: str, location: str) -> str:
-    """Return `name` if it is the name of a tournament format.
-
-    location  key of a file or option that contains the name; an error begins with it
-
-    Raises BadLadder.
-    """
+def check_format(name: str) -> str:
+    """Return `name` if it is the name of a tournament format. Raises ValueError."""
     if name not in FORMATS:
-        raise BadLadder(f"{location}: must be one of {', '.join(FORMATS)}, not {name!r:.40}")
+        raise ValueError(f"must be one of {', '.join(FORMATS)}, not {name!r:.40}")
     return name

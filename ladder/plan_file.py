@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -24,14 +23,12 @@ from arena.ladder.plan import (
     check_format,
     make_names_unique,
     make_valid_name,
-    parse_adjudication,
     parse_openings,
-    parse_time_control,
-    parse_time_limit,
+    parse_setting,
     plan_engine_bot,
 )
 from arena.protocol.adjudication import NO_RULES, Adjudication
-from arena.protocol.timecontrol import DURATION_FORMS
+from arena.protocol.timecontrol import DURATION_FORMS, TimeControl, parse_duration
 from arena.rating.formats import FORMATS
 
 T = TypeVar("T")
@@ -55,16 +52,14 @@ def read_ladder(path: Path) -> LadderPlan:
 
 def _parse_plan(data: Mapping[str, object], folder: Path) -> LadderPlan:
     keys = _KeyReader(data, "")
-    seconds = (
-        parse_time_limit(keys.read_text("for", "", DURATION_FORMS), "for") if "for" in data else math.inf
-    )
+    seconds = keys.parse_text("for", "ever", DURATION_FORMS, parse_duration)
     rounds = keys.read_number(
         "rounds", LadderPlan.rounds or 0, 1, 1_000_000, "pairs of every two bots on each map"
     )
     bots = keys.read("bots", list[object](), "one or more [[bots]] tables")
     plan = LadderPlan(
         bots=(),
-        event=check_event_name(keys.read_text("event", LadderPlan.event, 'a name, as in "spring"'), "event"),
+        event=keys.parse_text("event", LadderPlan.event, 'a name, as in "spring"', check_event_name),
         game=_resolve_game(
             keys.read_text("game", LadderPlan.game, "a game's name, or a class of your own, FILE.py:Class"),
             folder,
@@ -72,13 +67,9 @@ def _parse_plan(data: Mapping[str, object], folder: Path) -> LadderPlan:
         maps=_resolve_maps(
             keys.read("maps", [*LadderPlan.maps], 'a list of maps, as in ["m2", "my_map.toml"]'), folder
         ),
-        time_control=parse_time_control(
-            keys.read_text("time_control", DEFAULT_TIME, _TIME_FORMS), "time_control"
-        ),
+        time_control=keys.parse_text("time_control", DEFAULT_TIME, _TIME_FORMS, TimeControl.parse),
         margin_ms=keys.read_number("margin", LadderPlan.margin_ms, 0, 60_000, "milliseconds"),
-        format=check_format(
-            keys.read_text("format", LadderPlan.format, f"one of {', '.join(FORMATS)}"), "format"
-        ),
+        format=keys.parse_text("format", LadderPlan.format, f"one of {', '.join(FORMATS)}", check_format),
         rounds=rounds if "rounds" in data or "for" not in data else None,
         seconds=seconds,
         openings=_parse_openings(keys, folder),
@@ -100,17 +91,19 @@ def _parse_openings(keys: _KeyReader, folder: Path) -> int | Path | Literal["shi
         return SHIPPED_OPENINGS
     if type(value) not in (int, str) or str(value).strip() in {"", "-"}:
         raise keys.value_error("openings", f'a number of plies, the name of a file, or "{SHIPPED_OPENINGS}"')
-    return parse_openings(str(value), folder)
+    return parse_setting(lambda text: parse_openings(text, folder), str(value), "openings")
 
 
 def _parse_adjudication(keys: _KeyReader) -> Adjudication | None:
     value = keys.read_unchecked("adjudicate")
     if value is None:
         return LadderPlan.adjudication
-    if value != NO_RULES and not isinstance(value, dict):
+    if value == NO_RULES:
+        return None
+    if not isinstance(value, dict):
         valid_form = f'a table, as in [adjudicate] and under it limit = 200, or the word "{NO_RULES}"'
         raise keys.value_error("adjudicate", valid_form)
-    return parse_adjudication(value, "adjudicate")
+    return parse_setting(Adjudication.convert, value, "adjudicate")
 
 
 def _parse_bots(tables: Sequence[object]) -> tuple[BotPlan, ...]:
@@ -169,7 +162,9 @@ def _parse_bot(keys: _KeyReader, location: str) -> BotPlan:
         plan,
         name=name or plan.name,
         threads=threads or plan.threads,
-        time_control=parse_time_control(time_control_text, "time_control") if time_control_text else None,
+        time_control=parse_setting(TimeControl.parse, time_control_text, f"{location}: time_control")
+        if time_control_text
+        else None,
     )
 
 
@@ -210,6 +205,10 @@ class _KeyReader:
 
     def read_text(self, key: str, default: str, valid_form: str) -> str:
         return self.read(key, default, valid_form, lambda text: bool(text.strip()))
+
+    def parse_text(self, key: str, default: str, valid_form: str, parse: Callable[[str], T]) -> T:
+        """Return the text of `key`, or `default` if it is missing, parsed by `parse`, which may raise ValueError."""
+        return parse_setting(parse, self.read_text(key, default, valid_form), f"{self._location}{key}")
 
     def read_number(self, key: str, default: int, low: int, high: int, unit: str) -> int:
         valid_form = f"a whole number from {low} to {high} ({unit})"

@@ -28,6 +28,7 @@ from arena.ladder.commands.options import (
     OpeningsOption,
     PinOption,
     apply_options,
+    parse_time_option,
     plan_engine_bots,
 )
 from arena.ladder.commands.play_plan import play_plan
@@ -36,11 +37,9 @@ from arena.ladder.event_openings import SHIPPED_OPENINGS
 from arena.ladder.ladder import Ladder
 from arena.ladder.plan import (
     MAX_NAME_LENGTH,
-    BadLadder,
     BotPlan,
     LadderPlan,
     make_valid_name,
-    parse_time_control,
 )
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.protocol.adjudication import DEFAULT_RULES
@@ -135,10 +134,7 @@ def _name_bots(bots: tuple[BotPlan, ...], name_a: str, name_b: str, tc_b: str) -
             raise UsageError(
                 f"{option}: {name!r:.80} is not a valid name: 1 to {MAX_NAME_LENGTH} printable characters without #"
             )
-    try:
-        time_control_b = parse_time_control(tc_b, "--tc-b") if tc_b else None
-    except BadLadder as error:
-        raise UsageError(str(error)) from None
+    time_control_b = parse_time_option(tc_b, "--tc-b") if tc_b else None
     first, second = bots
     first = dataclasses.replace(first, name=name_a or first.name)
     second = dataclasses.replace(second, name=name_b or second.name, time_control=time_control_b)

@@ -17,14 +17,14 @@ from arena.ladder.plan import (
     check_event_name,
     check_format,
     make_names_unique,
-    parse_adjudication,
     parse_openings,
-    parse_time_control,
-    parse_time_limit,
+    parse_setting,
     plan_engine_bot,
 )
 from arena.maps.game_on_map import require_maps
 from arena.maps.loader import MapError
+from arena.protocol.adjudication import Adjudication
+from arena.protocol.timecontrol import BadTimeControl, TimeControl, parse_duration
 
 EventOption = Annotated[
     str | None,
@@ -62,13 +62,21 @@ def plan_engine_bots(engines: Sequence[str]) -> tuple[BotPlan, ...]:
         raise UsageError(str(error)) from None
 
 
+def parse_time_option(text: str, option: str) -> TimeControl:
+    """Return the time control in the text of an option. Raises UsageError."""
+    try:
+        return TimeControl.parse(text)
+    except BadTimeControl as error:
+        raise UsageError(f"{option}: {error}") from None
+
+
 def apply_options(plan: LadderPlan, options: Mapping[str, Any]) -> LadderPlan:
     """Return the plan with the command-line options applied. Raises UsageError."""
     changes = {field: options[name] for name, field in PLAN_FIELDS.items() if name in options}
     try:
         for name, (field, parse) in OPTION_PARSERS.items():
             if options.get(name) is not None:
-                changes[field] = parse(options[name], f"--{name.strip('_')}")
+                changes[field] = parse_setting(parse, options[name], f"--{name.strip('_')}")
     except BadLadder as error:
         raise UsageError(str(error)) from None
     if "seconds" in changes:
@@ -82,12 +90,10 @@ def apply_options(plan: LadderPlan, options: Mapping[str, Any]) -> LadderPlan:
     return changed
 
 
-def _parse_maps(text: str, location: str) -> tuple[str, ...]:
+def _parse_maps(text: str) -> tuple[str, ...]:
     maps = tuple(name.strip() for name in text.split(","))
     if not all(maps) or len(set(maps)) < len(maps):
-        raise BadLadder(
-            f"{location}: must be names of maps, separated by commas, each once, not {text!r:.80}"
-        )
+        raise ValueError(f"must be names of maps, separated by commas, each once, not {text!r:.80}")
     return maps
 
 
@@ -101,13 +107,13 @@ PLAN_FIELDS = {
 }
 """Name of the plan's field for each option whose value is used unchanged."""
 
-OPTION_PARSERS: Mapping[str, tuple[str, Callable[[str, str], Any]]] = {
+OPTION_PARSERS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
     "map": ("maps", _parse_maps),
-    "for_": ("seconds", parse_time_limit),
-    "openings": ("openings", lambda text, _where: parse_openings(text)),
+    "for_": ("seconds", parse_duration),
+    "openings": ("openings", parse_openings),
     "format": ("format", check_format),
     "event": ("event", check_event_name),
-    "adjudicate": ("adjudication", parse_adjudication),
-    "tc": ("time_control", parse_time_control),
+    "adjudicate": ("adjudication", Adjudication.parse),
+    "tc": ("time_control", TimeControl.parse),
 }
 """Name of the plan's field, and parser of the option's text, for each option that is parsed."""

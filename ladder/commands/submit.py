@@ -29,9 +29,10 @@ from arena.console import (
     register_game,
     write_json,
 )
+from arena.ladder.commands.options import parse_time_option
 from arena.ladder.commands.play_plan import play_plan
 from arena.ladder.commands.results import ReportFiles, report_results
-from arena.ladder.plan import BadLadder, BotPlan, LadderPlan, parse_time_control
+from arena.ladder.plan import BotPlan, LadderPlan
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.protocol.codes import FORFEIT_REASONS
 from arena.rating.standings import list_losers
@@ -154,10 +155,7 @@ def check(
         container_engine(spec)
     except BadSpec as error:
         raise CommandError(str(error)) from None
-    try:
-        control = parse_time_control(tc, "--tc")
-    except BadLadder as error:
-        raise UsageError(str(error)) from None
+    control = parse_time_option(tc, "--tc")
     check_protocol(spec, game=[register_game(game)], tc=tc, margin=margin)
     sides = (BotPlan(file.stem, spec), BotPlan(f"{file.stem}-2", spec))
     plan = LadderPlan(sides, game=game, maps=(map,), time_control=control, margin_ms=margin, rounds=1)
