@@ -182,7 +182,7 @@ async def _claim_event(ladder: Ladder, host: Host, database: str | None) -> Asyn
     if database is None:
         event = ladder.plan.event if ladder.is_named else auto
         ladder.set_name(event)
-        yield StoredLadder(event, uuid.uuid4(), {}, current_timestamp(), None, {})
+        yield StoredLadder(event, uuid.uuid4(), {}, current_timestamp(), {})
         return
     name = ladder.plan.event if ladder.is_named else None
     async with claim_ladder(host.engine, ladder.kind, name, auto, ladder.identity()) as stored_ladder:

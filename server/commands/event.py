@@ -39,7 +39,7 @@ from arena.server.core.calendar import (
     make_event_name,
     next_start_time,
 )
-from arena.server.core.event_state import EventPlan, EventState, Recurrence, StoredEvent
+from arena.server.core.event_state import EventPlan, EventState, Recurrence
 from arena.server.core.inputs import AnnounceEvent, ControlEvent
 from arena.server.core.settings import HOUSE_PREFIX, PoolGame
 from arena.server.settings import PoolSettings
@@ -205,23 +205,21 @@ def show(name: NameArgument, db: DatabaseOption = DEFAULT_DATABASE_URL, json: Js
     Example: arena event show weekly
     """
 
-    async def load_event_and_table(engine: Engine) -> tuple[StoredEvent | None, EventTable | None]:
-        event = await find_event(engine, name)
-        return event, await load_event_table(engine, event.state.plan.event) if event is not None else None
+    async def load_event_and_table(engine: Engine) -> tuple[EventState, EventTable | None]:
+        state = await find_event(engine, name)
+        if state is None:
+            raise CommandError(f"no event is called {name!r:.80}: `arena event list` shows all")
+        return state, await load_event_table(engine, state.plan.event)
 
-    event, table = run_on_store(db, load_event_and_table)
-    if event is None:
-        raise CommandError(f"no event is called {name!r:.80}: `arena event list` shows all")
-    state = event.state
+    state, table = run_on_store(db, load_event_and_table)
     rows = table.rows if table is not None else []
     if json is not None:
         bracket = table.bracket if table is not None else []
         write_json(_event_json(state) | {"bots": state.bots, "table": rows, "bracket": bracket}, json)
         return
     plan = state.plan
-    err.print(
-        f"{plan.event}: {state.phase}, {plan.format}, {_start_text(state)}, {len(event.results)} matches played"
-    )
+    played = table.counted if table is not None else 0
+    err.print(f"{plan.event}: {state.phase}, {plan.format}, {_start_text(state)}, {played} matches played")
     if not rows:
         print_table({"entries": "left"}, [[bot] for bot in state.bots])
         return

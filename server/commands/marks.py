@@ -67,8 +67,8 @@ def marks(
 
     async def load_rows(engine: Engine) -> list[StandingsRow]:
         await count_new_matches(engine)
-        stored_event = await find_event(engine, event)
-        name = event if stored_event is None else stored_event.state.plan.event
+        state = await find_event(engine, event)
+        name = event if state is None else state.plan.event
         table = await load_event_table(engine, name, all_bots=True)
         return [] if table is None else table.rows
 

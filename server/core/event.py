@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Sequence
 
 from msgspec.structs import replace
 
-from arena.protocol.codes import EndReason
 from arena.protocol.record import Result
 from arena.protocol.values import Players
 from arena.rating.formats import ArenaFormat, Format, KnockoutFormat, RosterChange, SwissFormat, make_format
@@ -244,10 +243,7 @@ class Event:
             self.schedule = Schedule(plan.uid, format)
 
     def _replay_results(self, stored_event: StoredEvent) -> None:
-        matches = {
-            match: FinishedMatch(match, "", Players(maxie, minnie), Result(winner, EndReason.parse(reason)))  # type: ignore[arg-type]
-            for match, maxie, minnie, winner, reason in stored_event.results
-        }
+        matches = stored_event.results
         self._match_count = len(matches)
         for ended in matches.values():
             self._points.update(points_by_bot(ended.players, ended.result))

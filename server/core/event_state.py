@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from arena.protocol.messages import EventPhase
 from arena.rating.formats import ARENA, KNOCKOUT, RosterChange
+from arena.rating.rater import FinishedMatch
 from arena.server.core.settings import PoolGame
 
 
@@ -107,9 +108,5 @@ class StoredEvent(Struct, frozen=True):
     """Event loaded from the store, with its results."""
 
     state: EventState
-    results: list[tuple[str, str, str, str | None, str]]
-    """Finished matches in order.
-
-    Each has its id, the names of the bots that played Maxie and Minnie, the winner's seat (None if nobody won), and the
-    reason for the end.
-    """
+    results: dict[str, FinishedMatch]
+    """Results of the finished matches by match id, in order of finishing."""

@@ -182,7 +182,7 @@ class Events:
         return f"{plan.event} is announced"
 
     def _add_event(self, state: EventState) -> None:
-        event = self._events[state.plan.event] = HostedEvent(StoredEvent(state, []))
+        event = self._events[state.plan.event] = HostedEvent(StoredEvent(state, {}))
         self._save(event)
 
     def _change_event(self, command: ControlEvent) -> str:

@@ -24,8 +24,9 @@ from arena.server.core.event_state import EventPlan, EventState, StoredEvent
 from arena.server.core.inputs import ControlEvent, FindClient, HostCommand, HostRequest
 from arena.server.store import database
 from arena.server.store.aggregates.standings import load_bot_standings
+from arena.server.store.finished_matches import load_results
 from arena.server.store.lease import load_held_names
-from arena.server.store.schema import ladders, matches, requests
+from arena.server.store.schema import ladders, requests
 
 EVENT_KIND = "event"
 """Value of the column `ladders.kind` for events that a server plays."""
@@ -84,31 +85,18 @@ async def load_events(connection: AsyncConnection, server: str) -> list[StoredEv
         await connection.execute(sa.select(ladders).where(is_open_event).order_by(ladders.c.started))
     ).all()
     return [
-        StoredEvent(parse_event_state(row.plan), await _load_results(connection, row.event)) for row in rows
+        StoredEvent(parse_event_state(row.plan), await load_results(connection, row.event)) for row in rows
     ]
 
 
-async def _load_results(
-    connection: AsyncConnection, event: str
-) -> list[tuple[str, str, str, str | None, str]]:
-    table = matches.c
-    query = sa.select(table.match, table.maxie, table.minnie, table.winner, table.reason)
-    query = query.where(table.event == event, table.finished.is_not(None))
-    rows = (await connection.execute(query.order_by(table.finished, table.number))).all()
-    return [(row.match, row.maxie, row.minnie, row.winner, row.reason) for row in rows]
-
-
-async def find_event(engine: AsyncEngine, name: str) -> StoredEvent | None:
+async def find_event(engine: AsyncEngine, name: str) -> EventState | None:
     """Return the event called `name`, or an event of the series called `name`; None if there is neither.
 
     Of a series, return the latest event that has begun; if none has, the latest announced one.
     """
     states = [state for state in await list_events(engine) if name in (state.plan.event, state.plan.series)]
-    if not states:
-        return None
-    state = ([each for each in states if each.has_begun or each.phase == "over"] or states)[-1]
-    async with database.open_query_connection(engine) as connection:
-        return StoredEvent(state, await _load_results(connection, state.plan.event))
+    begun = [state for state in states if state.has_begun or state.phase == "over"]
+    return next(reversed(begun or states), None)
 
 
 async def list_events(engine: AsyncEngine) -> list[EventState]:

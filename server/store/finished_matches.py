@@ -18,6 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result
 from arena.protocol.values import Players
+from arena.rating.rater import FinishedMatch
 from arena.server.store.database import make_insert, open_query_connection
 from arena.server.store.journal.reader import LAST_CHARACTER
 from arena.server.store.packing import unpack_record
@@ -150,6 +151,18 @@ def result_from_row(row: Any, detail: str = "") -> Result:
     winner is a seat; None or empty if nobody won
     """
     return Result(row.winner or None, _REASONS.get(row.reason) or EndReason.parse(row.reason), detail)
+
+
+async def load_results(connection: AsyncConnection, event: str) -> dict[str, FinishedMatch]:
+    """Return the results of an event's finished matches by match id, in order of finishing."""
+    table = matches.c
+    query = sa.select(table.match, table.game, table.maxie, table.minnie, table.winner, table.reason)
+    query = query.where(table.event == event, table.finished.is_not(None))
+    rows = await connection.execute(query.order_by(table.finished, table.number))
+    return {
+        row.match: FinishedMatch(row.match, row.game, Players(row.maxie, row.minnie), result_from_row(row))
+        for row in rows
+    }
 
 
 MIN_PREFIX = 4

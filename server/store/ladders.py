@@ -18,10 +18,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from arena.protocol.record import Record, from_line
-from arena.protocol.values import Players
-from arena.rating.rater import FinishedMatch
 from arena.server.store import database, schema
-from arena.server.store.finished_matches import result_from_row
 from arena.server.store.ladder_lock import CannotResume, lock_event
 from arena.server.store.packing import unpack_record
 
@@ -34,7 +31,7 @@ The keys are shown in error messages.
 
 @dataclass(frozen=True)
 class StoredLadder:
-    """Stored ladder: its plan and its finished matches. Times are in the format of `database.current_timestamp`."""
+    """Stored ladder: its plan and its finished matches."""
 
     event: str
     """Name of the ladder."""
@@ -42,8 +39,7 @@ class StoredLadder:
     """Unique id, from which the ids of the ladder's matches are derived."""
     plan: dict[str, Any]
     started: str
-    finished: str | None
-    """End time of the ladder; None if it is unfinished."""
+    """Start time, in the format of `database.current_timestamp`."""
     records: dict[str, Record]
     """Records of the finished matches by id, in order of finishing."""
     seconds: float = 0.0
@@ -63,7 +59,7 @@ async def claim_ladder(
     plan: settings of the ladder, which must equal the stored ones if it is resumed
 
     The unfinished matches of a killed ladder are removed. Raises CannotResume if the plan differs from the stored one,
-    if another process plays the ladder, or if it is deleted meanwhile.
+    or if another process plays the ladder.
     """
     requested = json.loads(json.dumps(plan))
     row = await _find_row(engine, kind, event)
@@ -84,10 +80,7 @@ async def claim_ladder(
             else:
                 _require_same_plan(name, json.loads(row.plan), requested, named=event is not None)
             await _discard_unfinished(connection, name)
-        stored = await load_ladder(engine, name)
-        if stored is None:
-            raise CannotResume(f"event {name} was deleted from the store meanwhile: run the command again")
-        yield stored
+        yield await _load_ladder(engine, name)
 
 
 async def set_bots(engine: AsyncEngine, event: str, bots: list[str]) -> None:
@@ -109,14 +102,12 @@ async def finish_ladder(engine: AsyncEngine, event: str) -> None:
         )
 
 
-async def load_ladder(engine: AsyncEngine, event: str) -> StoredLadder | None:
-    """Return the ladder called `event`, with the records of its finished matches; None if no ladder has this name."""
+async def _load_ladder(engine: AsyncEngine, event: str) -> StoredLadder:
+    """Return the ladder called `event`, with the records of its finished matches."""
     query = sa.select(schema.ladders).where(schema.ladders.c.event == event)
     matches, records = schema.matches, schema.records
     async with database.open_query_connection(engine) as connection:
-        row = (await connection.execute(query)).one_or_none()
-        if row is None:
-            return None
+        row = (await connection.execute(query)).one()
         is_finished_match = (matches.c.event == row.event) & matches.c.finished.is_not(None)
         finished = sa.select(matches.c.match, records.c.packed, matches.c.finished).where(is_finished_match)
         finished = finished.join(records, records.c.number == matches.c.number)
@@ -126,19 +117,18 @@ async def load_ladder(engine: AsyncEngine, event: str) -> StoredLadder | None:
         [(_unix_seconds(by_match[each.match].started), _unix_seconds(each.finished)) for each in rows]
     )
     plan = json.loads(row.plan)
-    return StoredLadder(row.event, UUID(row.uid), plan, row.started, row.finished, by_match, seconds)
+    return StoredLadder(row.event, UUID(row.uid), plan, row.started, by_match, seconds)
 
 
 @dataclass(frozen=True)
 class StoredPlan:
-    """Plan of a ladder, or of an event that a server plays. Times are in ISO 8601, UTC."""
+    """Plan of a ladder, or of an event that a server plays."""
 
     uid: str
     """Unique id, in hexadecimal, from which the ids of the matches are derived."""
     kind: str
     """`ladder` or `match` for a ladder, by the command that plays it; `event` for an event that a server plays."""
     plan: dict[str, Any]
-    started: str
     finished: str | None
     """End time; None if the ladder or event is unfinished."""
 
@@ -146,28 +136,13 @@ class StoredPlan:
 async def find_plan(engine: AsyncEngine, event: str) -> StoredPlan | None:
     """Return the plan of the ladder, or the server's event, called `event`; None if there is none with a plan."""
     table = schema.ladders.c
-    columns = table.uid, table.kind, table.plan, table.started, table.finished
+    columns = table.uid, table.kind, table.plan, table.finished
     query = sa.select(*columns).where(table.event == event)
     async with database.open_query_connection(engine) as connection:
         row = (await connection.execute(query)).one_or_none()
     if row is None:
         return None
-    return StoredPlan(row.uid, row.kind, json.loads(row.plan), row.started, row.finished)
-
-
-async def load_results(engine: AsyncEngine, event: str) -> dict[str, FinishedMatch]:
-    """Return the results of an event's finished matches by match id, in order of finishing."""
-    table = schema.matches.c
-    query = sa.select(
-        table.match, table.game, table.maxie, table.minnie, table.winner, table.reason, table.detail
-    )
-    query = query.where(table.event == event, table.finished.is_not(None))
-    async with database.open_query_connection(engine) as connection:
-        rows = (await connection.execute(query.order_by(table.finished, table.number))).all()
-    return {
-        row.match: FinishedMatch(row.match, row.game, Players(row.maxie, row.minnie), result_from_row(row))
-        for row in rows
-    }
+    return StoredPlan(row.uid, row.kind, json.loads(row.plan), row.finished)
 
 
 def _unix_seconds(text: str | None) -> float:

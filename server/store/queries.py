@@ -31,8 +31,8 @@ from arena.server.store.aggregates.event_tables import (
 from arena.server.store.aggregates.seasons import Season, read_seasons
 from arena.server.store.aggregates.standings import CategorySummary, CrossScore, RatingRow
 from arena.server.store.database import open_query_connection
-from arena.server.store.finished_matches import MatchSummary
-from arena.server.store.ladders import StoredPlan, find_plan, load_results
+from arena.server.store.finished_matches import MatchSummary, load_results
+from arena.server.store.ladders import StoredPlan, find_plan
 from arena.server.store.match_search import SearchFilter, search_matches
 from arena.server.store.schema import rating_steps
 
@@ -172,9 +172,9 @@ async def _order_table(
     if ladder is None:
         return rows, []
     if ladder.plan.get("format") in FORMATS_WITHOUT_ELO:
-        return await anyio.to_thread.run_sync(
-            _order_by_format, ladder, await load_results(engine, event), rows
-        )
+        async with open_query_connection(engine) as connection:
+            done = await load_results(connection, event)
+        return await anyio.to_thread.run_sync(_order_by_format, ladder, done, rows)
     if _is_round_robin_event(ladder):
         rows = sorted(rows, key=lambda row: -row.points)
     return rows, []
@@ -205,7 +205,8 @@ async def load_due_matches(engine: AsyncEngine, event: str, ladder: StoredPlan) 
 
     ladder: stored plan of the event
     """
-    done = await load_results(engine, event)
+    async with open_query_connection(engine) as connection:
+        done = await load_results(connection, event)
     return await anyio.to_thread.run_sync(lambda: _make_schedule(ladder, done).startable_pairings())
 
 

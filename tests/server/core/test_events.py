@@ -24,6 +24,7 @@ from arena.protocol.messages import (
 )
 from arena.protocol.values import Players
 from arena.rating.glicko import Rating
+from arena.rating.rater import FinishedMatch
 from arena.server.core.effects import (
     CloseMatch,
     CommandAnswered,
@@ -170,7 +171,7 @@ def test_a_core_that_is_built_anew_tells_nothing_twice() -> None:
     arena.wait(60_200)
     kept = state(arena)
     other = Arena(pool=None)
-    other.give(Restore([], {}, {}, events=[StoredEvent(kept, [])]))
+    other.give(Restore([], {}, {}, events=[StoredEvent(kept, {})]))
     other.wait(50_000)
     assert not [each for each in other.of(EventNews) if isinstance(each.content, EventStarted)]
     assert not [
@@ -327,10 +328,9 @@ def test_a_restart_in_the_middle_of_a_round_goes_on_with_its_matches() -> None:
     entered(arena, "anna", "bert", "carl", "dora")
     arena.wait(60_100)
     play_on(arena, cells=(0, 3, 1, 4, 2))
-    done: list[tuple[str, str, str, str | None, str]] = [
-        (each.match, each.players.maxie, each.players.minnie, each.result.winner, each.result.reason.value)
-        for each in arena.records
-    ]
+    done = {
+        each.match: FinishedMatch(each.match, each.game, each.players, each.result) for each in arena.records
+    }
     before = {each.terms.match: each.terms.players for each in arena.of(OpenMatch)}
     again = Arena()
     again.now = arena.now
