@@ -19,6 +19,7 @@ from arena.server.commands.store_options import DEFAULT_DATABASE_URL, require_fi
 from arena.server.store.archive import export_lines, import_lines, read_lines
 from arena.server.store.backup import StoreCounts, backup, restore
 from arena.server.store.database import Engine, StoreError
+from arena.server.store.files import replace_on_success
 from arena.server.store.personal_data import load_names_of_owner, load_stored_data
 
 GZIP_MAGIC = b"\x1f\x8b"
@@ -109,7 +110,7 @@ def export_command(
     async def write_records(engine: Engine) -> int:
         count = 0
         bots = () if owner is None else await load_names_of_owner(engine, owner)
-        with _replace_file(file) if to_file else nullcontext() as stream:
+        with _open_output(file) if to_file else nullcontext() as stream:
             if owner is not None:
                 data = {"owner": owner, "names": bots} | await load_stored_data(engine, bots)
                 typer.echo(msgspec.json.encode(data).decode(), file=stream)
@@ -123,20 +124,13 @@ def export_command(
 
 
 @contextmanager
-def _replace_file(path: Path) -> Iterator[TextIO]:
-    """Yield a temporary file to write. Move it to `path` if the block succeeds, otherwise delete it.
-
-    Raises CommandError if the file cannot be written.
-    """
-    part = path.with_name(f".{path.name}.part")
+def _open_output(path: Path) -> Iterator[TextIO]:
+    """Yield a file to write, which appears at `path` if the block succeeds. Raises CommandError if it cannot be written."""
     try:
-        with part.open("w", encoding="utf-8") as stream:
+        with replace_on_success(path) as part, part.open("w", encoding="utf-8") as stream:
             yield stream
-        part.replace(path)
     except OSError as error:
         raise CommandError(f"cannot write {path}: {error.strerror}") from None
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def import_command(

@@ -7,11 +7,8 @@ directly, and `arena restore` copies it into another store, SQLite or PostgreSQL
 from __future__ import annotations
 
 import errno
-import os
 import shutil
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -20,6 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from arena.server.store import database, lease, migrations, schema, sqlite
 from arena.server.store.database import StoreError, make_engine
+from arena.server.store.files import replace_on_success
 from arena.server.store.schema import matches, metadata, tokens
 
 ROWS_PER_COPY = 500
@@ -43,67 +41,56 @@ async def backup(url: str, path: Path) -> StoreCounts:
     Return what the backup contains. Raises StoreError if the store cannot be used, FileExistsError if the file exists,
     and another OSError if it cannot be written.
     """
+    _require_new(path)
     engine = make_engine(url)
     try:
-        with _replace_on_success(path) as part:
-            async with database.convert_database_errors(engine):
-                if engine.dialect.name == "sqlite":
-                    await _copy_sqlite(engine, part)
-                else:
-                    await _copy_postgresql(engine, part)
-            return await _count_in_file(part)
+        with replace_on_success(path) as part:
+            sqlite.make_private(part)
+            copy = make_engine(f"sqlite:///{part}")
+            try:
+                async with database.convert_database_errors(engine):
+                    if engine.dialect.name == "sqlite":
+                        await _copy_sqlite(engine, part)
+                    else:
+                        await _copy_postgresql(engine, copy)
+                    return await _finish_copy(copy)
+            finally:
+                await database.close_engine(copy)
     finally:
         await database.close_engine(engine)
 
 
-@contextmanager
-def _replace_on_success(path: Path) -> Iterator[Path]:
-    """Yield the path of an empty temporary file, and move the file to `path` at the end of the block.
-
-    If the block raises an exception, the temporary file is deleted. Raises FileExistsError if `path` exists.
-    """
+def _require_new(path: Path) -> None:
     if path.exists():
         raise FileExistsError(
             errno.EEXIST, "the file exists: name another one, or remove it first", str(path)
         )
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as folder:
-        part = Path(folder) / path.name
-        sqlite.make_private(part)
-        yield part
-        with part.open("rb") as stream:
-            os.fsync(stream.fileno())
-        part.rename(path)
 
 
 async def _copy_sqlite(engine: AsyncEngine, file: Path) -> None:
-    """Copy a consistent snapshot of an SQLite store, without its leases, to `file`. Meanwhile the journal can write."""
+    """Copy a consistent snapshot of an SQLite store to the empty file `file`. Meanwhile the journal can write."""
     await _require_store(engine, Path(engine.url.database or ""))
     async with engine.connect() as connection:
         await connection.exec_driver_sql("VACUUM INTO ?", (str(file),))
-    copied = make_engine(f"sqlite:///{file}")
-    try:
-        async with copied.begin() as alone:
-            # The copy has no running servers, so it must not contain leases.
-            if await alone.run_sync(lambda copy: sa.inspect(copy).has_table(schema.servers.name)):
-                await alone.execute(sa.delete(schema.servers))
-    finally:
-        await database.close_engine(copied)
 
 
-async def _copy_postgresql(engine: AsyncEngine, file: Path) -> None:
-    """Create an SQLite store in the empty file `file`, and copy all rows of a PostgreSQL store into it."""
-    async with database.open_snapshot(engine) as connection:
+async def _copy_postgresql(engine: AsyncEngine, copy: AsyncEngine) -> None:
+    """Create the tables of an SQLite store, and copy all rows of a PostgreSQL store into it."""
+    async with database.open_snapshot(engine) as connection, copy.begin() as target:
         await connection.run_sync(migrations.require_current)
-        target = make_engine(f"sqlite:///{file}")
-        try:
-            async with target.begin() as into:
-                await into.run_sync(migrations.create_tables)
-                await _copy_rows(connection, into)
-            async with target.connect() as alone:
-                # Without a write-ahead log, all data are in the one file.
-                await alone.exec_driver_sql("PRAGMA journal_mode=DELETE")
-        finally:
-            await database.close_engine(target)
+        await target.run_sync(migrations.create_tables)
+        await _copy_rows(connection, target)
+
+
+async def _finish_copy(copy: AsyncEngine) -> StoreCounts:
+    """Delete the leases in a copy of a store, because no server runs on the copy, and return what the copy contains."""
+    async with copy.begin() as connection:
+        await connection.execute(sa.delete(schema.servers))
+        counts = await _count(connection)
+    async with copy.connect() as connection:
+        # Without a write-ahead log, all data are in the one file.
+        await connection.exec_driver_sql("PRAGMA journal_mode=DELETE")
+    return counts
 
 
 async def restore(engine: AsyncEngine, path: Path) -> StoreCounts:
@@ -147,9 +134,7 @@ async def _require_store(engine: AsyncEngine, path: Path) -> None:
 
 
 async def _require_empty(target: AsyncConnection) -> None:
-    names = await target.run_sync(lease.load_held_names)
-    if names:
-        raise StoreError(f"{lease.describe_server(names[0])} is running on the store: stop it first")
+    await target.run_sync(lease.require_no_server)
     contents = await _count(target)
     if contents.matches or contents.tokens:
         contents_text = f"{contents.matches} matches and {contents.tokens} tokens"
@@ -179,18 +164,6 @@ async def _advance_sequences(target: AsyncConnection) -> None:
         arrival = sa.select(sa.func.max(matches.c.arrival)).scalar_subquery()
         name, condition = schema.ARRIVAL_SEQUENCE.name, arrival.is_not(None)
         await target.execute(sa.select(sa.func.setval(name, sa.func.coalesce(arrival, 1), condition)))
-
-
-async def _count_in_file(file: Path) -> StoreCounts:
-    engine = make_engine(f"sqlite:///{file}")
-    try:
-        async with database.convert_database_errors(engine), engine.connect() as connection:
-            contents = await _count(connection)
-            await connection.rollback()
-            await connection.exec_driver_sql("PRAGMA journal_mode=DELETE")
-            return contents
-    finally:
-        await database.close_engine(engine)
 
 
 async def _count(connection: AsyncConnection) -> StoreCounts:

@@ -52,11 +52,8 @@ POSTGRESQL_OPTIONS = frozenset({"host", "port", "ssl", "sslmode", "user", "passw
 class Timeouts(NamedTuple):
     """Time limits for PostgreSQL, in seconds."""
 
-    command: float | None = 60
-    """Maximum time for one command, in seconds; None for no limit.
-
-    The limit keeps callers from waiting forever for a database that hangs.
-    """
+    command: float = 60
+    """Maximum time for one command, in seconds. It keeps callers from waiting forever for a database that hangs."""
     connect: float = 10
     """Maximum time for opening a connection, in seconds."""
     idle: float = 10
@@ -107,9 +104,7 @@ def make_engine(url: str, *, durable: bool = True, cluster: bool = False) -> Asy
     if kind == "sqlite":
         return _make_sqlite_engine(parsed, durable=durable)
     if kind == "postgresql":
-        return (
-            _make_postgresql_engine(parsed, CLUSTER_TIMEOUTS) if cluster else _make_postgresql_engine(parsed)
-        )
+        return _make_postgresql_engine(parsed, CLUSTER_TIMEOUTS if cluster else DEFAULT_TIMEOUTS)
     raise StoreError(f"unsupported kind of database {kind!r}: write sqlite:///arena.db or postgresql://…")
 
 
@@ -165,14 +160,7 @@ def make_blocking_engine(engine: AsyncEngine) -> sa.Engine:
     return twin
 
 
-def make_unlimited_engine(engine: AsyncEngine) -> AsyncEngine:
-    """Return an engine for the database of `engine`, without a time limit for commands. The caller closes it."""
-    if engine.dialect.name == "sqlite":
-        return _make_sqlite_engine(engine.url, durable=engine.get_execution_options()["durable"])
-    return _make_postgresql_engine(engine.url, Timeouts(command=None))
-
-
-def _make_postgresql_engine(url: sa.URL, timeouts: Timeouts = DEFAULT_TIMEOUTS) -> AsyncEngine:
+def _make_postgresql_engine(url: sa.URL, timeouts: Timeouts) -> AsyncEngine:
     unknown = sorted(set(url.query) - POSTGRESQL_OPTIONS)
     if unknown:
         supported = ", ".join(sorted(POSTGRESQL_OPTIONS))
@@ -229,9 +217,9 @@ def _prepare(connection: sa.Connection) -> None:
         migrations.create_tables(connection)
     elif version != migrations.SCHEMA_VERSION:
         steps = migrations.migrations_from(connection, version)
-        from arena.server.store.lease import require_no_lease  # noqa: PLC0415  lease imports this module
+        from arena.server.store.lease import require_no_server  # noqa: PLC0415  lease imports this module
 
-        require_no_lease(connection)
+        require_no_server(connection)
         migrations.migrate(connection, steps)
 
 
@@ -452,14 +440,19 @@ async def open_snapshot(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
 
 
 @cache
-def make_upsert(dialect: str, table: sa.Table) -> sa.Insert:
-    """Return an INSERT statement that updates the existing row if there is one with the same primary key.
+def make_upsert(dialect: str, table: sa.Table, counts: tuple[str, ...] = ()) -> sa.Insert:
+    """Return an INSERT statement that changes the existing row if there is one with the same primary key.
 
-    Execute it with the rows, as dictionaries by column, as its parameters.
+    In an existing row, it adds to the columns `counts`, and replaces the values of all other columns. Execute it with
+    the rows, as dictionaries by column, as its parameters.
     """
     statement = make_insert(dialect, table)
     keys = [column.name for column in table.primary_key]
-    changes = {name: value for name, value in statement.excluded.items() if name not in keys}
+    changes = {
+        name: table.c[name] + value if name in counts else value
+        for name, value in statement.excluded.items()
+        if name not in keys
+    }
     return statement.on_conflict_do_update(index_elements=keys, set_=changes)
 
 

@@ -25,7 +25,7 @@ from arena.server.core.inputs import ControlEvent, FindClient, HostCommand, Host
 from arena.server.store import database
 from arena.server.store.aggregates.standings import load_bot_standings
 from arena.server.store.finished_matches import load_results
-from arena.server.store.lease import load_held_names
+from arena.server.store.lease import load_running_servers
 from arena.server.store.schema import ladders, requests
 
 EVENT_KIND = "event"
@@ -293,8 +293,8 @@ async def is_connected(engine: AsyncEngine, name: str) -> bool | None:
     Return True if a server has such a client, False if all servers answer that they have none, and otherwise None.
     """
     async with database.open_query_connection(engine) as connection:
-        servers = await connection.run_sync(load_held_names)
-    replies = [await send_request(engine, server, FindClient(name)) for server in servers]
+        servers = await connection.run_sync(load_running_servers)
+    replies = [await send_request(engine, server.name, FindClient(name)) for server in servers]
     if any(reply is not None and reply.done for reply in replies):
         return True
     return None if None in replies else False

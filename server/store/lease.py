@@ -213,19 +213,21 @@ def require_lease(connection: sa.Connection, lease: Lease) -> None:
         raise LeaseLost(lease)
 
 
-def load_held_names(connection: sa.Connection) -> list[str]:
-    """Return the sorted names of the servers whose leases are valid now: those that run, or were killed seconds ago."""
-    query = sa.select(servers.c.name).where(servers.c.until > database_time(connection.dialect.name))
-    return list(connection.execute(query.order_by(servers.c.name)).scalars())
+def load_running_servers(connection: sa.Connection) -> list[sa.Row[Any]]:
+    """Return the rows of the servers that hold a valid lease, by name, except those whose process is known to have ended.
 
-
-def require_no_lease(connection: sa.Connection) -> None:
-    """Raise LeaseHeld if any server holds a valid lease, unless its process is known to have ended."""
+    Each row has the columns of `servers`, and the database's time as `at`.
+    """
     now = database_time(connection.dialect.name)
     query = sa.select(servers, now.label("at")).where(servers.c.until > now).order_by(servers.c.name)
-    for row in connection.execute(query):
-        if not has_ended(_holder_process(row)):
-            raise LeaseHeld(row.name, row)
+    return [row for row in connection.execute(query) if not has_ended(_holder_process(row))]
+
+
+def require_no_server(connection: sa.Connection) -> None:
+    """Raise LeaseHeld if a server runs on the store."""
+    running = load_running_servers(connection)
+    if running:
+        raise LeaseHeld(running[0].name, running[0])
 
 
 @cache

@@ -8,7 +8,6 @@ still be recomputed from them.
 from __future__ import annotations
 
 import gzip
-import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,6 +26,7 @@ from arena.server.store import database
 from arena.server.store.aggregates.standings import rating_key, store_base_ratings
 from arena.server.store.archive import MAX_CLOCK_SKEW, format_archived_line
 from arena.server.store.database import WriteFunction, open_query_connection, transaction_writer
+from arena.server.store.files import replace_on_success
 from arena.server.store.schema import events, ladders, matches, rating_steps, records
 
 MATCHES_PER_TRANSACTION = 20
@@ -166,22 +166,8 @@ def _write_file(folder: Path, rows: Sequence[Any]) -> None:
     """
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"matches-{rows[0].arrival:012}-{rows[-1].arrival:012}.jsonl.gz"
-    part = file.with_name(f".{file.name}.part")
-    try:
-        with part.open("wb") as raw:
-            with gzip.GzipFile(fileobj=raw, mode="wb") as packed:
-                for row in rows:
-                    packed.write(f"{format_archived_line(row)}\n".encode())
-            raw.flush()
-            os.fsync(raw.fileno())
-        part.replace(file)
-    finally:
-        part.unlink(missing_ok=True)
-    opened = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)
+    with replace_on_success(file) as part, gzip.open(part, "wt", encoding="utf-8") as packed:
+        packed.writelines(f"{format_archived_line(row)}\n" for row in rows)
 
 
 def _remove_matches(connection: sa.Connection, rows: Sequence[Any]) -> None:

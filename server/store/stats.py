@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import sqlalchemy as sa
 from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from arena.server.store import lease
 from arena.server.store.compaction import pack_finished_matches
-from arena.server.store.database import StoreError, close_engine, make_unlimited_engine
 from arena.server.store.schema import matches, metadata, records
+
+VACUUM_SECONDS = 7 * 86_400.0
+"""Maximum time for a vacuum of a PostgreSQL database, in seconds, in place of the time limit for other commands."""
 
 
 class StoreStats(Struct, frozen=True):
@@ -64,29 +68,23 @@ async def load_stats(engine: AsyncEngine) -> StoreStats:
 async def vacuum(engine: AsyncEngine) -> int:
     """Pack every finished match, and give the store's free space back to the file system.
 
-    Return the number of bytes by which the store became smaller. Raises StoreError if a server runs on the store,
+    Return the number of bytes by which the store became smaller. Raises LeaseHeld if a server runs on the store,
     because the operation would block it.
     """
-    async with engine.connect() as connection:
-        names = await connection.run_sync(lease.load_held_names)
-    if names:
-        raise StoreError(f"{lease.describe_server(names[0])} is running on the store: stop it first")
     sqlite = engine.dialect.name == "sqlite"
     size_of = _sqlite_size if sqlite else _postgresql_size
     async with engine.connect() as connection:
+        await connection.run_sync(lease.require_no_server)
         before, _ = await size_of(connection)
     await pack_finished_matches(engine)
-    statements = (
-        ("VACUUM", "ANALYZE", "PRAGMA wal_checkpoint(TRUNCATE)") if sqlite else ("VACUUM (FULL, ANALYZE)",)
-    )
-    waiting = make_unlimited_engine(engine)
-    try:
-        async with waiting.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
-            for statement in statements:
+    async with engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
+        if sqlite:
+            for statement in ("VACUUM", "ANALYZE", "PRAGMA wal_checkpoint(TRUNCATE)"):
                 await connection.exec_driver_sql(statement)
-            after, _ = await size_of(connection)
-    finally:
-        await close_engine(waiting)
+        else:
+            driver: Any = (await connection.get_raw_connection()).driver_connection
+            await driver.execute("VACUUM (FULL, ANALYZE)", timeout=VACUUM_SECONDS)
+        after, _ = await size_of(connection)
     return before - after
 
 

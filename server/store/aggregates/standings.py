@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
 from typing import Any
 
 import sqlalchemy as sa
@@ -21,7 +20,7 @@ from arena.rating.rater import Category, CurrentRating, RatedOutcome, RatingKey,
 from arena.rating.standings import COLUMN_NAMES
 from arena.server.store import database
 from arena.server.store.aggregates.seasons import load_seasons, running_season_number
-from arena.server.store.database import make_insert
+from arena.server.store.database import make_upsert
 from arena.server.store.finished_matches import list_distinct_games
 from arena.server.store.schema import crosses as crosses_table
 from arena.server.store.schema import rating_bases
@@ -255,10 +254,10 @@ def add_steps(connection: sa.Connection, steps: Iterable[RatingStep]) -> None:
         kind = connection.dialect.name
         # A fixed order prevents deadlocks between transactions.
         connection.execute(
-            make_adding_upsert(kind, standings_table, _COUNT_COLUMNS), [lines[key] for key in sorted(lines)]
+            make_upsert(kind, standings_table, _COUNT_COLUMNS), [lines[key] for key in sorted(lines)]
         )
         connection.execute(
-            make_adding_upsert(kind, crosses_table, tuple(_SCORE_OUTCOMES)),
+            make_upsert(kind, crosses_table, tuple(_SCORE_OUTCOMES)),
             [pairs[key] for key in sorted(pairs)],
         )
 
@@ -275,7 +274,7 @@ def store_base_ratings(connection: sa.Connection, bases: Mapping[RatingKey, Curr
         for (category, bot), base in sorted(bases.items())
     ]
     if rows:
-        connection.execute(database.make_upsert(connection.dialect.name, rating_bases), rows)
+        connection.execute(make_upsert(connection.dialect.name, rating_bases), rows)
 
 
 def load_base_ratings(connection: sa.Connection) -> dict[RatingKey, CurrentRating]:
@@ -314,19 +313,3 @@ _SELECT_CURRENT = sa.select(standings_table).where(
     *_column_conditions(standings_table, *Category._fields),
     standings_table.c.bot.in_(sa.bindparam("these", expanding=True)),
 )
-
-
-@lru_cache(maxsize=16)
-def make_adding_upsert(dialect: str, table: sa.Table, counts: tuple[str, ...]) -> sa.Insert:
-    """Return a statement that inserts a row, or changes the existing row with the same primary key.
-
-    In an existing row, it adds to the columns `counts`, and replaces the values of all other columns.
-    """
-    statement = make_insert(dialect, table)
-    keys = {column.name for column in table.primary_key}
-    changes = {
-        name: table.c[name] + value if name in counts else value
-        for name, value in statement.excluded.items()
-        if name not in keys
-    }
-    return statement.on_conflict_do_update(index_elements=sorted(keys), set_=changes)

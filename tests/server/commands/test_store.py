@@ -90,7 +90,8 @@ def test_the_store_of_a_running_server_is_not_vacuumed(
             return await anyio.to_thread.run_sync(run, capsys, "store", "vacuum", "--db", database)
 
     code, _, err = anyio.run(refused)
-    assert (code, err) == (1, "arena: the server 'north' is running on the store: stop it first\n")
+    assert code == 1
+    assert err.startswith("arena: the server 'north' is running on this store already")
 
 
 @pytest.mark.parametrize(

@@ -189,5 +189,5 @@ async def test_nothing_is_restored_into_the_store_of_a_server_that_runs(
     async with open_store(database):
         await backup(database, file)
     async with open_store(other_database) as engine, open_journal(engine, "north"):
-        with pytest.raises(StoreError, match="the server 'north' is running on the store: stop it first"):
+        with pytest.raises(StoreError, match="the server 'north' is running on this store already"):
             await restore(engine, file)

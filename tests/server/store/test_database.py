@@ -28,7 +28,6 @@ from arena.server.store.database import (
     is_transient,
     make_blocking_engine,
     make_engine,
-    make_unlimited_engine,
     make_upsert,
     open_store,
     prepare_store,
@@ -200,17 +199,6 @@ async def _journal(engine: AsyncEngine) -> None:
 
 async def _awaited(work: Awaitable[object]) -> None:
     await work
-
-
-async def test_a_patient_twin_is_of_the_same_database(database: str) -> None:
-    async with closing(make_engine(database)) as engine:
-        await prepare_store(engine)
-        async with closing(make_unlimited_engine(engine)) as twin:
-            async with twin.begin() as connection:
-                await connection.execute(schema.about.update().values(program="a twin"))
-            async with engine.connect() as connection:
-                found = (await connection.execute(sa.select(schema.about.c.program))).scalar_one()
-            assert found == "a twin"
 
 
 async def test_insert_or_update_changes_the_rows_that_are_there(database: str) -> None:

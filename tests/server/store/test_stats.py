@@ -36,5 +36,5 @@ async def test_matches_are_counted_and_a_vacuum_packs_them(database: str) -> Non
 
 async def test_a_store_in_use_is_not_vacuumed(database: str) -> None:
     async with open_store(database) as engine, open_journal(engine, "north"):
-        with pytest.raises(StoreError, match="'north' is running on the store"):
+        with pytest.raises(StoreError, match="'north' is running on this store already"):
             await vacuum(engine)

@@ -1,0 +1,33 @@
+"""Files that appear only when they are complete."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def replace_on_success(path: Path) -> Iterator[Path]:
+    """Yield the path of a file to write, and move the file to `path` at the end of the block, safely on the disk.
+
+    The file is in a temporary folder beside `path`, in which SQLite may create further files. If the block raises an
+    exception, the folder is deleted, and `path` does not change. Raises OSError.
+    """
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as folder:
+        part = Path(folder) / path.name
+        yield part
+        _sync(part)
+        part.replace(path)
+    _sync(path.parent)
+
+
+def _sync(path: Path) -> None:
+    """Wait until a file or a folder is on the disk."""
+    opened = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
