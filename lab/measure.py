@@ -19,13 +19,13 @@ from typing import cast
 
 from arena.bots.compiled.searcher import Settings
 from arena.bots.review.chance import winning_chance
+from arena.bots.search.deepening import DeepeningSearcher
 from arena.games.catalogue import CATALOGUE
 from arena.games.core import Player, Reason
 from arena.games.riskless import Riskless
 from arena.games.riskless_map import RisklessMap
 from arena.lab.processes import map_in_processes
 from arena.lab.selfplay import (
-    NodeSearcher,
     PlayedMatch,
     gap_to_median,
     make_searcher,
@@ -76,7 +76,9 @@ class MatchStatistics:
     gap: float | None
 
 
-def measure_match(game: Riskless, match: PlayedMatch, searcher: NodeSearcher, nodes: int) -> MatchStatistics:
+def measure_match(
+    game: Riskless, match: PlayedMatch, searcher: DeepeningSearcher, nodes: int
+) -> MatchStatistics:
     """Return the measured properties of a match.
 
     searcher  searcher that measures how much the moves of the position at half time differ
@@ -408,7 +410,7 @@ def _play_task(task: _Task) -> list[_MatchEnd]:
 
 
 def _play_matches(
-    task: _Task, game: Riskless, searcher_a: NodeSearcher, searcher_b: NodeSearcher
+    task: _Task, game: Riskless, searcher_a: DeepeningSearcher, searcher_b: DeepeningSearcher
 ) -> list[_MatchEnd]:
     nodes = {id(searcher_a): task.nodes_a, id(searcher_b): task.nodes_b}
     is_equal = task.nodes_a == task.nodes_b

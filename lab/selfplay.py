@@ -6,17 +6,16 @@ A pair is two matches from the same opening with swapped seats. In each match, b
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from arena.bots.compiled.availability import has_compiled_search
 from arena.bots.compiled.catalogue import weights_for
-from arena.bots.compiled.memory_layout import MAX_DEPTH
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.review.chance import winning_chance
-from arena.bots.search.deepening import Report, deepen
+from arena.bots.search.deepening import MAX_DEPTH, DeepeningSearcher, PythonSearcher, Report
 from arena.bots.search.play import Table, alphabeta_search
 from arena.bots.search.search_values import is_decided, outcome_value
 from arena.games.core import Game, Player
@@ -30,49 +29,18 @@ MAX_PLIES_REASON = "cut"
 """Reason for the end of a match that was stopped at its maximum number of plies."""
 
 
-class NodeSearcher(Protocol):
-    """Searcher of one game with a limit of nodes per search. It keeps a table of positions between searches."""
-
-    def deepen(self, position: Any, *, max_depth: int, max_nodes: int) -> Iterator[Report[Any]]:
-        """Search a position with growing depth, and yield a report for each depth, like `bots.search.deepening.deepen`."""
-
-    def clear(self) -> None:
-        """Clear the table of positions."""
-
-    def close(self) -> None:
-        """Free the searcher's resources; it cannot be used afterwards."""
-
-
-class PythonSearcher:
-    """Alpha-beta searcher in Python, for games without a compiled search, such as a subclass of Riskless."""
-
-    def __init__(self, game: Game[Any, Any], evaluator: str) -> None:
-        """Create a searcher with the evaluator called `evaluator`. Raises BadWeights and UnknownEvaluator."""
-        self._game = game
-        self._evaluator = evaluator_for(game, evaluator)
-        self.clear()
-
-    def deepen(self, position: Any, *, max_depth: int, max_nodes: int) -> Iterator[Report[Any]]:
-        return deepen(self._game, position, self._search, max_depth=max_depth, max_nodes=max_nodes)
-
-    def clear(self) -> None:
-        self._search = alphabeta_search(self._evaluator, table=Table[Any, Any]())
-
-    def close(self) -> None:
-        self.clear()
-
-
-def make_searcher(game: Game[Any, Any], evaluator: str, settings: Settings) -> NodeSearcher:
-    """Return the compiled searcher of a game, or a PythonSearcher if the game has none. Raises BadWeights.
+def make_searcher(game: Game[Any, Any], evaluator: str, settings: Settings) -> DeepeningSearcher:
+    """Return the compiled searcher of a game, or alpha-beta in Python if it has none. Raises BadWeights and UnknownEvaluator.
 
     settings  settings of the compiled searcher
     """
     if not has_compiled_search(game):
-        return PythonSearcher(game, evaluator)
+        evaluate = evaluator_for(game, evaluator)
+        return PythonSearcher(game, lambda: alphabeta_search(evaluate, table=Table()))
     return Searcher(game, weights_for(game, evaluator), settings)
 
 
-def search_nodes(searcher: NodeSearcher, position: Any, nodes: int) -> Report[Any]:
+def search_nodes(searcher: DeepeningSearcher, position: Any, nodes: int) -> Report[Any]:
     """Search a position with `nodes` nodes, and return the last report."""
     return list(searcher.deepen(position, max_depth=MAX_DEPTH, max_nodes=nodes))[-1]
 
@@ -119,7 +87,7 @@ def random_start(game: Game[Any, Any], rng: random.Random, plies: int) -> Any:
 def play_match(
     game: Game[Any, Any],
     start: Any,
-    seats: Mapping[Player, NodeSearcher],
+    seats: Mapping[Player, DeepeningSearcher],
     nodes: int | Mapping[Player, int],
     max_plies: int = 1 << 30,
 ) -> PlayedMatch:
@@ -152,7 +120,7 @@ def play_match(
 
 
 def play_pair(
-    game: Game[Any, Any], start: Any, searcher_a: NodeSearcher, searcher_b: NodeSearcher, nodes: int
+    game: Game[Any, Any], start: Any, searcher_a: DeepeningSearcher, searcher_b: DeepeningSearcher, nodes: int
 ) -> tuple[float, float]:
     """Play two matches from `start` with swapped seats, and return the points of `searcher_a` as Maxie and as Minnie."""
     first, second = (
@@ -162,7 +130,7 @@ def play_pair(
     return points_of(first, Player.MAXIE), points_of(second, Player.MINNIE)
 
 
-def settled_value(searcher: NodeSearcher, position: Any, nodes: int, depth: int = MAX_DEPTH) -> int:
+def settled_value(searcher: DeepeningSearcher, position: Any, nodes: int, depth: int = MAX_DEPTH) -> int:
     """Return the mean of a search's values at its last two depths, or the last value if it shows a forced end.
 
     Estimates alternate between odd and even depths, because an estimate favours the player who made the last move.
@@ -173,7 +141,7 @@ def settled_value(searcher: NodeSearcher, position: Any, nodes: int, depth: int 
 
 
 def reply_chances(
-    game: Game[Any, Any], searcher: NodeSearcher, position: Any, nodes: int, depth: int = MAX_DEPTH
+    game: Game[Any, Any], searcher: DeepeningSearcher, position: Any, nodes: int, depth: int = MAX_DEPTH
 ) -> list[float]:
     """Return the mover's winning chances after each move, the best first. Each move is searched by itself."""
     player = game.player(position)

@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from arena.bots.evaluators import evaluator_for
+from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.leaf_counts import DEPTH_METHODS, Comparison, ReachedDepths, compare_methods
 from arena.bots.search.problem import Problem
 from arena.bots.search.reports.leaves_chart import POWERS, leaves_chart_svg

@@ -13,7 +13,8 @@ from rich.table import Table
 from arena.bots.api.engine_spec import BadSpec, Spec
 from arena.bots.commands.compare import compare_command
 from arena.bots.commands.lookup import load_game
-from arena.bots.evaluators import BadWeights, UnknownEvaluator
+from arena.bots.evaluators.catalogue import UnknownEvaluator
+from arena.bots.evaluators.linear import BadWeights
 from arena.bots.review.analysis import (
     DEFAULT_NODES,
     DEFAULT_PYTHON_NODES,

@@ -19,6 +19,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -94,8 +95,8 @@ def choose_folder(caches: Iterable[Path]) -> Path:
     Every process creates its own temporary folder, because anybody could put code into a folder with a predictable
     name.
     """
-    for cache in caches:
-        wanted = kernel_folder(cache)
+    for each in caches:
+        wanted = kernel_folder(each)
         with suppress(OSError):
             wanted.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=wanted):
@@ -103,14 +104,10 @@ def choose_folder(caches: Iterable[Path]) -> Path:
     return Path(tempfile.mkdtemp(prefix="riskless-arena-kernels-"))
 
 
-_folder: list[Path] = []
-
-
+@cache
 def chosen_folder() -> Path:
-    """Return the result of `choose_folder`, computed once per process."""
-    if not _folder:
-        _folder.append(choose_folder(cache_folders()))
-    return _folder[0]
+    """Return the folder for this process's compiled kernels."""
+    return choose_folder(cache_folders())
 
 
 @contextmanager

@@ -17,8 +17,7 @@ from arena.bots.compiled import riskless_kernel, tictactoe_kernel
 from arena.bots.compiled.availability import has_own_kernel
 from arena.bots.compiled.kernel import CompiledGame, Kernel, Weights
 from arena.bots.evaluators import riskless, tictactoe
-from arena.bots.evaluators.catalogue import NETWORK_FILE, scale_weights
-from arena.bots.evaluators.linear import WEIGHTS_FOLDER, load_weights
+from arena.bots.evaluators.catalogue import NETWORK_FILE, load_named_weights
 from arena.bots.evaluators.network import Network, load_network
 from arena.games.core import BadGame, Game
 from arena.games.riskless import Riskless
@@ -57,8 +56,7 @@ def weights_for(game: Game[Any, Any], evaluator: str) -> Weights | Network:
     if evaluator == "plain":
         # the first feature of each game is its own estimate
         return {name: 100 if i == 0 else 0 for i, name in enumerate(names)}
-    path = WEIGHTS_FOLDER / f"{game.name}.toml" if evaluator == "features" else Path(evaluator)
-    return scale_weights(game, load_weights(path, names))
+    return load_named_weights(game, evaluator, names)
 
 
 def _load_custom_kernel(game: Game[Any, Any]) -> CompiledGame | None:

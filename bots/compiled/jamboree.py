@@ -392,6 +392,3 @@ class SplitPoints:
         self.wait_for_helpers = wait_for_helpers
         self.wait_for_work = wait_for_work
         self.is_interrupted_outside = is_interrupted_outside
-
-
-__all__ = ["SplitPoints", "is_interrupted", "value_to_exceed"]

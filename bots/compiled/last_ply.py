@@ -81,6 +81,3 @@ class LastPlySearch:
 
         self.is_above_leaves = is_above_leaves
         self.search_last_ply = search_last_ply
-
-
-__all__ = ["LastPlySearch", "end_value"]

@@ -14,7 +14,6 @@ from enum import IntEnum
 
 FRAMES = 256
 """Number of frames, more than twice the maximum depth: work taken while waiting uses the same stack."""
-MAX_DEPTH = 100
 SPLITS = 16
 LINE = 8
 """Words in a cache line, the minimum distance between data written by different threads."""
@@ -125,7 +124,6 @@ class Option(IntEnum):
     GENERATION = 47
     NULL_WINDOWS = 48  # test before full searches, also without Jamboree
     TABLE_MASK = 49
-    MOVES = 50
     SPLIT_WORDS = 51
     SETTLE = 52  # end a shallow search if its estimate is far outside the window
     LATE = 53  # moves that a shallow search examines for each ply of depth; 0 for all

@@ -70,19 +70,15 @@ class Layout:
     most: int
     nearness: int
 
-    @classmethod
-    def of(cls, planes: int) -> Layout:
-        table = 2 << 2 * planes
-        position = [planes, 1, 1, 1, planes, 1, 1 << planes if planes <= 4 else 0, *[1] * 6]
-        rules = [planes, 1, 65, len(NAMES), 1, 1, 1, 64, _ROADS, _ROADS, 8 * 256, table, table, 1]
-        places = [sum(position[:i]) for i in range(1, len(position) + 1)]
-        return cls(planes, *places, *(sum(rules[:i]) for i in range(len(rules) + 1)))
-
 
 @cache
 def layout_for(planes: int) -> Layout:
     """Return the layout for armies of `planes` binary digits."""
-    return Layout.of(planes)
+    table = 2 << 2 * planes
+    position = [planes, 1, 1, 1, planes, 1, 1 << planes if planes <= 4 else 0, *[1] * 6]
+    rules = [planes, 1, 65, len(NAMES), 1, 1, 1, 64, _ROADS, _ROADS, 8 * 256, table, table, 1]
+    places = [sum(position[:i]) for i in range(1, len(position) + 1)]
+    return Layout(planes, *places, *(sum(rules[:i]) for i in range(len(rules) + 1)))
 
 
 def plane_count(game: Riskless) -> int:
@@ -304,6 +300,3 @@ def riskless_kernel(planes: int, *, network: bool = False) -> Kernel:
         foresee=foresee,
         observe=observe,
     )
-
-
-__all__ = ["compile_game", "layout_for", "riskless_kernel"]

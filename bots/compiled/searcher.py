@@ -21,7 +21,6 @@ from arena.bots.compiled.catalogue import compile_game
 from arena.bots.compiled.kernel import Weights, Words
 from arena.bots.compiled.memory_layout import (
     FIRST,
-    MAX_DEPTH,
     Frame,
     Option,
     Register,
@@ -30,7 +29,7 @@ from arena.bots.compiled.memory_layout import (
 )
 from arena.bots.compiled.table import AGES, make_main_line, make_table
 from arena.bots.evaluators.network import Network
-from arena.bots.search.deepening import NO_LIMIT, Report
+from arena.bots.search.deepening import MAX_DEPTH, NO_LIMIT, Report
 from arena.bots.search.search_values import ESTIMATE_LIMIT, INFINITY
 from arena.games.core import Game, M, P
 

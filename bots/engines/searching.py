@@ -1,7 +1,7 @@
 """Engines `minimax`, `alphabeta` and `jamboree`: iterative deepening within the limits of the clock.
 
-A `Backend` does the search: either with the Python code of `bots.search`, or with the same algorithms compiled. Only
-`make_backend` chooses between them.
+A searcher does the search: either with the Python code of `bots.search`, or with the same algorithms compiled. Only
+`make_searcher` chooses between them.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import math
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 from arena.bots.api.bot import Bot, Clock, Ending, Match, Resign, Thinking
 from arena.bots.api.budget import Budget, DeepeningRule, plan
@@ -22,8 +22,8 @@ from arena.bots.engines.garbage_collector import GARBAGE_COLLECTOR
 from arena.bots.engines.perfect import load_requested_solution, missing_table_reason, to_search_value
 from arena.bots.engines.repetition import SeenPositions
 from arena.bots.evaluators.catalogue import evaluator_for
-from arena.bots.search.deepening import NO_LIMIT, Report, deepen
-from arena.bots.search.play import AlphaBeta, Jamboree, Minimax, Search, Table, ThreadPool
+from arena.bots.search.deepening import NO_LIMIT, DeepeningSearcher, PythonSearcher, Report
+from arena.bots.search.play import AlphaBeta, Jamboree, Minimax, Table, ThreadPool
 from arena.solved.header import BadTable
 from arena.solved.solved_value import DRAW, SolvedValue
 
@@ -41,92 +41,48 @@ A time limit would leave a different transposition table in every match, so that
 UNLIMITED_BUDGET = Budget(math.inf, math.inf)
 
 
-class Backend(Protocol):
-    """Interface of the search behind an engine: positions of one match, searched to increasing depths."""
-
-    @property
-    def threads(self) -> int:
-        """Return the number of search threads."""
-        ...
-
-    def reports(
-        self,
-        position: Any,
-        stop: Callable[[], bool],
-        max_depth: int,
-        moves: Sequence[Any] | None = None,
-        max_nodes: int = NO_LIMIT,
-    ) -> Iterator[Report[Any]]:
-        """Yield a report immediately, then one for each depth, as `bots.search.deepening.deepen` does.
-
-        stop        returns True if the search must end; it is called at every node
-        moves       root moves to search; None for all
-        max_nodes   node limit of all depths together
-        """
-        ...
-
-    def close(self) -> None:
-        """Release threads and memory."""
-        ...
-
-
-class PythonBackend:
-    """Backend with the searches of `bots.search`, for every game."""
-
-    def __init__(self, spec: Spec, match: Match) -> None:
-        self._game = match.game
-        self._pool: ThreadPool | None = None
-        self._search_position = self._make_search(spec, match)
-
-    @property
-    def threads(self) -> int:
-        return 1 if self._pool is None else self._pool.threads
-
-    def _make_search(self, spec: Spec, match: Match) -> Search[Any, Any]:
-        evaluator = evaluator_for(match.game, spec.get_text("evaluator"))
-        if spec.name == "minimax":
-            return Minimax(evaluator)
-        if spec.name == "alphabeta":
-            return AlphaBeta(evaluator, table=Table())
-        self._pool = ThreadPool(spec.get_integer("threads") or match.threads)
-        return Jamboree(evaluator, self._pool, spec.get_fraction("prune"))
-
-    def reports(
-        self,
-        position: Any,
-        stop: Callable[[], bool],
-        max_depth: int,
-        moves: Sequence[Any] | None = None,
-        max_nodes: int = NO_LIMIT,
-    ) -> Iterator[Report[Any]]:
-        return deepen(
-            self._game,
-            position,
-            self._search_position,
-            stop=stop,
-            max_depth=max_depth,
-            max_nodes=max_nodes,
-            moves=moves,
-        )
-
-    def close(self) -> None:
-        if self._pool is not None:
-            self._pool.close()
-
-
-def make_backend(spec: Spec, match: Match) -> Backend:
-    """Return the engine's backend for `match`: compiled if possible, otherwise in Python. Log the reason for the latter.
+def make_searcher(spec: Spec, match: Match) -> DeepeningSearcher:
+    """Return the engine's searcher for `match`: compiled if possible, otherwise in Python. Log the reason for the latter.
 
     Raises BadSpec for an option that the form used in this match does not know.
     """
-    backend = choose_form(spec, match.game)
-    if backend.compiled:
-        from arena.bots.compiled.backend import CompiledBackend  # noqa: PLC0415 - an extra, and slow to load
+    form = choose_form(spec, match.game)
+    if form.compiled:
+        return _make_compiled_searcher(form.spec, match)
+    if form.python_reason:
+        _log_line(f"{spec.name} searches in Python: {form.python_reason}")
+    return make_python_searcher(form.spec, match)
 
-        return CompiledBackend(backend.spec, match)
-    if backend.python_reason:
-        _log_line(f"{spec.name} searches in Python: {backend.python_reason}")
-    return PythonBackend(backend.spec, match)
+
+def _make_compiled_searcher(spec: Spec, match: Match) -> DeepeningSearcher:
+    """Return the compiled searcher of `alphabeta` on one thread, or of `jamboree` on its own or the match's threads."""
+    from arena.bots.compiled.catalogue import weights_for  # noqa: PLC0415 - an extra, and slow to load
+    from arena.bots.compiled.searcher import Searcher, Settings  # noqa: PLC0415
+
+    settings = Settings(exact=spec.get_text("exact") == "yes")
+    if spec.name == "jamboree":
+        settings = replace(settings, threads=spec.get_integer("threads") or match.threads)
+        if spec.get_text("form") == "course":
+            settings = replace(
+                settings,
+                course=True,
+                prune=spec.get_fraction("prune"),
+                split_depth=spec.get_integer("split_depth"),
+            )
+    searcher = Searcher(match.game, weights_for(match.game, spec.get_text("evaluator")), settings)
+    searcher.warm_up()
+    return searcher
+
+
+def make_python_searcher(spec: Spec, match: Match) -> PythonSearcher:
+    """Return a searcher with the Python form of `minimax`, `alphabeta` or `jamboree`."""
+    evaluator = evaluator_for(match.game, spec.get_text("evaluator"))
+    if spec.name == "minimax":
+        return PythonSearcher(match.game, lambda: Minimax(evaluator))
+    if spec.name == "alphabeta":
+        return PythonSearcher(match.game, lambda: AlphaBeta(evaluator, table=Table()))
+    pool = ThreadPool(spec.get_integer("threads") or match.threads)
+    return PythonSearcher(match.game, lambda: Jamboree(evaluator, pool, spec.get_fraction("prune")), pool)
 
 
 class Deadline:
@@ -176,7 +132,7 @@ class SearchingBot(Bot):
     def prepare(self) -> None:
         try:
             self._solution = load_requested_solution(self._spec, self.game)
-            self._backend = make_backend(self._spec, self.match)
+            self._searcher = make_searcher(self._spec, self.match)
         except (BadSpec, BadTable) as error:
             raise Resign(str(error)) from None
         self._seen = SeenPositions(self.game)
@@ -246,7 +202,10 @@ class SearchingBot(Bot):
         rule: DeepeningRule[Any] = DeepeningRule(budget)
         depth = self._spec.get_integer("depth")
         with GARBAGE_COLLECTOR.paused():
-            for report in self._backend.reports(position, deadline.is_over, depth, moves, max_nodes):
+            reports = self._searcher.deepen(
+                position, stop=deadline.is_over, max_depth=depth, max_nodes=max_nodes, moves=moves
+            )
+            for report in reports:
                 best = report
                 if rule.should_stop(report.move, time.monotonic() - start) or self.stopped:
                     break
@@ -257,5 +216,5 @@ class SearchingBot(Bot):
         return best
 
     def ended(self, ending: Ending) -> None:  # noqa: ARG002 - the result does not matter
-        self._backend.close()
+        self._searcher.close()
         GARBAGE_COLLECTOR.collect()

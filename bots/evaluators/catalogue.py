@@ -73,6 +73,15 @@ def scale_weights(game: Game[Any, Any], weights: Weights) -> Weights:
     }
 
 
+def load_named_weights(game: Game[Any, Any], name: str, names: Sequence[str]) -> Weights:
+    """Return the weights of `features` or of the weights file `name`, scaled for this game. Raises BadWeights.
+
+    `names` are the names of the game's features.
+    """
+    path = WEIGHTS_FOLDER / f"{_family_name(game)}.toml" if name == "features" else Path(name)
+    return scale_weights(game, load_weights(path, names))
+
+
 def plain_evaluator(game: Game[P, M]) -> Evaluator[P]:
     """Return the evaluator that multiplies the game's own estimate by 100.
 
@@ -123,7 +132,4 @@ def evaluator_for(game: Game[P, M], name: str = "plain") -> Evaluator[P]:
             return plain_evaluator(game)
         raise UnknownEvaluator(f"{game.name} has no features, so it cannot use a weights file: use plain")
     features, names = extractor
-    path = WEIGHTS_FOLDER / f"{_family_name(game)}.toml" if name == "features" else Path(name)
-    return cast(
-        "Evaluator[P]", linear_evaluator(features, names, scale_weights(game, load_weights(path, names)))
-    )
+    return cast("Evaluator[P]", linear_evaluator(features, names, load_named_weights(game, name, names)))

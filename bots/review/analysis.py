@@ -28,8 +28,8 @@ from arena.bots.api.engine_spec import (
 )
 from arena.bots.engines.forms import check_evaluator, choose_form
 from arena.bots.engines.registry import check_evaluator_name
-from arena.bots.engines.searching import make_backend
-from arena.bots.evaluators import dynamic_predicate, evaluator_for
+from arena.bots.engines.searching import make_searcher
+from arena.bots.evaluators.catalogue import dynamic_predicate, evaluator_for
 from arena.bots.search.algorithms import ALGORITHMS, AlgorithmSettings
 from arena.bots.search.deepening import MAX_DEPTH, NO_LIMIT, Report
 from arena.bots.search.monitor import SearchMonitor, Stop, Stopped, never_stop
@@ -212,7 +212,7 @@ class EngineAnalyst:
         self._depth = min(limits.depth or MAX_DEPTH, spec.get_integer("depth"))
         self._seconds = limits.seconds
         self._nodes = spec.get_integer("nodes") or limits.nodes_for(compiled=choose_form(spec, game).compiled)
-        self._backend = make_backend(
+        self._searcher = make_searcher(
             spec, Match(game, Player.MAXIE, threads=engine_threads(spec, len(usable_cores())))
         )
         self._last: tuple[Any, list[Report[Any]]] | None = None
@@ -223,7 +223,7 @@ class EngineAnalyst:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._backend.close()
+        self._searcher.close()
 
     def analyse(self, position: Any) -> list[Report[Any]]:
         """Return a report for each depth, the deepest last."""
@@ -261,7 +261,15 @@ class EngineAnalyst:
         self, position: Any, depth: int, nodes: int, moves: Sequence[Any] | None = None
     ) -> list[Report[Any]]:
         end = MONOTONIC.now() + self._seconds
-        reports = list(self._backend.reports(position, lambda: MONOTONIC.now() >= end, depth, moves, nodes))
+        reports = list(
+            self._searcher.deepen(
+                position,
+                stop=lambda: MONOTONIC.now() >= end,
+                max_depth=depth,
+                max_nodes=nodes,
+                moves=moves,
+            )
+        )
         return [each for each in reports if each.depth] or reports
 
 

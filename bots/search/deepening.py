@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import Generic
+from typing import Any, Generic, Protocol
 
 from arena.bots.search.monitor import SearchMonitor, Stop, Stopped, never_stop
 from arena.bots.search.ordering import move_to_front
 from arena.bots.search.play import Search
 from arena.bots.search.problem import Line, SearchResult
 from arena.bots.search.search_values import is_decided
+from arena.bots.search.thread_pool import ThreadPool
 from arena.games.core import Game, M, P
 
 MAX_DEPTH = 100
@@ -94,6 +95,69 @@ def deepen(
                 move_to_front(order, each.move)
         if is_decided(result.value) or not monitor.horizon:
             return
+
+
+class DeepeningSearcher(Protocol):
+    """Search of the positions of one match, which may keep a table from one position to the next."""
+
+    def deepen(
+        self,
+        position: Any,
+        *,
+        stop: Stop = never_stop,
+        max_depth: int = MAX_DEPTH,
+        max_nodes: int = NO_LIMIT,
+        moves: Sequence[Any] | None = None,
+    ) -> Iterator[Report[Any]]:
+        """Yield reports as the function `deepen` does."""
+
+    def clear(self) -> None:
+        """Forget all earlier positions."""
+
+    def close(self) -> None:
+        """Release threads and memory. The searcher cannot be used afterwards."""
+
+
+class PythonSearcher:
+    """Searcher that uses a search in Python, for every game."""
+
+    def __init__(
+        self,
+        game: Game[Any, Any],
+        make_search: Callable[[], Search[Any, Any]],
+        pool: ThreadPool | None = None,
+    ) -> None:
+        """Create a searcher. `make_search` creates a search without a memory; `pool` has its threads, if it uses any."""
+        self._game = game
+        self._make_search = make_search
+        self._pool = pool
+        self.clear()
+
+    def deepen(
+        self,
+        position: Any,
+        *,
+        stop: Stop = never_stop,
+        max_depth: int = MAX_DEPTH,
+        max_nodes: int = NO_LIMIT,
+        moves: Sequence[Any] | None = None,
+    ) -> Iterator[Report[Any]]:
+        return deepen(
+            self._game,
+            position,
+            self._search,
+            stop=stop,
+            max_depth=max_depth,
+            max_nodes=max_nodes,
+            moves=moves,
+        )
+
+    def clear(self) -> None:
+        self._search = self._make_search()
+
+    def close(self) -> None:
+        if self._pool is not None:
+            self._pool.close()
 
 
 def _make_report(depth: int, result: SearchResult[M], nodes: int, *, finished: bool) -> Report[M]:

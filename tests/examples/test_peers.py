@@ -13,7 +13,7 @@ from arena.bots.api.bot import Match
 from arena.bots.client.local_match import LocalMatch
 from arena.bots.engines.from_program import program_engine
 from arena.bots.engines.registry import Engine, make_engine
-from arena.bots.evaluators import evaluator_for
+from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.alphabeta import failsoft
 from arena.bots.search.problem import Problem
 from arena.bots.search.search_values import WIN

@@ -27,7 +27,7 @@ from arena.bots.compiled.table import (
     stored_move,
     stored_value,
 )
-from arena.bots.evaluators import evaluator_for
+from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.problem import Problem
 from arena.bots.search.search_values import WIN, to_node_value, to_root_value
 from arena.games.riskless import Riskless

@@ -8,8 +8,9 @@ import pytest
 
 from arena.bots.api.bot import Bot, Clock, Match, request_move
 from arena.bots.api.engine_spec import ENGINES, parse_spec
-from arena.bots.compiled.backend import CompiledBackend
-from arena.bots.engines.searching import PythonBackend, SearchingBot
+from arena.bots.compiled.searcher import Searcher
+from arena.bots.engines.searching import SearchingBot, make_python_searcher
+from arena.bots.search.deepening import PythonSearcher
 from arena.games.core import AnyGame, Player
 from arena.games.riskless import Armies, Riskless
 from arena.maps.game_on_map import make_game_on_map
@@ -51,20 +52,20 @@ def test_a_depth_is_kept_and_told(name: str, seated: Seated) -> None:
     assert bot.thinking.nodes == everything if name == "minimax" else bot.thinking.nodes <= everything
 
 
-def reference(spec: str) -> PythonBackend:
+def reference(spec: str) -> PythonSearcher:
     """Make an engine search without the compiled search."""
-    return PythonBackend(parse_spec(spec, ENGINES), Match(M2, Player.MAXIE, threads=2))
+    return make_python_searcher(parse_spec(spec, ENGINES), Match(M2, Player.MAXIE, threads=2))
 
 
 def test_all_three_find_the_same_move_and_value_at_a_depth() -> None:
-    backends = [reference(f"{name}:evaluator=plain") for name in NAMES]
+    searchers = [reference(f"{name}:evaluator=plain") for name in NAMES]
     position = M2.start()
     for _ in range(6):
-        last = [list(each.reports(position, lambda: False, 3))[-1] for each in backends]
+        last = [list(each.deepen(position, max_depth=3))[-1] for each in searchers]
         assert len({(report.depth, report.value, report.move) for report in last}) == 1, last
         position = M2.play(position, last[0].move)
-    for backend in backends:
-        backend.close()
+    for searcher in searchers:
+        searcher.close()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -85,14 +86,14 @@ def test_a_stop_ends_the_search(name: str, seated: Seated) -> None:
 
 @pytest.mark.parametrize(("spec", "threads"), [("jamboree", 2), ("jamboree:threads=3", 3)])
 def test_jamboree_takes_the_threads_of_the_match_or_its_own(spec: str, threads: int, seated: Seated) -> None:
-    backend = reference(spec)
-    assert backend._pool is not None
-    assert backend._pool.threads == threads
-    backend.close()
+    searcher = reference(spec)
+    assert searcher._pool is not None
+    assert searcher._pool.threads == threads
+    searcher.close()
     bot = seated(spec, M2)
     assert isinstance(bot, SearchingBot)
-    assert isinstance(bot._backend, CompiledBackend)
-    assert len(bot._backend._searcher._memories) == threads
+    assert isinstance(bot._searcher, Searcher)
+    assert len(bot._searcher._memories) == threads
 
 
 def winner(seated: Seated, game: AnyGame, maxie: str, minnie: str) -> Any:
@@ -130,9 +131,9 @@ def test_a_number_of_nodes_makes_a_match_that_repeats_itself(name: str, seated: 
 
 
 def test_nodes_end_a_search_in_python() -> None:
-    backend = reference("minimax")
-    last = list(backend.reports(M2.start(), lambda: False, 100, None, 500))[-1]
-    assert last.nodes <= 500 < list(backend.reports(M2.start(), lambda: False, last.depth + 1))[-1].nodes
+    searcher = reference("minimax")
+    last = list(searcher.deepen(M2.start(), max_nodes=500))[-1]
+    assert last.nodes <= 500 < list(searcher.deepen(M2.start(), max_depth=last.depth + 1))[-1].nodes
 
 
 def m2_position(ply: int, *, ahead: bool) -> Armies:

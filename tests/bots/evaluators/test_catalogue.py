@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from arena.bots.evaluators import BadWeights, UnknownEvaluator, evaluator_for
+from arena.bots.evaluators.catalogue import UnknownEvaluator, evaluator_for
+from arena.bots.evaluators.linear import BadWeights
 from arena.games.core import Player
 from arena.games.hexapawn import Hexapawn
 from arena.games.riskless import Armies

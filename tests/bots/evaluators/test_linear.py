@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from arena.bots.evaluators import BadWeights, evaluator_for
-from arena.bots.evaluators.catalogue import find_features
-from arena.bots.evaluators.linear import WEIGHTS_FOLDER, linear_evaluator, load_weights
+from arena.bots.evaluators.catalogue import evaluator_for, find_features
+from arena.bots.evaluators.linear import WEIGHTS_FOLDER, BadWeights, linear_evaluator, load_weights
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 from arena.games.core import Player
 from arena.games.riskless import Armies

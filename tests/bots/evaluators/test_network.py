@@ -15,7 +15,8 @@ skip_without("numba")
 
 import numpy as np  # noqa: E402
 
-from arena.bots.evaluators import BadWeights, UnknownEvaluator, evaluator_for  # noqa: E402
+from arena.bots.evaluators.catalogue import UnknownEvaluator, evaluator_for  # noqa: E402
+from arena.bots.evaluators.linear import BadWeights  # noqa: E402
 from arena.bots.evaluators.network import (  # noqa: E402
     INPUTS,
     KINDS,

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from arena.bots.evaluators import BadWeights, UnknownEvaluator, evaluator_for
+from arena.bots.evaluators.catalogue import UnknownEvaluator, evaluator_for
+from arena.bots.evaluators.linear import BadWeights
 from arena.bots.evaluators.outcomes import (
     CERTAIN_WIN_VALUE,
     category_function,

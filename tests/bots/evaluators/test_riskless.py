@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from hypothesis import given
 
-from arena.bots.evaluators import dynamic_predicate, evaluator_for, riskless
+from arena.bots.evaluators import riskless
+from arena.bots.evaluators.catalogue import dynamic_predicate, evaluator_for
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 from arena.games.core import Player
 from arena.games.riskless import Armies

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from hypothesis import given
 
-from arena.bots.evaluators import evaluator_for, tictactoe
+from arena.bots.evaluators import tictactoe
+from arena.bots.evaluators.catalogue import evaluator_for
 from arena.games.tictactoe import Board, TicTacToe
 from tests.bots.search.problems import Case, tictactoe_cases
 

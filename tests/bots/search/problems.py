@@ -10,7 +10,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from arena.bots.evaluators import evaluator_for
+from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.problem import Problem
 from arena.games.core import Game, Plain, Player
 from arena.games.explicit import Explicit

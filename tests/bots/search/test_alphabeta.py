@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.bots.evaluators import evaluator_for
+from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.alphabeta import alphabeta, failsoft, holden_alphabeta
 from arena.bots.search.minimax import minimax
 from arena.bots.search.monitor import Entered, Exited, SearchMonitor, Valued

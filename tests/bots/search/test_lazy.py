@@ -9,7 +9,7 @@ from typing import Any, cast
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from arena.bots.evaluators import evaluator_for
+from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.alphabeta import alphabeta
 from arena.bots.search.lazy import gametree, lazy, mapmin, maximize, maximize0, omit
 from arena.bots.search.lazy_tree import LazyList, Tree, maptree, prune, reptree

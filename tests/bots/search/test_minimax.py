@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from arena.bots.evaluators import evaluator_for
+from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.alphabeta import failsoft
 from arena.bots.search.minimax import higher_order, minimax, negamax, one_line
 from arena.bots.search.monitor import Exited, SearchMonitor

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from arena.bots.evaluators import evaluator_for
+from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.algorithms import ALGORITHMS, AlgorithmSettings
 from arena.bots.search.deepening import MAX_DEPTH, deepen
 from arena.bots.search.monitor import SearchMonitor

@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from arena.bots.evaluators import evaluator_for
+from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.leaf_counts import Comparison, compare_methods
 from arena.bots.search.problem import Problem
 from arena.bots.search.reports.leaves_chart import WIDTH, leaves_chart_svg

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from arena.bots.evaluators import evaluator_for
+from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.algorithms import ALGORITHMS, AlgorithmSettings
 from arena.bots.search.monitor import Exited, SearchMonitor, Valued
 from arena.bots.search.problem import Problem, SearchResult

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from arena.bots.evaluators import evaluator_for
+from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.alphabeta import alphabeta
 from arena.bots.search.minimax import minimax
 from arena.bots.search.monitor import SearchMonitor

@@ -7,29 +7,30 @@ import pytest
 
 from arena.bots.api.bot import Match
 from arena.bots.api.engine_spec import ENGINES, parse_spec
-from arena.bots.compiled.backend import CompiledBackend
-from arena.bots.engines.searching import PythonBackend, make_backend
+from arena.bots.compiled.searcher import Searcher
+from arena.bots.engines.searching import make_searcher
+from arena.bots.search.deepening import PythonSearcher
 from arena.games.core import AnyGame, Player
 from arena.maps.game_on_map import make_game_on_map
 
 PROGRAM = """
 import sys
 sys.modules["numba"] = None
-from arena.bots.engines.searching import make_backend
+from arena.bots.engines.searching import make_searcher
 from arena.bots.api.bot import Match
 from arena.bots.api.engine_spec import ENGINES, parse_spec
 from arena.games.core import Player
 from arena.maps.game_on_map import make_game_on_map
 game = make_game_on_map()
-backend = make_backend(parse_spec("alphabeta", ENGINES), Match(game, Player.MAXIE))
-print(type(backend).__name__, [report.depth for report in backend.reports(game.start(), lambda: False, 2)])
+searcher = make_searcher(parse_spec("alphabeta", ENGINES), Match(game, Player.MAXIE))
+print(type(searcher).__name__, [report.depth for report in searcher.deepen(game.start(), max_depth=2)])
 """
 
 
-def closed_backend(spec: str, game: AnyGame) -> object:
-    backend = make_backend(parse_spec(spec, ENGINES), Match(game, Player.MAXIE, threads=2))
-    backend.close()
-    return backend
+def closed_searcher(spec: str, game: AnyGame) -> object:
+    searcher = make_searcher(parse_spec(spec, ENGINES), Match(game, Player.MAXIE, threads=2))
+    searcher.close()
+    return searcher
 
 
 @pytest.mark.parametrize(
@@ -39,7 +40,7 @@ def closed_backend(spec: str, game: AnyGame) -> object:
     "game", [make_game_on_map(), make_game_on_map("tictactoe")], ids=["riskless", "tictactoe"]
 )
 def test_both_games_are_searched_compiled(spec: str, game: AnyGame) -> None:
-    assert isinstance(closed_backend(spec, game), CompiledBackend)
+    assert isinstance(closed_searcher(spec, game), Searcher)
 
 
 def test_the_courses_form_down_to_the_leaves_finds_the_value_and_move_of_alphabeta() -> None:
@@ -49,21 +50,21 @@ def test_the_courses_form_down_to_the_leaves_finds_the_value_and_move_of_alphabe
         position = game.successor(position, move)
     found = []
     for spec in ("alphabeta:exact=yes", "jamboree:exact=yes,form=course,split_depth=1,threads=3"):
-        backend = make_backend(parse_spec(spec, ENGINES), Match(game, Player.MINNIE))
-        *_, last = backend.reports(position, lambda: False, 6)
-        backend.close()
+        searcher = make_searcher(parse_spec(spec, ENGINES), Match(game, Player.MINNIE))
+        *_, last = searcher.deepen(position, max_depth=6)
+        searcher.close()
         found.append((last.depth, last.value, last.move))
     assert found[0] == found[1]
 
 
 def test_minimax_is_the_reference() -> None:
-    assert isinstance(closed_backend("minimax", make_game_on_map()), PythonBackend)
+    assert isinstance(closed_searcher("minimax", make_game_on_map()), PythonSearcher)
 
 
 def test_a_map_that_is_too_large_is_searched_in_python_and_it_says_so(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert isinstance(closed_backend("alphabeta", make_game_on_map("riskless", "grid:9x8")), PythonBackend)
+    assert isinstance(closed_searcher("alphabeta", make_game_on_map("riskless", "grid:9x8")), PythonSearcher)
     errors = capsys.readouterr().err
     assert (
         errors
@@ -73,6 +74,6 @@ def test_a_map_that_is_too_large_is_searched_in_python_and_it_says_so(
 
 def test_without_the_extra_the_reference_searches_and_one_line_says_so() -> None:
     result = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
-    assert result.stdout == "PythonBackend [0, 1, 2]\n"
+    assert result.stdout == "PythonSearcher [0, 1, 2]\n"
     assert result.stderr.count("\n") == 1
     assert "alphabeta searches in Python: its compiled search needs the extra `engine`" in result.stderr
