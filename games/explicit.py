@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self, cast
 
-from arena.games.core import BadData, Game, GameError, Outcome, Plain, Player, Reason, require_integer
+from arena.games.core import BadData, Game, GameError, Outcome, Player, Reason, require_integer
 
 MAX_NODES = 1_000_000
 MAX_VALUE = 900_000
@@ -47,24 +47,13 @@ class Explicit(Game[NodePosition, int]):
     name = "explicit"
 
     def __init__(self, nodes: Sequence[Node], player: Player = Player.MAXIE) -> None:
-        """Create the game of the tree `nodes`. Its root is node 0, where `player` is to move. Raises BadData."""
+        """Create the game of the tree `nodes`. Its root is node 0, where `player` is to move."""
         self.nodes = tuple(nodes)
         self.first = player
-        if not 1 <= len(self.nodes) <= MAX_NODES:
-            raise BadData(f"a tree must have 1 to {MAX_NODES} nodes, not {len(self.nodes)}")
-        parents: dict[int, int] = {}
+        plies = [0] * len(self.nodes)
         for number, node in enumerate(self.nodes):
             for child in node.children:
-                if not number < child < len(self.nodes) or child in parents:
-                    raise BadData(
-                        f"node {node.name!r:.40} has the child {child}: each child must come later in the list, and have one parent"
-                    )
-                parents[child] = number
-        if len(parents) != len(self.nodes) - 1:
-            raise BadData("every node except the root must be a child of another node")
-        plies = [0] * len(self.nodes)
-        for child, parent in sorted(parents.items()):
-            plies[child] = plies[parent] + 1
+                plies[child] = plies[number] + 1
         self._plies = plies
         self.height = max(plies)
 
@@ -89,29 +78,6 @@ class Explicit(Game[NodePosition, int]):
                 children[parent].append(number)
             frontier.extend((child, number) for child in reversed(below))
         return cls([Node(n.name, n.value, tuple(c)) for n, c in zip(nodes, children, strict=True)], player)
-
-    @classmethod
-    def from_setup(cls, setup: Mapping[str, object]) -> Self:
-        unknown = set(setup) - {"tree", "player"}
-        if "tree" not in setup or unknown:
-            raise BadData("the setup of explicit must have the keys `tree` and `player` (who moves first)")
-        player = setup.get("player", "maxie")
-        if player not in ("maxie", "minnie"):
-            raise BadData(f"player must be maxie or minnie, not {player!r:.40}")
-        return cls.from_tree(setup["tree"], Player(player))
-
-    def setup(self) -> dict[str, Plain]:
-        data: list[dict[str, Plain]] = []
-        for node in reversed(self.nodes):
-            # children have higher numbers, so their data exists already
-            below = [data[len(self.nodes) - 1 - child] for child in node.children]
-            entry: dict[str, Plain] = {"name": node.name}
-            if below:
-                entry["children"] = below
-            if node.value is not None or not below:
-                entry["value"] = node.value
-            data.append(entry)
-        return {"tree": data[-1], "player": self.first.value}
 
     def start(self) -> NodePosition:
         return NodePosition(0)
@@ -152,55 +118,6 @@ class Explicit(Game[NodePosition, int]):
             )
             raise NodeWithoutValue(f"cannot estimate node {node.name}: it {description}, and has no value")
         return node.value
-
-    def broken_rule(self, position: NodePosition, move: int) -> str | None:
-        count = len(self.nodes[position.node].children)
-        return None if 0 <= move < count else f"{self.node_name(position)} has the moves 0 to {count - 1}"
-
-    def move_from_data(self, data: object) -> int:
-        return require_integer(data, "a move of an explicit tree", 0, MAX_NODES)
-
-    def move_to_text(self, move: int) -> str:
-        return str(move)
-
-    def move_from_text(self, text: str) -> int:
-        typed = text.strip()
-        if not typed.isdecimal() or len(typed) > 6:
-            raise BadData(f"{typed!r:.40} is not a move: type the number of a child, from 0")
-        return int(typed)
-
-    def position_from_data(self, data: object) -> NodePosition:
-        if not isinstance(data, Mapping) or set(data) != {"node"}:
-            raise BadData("a position of an explicit tree must be an object with only the key `node`")
-        return NodePosition(require_integer(data["node"], "node", 0, len(self.nodes) - 1))
-
-    def position_to_text(self, position: NodePosition) -> str:
-        """Return the node's name, or #number if another node has the same name."""
-        name = self.node_name(position)
-        twins = sum(node.name == name for node in self.nodes)
-        return name if twins == 1 and not name.startswith("#") else f"#{position.node}"
-
-    def position_from_text(self, text: str) -> NodePosition:
-        typed = text.strip()
-        if typed.startswith("#") and typed[1:].isdecimal() and len(typed) < 8:
-            return self.position_from_data({"node": int(typed[1:])})
-        matching = [number for number, node in enumerate(self.nodes) if node.name == typed]
-        if len(matching) == 1:
-            return NodePosition(matching[0])
-        why = "no node has that name" if not matching else "several nodes have that name: write #number"
-        raise BadData(f"{typed!r:.60}: {why}")
-
-    def picture(self, position: NodePosition) -> str:
-        """Return the tree below the position, one line per node, indented by ply."""
-        lines = []
-        frontier = [(position.node, 0)]
-        while frontier:
-            number, indent = frontier.pop()
-            node = self.nodes[number]
-            value = "" if node.value is None else f"[{node.value}]"
-            lines.append(f"{'  ' * indent}{node.name}{value}")
-            frontier.extend((child, indent + 1) for child in reversed(node.children))
-        return "\n".join(lines)
 
 
 def _parse_node(data: object, fallback: str) -> tuple[str, int | None, Sequence[object]]:

@@ -34,11 +34,6 @@ class _WireEnum(StrEnum):
         unknown.meaning = "a word that this version does not know"
         return unknown
 
-    @classmethod
-    def from_wire(cls, word: str) -> Self:
-        """Return the member for a word on the wire. Raises KeyError for a word that this version lacks."""
-        return cls.__members__[word.upper()]
-
 
 class Code(_WireEnum):
     """Code of an `error` message."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from arena.bots.search.alphabeta import alphabeta, failsoft, holden_alphabeta
@@ -81,34 +82,27 @@ def _run_scouts(
     return scouts(problem, position, depth, monitor, pool=settings.pool)
 
 
-def _run_lazy(
-    problem: Problem[Any, Any], position: Any, depth: int, monitor: SearchMonitor, settings: AlgorithmSettings
-) -> SearchResult[Any]:
-    return lazy(
-        problem,
-        position,
-        depth,
-        monitor,
-        dynamic=settings.dynamic,
-        bound=settings.bound,
-        memoize=settings.memoize,
-    )
+def _run_lazy(*, ordered: bool) -> Run:
+    def run(
+        problem: Problem[Any, Any],
+        position: Any,
+        depth: int,
+        monitor: SearchMonitor,
+        settings: AlgorithmSettings,
+    ) -> SearchResult[Any]:
+        return lazy(
+            problem,
+            position,
+            depth,
+            monitor,
+            ordered=ordered,
+            take=settings.take,
+            dynamic=settings.dynamic,
+            bound=settings.bound,
+            memoize=settings.memoize,
+        )
 
-
-def _run_lazy_ordered(
-    problem: Problem[Any, Any], position: Any, depth: int, monitor: SearchMonitor, settings: AlgorithmSettings
-) -> SearchResult[Any]:
-    return lazy(
-        problem,
-        position,
-        depth,
-        monitor,
-        ordered=True,
-        take=settings.take,
-        dynamic=settings.dynamic,
-        bound=settings.bound,
-        memoize=settings.memoize,
-    )
+    return run
 
 
 ALGORITHMS: Mapping[str, Algorithm] = {
@@ -119,18 +113,12 @@ ALGORITHMS: Mapping[str, Algorithm] = {
     "alphabeta": Algorithm("001, section 5", _run_sequential(alphabeta)),
     "clamped": Algorithm("003", _run_sequential(holden_alphabeta)),
     "failsoft": Algorithm("Fishburn", _run_sequential(failsoft)),
-    "lazy": Algorithm("000", _run_lazy),
-    "lazy-ordered": Algorithm("000, highfirst", _run_lazy_ordered, leftmost=False, static=True),
+    "lazy": Algorithm("000", _run_lazy(ordered=False)),
+    "lazy-ordered": Algorithm("000, highfirst", _run_lazy(ordered=True), leftmost=False, static=True),
     "stack-minimax": Algorithm("004", _run_sequential(stack_minimax), recursive=False),
     "stack-alphabeta": Algorithm("004", _run_sequential(stack_alphabeta), recursive=False),
     "stack-memo": Algorithm(
-        "004, memoised",
-        _run_sequential(
-            lambda problem, position, depth, monitor: stack_alphabeta(
-                problem, position, depth, monitor, memo=True
-            )
-        ),
-        recursive=False,
+        "004, memoised", _run_sequential(partial(stack_alphabeta, memo=True)), recursive=False
     ),
     "jamboree": Algorithm("001, section 6", _run_jamboree, parallel=True),
     "scouts": Algorithm("Joerg and Kuszmaul", _run_scouts, parallel=True),

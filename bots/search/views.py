@@ -1,7 +1,7 @@
 """The course's sequences, viewed as lists (source 001, section 2.1).
 
 A sequence is examined one element at a time through its view: `showl` converts it to a Nil or a Cons, which a
-`match` takes apart, and `hidel` converts a view back to a sequence.
+`match` takes apart.
 """
 
 from __future__ import annotations
@@ -29,18 +29,6 @@ class Seq(Generic[A]):
             return Nil()
         return Cons(self._elements[self._first], Seq(self._elements, self._first + 1))
 
-    def prepend(self, head: A) -> Seq[A]:
-        """Return the sequence with `head` added in front. O(n)."""
-        return Seq((head, *self._elements[self._first :]))
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Seq):
-            return NotImplemented
-        return self._elements[self._first :] == other._elements[other._first :]
-
-    def __hash__(self) -> int:
-        return hash(self._elements[self._first :])
-
 
 @dataclass(frozen=True, slots=True)
 class Nil:
@@ -61,15 +49,6 @@ View = Nil | Cons[A]
 def showl(seq: Seq[A]) -> View[A]:
     """Return the view of a sequence: Nil, or a Cons of its first element and the rest. O(1)."""
     return seq.view()
-
-
-def hidel(view: View[A]) -> Seq[A]:
-    """Return the sequence that a view shows: showl(hidel(v)) == v. O(n)."""
-    match view:
-        case Cons(head, tail):
-            return tail.prepend(head)
-        case Nil():
-            return Seq()
 
 
 def to_list(seq: Seq[A]) -> list[A]:

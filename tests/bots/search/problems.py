@@ -42,8 +42,8 @@ class Case:
         return Problem(self.game, evaluator_for(self.game, self.evaluator))
 
     def __repr__(self) -> str:
-        setup = self.game.setup() if isinstance(self.game, Explicit) else ""
-        return f"{self.game.name} {self.game.position_to_text(self.position)} depth {self.depth} {setup}"
+        nodes = self.game.nodes if isinstance(self.game, Explicit) else ""
+        return f"{self.game.name} {self.game.position_to_text(self.position)} depth {self.depth} {nodes}"
 
 
 @cache  # a new strategy for each example would take longer than the tree

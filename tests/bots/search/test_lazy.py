@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
@@ -200,16 +201,10 @@ def _first_moves(case: Case, position: Any, depth: int, distance: int, take: int
 def test_dynamic_positions_of_one_kind() -> None:
     """The look-ahead goes on below g only, so h and i are seen where their sibling e's are not."""
     game = tree("HandoutBig")
-    valued = Explicit.from_tree(_with_values(game.setup()["tree"]))
+    valued = Explicit([replace(node, value=node.value or 0) for node in game.nodes])
     problem = Problem(valued, evaluator_for(valued))
     monitor = SearchMonitor(tracing=True)
     lazy(problem, valued.start(), 3, monitor, dynamic=lambda place: valued.node_name(place) == "d", bound=1)
     seen = {valued.node_name(event.position) for event in monitor.events or ()}
     assert {"e", "f"} <= seen
     assert not {"h", "i", "l", "m"} & seen
-
-
-def _with_values(data: object) -> dict[str, object]:
-    assert isinstance(data, dict)
-    below = [_with_values(child) for child in data.get("children", ())]
-    return {"name": data["name"], "value": data.get("value", 0), "children": below}
