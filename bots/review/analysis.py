@@ -8,11 +8,11 @@ has the same name, `NAME:reference` selects the algorithm.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import count
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 from arena.bots.api.bot import Match
 from arena.bots.api.engine_spec import (
@@ -32,7 +32,7 @@ from arena.bots.engines.searching import make_searcher
 from arena.bots.evaluators.catalogue import dynamic_predicate, evaluator_for
 from arena.bots.search.algorithms import ALGORITHMS, AlgorithmSettings
 from arena.bots.search.deepening import MAX_DEPTH, NO_LIMIT, Report
-from arena.bots.search.monitor import SearchMonitor, Stop, Stopped, never_stop
+from arena.bots.search.monitor import SearchMonitor, Stop, Stopped, never_stop, stop_after
 from arena.bots.search.problem import Problem, SearchResult
 from arena.bots.search.search_values import to_root_value
 from arena.bots.search.thread_pool import ThreadPool
@@ -173,11 +173,8 @@ def trace_reference(
 
     Raises BadSpec, UnknownEvaluator and BadWeights, and SearchTooLarge after `MAX_TRACED_NODES` nodes.
     """
-    polls = count(1)
     try:
-        return run_reference(
-            game, position, depth, spec, tracing=True, stop=lambda: next(polls) > MAX_TRACED_NODES
-        )
+        return run_reference(game, position, depth, spec, tracing=True, stop=stop_after(MAX_TRACED_NODES))
     except Stopped:
         raise SearchTooLarge(
             f"{spec.name} visits more than {MAX_TRACED_NODES:,} nodes at depth {depth}, too many to show: "
@@ -185,30 +182,39 @@ def trace_reference(
         ) from None
 
 
-class Analyst(Protocol):
-    """Interface for the analysis of positions of one game, by an engine or by a reference algorithm."""
+class Analyst(ABC):
+    """Analysis of positions of one game, by an engine or by a reference algorithm."""
 
+    def __init__(self, game: Game[Any, Any]) -> None:
+        self._game = game
+
+    @abstractmethod
     def analyse(self, position: Any) -> list[Report[Any]]:
         """Return a report for each depth, the deepest last."""
-        ...
+
+    @abstractmethod
+    def _analyse_reply(self, position: Any) -> list[Report[Any]]:
+        """Return the reports of a position that is one ply below the root."""
 
     def analyse_move(self, position: Any, move: Any) -> list[Report[Any]]:
         """Return the reports of the position after `move`. Their distances to a win are counted from `position`.
 
         The list is empty if the move ends the match.
         """
-        ...
+        after = self._game.successor(position, move)
+        if self._game.outcome(after) is not None:
+            return []
+        return [replace(each, value=to_root_value(each.value, 1)) for each in self._analyse_reply(after)]
 
 
-class EngineAnalyst:
+class EngineAnalyst(Analyst):
     """Analyst that uses an engine, which searches as it plays, within `limits` for each search.
 
     Use it in a `with`, which ends the engine's threads.
     """
 
     def __init__(self, game: Game[Any, Any], spec: Spec, limits: SearchLimits) -> None:
-        self.spec = spec
-        self._game = game
+        super().__init__(game)
         self._depth = min(limits.depth or MAX_DEPTH, spec.get_integer("depth"))
         self._seconds = limits.seconds
         self._nodes = spec.get_integer("nodes") or limits.nodes_for(compiled=choose_form(spec, game).compiled)
@@ -226,22 +232,13 @@ class EngineAnalyst:
         self._searcher.close()
 
     def analyse(self, position: Any) -> list[Report[Any]]:
-        """Return a report for each depth, the deepest last."""
         if self._last is None or self._last[0] != position:
             self._last = position, self._search_position(position, self._depth, self._nodes)
         return self._last[1]
 
-    def analyse_move(self, position: Any, move: Any) -> list[Report[Any]]:
-        """Return the reports of the position after `move`, searched with the same budget.
-
-        Their distances to a win are counted from `position`.
-
-        The list is empty if the move ends the match.
-        """
-        after = self._game.successor(position, move)
-        if self._game.outcome(after) is not None:
-            return []
-        return [replace(each, value=to_root_value(each.value, 1)) for each in self.analyse(after)]
+    def _analyse_reply(self, position: Any) -> list[Report[Any]]:
+        """Return the reports of a search with the same budget as for the root."""
+        return self.analyse(position)
 
     def best_moves(self, position: Any, count: int) -> list[Report[Any]]:
         """Return the `count` best moves, the best first. Each search excludes the moves already found.
@@ -273,33 +270,24 @@ class EngineAnalyst:
         return [each for each in reports if each.depth] or reports
 
 
-class ReferenceAnalyst:
+class ReferenceAnalyst(Analyst):
     """Analyst that uses a reference algorithm, which searches to the fixed depth `depth`."""
 
     def __init__(self, game: Game[Any, Any], spec: Spec, depth: int) -> None:
-        self.spec = spec
-        self._game = game
+        super().__init__(game)
+        self._spec = spec
         self._depth = depth
 
     def analyse(self, position: Any) -> list[Report[Any]]:
         """Return a list with a single report, of the only depth."""
         return [self._search_position(position, self._depth)]
 
-    def analyse_move(self, position: Any, move: Any) -> list[Report[Any]]:
-        """Return the reports of the position after `move`, searched one ply less deep.
-
-        Their distances to a win are counted from `position`.
-
-        The list is empty if the move ends the match.
-        """
-        after = self._game.successor(position, move)
-        if self._game.outcome(after) is not None:
-            return []
-        report = self._search_position(after, self._depth - 1)
-        return [replace(report, value=to_root_value(report.value, 1))]
+    def _analyse_reply(self, position: Any) -> list[Report[Any]]:
+        """Return the report of a search that is one ply less deep."""
+        return [self._search_position(position, self._depth - 1)]
 
     def _search_position(self, position: Any, depth: int) -> Report[Any]:
-        result, monitor = run_reference(self._game, position, depth, self.spec, tracing=False)
+        result, monitor = run_reference(self._game, position, depth, self._spec, tracing=False)
         return make_report(result, monitor, depth)
 
 

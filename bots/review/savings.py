@@ -7,13 +7,13 @@ change not only the work of a search but also its value, so the nodes and the va
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from arena.bots.api.engine_spec import Spec, Value
+from arena.bots.api.engine_spec import Spec
 from arena.bots.review.analysis import run_reference
-from arena.bots.search.monitor import Stopped
+from arena.bots.search.monitor import Stopped, stop_after
 from arena.bots.search.reports.trace_text import value_text
 from arena.games.core import Game
 
@@ -63,55 +63,33 @@ def measure_savings(
 
     The larger of two compared searches is abandoned after `max_nodes` nodes.
     """
-    take, bound = (_int_option(spec.values, option) for option in ("take", "dynamic"))
-    if take:
-        yield _compare_searches(
-            (game, position, depth, spec, f"The first {take} moves of each node"),
-            (depth, _without_option(spec, "take"), "All moves"),
-            max_nodes,
-        )
-    if bound:
-        yield _compare_searches(
-            (game, position, depth, spec, f"{depth} plies, up to {depth + bound} where armies are attacked"),
-            (depth, _without_option(spec, "dynamic"), f"{depth} plies everywhere"),
-            max_nodes,
-        )
-        yield _compare_searches(
-            (game, position, depth, spec, f"{depth} plies, up to {depth + bound} where armies are attacked"),
-            (depth + bound, _without_option(spec, "dynamic"), f"{depth + bound} plies everywhere"),
-            max_nodes,
-        )
-
-
-def _int_option(values: Mapping[str, Value], option: str) -> int:
-    value = values.get(option, 0)
-    return value if isinstance(value, int) else 0
-
-
-def _without_option(spec: Spec, option: str) -> Spec:
-    return replace(spec, values={**spec.values, option: 0})
-
-
-def _compare_searches(
-    smaller: tuple[Game[Any, Any], Any, int, Spec, str], larger: tuple[int, Spec, str], max_nodes: int
-) -> Saving:
-    game, position, depth, spec, what = smaller
+    take, bound = (spec.get_integer(name) if name in spec.values else 0 for name in ("take", "dynamic"))
+    if not (take or bound):
+        return
     result, monitor = run_reference(game, position, depth, spec, tracing=False)
-    deeper, whole, words = larger
-    polled = 0
+    first = f"The first {take} moves of each node"
+    further = f"{depth} plies, up to {depth + bound} where armies are attacked"
+    comparisons = [(first, "take", "All moves", depth)] if take else []
+    if bound:
+        compared_plies = (depth, depth + bound)
+        comparisons += [(further, "dynamic", f"{plies} plies everywhere", plies) for plies in compared_plies]
+    for what, option, whole, plies in comparisons:
+        without = replace(spec, values={**spec.values, option: 0})
+        found = _search_within(game, position, plies, without, max_nodes)
+        nodes, leaves, value = found or (None, None, None)
+        yield Saving(
+            what, monitor.nodes, monitor.leaves, result.value, whole, nodes, leaves, value, max_nodes
+        )
 
-    def is_over_limit() -> bool:
-        nonlocal polled
-        polled += 1
-        return polled > max_nodes
 
+def _search_within(
+    game: Game[Any, Any], position: Any, depth: int, spec: Spec, max_nodes: int
+) -> tuple[int, int, int] | None:
+    """Return the nodes, the leaves and the value of a search; None if it visits more than `max_nodes` nodes."""
     try:
-        larger_result, counts = run_reference(
-            game, position, deeper, whole, tracing=False, stop=is_over_limit
+        result, monitor = run_reference(
+            game, position, depth, spec, tracing=False, stop=stop_after(max_nodes)
         )
     except Stopped:
-        return Saving(what, monitor.nodes, monitor.leaves, result.value, words, None, None, None, max_nodes)
-    saving = Saving(what, monitor.nodes, monitor.leaves, result.value, words, None, None, None, max_nodes)
-    return replace(
-        saving, whole_nodes=counts.nodes, whole_leaves=counts.leaves, whole_value=larger_result.value
-    )
+        return None
+    return monitor.nodes, monitor.leaves, result.value

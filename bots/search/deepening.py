@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import count
 from typing import Any, Generic, Protocol
 
-from arena.bots.search.monitor import SearchMonitor, Stop, Stopped, never_stop
+from arena.bots.search.monitor import SearchMonitor, Stop, Stopped, never_stop, stop_after
 from arena.bots.search.ordering import move_to_front
 from arena.bots.search.play import Search
 from arena.bots.search.problem import Line, SearchResult
@@ -71,12 +70,8 @@ def deepen(
         raise ValueError(f"nothing to search: {game.outcome(position)}")
     yield Report(0, 0, order[0], (order[0],), 0, finished=False)
     nodes = 0
-    entered = count(1)
-
-    def reached_limit() -> bool:
-        return next(entered) > max_nodes or stop()
-
-    stop_or_limit = stop if max_nodes >= NO_LIMIT else reached_limit
+    reached_limit = stop_after(max_nodes)
+    stop_or_limit = stop if max_nodes >= NO_LIMIT else lambda: reached_limit() or stop()
     for depth in range(1, max_depth + 1):
         results: list[SearchResult[M]] = []
         monitor = make_monitor(stop_or_limit)

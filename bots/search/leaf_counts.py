@@ -14,7 +14,7 @@ from typing import Any
 
 from arena.bots.search.algorithms import ALGORITHMS, AlgorithmSettings
 from arena.bots.search.deepening import deepen
-from arena.bots.search.monitor import SearchMonitor, Stop, Stopped
+from arena.bots.search.monitor import SearchMonitor, Stop, Stopped, stop_after
 from arena.bots.search.play import AlphaBeta, Table
 from arena.bots.search.problem import Problem
 from arena.bots.search.thread_pool import ThreadPool
@@ -29,23 +29,12 @@ It ends when the budget is exceeded, or when no search can go deeper.
 """
 
 
-def _stop_after_leaves(leaves: Callable[[], int], budget: int) -> Stop:
-    return lambda: leaves() > budget
-
-
 def _count_fixed_depths(name: str) -> Method:
     def count(problem: Problem[Any, Any], position: Any, budget: int) -> Iterator[int]:
         with ThreadPool(1) as pool:
             for depth in range(1, MAX_COMPARED_DEPTH + 1):
                 # limit nodes instead, because the leaves of a parallel part are only known after its end
-                nodes = 0
-
-                def is_over_budget() -> bool:
-                    nonlocal nodes
-                    nodes += 1
-                    return nodes > 2 * budget + 100
-
-                monitor = SearchMonitor(is_over_budget)
+                monitor = SearchMonitor(stop_after(2 * budget + 100))
                 try:
                     ALGORITHMS[name].run(problem, position, depth, monitor, AlgorithmSettings(pool))
                 except Stopped:
@@ -74,7 +63,7 @@ def _count_deepening(make: Callable[[Problem[Any, Any]], AlphaBeta[Any, Any]]) -
             problem.game,
             position,
             make(problem),
-            stop=_stop_after_leaves(count_leaves, budget),
+            stop=lambda: count_leaves() > budget,
             max_depth=MAX_COMPARED_DEPTH,
             make_monitor=make_monitor,
         )

@@ -11,6 +11,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 from arena.bots.search.move_values import MoveValue
@@ -29,6 +30,12 @@ class Stopped(Exception):
 def never_stop() -> bool:
     """Return False, so that a search with this `Stop` runs to its end."""
     return False
+
+
+def stop_after(nodes: int) -> Stop:
+    """Return a `Stop` that lets one search enter at most `nodes` nodes."""
+    polls = count(1)
+    return lambda: next(polls) > nodes
 
 
 @dataclass(frozen=True, slots=True)
