@@ -141,6 +141,7 @@ class Client:
             () if self._session_file is None else self._session_file.matches,
             settings.event,
         )
+        self._reports: asyncio.Queue[Report] = asyncio.Queue()
         self._workers: dict[str, Worker] = {}
         self._ending_workers: dict[str, Worker] = {}
         self._outbox: MemoryObjectSendStream[ClientMessage] | None = None
@@ -193,14 +194,12 @@ class Client:
         Raises ClientError. To end it early, call `stop`: a cancellation does not end the bots' threads.
         """
         self._loop = asyncio.get_running_loop()
-        # The buffer needs no limit: a bot sends its next report only after its next request.
-        self._reports, reports = anyio.create_memory_object_stream[Report](math.inf)
         problem: ClientError | None = None
         async with anyio.create_task_group() as tasks:
 
             async def handle_reports() -> None:
-                async for report in reports:
-                    self._handle_report(report)
+                while True:
+                    self._handle_report(await self._reports.get())
 
             tasks.start_soon(handle_reports)
             tasks.start_soon(self._poll_status)
@@ -214,8 +213,6 @@ class Client:
             with anyio.CancelScope(shield=True):
                 await self._stop_workers()
             tasks.cancel_scope.cancel()
-        self._reports.close()
-        reports.close()
         if problem is not None:
             raise problem
         return self.tally
@@ -438,27 +435,16 @@ class Client:
     def _forward_report(self, report: Report) -> None:
         """Pass a bot's report to the event loop. Called in the bot's thread."""
         try:
-            self._loop.call_soon_threadsafe(self._queue_report, report)
+            self._loop.call_soon_threadsafe(self._reports.put_nowait, report)
         except RuntimeError:
-            log.debug("a report arrived after the end of the match: %s", report)
-
-    def _queue_report(self, report: Report) -> None:
-        try:
-            self._reports.send_nowait(report)
-        except anyio.ClosedResourceError:
             log.debug("a report arrived after the end of the match: %s", report)
 
     def _handle_report(self, report: Report) -> None:
         match report:
             case Prepared(match):
                 self._perform_actions(self._machine.handle_prepared(match))
-            case MoveChosen():
-                newest = report
-                self._perform_actions(
-                    self._machine.handle_move_chosen(
-                        newest.match, newest.ply, newest.move, newest.thinking, newest.at
-                    )
-                )
+            case MoveChosen(match, ply, move, thinking, at):
+                self._perform_actions(self._machine.handle_move_chosen(match, ply, move, thinking, at))
             case BotFailed(match, why, trace, crash):
                 if trace:
                     self._on_problem(trace.rstrip())
