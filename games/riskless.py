@@ -16,7 +16,7 @@ from struct import pack
 from typing import NamedTuple, Self
 
 from arena.games.core import MAXIE, MINNIE, BadData, Game, Outcome, Plain, Player, Reason, require_integer
-from arena.games.riskless_map import MAX_TERRITORIES, RisklessMap
+from arena.games.riskless_map import RisklessMap
 
 FIGHT_FACTOR = 4.0
 """Factor from the number of plies to the goal without fights to the expected number of plies left."""
@@ -250,9 +250,6 @@ class Riskless(Game[Armies, Move]):
             near = ", ".join(self.map.territories[w] for w in self.map.neighbours[v])
             lines.append(f"{v:3d} {name:<{width}}  {owner}   roads to {near}")
         return "\n".join(lines)
-
-
-__all__ = ["MAX_TERRITORIES", "Armies", "Move", "Riskless", "RisklessMap"]
 
 
 def _parse_number(word: str, name: str) -> int:

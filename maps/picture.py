@@ -15,7 +15,7 @@ from html import escape
 from arena.games.riskless_map import RisklessMap
 from arena.maps.cells import Ring, load_shipped_cells, load_shipped_ferries
 from arena.maps.layout import Line, Point, list_roads, smallest_distance
-from arena.maps.loader import MapError, load_map_file, map_names
+from arena.maps.loader import load_map_file, map_names
 from arena.maps.map_file import MapFile
 
 APART, WIDEST, NARROWEST, MARGIN, SHORE, RADIUS = 62.0, 1500.0, 300.0, 40.0, 16.0, 13.0
@@ -63,19 +63,11 @@ def find_built_in_map(map: RisklessMap) -> MapFile | None:
 
     The two maps may have different goals.
     """
-    name = map.name
-    if name in map_names():
-        try:
-            file = load_map_file(name)
-        except MapError:
-            return None
-        if (file.map.territories, file.map.neighbours, file.map.places) == (
-            map.territories,
-            map.neighbours,
-            map.places,
-        ):
-            return file
-    return None
+    if map.name not in map_names():
+        return None
+    file = load_map_file(map.name)
+    drawn, built_in = ((each.territories, each.neighbours, each.places) for each in (map, file.map))
+    return file if drawn == built_in else None
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,8 @@ from rich.console import Console
 
 from arena.games.core import Game
 from arena.games.riskless import Armies, Riskless
-from arena.games.riskless_map import RisklessMap
-from arena.maps.loader import load_map_file, map_names
 from arena.maps.map_file import MapFile
+from arena.maps.picture import find_built_in_map
 from arena.maps.text_map import draw_map
 
 FREE_LINES = 6
@@ -27,7 +26,8 @@ def print_position(game: Game[Any, Any], position: Any, out: Console) -> None:
 def _print_map(game: Riskless, position: Armies, out: Console) -> bool:
     """Draw the map and return True, or return False without drawing if it does not fit the terminal with all names."""
     dots = out.encoding.startswith("utf")
-    picture, named = draw_map(_make_map_file(game.map), position.armies, out.width, dots=dots)
+    file = find_built_in_map(game.map) or MapFile(game.map)
+    picture, named = draw_map(file, position.armies, out.width, dots=dots)
     if not named or picture.plain.count("\n") + 1 + FREE_LINES > out.height:
         return False
     totals = [sum(max(0, sign * n) for n in position.armies) for sign in (1, -1)]
@@ -38,12 +38,3 @@ def _print_map(game: Riskless, position: Armies, out: Console) -> bool:
     )
     out.print(picture, crop=False, soft_wrap=True)
     return True
-
-
-def _make_map_file(map: RisklessMap) -> MapFile:
-    """Return the file of the built-in map that equals `map`, or else a file without data for pictures."""
-    if map.name in map_names():
-        file = load_map_file(map.name)
-        if file.map == map:
-            return file
-    return MapFile(map)

@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from arena.games.name_hints import suggest_name
-
-Value = int | float | str
-"""Parsed value of an option."""
-
 
 PROGRAM_PREFIX = "exec:"
 """Prefix of the engine spec `exec:COMMAND`: an external program that speaks JSON Lines (docs/stdio.md)."""
@@ -94,30 +91,10 @@ class Spec:
     """Parsed engine spec: the engine's name and a value for each of its declared options."""
 
     name: str
-    values: Mapping[str, Value]
+    values: Mapping[str, Any]
+    """Value of each option by name, of the type that the option's `parse` returns."""
     explicit: frozenset[str] = field(default=frozenset(), compare=False)
     """Names of the options that the user wrote, including those set to their defaults."""
-
-    def get_integer(self, option: str) -> int:
-        """Return the value of `option`. Raises TypeError if it is not an `IntegerOption`."""
-        value = self.values[option]
-        if not isinstance(value, int):
-            raise TypeError(f"{option} is not an option of type IntegerOption")
-        return value
-
-    def get_fraction(self, option: str) -> float:
-        """Return the value of `option`. Raises TypeError if it is not a `FractionOption`."""
-        value = self.values[option]
-        if not isinstance(value, float):
-            raise TypeError(f"{option} is not an option of type FractionOption")
-        return value
-
-    def get_text(self, option: str) -> str:
-        """Return the value of `option`. Raises TypeError if it is not a `TextOption`."""
-        value = self.values[option]
-        if not isinstance(value, str):
-            raise TypeError(f"{option} is not an option of type TextOption")
-        return value
 
 
 def parse_spec(text: str, engines: Mapping[str, Options], kind: str = "engine") -> Spec:
@@ -130,7 +107,7 @@ def parse_spec(text: str, engines: Mapping[str, Options], kind: str = "engine") 
     if name not in engines:
         raise BadSpec(f"no {kind} is called {name!r:.60}: {suggest_name(name, engines)}")
     options = engines[name]
-    values: dict[str, Value] = {key: option.default for key, option in options.items()}
+    values: dict[str, Any] = {key: option.default for key, option in options.items()}
     options_set: set[str] = set()
     for part in rest.split(",") if colon else ():
         key, equals, value = (each.strip() for each in part.partition("="))
@@ -175,7 +152,7 @@ def engine_threads(spec: Spec, cores: int) -> int:
     """
     if "threads" not in spec.values:
         return 1
-    return spec.get_integer("threads") or max(1, min(cores, MAX_DEFAULT_THREADS))
+    return spec.values["threads"] or max(1, min(cores, MAX_DEFAULT_THREADS))
 
 
 def _example_option(options: Options) -> str:

@@ -25,7 +25,7 @@ def load_game(game: str, map: str) -> AnyGame:
     try:
         if game.startswith(f"{Hexapawn.name}:"):
             size = parse_spec(game, {Hexapawn.name: HEXAPAWN_SIZE_OPTIONS}, "game")
-            return cast("AnyGame", Hexapawn(size.get_integer("width"), size.get_integer("height")))
+            return cast("AnyGame", Hexapawn(size.values["width"], size.values["height"]))
         name = register_game(game)
         require_maps(name, map)
         return make_game_on_map(name, map)

@@ -65,11 +65,11 @@ def to_python_spec(spec: Spec, why: str) -> Spec:
     """
     if "exact" in spec.explicit:
         raise BadSpec(f"{spec.name}: leave out exact: its Python search is always exact, and {why}")
-    if "split_depth" in spec.explicit and spec.get_integer("split_depth") > 1:
+    if "split_depth" in spec.explicit and spec.values["split_depth"] > 1:
         raise BadSpec(
             f"{spec.name}: split_depth must be 1: its Python search splits at every depth, and {why}"
         )
-    if "form" in spec.explicit and spec.get_text("form") != "course":
+    if "form" in spec.explicit and spec.values["form"] != "course":
         raise BadSpec(f"{spec.name}: write form=course: its Python search has no other form, and {why}")
     return _without_options(spec, "exact", "form")
 
@@ -80,7 +80,7 @@ def reported_options(spec: Spec) -> dict[str, str]:
     `truth` and `nodes` are included only if the user gave them: at their defaults they have no effect.
     """
     unreported = {"nodes", "truth"} | ({"exact", "form", *COURSE_OPTIONS} if spec.name in FORMS else set())
-    if "form" in spec.explicit and spec.get_text("form") == "course":
+    if "form" in spec.explicit and spec.values["form"] == "course":
         unreported.discard("prune")
     return {
         name: str(value)
@@ -96,7 +96,7 @@ def check_evaluator(spec: Spec, game: Game[Any, Any]) -> None:
     """
     if (
         "evaluator" in spec.explicit
-        and spec.get_text("evaluator") == "features"
+        and spec.values["evaluator"] == "features"
         and find_features(game) is None
     ):
         raise BadSpec(f"{spec.name}: {game.name} has no features: use evaluator=plain")
@@ -107,7 +107,7 @@ def check_evaluator(spec: Spec, game: Game[Any, Any]) -> None:
 
 
 def _to_compiled_spec(spec: Spec) -> Spec:
-    if spec.name != "jamboree" or spec.get_text("form") == "course":
+    if spec.name != "jamboree" or spec.values["form"] == "course":
         return spec
     for option in COURSE_OPTIONS:
         if option in spec.explicit:

@@ -92,9 +92,9 @@ def incompatibility_reason(spec: str, game: Game[Any, Any]) -> str | None:
 def _make_bot(spec: Spec) -> Bot:
     match spec.name:
         case "random":
-            return RandomBot(spec.get_integer("seed"))
+            return RandomBot(spec.values["seed"])
         case "greedy":
-            return GreedyBot(spec.get_text("evaluator"), spec.get_integer("seed"))
+            return GreedyBot(spec.values["evaluator"], spec.values["seed"])
         case "perfect":
             return PerfectBot()
         case _:
@@ -103,7 +103,7 @@ def _make_bot(spec: Spec) -> Bot:
 
 def check_evaluator_name(spec: Spec) -> None:
     """Raise BadSpec if an engine's evaluator is neither a known name nor an existing file."""
-    name = spec.get_text("evaluator")
+    name = spec.values["evaluator"]
     if name.endswith((".toml", NETWORK_FILE)):
         if not Path(name).is_file():
             raise BadSpec(f"{spec.name}: weights file {name:.200} not found")

@@ -59,30 +59,30 @@ def _make_compiled_searcher(spec: Spec, match: Match) -> DeepeningSearcher:
     from arena.bots.compiled.catalogue import weights_for  # noqa: PLC0415 - an extra, and slow to load
     from arena.bots.compiled.searcher import Searcher, Settings  # noqa: PLC0415
 
-    settings = Settings(exact=spec.get_text("exact") == "yes")
+    settings = Settings(exact=spec.values["exact"] == "yes")
     if spec.name == "jamboree":
-        settings = replace(settings, threads=spec.get_integer("threads") or match.threads)
-        if spec.get_text("form") == "course":
+        settings = replace(settings, threads=spec.values["threads"] or match.threads)
+        if spec.values["form"] == "course":
             settings = replace(
                 settings,
                 course=True,
-                prune=spec.get_fraction("prune"),
-                split_depth=spec.get_integer("split_depth"),
+                prune=spec.values["prune"],
+                split_depth=spec.values["split_depth"],
             )
-    searcher = Searcher(match.game, weights_for(match.game, spec.get_text("evaluator")), settings)
+    searcher = Searcher(match.game, weights_for(match.game, spec.values["evaluator"]), settings)
     searcher.warm_up()
     return searcher
 
 
 def make_python_searcher(spec: Spec, match: Match) -> PythonSearcher:
     """Return a searcher with the Python form of `minimax`, `alphabeta` or `jamboree`."""
-    evaluator = evaluator_for(match.game, spec.get_text("evaluator"))
+    evaluator = evaluator_for(match.game, spec.values["evaluator"])
     if spec.name == "minimax":
         return PythonSearcher(match.game, lambda: Minimax(evaluator))
     if spec.name == "alphabeta":
         return PythonSearcher(match.game, lambda: AlphaBeta(evaluator, table=Table()))
-    pool = ThreadPool(spec.get_integer("threads") or match.threads)
-    return PythonSearcher(match.game, lambda: Jamboree(evaluator, pool, spec.get_fraction("prune")), pool)
+    pool = ThreadPool(spec.values["threads"] or match.threads)
+    return PythonSearcher(match.game, lambda: Jamboree(evaluator, pool, spec.values["prune"]), pool)
 
 
 class Deadline:
@@ -139,7 +139,7 @@ class SearchingBot(Bot):
         if why := missing_table_reason(self._spec, self._solution, self.game):
             _log_line(why)
         # Warm up: afterwards everything is loaded, and the delays of a busy machine are measured.
-        nodes = self._spec.get_integer("nodes")
+        nodes = self._spec.values["nodes"]
         self._nodes = nodes or NO_LIMIT
         deadline = Deadline(time.monotonic() + (math.inf if nodes else WARM_UP_SECONDS), lambda: self.stopped)
         self._search_position(self.game.start(), deadline, max_nodes=min(nodes, WARM_UP_NODES) or NO_LIMIT)
@@ -200,7 +200,7 @@ class SearchingBot(Bot):
     ) -> Report[Any]:
         best: Report[Any] | None = None
         rule: DeepeningRule[Any] = DeepeningRule(budget)
-        depth = self._spec.get_integer("depth")
+        depth = self._spec.values["depth"]
         with GARBAGE_COLLECTOR.paused():
             reports = self._searcher.deepen(
                 position, stop=deadline.is_over, max_depth=depth, max_nodes=max_nodes, moves=moves

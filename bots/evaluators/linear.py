@@ -12,6 +12,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from arena.bots.search.problem import Evaluator
 from arena.bots.search.search_values import clamp_estimate
@@ -49,14 +50,19 @@ class BadWeights(ValueError):
     """Raised when a weights file cannot be used; the message contains the file, the key and the valid form."""
 
 
-def load_weights(path: Path, names: Sequence[str]) -> Weights:
-    """Return the weights in the file at `path`, one for each of `names` and in their order. Raises BadWeights."""
+def read_toml(path: Path, content: str) -> dict[str, Any]:
+    """Return the tables of the TOML file at `path`, which holds `content`. Raises BadWeights."""
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise BadWeights(f"cannot read weights {path}: {error.strerror}") from None
+        raise BadWeights(f"cannot read {content} {path}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadWeights(f"{path}: not TOML: {error}") from None
+
+
+def load_weights(path: Path, names: Sequence[str]) -> Weights:
+    """Return the weights in the file at `path`, one for each of `names` and in their order. Raises BadWeights."""
+    data = read_toml(path, "weights")
     weights = data.get("weights")
     if not isinstance(weights, dict):
         raise BadWeights(f"{path}: must have a table [weights] with {', '.join(names)}")

@@ -7,13 +7,12 @@ draws give 0.5 · 1 + 0.1 · -1 + 0.4 · 0 = 0.4.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from arena.bots.evaluators import riskless, tictactoe
-from arena.bots.evaluators.linear import BadWeights
+from arena.bots.evaluators.linear import BadWeights, read_toml
 from arena.bots.search.problem import Evaluator
 from arena.games.core import Game
 from arena.games.riskless import Riskless
@@ -98,13 +97,7 @@ def load_outcomes(path: Path) -> Mapping[Category, Counts]:
 
     The file's table [outcomes] maps a category's numbers, such as "3 1 0", to its counts of wins, draws and losses.
     """
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadWeights(f"cannot read outcomes {path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadWeights(f"{path}: not TOML: {error}") from None
-    table = data.get("outcomes")
+    table = read_toml(path, "outcomes").get("outcomes")
     if not isinstance(table, dict):
         raise BadWeights(f"{path}: must have a table [outcomes]")
     return {_parse_category(path, key): _parse_counts(path, key, value) for key, value in table.items()}

@@ -138,9 +138,9 @@ def run_reference(
     BadWeights, and Stopped after `stop` has returned True.
     """
     check_evaluator(spec, game)
-    problem = Problem(game, evaluator_for(game, spec.get_text("evaluator")))
+    problem = Problem(game, evaluator_for(game, spec.values["evaluator"]))
     monitor = SearchMonitor(stop, tracing=tracing)
-    threads = spec.get_integer("threads") if "threads" in spec.values else 1
+    threads = spec.values.get("threads", 1)
     with ThreadPool(threads) as pool:
         result = ALGORITHMS[spec.name].run(
             problem, position, depth, monitor, _algorithm_settings(game, spec, pool)
@@ -149,7 +149,7 @@ def run_reference(
 
 
 def _algorithm_settings(game: Game[Any, Any], spec: Spec, pool: ThreadPool) -> AlgorithmSettings:
-    bound = spec.get_integer("dynamic") if "dynamic" in spec.values else 0
+    bound = spec.values.get("dynamic", 0)
     dynamic = dynamic_predicate(game) if bound else None
     if bound and dynamic is None:
         raise BadSpec(
@@ -158,8 +158,8 @@ def _algorithm_settings(game: Game[Any, Any], spec: Spec, pool: ThreadPool) -> A
         )
     return AlgorithmSettings(
         pool,
-        prune=spec.get_fraction("prune") if "prune" in spec.values else 0.0,
-        take=spec.get_integer("take") if "take" in spec.values else 0,
+        prune=spec.values.get("prune", 0.0),
+        take=spec.values.get("take", 0),
         dynamic=dynamic,
         bound=bound,
         memoize=spec.values.get("keep") == "yes",
@@ -215,9 +215,9 @@ class EngineAnalyst(Analyst):
 
     def __init__(self, game: Game[Any, Any], spec: Spec, limits: SearchLimits) -> None:
         super().__init__(game)
-        self._depth = min(limits.depth or MAX_DEPTH, spec.get_integer("depth"))
+        self._depth = min(limits.depth or MAX_DEPTH, spec.values["depth"])
         self._seconds = limits.seconds
-        self._nodes = spec.get_integer("nodes") or limits.nodes_for(compiled=choose_form(spec, game).compiled)
+        self._nodes = spec.values["nodes"] or limits.nodes_for(compiled=choose_form(spec, game).compiled)
         self._searcher = make_searcher(
             spec, Match(game, Player.MAXIE, threads=engine_threads(spec, len(usable_cores())))
         )

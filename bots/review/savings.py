@@ -63,7 +63,7 @@ def measure_savings(
 
     The larger of two compared searches is abandoned after `max_nodes` nodes.
     """
-    take, bound = (spec.get_integer(name) if name in spec.values else 0 for name in ("take", "dynamic"))
+    take, bound = (spec.values.get(name, 0) for name in ("take", "dynamic"))
     if not (take or bound):
         return
     result, monitor = run_reference(game, position, depth, spec, tracing=False)

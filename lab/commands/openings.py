@@ -135,9 +135,9 @@ def make(
     if not path.parent.is_dir():  # reported before the work, not after it
         raise CommandError(f"cannot write {path}: folder {path.parent} does not exist")
     criteria = OpeningCriteria(
-        evaluator=judged_by.get_text("evaluator"),
-        exact=judged_by.get_text("exact") == "yes",
-        depth=judged_by.get_integer("depth"),
+        evaluator=judged_by.values["evaluator"],
+        exact=judged_by.values["exact"] == "yes",
+        depth=judged_by.values["depth"],
         nodes=nodes,
         window=window / 100,
         gap=gap / 100,

@@ -158,8 +158,8 @@ def test_a_default_is_nobodys_wish() -> None:
     for name in ENGINES:
         for game in (None, M2, LARGE, SMALL):
             choose_form(spec(name), game)
-    assert choose_form(spec("jamboree"), M2).spec.get_text("form") == "tests"
-    assert choose_form(spec("jamboree"), LARGE).spec.get_fraction("prune") == 0.5
+    assert choose_form(spec("jamboree"), M2).spec.values["form"] == "tests"
+    assert choose_form(spec("jamboree"), LARGE).spec.values["prune"] == 0.5
 
 
 def test_a_bot_file_or_an_invalid_spec_is_never_refused_because_of_a_game() -> None:

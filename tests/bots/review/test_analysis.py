@@ -93,7 +93,7 @@ def test_an_algorithm_is_meant_where_reference_is_said_and_where_no_engine_has_i
         assert parse_engine(name)[1] is (name not in ENGINE_OPTIONS)
         assert parse_engine(f"{name}:reference")[1]
     spec, _ = parse_engine("jamboree:reference,prune=0.2")
-    assert spec.get_fraction("prune") == 0.2
+    assert spec.values["prune"] == 0.2
     for wrong in ("nobody", "greedy:reference", "minimax:reference,depth=3", "alphabeta:truth=root"):
         with pytest.raises(BadSpec):
             parse_engine(wrong)
