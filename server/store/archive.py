@@ -24,11 +24,7 @@ from arena.match.replay import verify_record
 from arena.protocol.record import MAX_RECORD_BYTES, BadRecord, Record, from_line, to_line
 from arena.protocol.timecontrol import TimeControl
 from arena.server.store import database
-from arena.server.store.finished_matches import (
-    make_insert_record_statement,
-    make_summary_columns,
-    next_arrival_number,
-)
+from arena.server.store.finished_matches import NEXT_ARRIVAL, SAVE_RECORD, make_summary_columns
 from arena.server.store.packing import MatchData, pack_match, unpack_record
 from arena.server.store.schema import matches, records
 from arena.server.store.tokens import is_valid_name
@@ -229,7 +225,7 @@ async def _add_chunk(
         if archived.match not in stored_records:
             rows.append(_match_row(archived, record, trust=trust))
             packed_match = pack_match(MatchData(to_line(record), _terms_json(record), []))
-            packed.append({"which": record.match, "packed": packed_match, "whole": True})
+            packed.append({"match": record.match, "packed": packed_match, "whole": True})
             stored_records[archived.match] = record
             counts.added += 1
             continue
@@ -243,9 +239,9 @@ async def _add_chunk(
         else:
             counts.unchanged += 1
     if rows:
-        kind = connection.dialect.name
-        await connection.execute(sa.insert(matches).values(arrival=next_arrival_number(kind)), rows)
-        await connection.execute(make_insert_record_statement(kind), packed)
+        arrival: sa.ColumnElement[int] = sa.literal_column(NEXT_ARRIVAL[connection.dialect.name])
+        await connection.execute(sa.insert(matches).values(arrival=arrival), rows)
+        await connection.execute(sa.text(SAVE_RECORD), packed)
 
 
 def _terms_json(record: Record) -> str:

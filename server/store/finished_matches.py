@@ -19,7 +19,7 @@ from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result
 from arena.protocol.values import Players
 from arena.rating.rater import FinishedMatch
-from arena.server.store.database import make_insert, open_query_connection
+from arena.server.store.database import open_query_connection
 from arena.server.store.journal.reader import LAST_CHARACTER
 from arena.server.store.packing import unpack_record
 from arena.server.store.schema import ARRIVAL_SEQUENCE, matches, records
@@ -111,36 +111,21 @@ def match_digest(record: Record) -> bytes:
     return sha256(text).digest()[:DIGEST_BYTES]
 
 
-def next_arrival_number(dialect: str) -> sa.ColumnElement[Any]:
-    """Return an SQL expression for the next arrival number of a finished match.
+NEXT_ARRIVAL = {
+    "postgresql": f"nextval('{ARRIVAL_SEQUENCE.name}')",
+    "sqlite": "(SELECT coalesce(max(arrival), 0) + 1 FROM matches WHERE finished IS NOT NULL)",
+}
+"""SQL expression for the next arrival number of a finished match, by the name of the dialect.
 
-    Ratings are computed in the order of these numbers, not of end times, because the clocks of servers differ and may
-    be wrong by years. A transaction that counts matches must see every match with a lower number. So on PostgreSQL,
-    transactions that assign numbers must exclude transactions that count. SQLite has only one writer at a time.
-    """
-    if dialect == "postgresql":
-        return ARRIVAL_SEQUENCE.next_value()
-    latest = matches.alias("latest")
-    is_finished = latest.c.finished.is_not(None)
-    return (
-        sa.select(sa.func.coalesce(sa.func.max(latest.c.arrival), 0) + 1).where(is_finished).scalar_subquery()
-    )
-
-
-@lru_cache(maxsize=2)
-def make_insert_record_statement(dialect: str) -> sa.Insert:
-    """Return the statement that stores the packed data of a finished match, unless the match has packed data already.
-
-    Parameters: `which` is the id of the match, `packed` its data, and `whole` is True if the data include the terms and
-    the events of the match.
-    """
-    values = sa.bindparam("packed", type_=sa.LargeBinary), sa.bindparam("whole", type_=sa.Boolean)
-    is_finished = (matches.c.match == sa.bindparam("which")) & matches.c.finished.is_not(None)
-    row = sa.select(matches.c.number, *values).where(is_finished)
-    return (
-        make_insert(dialect, records).from_select(["number", "packed", "whole"], row).on_conflict_do_nothing()
-    )
-
+Ratings are computed in the order of these numbers, not of end times, because the clocks of servers differ and may be
+wrong by years. A transaction that counts matches must see every match with a lower number. So on PostgreSQL, transactions
+that assign numbers must exclude transactions that count. SQLite has only one writer at a time.
+"""
+SAVE_RECORD = (
+    "INSERT INTO records (number, packed, whole) SELECT number, :packed, :whole FROM matches"
+    " WHERE match = :match AND finished IS NOT NULL ON CONFLICT DO NOTHING"
+)
+"""Statement that stores the packed data of a finished match, unless the match has packed data already."""
 
 _REASONS = {each.value: each for each in EndReason}
 

@@ -7,7 +7,6 @@ first commit succeeded.
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,9 +29,7 @@ from arena.server.core.effects import (
 from arena.server.store import database
 from arena.server.store.events import event_row
 from arena.server.store.finished_matches import END_COLUMNS, make_summary_columns, match_digest
-from arena.server.store.packing import pack_record, unpack_record
-
-log = logging.getLogger("arena.journal")
+from arena.server.store.packing import pack_record
 
 Durable = OpenMatch | AppendEvent | CloseMatch | SaveSession | DeleteSession | SaveEvent | CommandAnswered
 """Effects of the core (`server.core`) that must be in the database before other effects, such as messages, happen."""
@@ -102,6 +99,7 @@ def _row_of_closed_match(effect: CloseMatch) -> dict[str, Any]:
         "match": record.match,
         "finished": database.current_timestamp(),
         "packed": pack_record(to_line(record)),
+        "whole": False,
         "played": match_digest(record) if effect.rated else None,
     }
 
@@ -121,11 +119,6 @@ CLOSE_MATCH = (
     " AND earlier.played IS NOT NULL)) WHERE match = :match AND server = :server AND finished IS NULL"
 )
 """Statement that marks a match in progress as finished, and as unrated if it repeats an earlier rated match."""
-SAVE_RECORD = (
-    "INSERT INTO records (number, packed, whole) SELECT number, :packed, false FROM matches"
-    " WHERE match = :match AND finished IS NOT NULL ON CONFLICT DO NOTHING"
-)
-SELECT_RECORD = "SELECT records.packed FROM records JOIN matches USING (number) WHERE match = :match"
 SAVE_SESSION = (
     "INSERT INTO sessions (server, name, hash, since)"
     " VALUES (:server, :name, :hash, (SELECT coalesce(max(number), 0) FROM matches))"
@@ -140,16 +133,6 @@ SAVE_EVENT = (
 """Statement that stores the state of an event (a tournament) that the server plays."""
 SAVE_ANSWER = "UPDATE requests SET answer = :answer, done = :done WHERE number = :number"
 DELETE_SESSION = "DELETE FROM sessions WHERE server = :server AND name = :name"
-
-
-def log_if_record_differs(row: Mapping[str, Any], stored_record: bytes | None) -> None:
-    """Log an error if the record in `row`, which was not stored, differs from the match's record in the store.
-
-    row: values of `match`, the id, and `packed`, the compressed record
-    stored_record: compressed record in the store; None if there is none
-    """
-    if stored_record is not None and unpack_record(stored_record) != unpack_record(row["packed"]):
-        log.error("match %s: the store already has a different record, which is kept", row["match"])
 
 
 class NumberedStatement:

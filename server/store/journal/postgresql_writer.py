@@ -7,7 +7,7 @@ one round trip.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
@@ -18,6 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from arena.clock import TimeSource
 from arena.server.store.database import WRITER_LOCK_KEY
+from arena.server.store.finished_matches import NEXT_ARRIVAL, SAVE_RECORD
 from arena.server.store.journal.changes import (
     CLOSE_MATCH,
     DELETE_SESSION,
@@ -26,10 +27,8 @@ from arena.server.store.journal.changes import (
     SAVE_ANSWER,
     SAVE_EVENT,
     SAVE_SESSION,
-    SELECT_RECORD,
     JournalChanges,
     NumberedStatement,
-    log_if_record_differs,
 )
 from arena.server.store.lease import Lease, LeaseLost
 
@@ -49,13 +48,6 @@ ON CONFLICT (number, seq) DO UPDATE SET event = excluded.event
 Parameters: the lease's name and fencing token, then arrays of match ids, event numbers and events.
 """
 
-SAVE_RECORDS = """
-INSERT INTO records (number, packed, whole)
-SELECT matches.number, row.packed, false
-FROM unnest($1::text[], $2::bytea[]) AS row (match, packed) JOIN matches ON matches.match = row.match
-WHERE matches.finished IS NOT NULL
-ON CONFLICT DO NOTHING
-"""
 LOCK_OUT_COUNTING = f"SELECT pg_advisory_xact_lock_shared({WRITER_LOCK_KEY})"
 """Statement that waits until no transaction counts matches, and keeps others from counting until the transaction ends.
 
@@ -63,8 +55,8 @@ A transaction executes it before it assigns arrival numbers to finished matches.
 """
 
 _REQUIRE_LEASE = NumberedStatement(f"{REQUIRE_LEASE} FOR SHARE")
-_OPEN_MATCH, _SELECT_RECORD = NumberedStatement(OPEN_MATCH), NumberedStatement(SELECT_RECORD)
-_CLOSE_MATCH = NumberedStatement(CLOSE_MATCH.format(arrival="nextval('matches_arrival')"))
+_OPEN_MATCH, _SAVE_RECORD = NumberedStatement(OPEN_MATCH), NumberedStatement(SAVE_RECORD)
+_CLOSE_MATCH = NumberedStatement(CLOSE_MATCH.format(arrival=NEXT_ARRIVAL["postgresql"]))
 _SAVE_EVENT, _SAVE_ANSWER = NumberedStatement(SAVE_EVENT), NumberedStatement(SAVE_ANSWER)
 _SAVE_SESSION, _DELETE_SESSION = NumberedStatement(SAVE_SESSION), NumberedStatement(DELETE_SESSION)
 
@@ -178,7 +170,7 @@ async def _require_lease(raw: Any, lease: Lease) -> None:
 async def _append_events(raw: Any, changes: JournalChanges, lease: Lease) -> int:
     matches, numbers, events = zip(*changes.events, strict=True)
     status = await raw.execute(APPEND_EVENTS, lease.name, lease.number, matches, numbers, events)
-    return _row_count(status)
+    return int(status.rpartition(" ")[2])  # such as `INSERT 0 3`
 
 
 async def _write_changes(raw: Any, changes: JournalChanges, lease: Lease) -> None:
@@ -198,22 +190,9 @@ async def _write_changes(raw: Any, changes: JournalChanges, lease: Lease) -> Non
         await _append_events(raw, changes, lease)
     if changes.closed_matches:
         await raw.execute(LOCK_OUT_COUNTING)
-        await raw.executemany(
-            _CLOSE_MATCH.text, [_CLOSE_MATCH.values(row | server) for row in changes.closed_matches]
-        )
-        await _save_records(raw, changes.closed_matches)
-
-
-async def _save_records(raw: Any, rows: Sequence[dict[str, Any]]) -> None:
-    names, packed = [row["match"] for row in rows], [row["packed"] for row in rows]
-    if _row_count(await raw.execute(SAVE_RECORDS, names, packed)) < len(rows):
-        for row in rows:
-            log_if_record_differs(row, await raw.fetchval(_SELECT_RECORD.text, row["match"]))
-
-
-def _row_count(status: str) -> int:
-    """Return the number of inserted rows from the driver's status text, such as `INSERT 0 3`."""
-    return int(status.rpartition(" ")[2])
+        closed = [row | server for row in changes.closed_matches]
+        for statement in (_CLOSE_MATCH, _SAVE_RECORD):
+            await raw.executemany(statement.text, [statement.values(row) for row in closed])
 
 
 @asynccontextmanager

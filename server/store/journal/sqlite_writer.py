@@ -23,6 +23,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.server.store import database, sqlite
+from arena.server.store.finished_matches import NEXT_ARRIVAL, SAVE_RECORD
 from arena.server.store.journal.changes import (
     CLOSE_MATCH,
     DELETE_SESSION,
@@ -30,11 +31,8 @@ from arena.server.store.journal.changes import (
     REQUIRE_LEASE,
     SAVE_ANSWER,
     SAVE_EVENT,
-    SAVE_RECORD,
     SAVE_SESSION,
-    SELECT_RECORD,
     JournalChanges,
-    log_if_record_differs,
 )
 from arena.server.store.lease import Lease, LeaseLost
 
@@ -42,9 +40,7 @@ T = TypeVar("T")
 
 MAX_ROWS = 500
 """Maximum number of event rows in one statement. Each row has three parameters, of which SQLite allows 32,766."""
-_CLOSE_MATCH = CLOSE_MATCH.format(
-    arrival="(SELECT coalesce(max(arrival), 0) + 1 FROM matches WHERE finished IS NOT NULL)"
-)
+_CLOSE_MATCH = CLOSE_MATCH.format(arrival=NEXT_ARRIVAL["sqlite"])
 
 
 @cache
@@ -219,10 +215,7 @@ class SqliteWriter:
             self._raw.execute(make_append_statement(len(some)), (*chain.from_iterable(some), *fence))
         if changes.closed_matches:
             execute(_CLOSE_MATCH, [row | parameters for row in changes.closed_matches])
-            if execute(SAVE_RECORD, changes.closed_matches).rowcount < len(changes.closed_matches):
-                for row in changes.closed_matches:
-                    (stored_record,) = self._raw.execute(SELECT_RECORD, row).fetchone() or (None,)
-                    log_if_record_differs(row, stored_record)
+            execute(SAVE_RECORD, changes.closed_matches)
 
     def _write(self, operation: Callable[[sa.Connection], T]) -> T:
         with self._connection.begin():
