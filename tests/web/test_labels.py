@@ -1,4 +1,4 @@
-"""Names on the maps: each lies on its own land or on the sea, and covers no army and no other name."""
+"""Names and buttons on the maps: each name lies on its own land or on the sea, and nothing covers an army."""
 
 from __future__ import annotations
 
@@ -96,3 +96,32 @@ def test_each_name_lies_on_its_land_and_overlaps_nothing(
         if larger.is_disabled():
             break
         larger.click()
+
+
+COVERED = """async ([x, y]) => {
+  const frame = document.querySelector('.zoomed');
+  frame.scrollTo(x * frame.scrollWidth, y * frame.scrollHeight);
+  await new Promise((ready) => setTimeout(ready, 300));
+  const box = (each) => each.getBoundingClientRect();
+  const keys = box(document.querySelector('.zoom-keys'));
+  const [outer, inside] = [box(frame), keys.width > 0 && keys.left >= box(frame).left && keys.top >= box(frame).top];
+  return !inside || keys.right > outer.right || keys.bottom > outer.bottom
+    || [...document.querySelectorAll('.spot .maxie, .spot .minnie, .spot .empty')].map(box).some((mark) => mark.width
+      && mark.left < keys.right && mark.right > keys.left && mark.top < keys.bottom && mark.bottom > keys.top);
+}"""
+"""True if the buttons that zoom cover an army or leave the board, after the board was moved to these shares of its size."""
+
+
+@pytest.mark.parametrize("name", map_names())
+@pytest.mark.parametrize(("width", "height"), [*SIZES, (360, 640), (844, 390)])
+def test_the_buttons_that_zoom_are_on_the_board_and_cover_no_army(
+    empty: BrowserArena, page: Page, name: str, width: int, height: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    page.goto(f"{empty.url}table")
+    page.evaluate(REPLAY, to_line(made_up(name)))
+    expect(page.locator(".map .area-of").first).to_be_visible()
+    for zoom in range(2):
+        for x, y in ((0, 0), (0.3, 0.2), (0.5, 0.5), (1, 1)):
+            assert not page.evaluate(COVERED, [x, y]), f"at zoom {zoom}, {x}, {y}"
+        page.get_by_role("button", name="Larger").click()

@@ -1,7 +1,8 @@
 // A picture larger than its frame: zoomed by buttons, by two fingers and by Ctrl with the wheel, moved by scrolling or
 // dragging.
 
-import { h, set } from "../dom.js";
+import { h } from "../dom.js";
+import { ZoomKeys } from "./zoomkeys.js";
 
 const STEP = 1.35;
 const MAX_SCALE = 6;
@@ -26,12 +27,15 @@ export class Zoom {
     this.height = 0; // of the frame
     this.sought = /** @type {number[][] | null} */ (null); // points to reveal when the picture has a size
     this.drawn = null; // size of the last drawn picture
-    const button = (label, text, act) => h("button", { type: "button", "aria-label": label, title: label, onclick: act }, text);
-    this.smaller = button("Smaller", "−", () => this.by(1 / STEP));
-    this.larger = button("Larger", "+", () => this.by(STEP));
+    this.marks = /** @type {any[]} */ ([]); // boxes of the picture that no button may cover
+    this.names = /** @type {any[]} */ ([]);
     this.place = h("div", least ? { class: "zoomed", tabindex: 0, role: "region", "aria-label": "Board" } : { class: "whole" }, picture);
-    this.element = h("div", { class: "zoom" }, this.place, least ? h("div", { class: "zoom-keys" }, this.smaller, this.larger) : null);
-    new ResizeObserver(() => this.fit()).observe(this.place);
+    this.keys = least ? new ZoomKeys(this.place, (larger) => this.by(larger ? STEP : 1 / STEP), () => this.inFrame(this.marks), () => this.inFrame(this.names)) : null;
+    this.element = h("div", { class: "zoom" }, this.place, this.keys?.element);
+    new ResizeObserver(() => {
+      this.fit();
+      this.keys?.place(true);
+    }).observe(this.place);
     if (!least) return;
     this.place.addEventListener("wheel", (event) => {
       if (!event.ctrlKey) return;
@@ -72,8 +76,7 @@ export class Zoom {
     if (!this.place.clientWidth || !this.room) return;
     const least = this.whole >= this.tight ? this.whole : this.least;
     const scale = Math.max(this.whole, Math.min(this.factor ?? least, MAX_SCALE));
-    set(this.smaller, { disabled: scale <= this.whole * 1.001 });
-    set(this.larger, { disabled: scale >= MAX_SCALE });
+    this.keys?.able(scale > this.whole * 1.001, scale < MAX_SCALE);
     const height = Math.ceil(Math.min(this.room, this.size[1] * scale)) + 2;
     if (Math.abs(scale - this.scale) < 0.001 && height === this.height && this.drawn === this.size) return;
     this.drawn = this.size;
@@ -86,6 +89,22 @@ export class Zoom {
     }
     this.scaled(scale);
     if (this.sought) this.reveal(this.sought);
+  }
+
+  // Keep the buttons from these boxes of the picture.
+  keepClear(marks, names) {
+    this.marks = marks;
+    this.names = names;
+    this.keys?.place(true);
+  }
+
+  // Return boxes of the picture in the frame's pixels.
+  inFrame(boxes) {
+    const [frame, picture] = [this.place, this.picture].map((each) => each.getBoundingClientRect());
+    const [left, top] = [picture.left - frame.left, picture.top - frame.top];
+    return boxes.map(({ x1, x2, y1, y2 }) => ({
+      x1: left + x1 * this.scale, x2: left + x2 * this.scale, y1: top + y1 * this.scale, y2: top + y2 * this.scale,
+    }));
   }
 
   // Zoom around the centre of the visible part, or around the pointer.

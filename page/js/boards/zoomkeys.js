@@ -1,0 +1,69 @@
+// Buttons that zoom a picture, on the picture itself: in the corner, or else on the edge, where they cover nothing that matters.
+
+import { h, set } from "../dom.js";
+import { overlap } from "./geometry.js";
+
+const INSET = 6; // pixels from the edge of the frame
+const STEP = 8; // pixels between two places on an edge that are tried
+const EDGE = 4; // cost of a place that is no corner; the corners cost 0 to 3
+const LYING = 2; // cost of buttons side by side
+const ON_NAME = 1; // cost of a name below the buttons
+const ON_MARK = 100;
+const RESTED_MS = 120; // from the last scrolling until the buttons may change their place
+
+export class ZoomKeys {
+  // `by(factor)` zooms; `marks()` and `names()` return boxes in the frame's pixels.
+  constructor(frame, by, marks, names) {
+    this.frame = frame;
+    this.marks = marks;
+    this.names = names;
+    this.at = /** @type {any} */ (null);
+    this.resting = /** @type {number | undefined} */ (undefined);
+    const button = (label, text, larger) => h("button", { type: "button", "aria-label": label, title: label, onclick: () => by(larger) }, text);
+    this.larger = button("Larger", "+", true);
+    this.smaller = button("Smaller", "−", false);
+    this.element = h("div", { class: "zoom-keys" }, this.larger, this.smaller);
+    frame.addEventListener("scroll", () => {
+      clearTimeout(this.resting);
+      this.resting = setTimeout(() => this.place(), RESTED_MS);
+    }, { passive: true });
+  }
+
+  able(smaller, larger) {
+    set(this.smaller, { disabled: !smaller });
+    set(this.larger, { disabled: !larger });
+  }
+
+  // Move the buttons if they cover a mark or if the picture has changed.
+  place(changed = false) {
+    const { offsetWidth, offsetHeight } = this.larger;
+    if (!offsetWidth) return;
+    const [marks, names] = [this.marks(), this.names()];
+    const cost = ({ covered, rank }) => {
+      const on = (boxes) => boxes.filter((each) => overlap(each, covered)).length;
+      return rank + ON_MARK * on(marks) + ON_NAME * on(names);
+    };
+    if (!changed && this.at && cost(this.at) < ON_MARK) return;
+    this.at = places([this.frame.clientWidth, this.frame.clientHeight], offsetWidth, offsetHeight).reduce((a, b) => (cost(b) < cost(a) ? b : a));
+    const { covered, upright } = this.at;
+    set(this.element, { "data-upright": upright });
+    this.element.style.left = `${covered.x1}px`;
+    this.element.style.top = `${covered.y1}px`;
+  }
+}
+
+// Return the places for two buttons in a frame, one above the other or side by side: in the corners, then along the edges.
+function places(frame, width, height) {
+  return [true, false].flatMap((upright) => {
+    const size = upright ? [width, 2 * height] : [2 * width, height];
+    const [right, bottom] = size.map((length, axis) => frame[axis] - length - INSET);
+    const corners = [[right, bottom], [right, INSET], [INSET, bottom], [INSET, INSET]];
+    const upwards = steps(bottom).flatMap((y) => [[right, y], [INSET, y]]);
+    const across = steps(right).flatMap((x) => [[x, bottom], [x, INSET]]);
+    return [...corners, ...upwards, ...across].filter((corner) => Math.min(...corner) >= INSET).map(([x, y], n) => ({
+      covered: { x1: x, y1: y, x2: x + size[0], y2: y + size[1] }, upright, rank: Math.min(n, EDGE) + (upright ? 0 : LYING),
+    }));
+  });
+}
+
+const steps = (length) => Array.from({ length: Math.max(0, Math.floor((length - INSET) / STEP)) }, (_, n) => length - STEP * n);
