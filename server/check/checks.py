@@ -313,15 +313,36 @@ async def check_shut_down(context: CheckContext) -> None:
     await context.server.await_reconnection()
 
 
+CHECKS_AFTER_PLAY = (
+    check_repeated,
+    check_out_of_date,
+    check_unknown_types,
+    check_unknown_fields,
+    check_unknown_errors,
+    check_catch_up,
+    check_long_match,
+    check_ended_in_thought,
+    check_two_at_once,
+    check_tiny_clock,
+    check_alive,
+    check_shut_down,
+    check_dropped,
+    check_restarted,
+)
+"""Checks after the handshake and the ordinary matches, in order.
+
+Checks that cut the bot's connection are last. A bot pauses longer before it reconnects after each loss, and longest
+after a goodbye. Therefore `check_shut_down`, with its goodbye, is the first of these: after further losses, the pause
+could exceed the time limit.
+"""
+
+
 def list_checks(context: CheckContext) -> Iterator[tuple[str, str, Check | None]]:
     """Yield the checks in order, each as name, requirement and function.
 
     The function is None if the check does not apply to this bot.
 
-    The handshake is first, because the other checks depend on the bot's hello. Checks that cut the bot's connection are
-    last. A bot pauses longer before it reconnects after each loss, and longest after a goodbye. Therefore
-    `check_shut_down`, with its goodbye, is the first of these: after further losses, the pause could exceed the time
-    limit.
+    The handshake is first, because the other checks depend on the bot's hello.
     """
     yield "handshake", _requirement(check_handshake), check_handshake
     for game in context.supported_games:
@@ -331,39 +352,14 @@ def list_checks(context: CheckContext) -> Iterator[tuple[str, str, Check | None]
                 f"The bot must play a match of {game} as {seat}.",
                 partial(check_play, game, seat),
             )
-    for check in (
-        check_repeated,
-        check_out_of_date,
-        check_unknown_types,
-        check_unknown_fields,
-        check_unknown_errors,
-        check_catch_up,
-    ):
-        yield _check_name(check), _requirement(check), check
-    yield (
-        "long match",
-        _requirement(check_long_match),
-        check_long_match if "riskless" in context.supported_games else None,
-    )
-    yield (
-        _check_name(check_ended_in_thought),
-        _requirement(check_ended_in_thought),
-        check_ended_in_thought,
-    )
-    several = context.server.hello is not None and context.server.hello.matches > 1
-    yield "two at once", _requirement(check_two_at_once), check_two_at_once if several else None
-    for check in (
-        check_tiny_clock,
-        check_alive,
-        check_shut_down,
-        check_dropped,
-        check_restarted,
-    ):
-        yield _check_name(check), _requirement(check), check
-
-
-def _check_name(check: Check) -> str:
-    return getattr(check, "__name__", "").removeprefix("check_").replace("_", " ")
+    hello = context.server.hello
+    applies = {
+        check_long_match: "riskless" in context.supported_games,
+        check_two_at_once: hello is not None and hello.matches > 1,
+    }
+    for check in CHECKS_AFTER_PLAY:
+        name = check.__name__.removeprefix("check_").replace("_", " ")
+        yield name, _requirement(check), check if applies.get(check, True) else None
 
 
 def _requirement(check: Check) -> str:

@@ -315,8 +315,7 @@ async def make_entry_request(engine: AsyncEngine, event: str, bot: str) -> Contr
 
     It contains the bot's stored ratings, which may limit the entries.
     """
-    async with database.open_query_connection(engine) as connection:
-        rated = await load_bot_standings(connection, bot)
+    rated = await load_bot_standings(engine, bot)
     return ControlEvent(event, "enter", bot, {each.game: each.rating for each in rated})
 
 

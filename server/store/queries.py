@@ -7,11 +7,12 @@ with the number of matches.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from itertools import groupby, islice
 
 import anyio.to_thread
 import sqlalchemy as sa
 from msgspec import Struct, structs
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.protocol.codes import EndReason
 from arena.protocol.values import Players
@@ -104,12 +105,6 @@ class BotSummary(Struct, frozen=True):
     """Latest finished matches, the newest first."""
 
 
-async def load_bot_standings(engine: AsyncEngine, bot: str) -> list[RatingRow]:
-    """Return a bot's row in the table of each game in which the bot is rated, in the current season."""
-    async with open_query_connection(engine) as connection:
-        return await standings.load_bot_standings(connection, bot)
-
-
 async def load_rating_tables(
     engine: AsyncEngine, map: str = "", time_control: str = "", season: str = ""
 ) -> RatingTables:
@@ -120,19 +115,17 @@ async def load_rating_tables(
     """
     closed = await read_seasons(engine)
     since = None if season else standings.activity_cutoff()
-    standing_rows: list[RatingRow] = []
+    rows = await standings.load_standings(
+        engine, None, map, time_control, season, limit=MAX_STANDINGS, since=since
+    )
     crosses: dict[str, list[CrossScore]] = {}
-    for game in await standings.list_games_with_ratings(engine):
-        rows = await standings.load_standings(
-            engine, game, map, time_control, season, limit=MAX_STANDINGS, since=since
-        )
-        best = [row.bot for row in rows[:MAX_CROSS_TABLE]]
+    for game, rows_of_game in groupby(rows, key=lambda row: row.game):
+        best = [row.bot for row in islice(rows_of_game, MAX_CROSS_TABLE)]
         category = Category(game, map, time_control, closed.season_number(game, season))
         crosses[game] = await standings.load_cross_scores(engine, category, best)
-        standing_rows += rows
     events = await list_events_with_matches(engine, MAX_EVENTS)
     categories = await standings.list_categories(engine, MAX_CATEGORIES, season, since=since)
-    return RatingTables(standing_rows, crosses, events, categories, closed.list_latest_first()[:MAX_SEASONS])
+    return RatingTables(rows, crosses, events, categories, closed.list_latest_first()[:MAX_SEASONS])
 
 
 async def load_event_table(
@@ -183,11 +176,10 @@ async def _order_table(
 async def load_bot_summary(engine: AsyncEngine, name: str) -> BotSummary | None:
     """Return the summary of a bot; None if the store has no finished match and no rating of the bot."""
     matches_of_bot = (await search_matches(engine, SearchFilter(bot=name), MAX_MATCHES_OF_BOT)).matches
-    async with open_query_connection(engine) as connection:
-        mine = await standings.load_bot_standings(connection, name)
-        if not matches_of_bot and not mine:
-            return None
-        return BotSummary(name, mine, await _load_history(connection, name), matches_of_bot)
+    mine = await standings.load_bot_standings(engine, name)
+    if not matches_of_bot and not mine:
+        return None
+    return BotSummary(name, mine, await _load_history(engine, name), matches_of_bot)
 
 
 def _is_round_robin_event(ladder: StoredPlan) -> bool:
@@ -237,10 +229,12 @@ def _make_schedule(ladder: StoredPlan, records: Mapping[str, FinishedMatch]) -> 
     return schedule
 
 
-async def _load_history(connection: AsyncConnection, bot: str) -> dict[str, list[RatingPoint]]:
+async def _load_history(engine: AsyncEngine, bot: str) -> dict[str, list[RatingPoint]]:
     """Return up to MAX_RATING_POINTS of a bot's latest ratings, by game, the oldest first."""
+    async with open_query_connection(engine) as connection:
+        latest = (await connection.execute(_HISTORY, {"of": bot})).all()
     history: dict[str, list[RatingPoint]] = {}
-    for step in reversed((await connection.execute(_HISTORY, {"of": bot})).all()):
+    for step in reversed(latest):
         history.setdefault(step.game, []).append(RatingPoint(step.finished, step.rating, step.deviation))
     return history
 

@@ -27,9 +27,10 @@ from arena.protocol.messages import View
 from arena.server.edge import responses
 from arena.server.edge.responses import Response
 from arena.server.store.aggregates.event_tables import count_finished_matches
+from arena.server.store.aggregates.standings import load_bot_standings
 from arena.server.store.database import Engine
 from arena.server.store.finished_matches import find_record, load_open_players, load_summary
-from arena.server.store.queries import load_bot_standings, load_event_table
+from arena.server.store.queries import load_event_table
 from arena.server.web import titles
 from arena.server.web.initial_page import DEMO_FILE
 from arena.server.web.page_messages import LiveRequest, RequestLiveData

@@ -13,7 +13,7 @@ from typing import Any
 
 import sqlalchemy as sa
 from msgspec import Struct
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.rating.glicko import Rating
 from arena.rating.rater import Category, CurrentRating, RatedOutcome, RatingKey, RatingStep
@@ -126,11 +126,11 @@ async def load_standings(
     return sort_standings(RatingRow(*tuple(row)) for row in rows)
 
 
-async def load_bot_standings(connection: AsyncConnection, bot: str) -> list[RatingRow]:
+async def load_bot_standings(engine: AsyncEngine, bot: str) -> list[RatingRow]:
     """Return a bot's row in the table of each game in which it is rated, in the current season."""
-    return sort_standings(
-        RatingRow(*row) for row in (await connection.execute(_SELECT_BOT_STANDINGS, {"of": bot})).all()
-    )
+    async with database.open_query_connection(engine) as connection:
+        rows = (await connection.execute(_SELECT_BOT_STANDINGS, {"of": bot})).all()
+    return sort_standings(RatingRow(*row) for row in rows)
 
 
 def sort_standings(rows: Iterable[RatingRow]) -> list[RatingRow]:
@@ -152,12 +152,6 @@ async def count_forfeits(engine: AsyncEngine, bots: Iterable[str]) -> dict[str, 
             )
             forfeits |= {bot: int(count) for bot, count in rows.all()}
     return forfeits
-
-
-async def list_games_with_ratings(engine: AsyncEngine) -> list[str]:
-    """Return the sorted names of the games that have at least one rated bot, in any season."""
-    async with database.open_query_connection(engine) as connection:
-        return await list_distinct_games(connection, standings_table.c.game)
 
 
 async def list_categories(

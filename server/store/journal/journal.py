@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import anyio
 import sqlalchemy as sa
@@ -26,10 +26,10 @@ from arena.clock import MONOTONIC, TimeSource
 from arena.server.core.inputs import Restore
 from arena.server.store import database, lease
 from arena.server.store.database import StoreError
-from arena.server.store.journal.changes import Durable, JournalChanges, collect_changes
-from arena.server.store.journal.postgresql_writer import open_postgresql_writer
+from arena.server.store.journal.changes import Durable, collect_changes
+from arena.server.store.journal.postgresql_writer import PostgresqlWriter, open_postgresql_writer
 from arena.server.store.journal.restart_state import load_restart_state
-from arena.server.store.journal.sqlite_writer import open_sqlite_writer
+from arena.server.store.journal.sqlite_writer import SqliteWriter, open_sqlite_writer
 from arena.server.store.lease import LEASE_SECONDS, RENEWALS_PER_LEASE, Lease, LeaseLost
 
 T = TypeVar("T")
@@ -44,29 +44,8 @@ class StoreUnavailable(StoreError):
     """Raised when the store is unavailable, busy or full; the message is a one-line reason. A retry may succeed."""
 
 
-class JournalWriter(Protocol):
-    """Interface of the two writers, for SQLite and for PostgreSQL, through which a journal writes to its store."""
-
-    def commit(self, changes: JournalChanges, lease: Lease) -> Awaitable[None]:
-        """Make the changes durable in one transaction.
-
-        Raises LeaseLost if the lease is lost, and any database error.
-        """
-        ...
-
-    async def write(self, operation: Callable[[sa.Connection], T]) -> T:
-        """Run `operation` in a transaction, commit it, and return the result.
-
-        On an exception, roll back and raise it.
-        """
-        ...
-
-    def abandon(self) -> None:
-        """Stop waiting for an unavailable database.
-
-        Pending calls raise an exception, whether or not their work became durable.
-        """
-        ...
+JournalWriter = SqliteWriter | PostgresqlWriter
+"""Writer through which a journal writes to its store."""
 
 
 class Journal:

@@ -90,8 +90,7 @@ async def test_a_season_begins_like_an_empty_store_and_keeps_the_tables_of_the_l
         assert [each.time_control for each in tables.categories] == ["1+0.1"]
         mine = await load_cross_scores(engine, Category("tictactoe", season=2), NAMES)
         assert mine == await load_cross_scores(other, Category("tictactoe"), NAMES)
-        async with engine.connect() as connection:
-            assert await load_bot_standings(connection, "anna") == [row for row in now if row.bot == "anna"]
+        assert await load_bot_standings(engine, "anna") == [row for row in now if row.bot == "anna"]
         ratings = {row.bot: row.rating for row in now}
         (anna,) = (await load_accounts(engine, "", ["anna"]))["anna"].ratings.values()
         assert anna.rating == ratings["anna"]
