@@ -95,8 +95,15 @@ GREYS = """() => [...document.querySelectorAll('.area-of, .cell')].map((area) =>
 """Owner of each territory or square, and points of it: all that no mark of armies covers, or those in the middle of a square."""
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize(("game", "map_name"), [("riskless", "italy"), ("tictactoe", ""), ("hexapawn", "")])
+@pytest.mark.parametrize(
+    ("game", "map_name", "scheme"),
+    [
+        ("riskless", "italy", "light"),
+        ("riskless", "italy", "dark"),
+        ("tictactoe", "", "light"),
+        ("hexapawn", "", "dark"),
+    ],
+)
 def test_a_grey_picture_tells_whose_a_territory_is(
     empty: BrowserArena,
     page: Page,

@@ -79,15 +79,6 @@ COMPARED = """() => {
 
 
 @pytest.fixture(scope="module")
-def slow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
-    """A server on which two bots play long matches on a map that comes with the project."""
-    with run_arena(tmp_path_factory.mktemp("slow"), "--map", "path4", "--tc", "60/move") as running:
-        running.connect_slow_bot("ann", 0.5)
-        running.connect_slow_bot("bob", 0.5)
-        yield running
-
-
-@pytest.fixture(scope="module")
 def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
     """A server on which two bots play matches of at most twenty moves, one after the other."""
     folder = tmp_path_factory.mktemp("busy")
@@ -115,20 +106,20 @@ def test_a_live_match_is_on_the_large_board_and_then_the_next(busy: BrowserArena
 
 
 def test_before_any_script_has_come_a_match_is_shown_as_the_scripts_draw_it(
-    slow: BrowserArena, browser: Browser, page: Page
+    played: BrowserArena, browser: Browser, page: Page
 ) -> None:
     context = new_context(browser, java_script_enabled=False)
     still = context.new_page()
 
     def live() -> bool:
-        still.goto(slow.url)
+        still.goto(played.url)
         # Between two matches a recorded one stands there, on another map; before the first move nobody is ahead.
         share = still.locator(".stage.first .share-of", has_text=re.compile(r"^\d+ %$"))
         return still.locator(".stage.first .map .spot").count() == 4 and share.count() > 0
 
     def same() -> dict[str, list[bool]]:
         wait_until(live)
-        page.goto(slow.url)
+        page.goto(played.url)
         expect(page.locator(".stage:not(.first) .map .area-of").first).to_be_visible()
         found: dict[str, list[bool]] = page.evaluate(SAME_PLACES, still.content())
         return found

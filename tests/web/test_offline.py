@@ -49,14 +49,11 @@ def installed(served: BrowserArena, browser: Browser) -> Iterator[Page]:
     context.close()
 
 
-def test_a_browser_may_install_the_page(installed: Page) -> None:
-    session = installed.context.new_cdp_session(installed)
-    assert session.send("Page.getInstallabilityErrors") == {"installabilityErrors": []}
-
-
-def test_every_view_opens_without_the_server_says_so_once_and_goes_on_when_it_is_back(
+def test_the_page_may_be_installed_and_every_view_opens_without_the_server_says_so_once_and_goes_on_when_it_is_back(
     served: BrowserArena, installed: Page
 ) -> None:
+    session = installed.context.new_cdp_session(installed)
+    assert session.send("Page.getInstallabilityErrors") == {"installabilityErrors": []}
     served.kill_server()
     for address in VIEWS:
         installed.goto(f"{served.url}{address}")

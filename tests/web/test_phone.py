@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import FloatRect, Locator, Page, expect
 
 from arena.maps.game_on_map import make_game_on_map
-from testkit.browser import SHIFTS, BrowserArena, run_arena
+from testkit.browser import BrowserArena
 from tests.web.test_director import HURRIED
 
 WIDER = "document.documentElement.scrollWidth - innerWidth"
@@ -95,20 +94,6 @@ def test_the_title_of_a_match_that_is_behind_is_whole(timed: Page) -> None:
     for part in timed.locator(".title > :is(h1, .status, button):visible").all():
         assert part.evaluate("(part) => part.scrollWidth - part.clientWidth") == 0
     assert box_of(timed.get_by_role("button", name="Jump to live"))["height"] < 40
-
-
-def test_the_form_to_play_does_not_move_when_the_house_bots_are_listed(tmp_path: Path, page: Page) -> None:
-    page.add_init_script(SHIFTS)
-    with run_arena(tmp_path, private=False) as running:
-        page.goto(f"{running.url}play")
-        expect(page.get_by_role("radio", name="Easy: Greedy")).to_be_visible()
-        expect(page.locator(".choice .small-board").last).to_be_visible()
-        assert page.evaluate("shifted") < 0.01
-        # They are offered even before the server has listed them.
-        page.route_web_socket(re.compile("^ws"), lambda _unanswered: None)
-        page.reload()
-        expect(page.get_by_role("radio", name="Easy: Greedy")).to_be_checked()
-        expect(page.get_by_role("radio", name="Hard: AlphaBeta")).to_be_visible()
 
 
 def test_a_move_chosen_in_the_list_is_seen_on_the_board(played: BrowserArena, page: Page) -> None:

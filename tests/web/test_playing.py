@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
@@ -13,7 +14,7 @@ from playwright.sync_api import Browser, Error, Page, expect
 
 from arena.maps.game_on_map import make_game_on_map
 from arena.server.core.settings import MATCHES_PER_HOUSE_ENGINE
-from testkit.browser import PATIENCE, BrowserArena, new_context, run_arena, wait_until
+from testkit.browser import PATIENCE, SHIFTS, BrowserArena, new_context, run_arena, wait_until
 from tests.web.wire import Guest, against
 
 
@@ -69,6 +70,22 @@ def test_the_button_that_starts_a_match_is_in_sight_at_once(
     page.set_viewport_size({"width": width, "height": height})
     page.goto(f"{fresh.url}play")
     expect(page.get_by_role("button", name="Start the match")).to_be_in_viewport(ratio=1)
+
+
+def test_the_form_to_play_does_not_move_when_the_house_bots_are_listed(
+    fresh: BrowserArena, page: Page
+) -> None:
+    page.set_viewport_size({"width": 360, "height": 640})
+    page.add_init_script(SHIFTS)
+    page.goto(f"{fresh.url}play")
+    expect(page.get_by_role("radio", name="Easy: Greedy")).to_be_visible()
+    expect(page.locator(".choice .small-board").last).to_be_visible()
+    assert page.evaluate("shifted") < 0.01
+    # They are offered even before the server has listed them.
+    page.route_web_socket(re.compile("^ws"), lambda _unanswered: None)
+    page.reload()
+    expect(page.get_by_role("radio", name="Easy: Greedy")).to_be_checked()
+    expect(page.get_by_role("radio", name="Hard: AlphaBeta")).to_be_visible()
 
 
 def test_an_opponent_is_a_bot_of_the_house_or_somebody_else(fresh: BrowserArena, page: Page) -> None:

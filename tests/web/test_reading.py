@@ -16,8 +16,6 @@ from testkit.browser import BrowserArena, new_context
 from tests.web.screenshots import SIZES
 
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
-SCHEMES: dict[Literal["dark", "light"], list[str]] = {"dark": ["color-contrast"], "light": []}
-"""The rules of axe that are tried in each colour scheme; all where none is named."""
 
 
 @pytest.fixture
@@ -65,8 +63,15 @@ VIEWS = {
     "file": "input",
 }
 """Addresses, and what is there when the view is complete."""
-LAYOUTS = [*(SIZES[name] for name in ("1440", "1024", "844", "768", "360")), (667, 375)]
-"""A window on each side of every breakpoint of the styles that changes more than the size of the text."""
+Look = tuple[str, Literal["dark", "light"], list[str]]
+LOOKS: list[Look] = [
+    *((size, "light", []) for size in ("1440", "844", "768", "360")),
+    *((size, "dark", ["color-contrast"]) for size in ("1440", "360")),
+]
+"""Windows of all kinds in light colours, and the widest and the narrowest in dark ones: these change the contrast alone.
+
+Each with the rules of axe that are tried; all where none is named.
+"""
 
 
 @pytest.mark.parametrize("address", VIEWS)
@@ -115,17 +120,17 @@ LOOK = """(rules) => axe.run({ resultTypes: ['violations'], rules: { 'target-siz
 
 
 def blameless(page: Page) -> None:
-    """axe finds nothing in what is shown, in light colours; in dark ones, which change nothing else, by contrast."""
+    """axe finds nothing in what is shown."""
     page.evaluate(AXE.read_text(encoding="utf-8"))
-    for width, height in LAYOUTS:
+    for size, scheme, rules in LOOKS:
+        width, height = SIZES[size]
         page.set_viewport_size({"width": width, "height": height})
-        for scheme, rules in SCHEMES.items():
-            page.emulate_media(color_scheme=scheme)
-            bad = [
-                (each["id"], [node["html"] for node in each["nodes"]][:3], each["nodes"][0]["failureSummary"])
-                for each in page.evaluate(LOOK, rules)
-            ]
-            assert not bad, (width, scheme, bad)
+        page.emulate_media(color_scheme=scheme)
+        bad = [
+            (each["id"], [node["html"] for node in each["nodes"]][:3], each["nodes"][0]["failureSummary"])
+            for each in page.evaluate(LOOK, rules)
+        ]
+        assert not bad, (size, scheme, bad)
 
 
 def test_a_further_process_of_a_bot_leads_to_the_bot_and_no_number_is_minus_nothing(

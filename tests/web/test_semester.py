@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -29,11 +30,26 @@ def test_a_week_of_owners_is_on_the_page_as_it_was_played(
             cells = row.locator("th, td").all_inner_texts()
             bot = row.get_by_role("rowheader").inner_text()
             assert tuple(float(cells[n]) for n in at) == points[bot]
+        expect(page.get_by_role("heading", name="Bracket")).to_have_count(0)
 
         page.goto(f"{running.url}event/final")
         expect(rows).to_have_count(FINALISTS)
         best = champion(week.knockout, list(week.final["bots"]))
         expect(page.get_by_text("Champion:")).to_contain_text(best)
+        expect(rows.first).to_contain_text("champion")
+        expect(rows.first.get_by_role("rowheader")).to_contain_text(best)
+        expect(page.get_by_role("heading", name="Bracket")).to_be_visible()
+        expect(page.locator("section li strong")).to_have_count(FINALISTS - 1)
+        expect(page.get_by_role("link", name="CSV")).to_have_attribute("href", "/api/table.csv?event=final")
+        expect(rows.filter(has=page.locator("strong", has_text=re.compile("^−[0-9]+$")))).not_to_have_count(0)
+
+        page.goto(f"{running.url}embed/event/final")
+        expect(rows.first).to_contain_text("champion")
+        expect(page.get_by_role("link", name="Play")).to_have_count(0)
+        with page.context.expect_page() as opened:
+            page.get_by_role("link", name="Open in Riskless Arena").click()
+        opened.value.wait_for_url("**/event/final")
+        opened.value.close()
 
         page.goto(f"{running.url}table")
         page.get_by_label("Season").select_option("autumn")
