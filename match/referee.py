@@ -262,7 +262,7 @@ class Referee:
         effects: list[Effect] = [NotifyPlayer(player, message)]
         outcome = game.outcome(position)
         if outcome is not None:
-            reason = EndReason.parse(outcome.word)
+            reason = EndReason(outcome.word)
             return effects + self._finish_match(
                 outcome.winner, reason, reason.meaning + outcome.margin_text, now
             )

@@ -26,7 +26,7 @@ from arena.solved.header import BadTable
 from arena.solved.solution import load_solution
 
 _EARLY_REASONS = frozenset(EndReason) - {
-    EndReason.parse(reason.value) for reason in Reason if reason is not Reason.LEAF
+    EndReason(reason.value) for reason in Reason if reason is not Reason.LEAF
 }
 """Reasons for ending a match before its game ends; all other reasons come from the game."""
 

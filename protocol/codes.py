@@ -17,7 +17,7 @@ class _WireEnum(StrEnum):
 
     meaning: str
 
-    def __new__(cls, word: str, meaning: str) -> Self:
+    def __new__(cls, word: str, meaning: str = "") -> Self:
         member = str.__new__(cls, word)
         member._value_ = word
         member.meaning = meaning
@@ -109,19 +109,6 @@ class EndReason(_WireEnum):
     PROTOCOL_ERROR = "protocol_error", "a player broke the protocol"
     NO_SHOW = "no_show", "a player was not ready in time; if neither was, nobody wins"
     SERVER_FAULT = "server_fault", "the server failed; the match is void and counts for nobody"
-
-    @classmethod
-    def parse(cls, word: str) -> Self:
-        """Return the member for `word`, or a new value for a custom game's word.
-
-        Raises ValueError for an invalid word.
-        """
-        reason = cls.__members__.get(word.upper()) or cls._missing_(word)
-        if reason is None:
-            raise ValueError(
-                f"an end reason must be a word of 1 to {MAX_CODE_LENGTH} characters, not {word!r:.80}"
-            )
-        return reason
 
     @classmethod
     def _missing_(cls, value: object) -> Self | None:

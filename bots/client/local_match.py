@@ -164,7 +164,7 @@ class LocalMatch:
         game = self.match.game
         outcome = game.outcome(self.position)
         if outcome is not None:
-            reason = EndReason.parse(outcome.word)
+            reason = EndReason(outcome.word)
             return Result(_to_seat(outcome.winner), reason, reason.meaning + outcome.margin_text)
         if game.is_too_long(len(self._recorded_moves)):
             return Result(None, EndReason.PLY_LIMIT, EndReason.PLY_LIMIT.meaning)

@@ -93,7 +93,8 @@ class Worker:
         self._clock = clock
         self._requests: SimpleQueue[tuple[ChooseMove, threading.Event] | Ending | None] = SimpleQueue()
         self._stop = threading.Event()
-        self._current_method = "__init__"
+        self.current_method = "__init__"
+        """Name of the bot's method that is running, or ran last."""
         self._thread = threading.Thread(target=self._run_thread, name=f"match {match.id:.8}", daemon=True)
         self._thread.start()
 
@@ -118,11 +119,6 @@ class Worker:
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(_Interrupted))
 
     @property
-    def current_method(self) -> str:
-        """Return the name of the bot's method that is running, or ran last."""
-        return self._current_method
-
-    @property
     def is_alive(self) -> bool:
         """Return True while the thread runs."""
         return self._thread.is_alive()
@@ -133,35 +129,35 @@ class Worker:
             try:
                 self._play_match(bot)
             finally:
-                doing, self._current_method = self._current_method, "close"
+                doing, self.current_method = self.current_method, "close"
                 bot.close()
-                self._current_method = doing  # an exception being raised comes from that method
+                self.current_method = doing  # an exception being raised comes from that method
         except _Interrupted:
-            log.debug("match %s: %s was interrupted", self._match.id, self._current_method)
+            log.debug("match %s: %s was interrupted", self._match.id, self.current_method)
         except Resign as why:
             self._report(BotFailed(self._match.id, str(why).partition("\n")[0], "", crash=False))
         except Crash as why:
             self._report(BotFailed(self._match.id, str(why).partition("\n")[0], ""))
         except BaseException as error:  # noqa: BLE001 - report everything that a bot raises, even SystemExit
-            message = f"{self._current_method} raised {type(error).__name__}: {error}".splitlines()[0]
+            message = f"{self.current_method} raised {type(error).__name__}: {error}".splitlines()[0]
             self._report(BotFailed(self._match.id, message, _bot_traceback(error)))
         self._report(BotEnded(self._match.id))
 
     def _play_match(self, bot: Bot) -> None:
         assign_match(bot, self._match, self._stop)
-        self._current_method = "prepare"
+        self.current_method = "prepare"
         bot.prepare()
         self._report(Prepared(self._match.id))
         while isinstance(request := self._requests.get(), tuple):
             choose, stop = request
             if choose.reply_to is not None:
-                self._current_method = "opponent_moved"
+                self.current_method = "opponent_moved"
                 bot.opponent_moved(choose.reply_to, choose.position)
-            self._current_method = "choose"
+            self.current_method = "choose"
             move = request_move(bot, choose.position, choose.clock, stop)
             self._report(MoveChosen(self._match.id, choose.ply, move, bot.thinking, self._clock.now()))
         if request is not None:
-            self._current_method = "ended"
+            self.current_method = "ended"
             bot.ended(request)
 
 

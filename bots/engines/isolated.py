@@ -63,7 +63,7 @@ def play_match(bot: Bot, messages: Iterator[Message], output: IO[str]) -> None:
                     send(_answer_turn(bot, match, position, message))
                 case "end" if match is not None:
                     winner = Player(message["winner"]) if message["winner"] else None
-                    reason = EndReason.__members__.get((message["reason"] or "").upper())
+                    reason = EndReason(message["reason"]) if message["reason"] else None
                     plies = match.game.ply(position) if position is not None else 0
                     bot.ended(Ending(winner, reason, message["detail"], plies, position))
     except Resign as why:

@@ -168,7 +168,7 @@ class ScriptedMatch:
         """Send `end` with the result by the rules. If the match is not over, the opponent resigns and the bot wins."""
         outcome = self.game.outcome(self.position)
         winner = self.seat if outcome is None else outcome.winner
-        reason = EndReason.RESIGNATION if outcome is None else EndReason.parse(outcome.word)
+        reason = EndReason.RESIGNATION if outcome is None else EndReason(outcome.word)
         clocks = Clocks(self.control.base_ms, self.control.base_ms)
         seat = None if winner is None else SEATS[winner]
         await self.peer.send(End(self.match, seat, reason, reason.meaning, self.moves, clocks), **unknown)

@@ -135,7 +135,7 @@ def result_from_row(row: Any, detail: str = "") -> Result:
 
     winner is a seat; None or empty if nobody won
     """
-    return Result(row.winner or None, _REASONS.get(row.reason) or EndReason.parse(row.reason), detail)
+    return Result(row.winner or None, _REASONS.get(row.reason) or EndReason(row.reason), detail)
 
 
 async def load_results(connection: AsyncConnection, event: str) -> dict[str, FinishedMatch]:

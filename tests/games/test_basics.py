@@ -10,7 +10,7 @@ def test_a_reason_in_words_is_one_word_on_the_wire() -> None:
     outcome = Outcome(MAXIE, "four in a row")
     assert outcome.word == "four_in_a_row"
     assert str(outcome) == "maxie wins (four in a row)"
-    assert EndReason.parse(outcome.word).meaning == "four in a row"
+    assert EndReason(outcome.word).meaning == "four in a row"
 
 
 def test_a_shared_reason_is_its_own_word() -> None:

@@ -23,7 +23,7 @@ def random_record(game: AnyGame, seed: int = 0, plies: int | None = None) -> tup
         result = Result("maxie", EndReason.RESIGNATION, "")
     else:
         winner: Any = outcome.winner.value if outcome.winner else None
-        result = Result(winner, EndReason.parse(outcome.word), "")
+        result = Result(winner, EndReason(outcome.word), "")
     players = Players("one", "two")
     record = Record(FORMAT, "id", "test", game.name, game.setup(), players, "1/move", "now", moves, result)
     return record, positions

@@ -38,7 +38,7 @@ def test_forfeits_are_no_ends_by_the_rules() -> None:
 
 
 def test_the_reason_of_a_game_of_ones_own_has_a_meaning() -> None:
-    assert EndReason.parse("out_of_fuel").meaning == "out of fuel"
+    assert EndReason("out_of_fuel").meaning == "out of fuel"
 
 
 @pytest.mark.parametrize("words", [Code, EndReason])

@@ -8,29 +8,25 @@ from arena.protocol.messages import Challenge, Challenged, ChallengeOver
 class Challenger:
     """State of the challenges that this client opens.
 
-    The client's `Machine` sends `challenge` as many times as `count_to_open` returns.
+    The client's `Machine` sends them.
     """
 
     def __init__(self, challenge: Challenge | None) -> None:
         """Start without open challenges. `challenge` is the challenge to open repeatedly; None to challenge nobody."""
-        self.challenge = challenge
+        self._challenge = challenge
         self._sent_count = 0
         self._open_ids: set[str] = set()
         self._accepted_matches: set[str] = set()
         """Ids of the matches whose challenge was accepted and that have not started."""
 
-    def __contains__(self, challenge: str) -> bool:
-        return challenge in self._open_ids
-
-    def count_to_open(self, free_slots: int) -> int:
-        """Return the number of challenges to open now if the bot can play `free_slots` more matches."""
-        if self.challenge is None:
-            return 0
-        return max(0, free_slots - self._sent_count - len(self._open_ids) - len(self._accepted_matches))
-
-    def record_sent(self) -> None:
-        """Record that a challenge was sent and awaits an answer."""
-        self._sent_count += 1
+    def open_challenges(self, free_slots: int) -> list[Challenge]:
+        """Return the challenges to send now if the bot can play `free_slots` more matches. Each then awaits an answer."""
+        if self._challenge is None:
+            return []
+        pending = self._sent_count + len(self._open_ids) + len(self._accepted_matches)
+        count = max(0, free_slots - pending)
+        self._sent_count += count
+        return [self._challenge] * count
 
     def record_opened(self, challenged: Challenged) -> None:
         """Record that the server has opened a challenge that this client sent."""

@@ -196,16 +196,11 @@ class Machine:
 
     def send_challenges(self) -> list[Action]:
         """Return the challenges to send now: as many as there is room for, none if the client challenges nobody."""
+        if not self.welcomed:
+            return []
         room = self._hello.matches - len(self._matches)
         room = room if self._quota is None else min(room, self._quota)
-        challenge = self._challenger.challenge
-        if challenge is None or not self.welcomed:
-            return []
-        actions: list[Action] = []
-        for _ in range(self._challenger.count_to_open(room)):
-            self._challenger.record_sent()
-            actions.append(SendMessage(challenge))
-        return actions
+        return [SendMessage(challenge) for challenge in self._challenger.open_challenges(room)]
 
     def _handle_challenge_over(self, message: ChallengeOver) -> list[Action]:
         if message.challenge in self._open_challenges:
@@ -254,7 +249,8 @@ class Machine:
             case Turn():
                 return self._handle_turn(state, message, now)
             case Accepted():
-                return self._handle_accepted(state, message)
+                state.record_lag(message)
+                return []
             case End():
                 return self._handle_end(state, message)
 
@@ -401,10 +397,6 @@ class Machine:
         state.phase = Phase.CHOOSING
         state.clock = state.clock_at(turn, arrived)
         return [*stop, ChooseMove(turn.match, turn.ply, state.position, state.clock, state.last_move)]
-
-    def _handle_accepted(self, state: MatchState, accepted: Accepted) -> list[Action]:
-        state.record_lag(accepted)
-        return []
 
     def _handle_end(self, state: MatchState, end: End) -> list[Action]:
         try:
