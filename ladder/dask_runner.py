@@ -23,7 +23,7 @@ from arena.clock import MONOTONIC
 from arena.games.catalogue import CATALOGUE
 from arena.ladder.bot_pool import BotRefused
 from arena.ladder.dask_worker import PairJob, PairResult, allocate_worker_threads, play_pair
-from arena.ladder.event_terms import EventTerms, max_match_seconds
+from arena.ladder.event_terms import EventTerms, make_unplayed_record, max_match_seconds
 from arena.ladder.plan import BotPlan
 from arena.ladder.runner import MatchHost
 from arena.match.replay import verify_record
@@ -170,12 +170,9 @@ class ClusterRunner:
             [self._bots[bot] for bot in (pairings[0][1].maxie, pairings[0][1].minnie)]
         )
         each_terms = {
+            # Bots on workers do not report their search threads to this process.
             match: terms.match_terms(
-                match,
-                pairing,
-                pairing.maxie,
-                pairing.minnie,
-                threads.thread_limits(pairing.maxie, pairing.minnie, _unknown_threads),
+                match, pairing, threads.thread_limits(pairing.maxie, pairing.minnie, lambda _bot: 0)
             )
             for match, pairing in pairings
         }
@@ -193,24 +190,20 @@ class ClusterRunner:
             self._on_notice(text)
         answers = dict(zip(each_terms, answer.records, strict=False))
         for match, pairing in pairings:
-            record = self._record_without_moves(match, pairing, why)
+            own_terms = each_terms[match]
+            record = _void_record(own_terms, why)
             if match in answers:
                 try:
-                    record = check_record(answers[match], each_terms[match])
+                    record = check_record(answers[match], own_terms)
                 except BadRecord as error:
-                    record = self._record_without_moves(
-                        match, pairing, f"the worker's record is invalid: {error}"
-                    )
-            await self._host.store_record(each_terms[match], record)
+                    record = _void_record(own_terms, f"the worker's record is invalid: {error}")
+            await self._host.store_record(own_terms, record)
             if schedule.record_result(pairing, record):
                 self._on_result(pairing, record)
             else:
                 self._on_void(pairing, record)
         self._running -= 1
         self._changed.set()
-
-    def _record_without_moves(self, match: str, pairing: Pairing, why: str) -> Record:
-        return self._terms.unplayed_record(match, pairing, Result(None, EndReason.SERVER_FAULT, why))
 
     def _make_job(self, pairings: list[tuple[str, Pairing]], each_terms: Mapping[str, Terms]) -> PairJob:
         terms = each_terms[pairings[0][0]]
@@ -248,9 +241,8 @@ class ClusterRunner:
         return answer, "the worker was stopped before the match"
 
 
-def _unknown_threads(_bot: str) -> int:
-    """Return 0, because bots on workers do not report their search threads to this process."""
-    return 0
+def _void_record(terms: Terms, why: str) -> Record:
+    return make_unplayed_record(terms, Result(None, EndReason.SERVER_FAULT, why))
 
 
 def start_next_pair(schedule: Schedule) -> list[tuple[str, Pairing]]:

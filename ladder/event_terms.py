@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from arena.games.catalogue import CATALOGUE
 from arena.games.core import AnyGame
 from arena.ladder.event_openings import NoOpenings, Openings
 from arena.match.terms import Terms, ThreadLimits
 from arena.protocol.adjudication import Adjudication
-from arena.protocol.record import FORMAT, Record, Result
+from arena.protocol.record import Record, Result
 from arena.protocol.timecontrol import TimeControl, TimeOdds
 from arena.protocol.values import Players
 from arena.rating.pairing import Pairing
@@ -38,21 +37,25 @@ class EventTerms:
     """Seconds beyond the longest possible duration of a match after which the match is given up as void."""
 
     def match_terms(
-        self, match: str, pairing: Pairing, maxie: str, minnie: str, thread_limits: ThreadLimits
+        self,
+        match: str,
+        pairing: Pairing,
+        thread_limits: ThreadLimits,
+        players: Players | None = None,
     ) -> Terms:
         """Return the terms of one match.
 
         match          id of the match
-        maxie, minnie  names under which the two bots are connected
         thread_limits  maximum number of search threads of each bot
+        players        names under which the two bots are connected; None for their names in the plan
         """
         return Terms(
             match=match,
             event=self.event,
             game=self.starts[pairing.pair.start],
-            players=Players(maxie, minnie),
+            players=players or Players(pairing.maxie, pairing.minnie),
             time_control=self.time_control,
-            time_odds=self._time_odds(pairing),
+            time_odds=TimeOdds(self.odds.get(pairing.maxie, ""), self.odds.get(pairing.minnie, "")),
             margin_ms=self.margin_ms,
             ready_ms=self.ready_ms,
             thread_limits=thread_limits,
@@ -60,27 +63,10 @@ class EventTerms:
             adjudication=self.adjudication,
         )
 
-    def unplayed_record(self, match: str, pairing: Pairing, result: Result) -> Record:
-        """Return the record of a match that was not played, with this result; `match` is the id of the match."""
-        game = self.starts[pairing.pair.start]
-        return Record(
-            format=FORMAT,
-            match=match,
-            event=self.event,
-            game=game.name,
-            setup=game.setup(),
-            players=Players(pairing.maxie, pairing.minnie),
-            time_control=str(self.time_control),
-            time_odds=self._time_odds(pairing),
-            started=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-            moves=[],
-            result=result,
-            adjudication=self.adjudication,
-            rules=CATALOGUE.rules_digest(game),
-        )
 
-    def _time_odds(self, pairing: Pairing) -> TimeOdds:
-        return TimeOdds(self.odds.get(pairing.maxie, ""), self.odds.get(pairing.minnie, ""))
+def make_unplayed_record(terms: Terms, result: Result) -> Record:
+    """Return the record of a match without moves that ends now."""
+    return terms.make_record(datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), [], result)
 
 
 def max_match_seconds(terms: Terms) -> float:

@@ -19,7 +19,7 @@ from anyio.lowlevel import checkpoint
 
 from arena.games.core import Player
 from arena.ladder.bot_pool import BotPool
-from arena.ladder.event_terms import EventTerms, max_match_seconds
+from arena.ladder.event_terms import EventTerms, make_unplayed_record, max_match_seconds
 from arena.ladder.pinning import Pinning
 from arena.ladder.threads import ThreadAllocation
 from arena.match.replay import has_moved
@@ -152,20 +152,14 @@ class Runner:
                 self._count_overtaking(pairing)
                 self._running += 1
                 self._load += weight
-                terms = self._terms.match_terms(
-                    match, pairing, names[0], names[1], self._thread_limits(pairing)
-                )
+                terms = self._terms.match_terms(match, pairing, self._thread_limits(pairing), Players(*names))
                 tasks.start_soon(self._play_match, schedule, pairing, terms, weight)
             else:
                 for name in names:
                     self._bots.release(name)
-                record = self._make_forfeit_record(match, pairing)
-                await self._host.store_record(
-                    self._terms.match_terms(
-                        match, pairing, pairing.maxie, pairing.minnie, self._thread_limits(pairing)
-                    ),
-                    record,
-                )
+                terms = self._terms.match_terms(match, pairing, self._thread_limits(pairing))
+                record = make_unplayed_record(terms, self._forfeit_result(pairing))
+                await self._host.store_record(terms, record)
                 self._record_result(schedule, pairing, record)
         return any_started
 
@@ -200,10 +194,8 @@ class Runner:
 
     async def _play_match(self, schedule: MatchQueue, pairing: Pairing, terms: Terms, weight: int) -> None:
         limit = max_match_seconds(terms) + self._terms.slack_seconds
-        record = self._terms.unplayed_record(
-            terms.match,
-            pairing,
-            Result(None, EndReason.SERVER_FAULT, f"the match was not over after {limit:.0f} s"),
+        record = make_unplayed_record(
+            terms, Result(None, EndReason.SERVER_FAULT, f"the match was not over after {limit:.0f} s")
         )
         with (
             anyio.move_on_after(limit),
@@ -234,14 +226,13 @@ class Runner:
         else:
             self._on_void(pairing, record)
 
-    def _make_forfeit_record(self, match: str, pairing: Pairing) -> Record:
-        """Return the record of a match that a lost bot forfeits; without a winner if both are lost."""
+    def _forfeit_result(self, pairing: Pairing) -> Result:
+        """Return the result of a match that a lost bot forfeits; without a winner if both are lost."""
         absent = [bot for bot in (pairing.maxie, pairing.minnie) if self._bots.is_lost(bot)]
         winner: Seat | None = None
         if len(absent) == 1:
             winner = "minnie" if absent[0] == pairing.maxie else "maxie"
-        result = Result(winner, EndReason.NO_SHOW, f"{' and '.join(absent)} did not connect in time")
-        return self._terms.unplayed_record(match, pairing, result)
+        return Result(winner, EndReason.NO_SHOW, f"{' and '.join(absent)} did not connect in time")
 
 
 def replace_connection_names(pairing: Pairing, record: Record) -> Record:

@@ -6,7 +6,8 @@ import base64
 import binascii
 import hmac
 
-from arena.server.store.tokens import Token, hash_token
+from arena.server.store.database import Engine
+from arena.server.store.tokens import Token, find_token, hash_token
 
 
 def parse_basic(authorization: str) -> tuple[str, str]:
@@ -37,3 +38,10 @@ def parse_bearer(authorization: str) -> str:
 def is_valid_secret(token: Token, secret: str) -> bool:
     """Return True if `secret` has the hash of the token, and the token is not revoked."""
     return token.revoked is None and hmac.compare_digest(hash_token(secret), token.hash)
+
+
+async def find_valid_token(engine: Engine, authorization: str) -> Token | None:
+    """Return the token with the name and the secret in an Authorization header of HTTP Basic; None if there is none."""
+    name, secret = parse_basic(authorization)
+    token = await find_token(engine, name)
+    return token if token is not None and is_valid_secret(token, secret) else None

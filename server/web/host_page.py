@@ -15,7 +15,7 @@ from arena.protocol.messages import ListedBot
 from arena.server.edge import responses
 from arena.server.edge.page_client import ConnectedClient
 from arena.server.edge.responses import Response
-from arena.server.store import personal_data, renaming, tokens
+from arena.server.store import personal_data, renaming
 from arena.server.store.aggregates.standings import count_forfeits
 from arena.server.store.database import Engine, OperationRefused
 from arena.server.store.directives import (
@@ -31,7 +31,7 @@ from arena.server.store.directives import (
 from arena.server.store.personal_data import make_hidden_name
 from arena.server.store.renaming import NameChange
 from arena.server.store.tokens import is_valid_name
-from arena.server.web.credentials import is_valid_secret, parse_basic
+from arena.server.web.credentials import find_valid_token
 from arena.server.web.page_messages import LiveRequest, PageResponse, RequestLiveData
 from arena.server.web.renames import NameChanges, Rename
 from arena.server.web.routes import BadRequest
@@ -105,9 +105,8 @@ class HostPage:
 
         Raises BadRequest for invalid parameters.
         """
-        name, secret = parse_basic(authorization)
-        token = await tokens.find_token(self._engine, name)
-        if token is None or token.role != "admin" or not is_valid_secret(token, secret):
+        token = await find_valid_token(self._engine, authorization)
+        if token is None or token.role != "admin":
             return responses.unauthorized("this is not the token of an admin of this server", ask=False)
         current = await load_directives(self._engine)
         if "do" not in form:

@@ -23,7 +23,7 @@ from arena.server.store.database import Engine
 from arena.server.store.directives import find_ban
 from arena.server.store.events import NewRequest
 from arena.server.store.tokens import Token, TokenChange, TokenError
-from arena.server.web.credentials import is_valid_secret, parse_basic, parse_bearer
+from arena.server.web.credentials import find_valid_token, parse_bearer
 from arena.server.web.page_messages import Change, PageResponse
 from arena.server.web.routes import RouteMatch
 
@@ -113,9 +113,8 @@ class OwnerPages:
     async def _find_owner(self, route: str, authorization: str) -> str | None:
         if route == "/api/join":
             return await invitations.find_invited_owner(self._engine, parse_bearer(authorization))
-        name, secret = parse_basic(authorization)
-        token = await tokens.find_token(self._engine, name)
-        return token.owner if token is not None and is_valid_secret(token, secret) else None
+        token = await find_valid_token(self._engine, authorization)
+        return None if token is None else token.owner
 
     async def _make_event_request(self, action: EventAction, event: str, owner: str, bot: str) -> NewRequest:
         """Return the request to enter an owner's bot in an event, or to withdraw it.

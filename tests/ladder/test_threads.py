@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.ladder.event_terms import EventTerms
+from arena.ladder.event_terms import EventTerms, make_unplayed_record
 from arena.ladder.ladder import Ladder
 from arena.ladder.plan import BotPlan, LadderPlan, plan_engine_bot
 from arena.ladder.plan_file import read_ladder
@@ -247,5 +247,7 @@ def test_unplayed_matches_of_the_event_are_told() -> None:
     terms = EventTerms("test", ladder.starts, TimeControl(5000), 100, 5000)
     assert ladder.schedule is not None
     head = ladder.schedule.startable_pairings()[0]
-    record = terms.unplayed_record("m", head, Result(None, EndReason.NO_SHOW))
+    record = make_unplayed_record(
+        terms.match_terms("m", head, ThreadLimits()), Result(None, EndReason.NO_SHOW)
+    )
     assert record.engines is None
