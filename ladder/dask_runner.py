@@ -21,6 +21,7 @@ import msgspec
 
 from arena.clock import MONOTONIC
 from arena.games.catalogue import CATALOGUE
+from arena.ladder import event_terms
 from arena.ladder.bot_pool import BotRefused
 from arena.ladder.dask_worker import PairJob, PairResult, allocate_worker_threads, play_pair
 from arena.ladder.event_terms import EventTerms, make_unplayed_record, max_match_seconds
@@ -179,7 +180,7 @@ class ClusterRunner:
         limit = MAX_WORKERS_PER_PAIR * (
             self._restart_policy.settle_seconds
             + sum(map(max_match_seconds, each_terms.values()))
-            + terms.slack_seconds
+            + event_terms.SLACK_SECONDS
         )
         answer, why = PairResult(), f"no worker completed the pair within {limit:.0f} s"
         with anyio.move_on_after(limit):

@@ -15,6 +15,8 @@ from arena.protocol.timecontrol import TimeControl, TimeOdds
 from arena.protocol.values import Players
 from arena.rating.pairing import Pairing
 
+SLACK_SECONDS = 60.0
+"""Seconds beyond the longest possible duration of a match after which the match is given up as void."""
 LONG_MATCH_PLIES = 1000
 """Number of plies that the time limit of a match allows for if the match has no ply limit."""
 
@@ -33,8 +35,6 @@ class EventTerms:
     adjudication: Adjudication | None = None
     odds: Mapping[str, str] = field(default_factory=dict)
     """Time controls of bots that differ from `time_control`, by the bots' names in the plan."""
-    slack_seconds: float = 60
-    """Seconds beyond the longest possible duration of a match after which the match is given up as void."""
 
     def match_terms(
         self,

@@ -24,6 +24,12 @@ NOTICE_SECONDS = 30
 """Number of seconds without a new bot after which a ladder that still waits tells which bots are missing."""
 MIN_BOTS = 2
 """Minimum number of bots with which a ladder begins after the waiting time."""
+SETTLE_SECONDS = 5
+"""Number of seconds without a new bot after which a ladder begins, once enough bots are connected."""
+MAX_AWAY_SECONDS = 30
+"""Number of seconds without a connection after which a bot is lost."""
+MAX_SILENT_MATCHES = 2
+"""Number of consecutive matches without any move after which a bot is lost."""
 
 
 class TooFewBots(Exception):
@@ -32,7 +38,7 @@ class TooFewBots(Exception):
 
 @dataclass(frozen=True)
 class ExternalBotSettings:
-    """Address on which a ladder's server listens for external bots, and the ladder's waiting times in seconds."""
+    """Address on which a ladder's server listens for external bots, and how many it waits for how long."""
 
     host: str
     port: int
@@ -40,12 +46,6 @@ class ExternalBotSettings:
     """Number of bots for which the ladder waits; it also accepts more."""
     wait_seconds: float = 60
     """Maximum number of seconds to wait for the bots."""
-    settle_seconds: float = 5
-    """Number of seconds without a new bot after which the ladder begins, once `min_bots` are connected."""
-    max_away_seconds: float = 30
-    """Number of seconds without a connection after which a bot is lost."""
-    max_silent_matches: int = 2
-    """Number of consecutive matches without any move after which a bot is lost."""
 
 
 @dataclass
@@ -63,25 +63,19 @@ class ExternalBot:
         """Return True if the bot is connected and can begin a match."""
         return not (self.playing or self.is_lost or self._away_since is not None)
 
-    def record_match(self, max_silent_matches: int, *, answered: bool) -> None:
-        """Record whether the bot made a move in its last match.
-
-        The bot is lost after `max_silent_matches` matches in a row without a move.
-        """
+    def record_match(self, *, answered: bool) -> None:
+        """Record whether the bot made a move in its last match."""
         self._silent_matches = 0 if answered else self._silent_matches + 1
-        self.is_lost = self.is_lost or self._silent_matches >= max_silent_matches
+        self.is_lost = self.is_lost or self._silent_matches >= MAX_SILENT_MATCHES
 
-    def record_connection(self, now: float, max_away_seconds: float, *, is_connected: bool) -> None:
-        """Record whether the bot is connected at time `now` (monotonic, in seconds).
-
-        The bot is lost after `max_away_seconds` without a connection.
-        """
+    def record_connection(self, now: float, *, is_connected: bool) -> None:
+        """Record whether the bot is connected at time `now` (monotonic, in seconds)."""
         if is_connected:
             self._away_since = None
         elif self._away_since is None:
             self._away_since = now
         else:
-            self.is_lost = self.is_lost or now - self._away_since > max_away_seconds
+            self.is_lost = self.is_lost or now - self._away_since > MAX_AWAY_SECONDS
 
 
 @dataclass
@@ -90,7 +84,6 @@ class ExternalBots:
 
     _host: Host
     _game: str
-    _settings: ExternalBotSettings
     _bots: dict[str, ExternalBot] = field(default_factory=dict)
     _event: anyio.Event = field(default_factory=anyio.Event)
     _clock: TimeSource = MONOTONIC
@@ -122,7 +115,7 @@ class ExternalBots:
     ) -> None:
         self.release(connection)
         if answered is not None:
-            self._bots[bot].record_match(self._settings.max_silent_matches, answered=answered)
+            self._bots[bot].record_match(answered=answered)
         self._notify_changed()
 
     def announced_threads(self, bot: str) -> int:
@@ -153,7 +146,7 @@ class ExternalBots:
             connected = self._host.list_players_of(self._game)
             now = self._clock.now()
             for name, bot in self._bots.items():
-                bot.record_connection(now, self._settings.max_away_seconds, is_connected=name in connected)
+                bot.record_connection(now, is_connected=name in connected)
             self._notify_changed()
             # There is no event when a bot leaves; its match, if it has one, ends by its own deadlines.
             with anyio.move_on_after(1):
@@ -189,7 +182,7 @@ async def gather_bots(
         while (
             not names
             and _are_enough(connected, settings, names)
-            and (more := await _new_bots(host, game, connected, settings.settle_seconds))
+            and (more := await _new_bots(host, game, connected))
         ):
             connected |= more
     connected |= host.list_players_of(game)
@@ -205,8 +198,8 @@ async def gather_bots(
         raise TooFewBots(f"{missing}{advice}")
     bots = {name: ExternalBot() for name in names or connected}
     for name, bot in bots.items():
-        bot.record_connection(clock.now(), settings.max_away_seconds, is_connected=name in connected)
-    return ExternalBots(host, game, settings, bots, _clock=clock, missing_bots_text=missing)
+        bot.record_connection(clock.now(), is_connected=name in connected)
+    return ExternalBots(host, game, bots, _clock=clock, missing_bots_text=missing)
 
 
 def _are_enough(connected: set[str], settings: ExternalBotSettings, names: Sequence[str]) -> bool:
@@ -244,9 +237,9 @@ async def _wait_for_other_bots(host: Host, game: str, known_bots: set[str]) -> s
     return connected
 
 
-async def _new_bots(host: Host, game: str, known_bots: set[str], seconds: float) -> set[str]:
-    """Wait for connected bots that are not in `known_bots`, and return them; empty if none connects within `seconds`."""
-    with anyio.move_on_after(seconds):
+async def _new_bots(host: Host, game: str, known_bots: set[str]) -> set[str]:
+    """Wait for connected bots that are not in `known_bots`, and return them; empty if none connects soon."""
+    with anyio.move_on_after(SETTLE_SECONDS):
         while not (new := host.list_players_of(game) - known_bots):
             await host.wait_for_change()
         return new

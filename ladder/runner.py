@@ -18,6 +18,7 @@ import msgspec
 from anyio.lowlevel import checkpoint
 
 from arena.games.core import Player
+from arena.ladder import event_terms
 from arena.ladder.bot_pool import BotPool
 from arena.ladder.event_terms import EventTerms, make_unplayed_record, max_match_seconds
 from arena.ladder.pinning import Pinning
@@ -193,7 +194,7 @@ class Runner:
         return names
 
     async def _play_match(self, schedule: MatchQueue, pairing: Pairing, terms: Terms, weight: int) -> None:
-        limit = max_match_seconds(terms) + self._terms.slack_seconds
+        limit = max_match_seconds(terms) + event_terms.SLACK_SECONDS
         record = make_unplayed_record(
             terms, Result(None, EndReason.SERVER_FAULT, f"the match was not over after {limit:.0f} s")
         )

@@ -13,7 +13,6 @@ budget, and is then charged to the clock.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Self
 
 from msgspec import Struct
@@ -44,9 +43,9 @@ class LagBudget(Struct, frozen=True, gc=False):
 class Pings:
     """Recent ping times of one connection: round-trip times, in ns, the latest last."""
 
-    def __init__(self, times: Iterable[int] = ()) -> None:
-        self._times = list(times)[-MAX_PINGS:]  # a deque would take ten times the memory per connection
-        self.smallest_ns = min(self._times, default=0)
+    def __init__(self) -> None:
+        self._times: list[int] = []  # a deque would take ten times the memory per connection
+        self.smallest_ns = 0
         """Smallest recent ping time, in ns; 0 if there is none."""
 
     def add(self, ping_ns: int) -> None:

@@ -60,9 +60,7 @@ GameResult = tuple[Rating, float]
 """Rating of an opponent before the period, and the score against it: 1, ½ or 0."""
 
 
-def update_rating(
-    player: Rating, games: Sequence[GameResult], *, periods: float = 1.0, tau: float = TAU
-) -> Rating:
+def update_rating(player: Rating, games: Sequence[GameResult], *, periods: float = 1.0) -> Rating:
     """Return the rating after these games, `periods` after the previous rating. O(games).
 
     Without games, the rating stays equal and its deviation grows. Raises ValueError for negative `periods`.
@@ -82,7 +80,7 @@ def update_rating(
     information = math.fsum(g * g * e * r for (g, _, _), e, r in zip(terms, expected, rest, strict=True))
     surplus = math.fsum(g * (score - e) for (g, _, score), e in zip(terms, expected, strict=True))
     variance = 1 / information
-    sigma = _volatility(phi, player.volatility, variance, variance * surplus, tau)
+    sigma = _volatility(phi, player.volatility, variance, variance * surplus)
     deviation = replace(player, volatility=sigma).after_inactivity(periods).deviation / GLICKO_SCALE
     squared = 1 / (1 / (deviation * deviation) + information)
     return Rating(1500 + GLICKO_SCALE * (mu + squared * surplus), GLICKO_SCALE * math.sqrt(squared), sigma)
@@ -93,29 +91,28 @@ def _g(phi: float) -> float:
     return 1 / math.sqrt(1 + 3 * phi * phi / math.pi**2)
 
 
-def _volatility(phi: float, sigma: float, variance: float, delta: float, tau: float) -> float:
+def _volatility(phi: float, sigma: float, variance: float, delta: float) -> float:
     """Return the new volatility (step 5): the root of the paper's f, found by the Illinois method (a regula falsi).
 
     phi       deviation φ before the period
     sigma     volatility σ before the period
     variance  estimated variance v of the rating, from the games of the period (step 3)
     delta     estimated improvement Δ of the rating (step 4)
-    tau       system constant τ
     """
     a = math.log(sigma * sigma)
 
     def f(x: float) -> float:
         spread = phi * phi + variance + math.exp(x)
-        return math.exp(x) * (delta * delta - spread) / (2 * spread * spread) - (x - a) / (tau * tau)
+        return math.exp(x) * (delta * delta - spread) / (2 * spread * spread) - (x - a) / (TAU * TAU)
 
     low = a
     if delta * delta > phi * phi + variance:
         high = math.log(delta * delta - phi * phi - variance)
     else:
         steps = 1
-        while f(a - steps * tau) < 0:
+        while f(a - steps * TAU) < 0:
             steps += 1
-        high = a - steps * tau
+        high = a - steps * TAU
     f_low, f_high = f(low), f(high)
     while abs(high - low) > EPSILON:
         middle = low + (low - high) * f_low / (f_high - f_low)

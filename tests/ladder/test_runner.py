@@ -7,6 +7,7 @@ import anyio
 import msgspec
 import pytest
 
+from arena.ladder import event_terms
 from arena.ladder.bot_pool import BotRefused
 from arena.ladder.bot_processes import open_bot_processes
 from arena.ladder.event_terms import EventTerms
@@ -190,8 +191,9 @@ async def test_a_bot_that_was_started_wrongly_ends_the_event(host: Host) -> None
         await run(host, [bot("a"), bot("b", "misuse")])
 
 
-async def test_a_host_that_fails_ends_no_wait(host: Host) -> None:
-    terms = EventTerms("test", (game_of(),), TimeControl(1), 0, 0, slack_seconds=0.05)
+async def test_a_host_that_fails_ends_no_wait(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(event_terms, "SLACK_SECONDS", 0.05)
+    terms = EventTerms("test", (game_of(),), TimeControl(1), 0, 0)
     played, noticed = await run(Stuck(host), [bot("a"), bot("b")], terms=terms)
     assert [record.result.reason for _, record in played] == [EndReason.SERVER_FAULT] * 2
     assert all(list_losers(record) == () for _, record in played)
