@@ -42,6 +42,9 @@ if TYPE_CHECKING:
 CHECK_SECONDS = 2.0
 """Seconds between counts of the cluster's workers while no pair ends."""
 
+MAX_IDLE_SECONDS = 60
+"""Maximum number of seconds without any worker, after which the event ends."""
+
 MAX_WORKERS_PER_PAIR = 4
 """Number of workers to which a pair is given, one after another, if each dies.
 
@@ -92,7 +95,6 @@ class ClusterRunner:
         grace_ms: int,
         restart_policy: RestartPolicy | None = None,
         seconds_left: Callable[[], float] = lambda: math.inf,
-        wait: float = 60,
     ) -> None:
         """Create a runner. Arguments not listed here are as for `ladder.runner.Runner`.
 
@@ -104,7 +106,6 @@ class ClusterRunner:
         folder          folder of the bots' files; None for the current folder
         grace_ms        time for a disconnected bot to return, in ms
         restart_policy  limits for the bots' processes on a worker; None for the default limits
-        wait            maximum time without any worker, in seconds
         """
         self._client = client
         self._host = host
@@ -118,7 +119,6 @@ class ClusterRunner:
         self._grace_ms = grace_ms
         self._restart_policy = restart_policy or RestartPolicy()
         self._seconds_left = seconds_left
-        self._wait = wait
         self._running = 0
         self._changed = anyio.Event()
         self._problem: BotRefused | ClusterUnavailable | None = None
@@ -140,8 +140,8 @@ class ClusterRunner:
                     break
                 threads = await self._count_threads()
                 alone_since = None if threads else alone_since or MONOTONIC.now()
-                if alone_since is not None and MONOTONIC.now() - alone_since > self._wait:
-                    raise ClusterUnavailable(f"the cluster has had no worker for {self._wait:g} s")
+                if alone_since is not None and MONOTONIC.now() - alone_since > MAX_IDLE_SECONDS:
+                    raise ClusterUnavailable(f"the cluster has had no worker for {MAX_IDLE_SECONDS:g} s")
                 while seconds > 0 and self._running < (min(self._concurrency, threads) or threads):
                     pairings = start_next_pair(schedule)
                     if not pairings:

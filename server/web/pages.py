@@ -113,9 +113,6 @@ class Pages:
         # A change locks the store exclusively, so one is made at a time.
         self._changes = RequestQueue(1, clock, MAX_CHANGES_PER_ADDRESS)
         self._metrics = metrics
-        self._metrics_text = Response(HTTPStatus.OK, METRICS_TYPE, b"")
-        self._metrics_until = float("-inf")
-        """Monotonic time in seconds until which the rendered metrics are used."""
         self._work_budget = work_budget
         self._outage_reason = outage_reason
         self._origins = frozenset(origins)
@@ -128,10 +125,8 @@ class Pages:
         self._failed_logins = FailedLogins()
         """Counts of failed logins, by address."""
         self._pending_answers: dict[Key, _PendingAnswer] = {}
-        head, page = (
-            link_previews.render_preview(link_previews.GENERAL_PREVIEW, "", "/"),
-            self._files.templates.render_page,
-        )
+        head = link_previews.render_preview(link_previews.GENERAL_PREVIEW, "", "/")
+        page = self._files.templates.render_page
         self._general_pages = {"index": page(head), "embed": page(head, embedded=True)}
         """Pages with a general title, used if the page process does not answer."""
         self._description = responses.json_response(
@@ -372,11 +367,12 @@ class Pages:
 
     def _metrics_answer(self) -> Response:
         """Return the metrics. Rendering them takes up to 2 ms, so they are cached for `METRICS_CACHE_SECONDS`."""
-        now = self._clock.now()
-        if now >= self._metrics_until:
-            self._metrics_until = now + METRICS_CACHE_SECONDS
-            self._metrics_text = Response(HTTPStatus.OK, METRICS_TYPE, self._metrics.render())
-        return self._metrics_text
+        key, now = ("/metrics",), self._clock.now()
+        answer = self._cache.get(key, now)
+        if answer is None:
+            answer = Response(HTTPStatus.OK, METRICS_TYPE, self._metrics.render())
+            self._cache.put(key, answer, now + METRICS_CACHE_SECONDS)
+        return answer
 
 
 class _PendingAnswer:

@@ -349,7 +349,10 @@ async def test_a_missing_cluster_is_reported_in_one_line(address: str) -> None:
     assert len(str(lost.value).splitlines()) == 1
 
 
-async def test_a_cluster_without_workers_is_waited_for_and_given_up(tmp_path: Path, host: Host) -> None:
+async def test_a_cluster_without_workers_is_waited_for_and_given_up(
+    tmp_path: Path, host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("arena.ladder.dask_runner.MAX_IDLE_SECONDS", 0.1)
     games = [game_of()]
     terms = EventTerms("test", games, TimeControl(5000), margin_ms=100, ready_ms=5000)
     async with cluster(tmp_path, workers=0) as made:
@@ -364,7 +367,6 @@ async def test_a_cluster_without_workers_is_waited_for_and_given_up(tmp_path: Pa
                     on_void=lambda *_: None,
                     on_notice=pytest.fail,
                     grace_ms=1000,
-                    wait=0.1,
                 )
                 schedule = Schedule("1", make_format("round-robin", ["a", "b"], 2, 1, 1))
                 with pytest.raises(ClusterUnavailable, match=r"^the cluster has had no worker for 0.1 s$"):
