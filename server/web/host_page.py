@@ -154,7 +154,7 @@ class HostPage:
 
     async def _load_state(self, current: list[Directive], started_renames: list[NameChange]) -> HostState:
         """Return the state of the server, as it is once these directives are in force and these renames have begun."""
-        live = await self._request_live_data(LiveRequest(clients=True))
+        live = await self._request_live_data(LiveRequest("clients"))
         here = live.connected
         spectators = sum(each.role == "spectator" for each in here)
         new = [Rename(each.name, each.new_name, None) for each in started_renames]

@@ -60,7 +60,7 @@ class InitialPage:
 
     async def render(self) -> bytes:
         """Return the HTML elements of the start page, with a match in progress, or else the match shown last."""
-        view = (await self._request_live_data(LiveRequest())).view
+        view = (await self._request_live_data(LiveRequest("hero"))).view
         if view is None:
             self._view = replace(self._view, live=False)
         else:

@@ -126,7 +126,7 @@ class LinkPreviews:
         """
         if await load_open_players(self._engine, match) is None:
             return None
-        return (await self._request_live_data(LiveRequest(match))).view
+        return (await self._request_live_data(LiveRequest("match", match))).view
 
     async def _make_bot_preview(self, name: str) -> LinkPreview:
         standings = await load_bot_standings(self._engine, name)

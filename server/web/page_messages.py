@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
@@ -62,17 +63,12 @@ class PageRequest(Struct, frozen=True, tag="question"):
 
 
 class LiveRequest(Struct, frozen=True, tag="wanted"):
-    """Request for live data about all clients, an event, or a match.
+    """Request for live data."""
 
-    If all three are left out, the request is for the view of the first Riskless match in progress.
-    """
-
-    match: str = ""
-    """Id of the match to view; empty for none."""
-    event: str = ""
-    """Name of the event; empty for none."""
-    clients: bool = False
-    """True to request the connected bots and clients, and the renames."""
+    subject: Literal["match", "hero", "event", "clients"]
+    """Subject of the data: a match, the match to show on the start page, an event, or all clients and renames."""
+    name: str = ""
+    """Id of the match, or name of the event; empty for other subjects."""
     number: int = 0
     """Number of the request, which its answer repeats. The sender sets it."""
 

@@ -179,7 +179,7 @@ class PageProcess:
 
     async def _answer_live_request(self, child: _PageChild, request: LiveRequest) -> None:
         """Answer the child's request for live data."""
-        if request.clients:
+        if request.subject == "clients":
             listing = await self._live.current_listing()
             response = LiveResponse(
                 request.number,
@@ -187,12 +187,12 @@ class PageProcess:
                 connected=self._live.list_clients(),
                 renames=self._renames(),
             )
-        elif request.event:
+        elif request.subject == "event":
             listing = await self._live.latest_listing()
-            playing = sum(each.event == request.event for each in listing.matches)
-            response = LiveResponse(request.number, None, playing, self._progress(request.event))
+            playing = sum(each.event == request.name for each in listing.matches)
+            response = LiveResponse(request.number, None, playing, self._progress(request.name))
         else:
-            match = request.match or _choose_hero_match(await self._live.latest_listing())
+            match = request.name or _choose_hero_match(await self._live.latest_listing())
             response = LiveResponse(request.number, await self._live.request_view(match) if match else None)
         child.write(response)
 

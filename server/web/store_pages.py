@@ -235,13 +235,13 @@ class StorePages:
         return Response(HTTPStatus.OK, "text/csv; charset=utf-8", to_csv(table.rows).encode(), headers)
 
     async def _load_event_table(self, event: str) -> EventTable | None:
-        progress = (await self._request_live_data(LiveRequest(event=event))).progress
+        progress = (await self._request_live_data(LiveRequest("event", event))).progress
         bots = None if progress is None else list(progress.bots)
         return await load_event_table(self._engine, event, bots)
 
     async def _load_event(self, event: str) -> Response:
         """Return the plan and the progress of an event, with its next matches and its sequential test, if any."""
-        live = await self._request_live_data(LiveRequest(event=event))
+        live = await self._request_live_data(LiveRequest("event", event))
         matches, ladder = (
             await count_finished_matches(self._engine, event),
             await find_plan(self._engine, event),

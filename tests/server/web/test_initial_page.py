@@ -111,7 +111,7 @@ async def test_the_match_in_progress_is_shown_and_afterwards_as_it_was_seen_last
     live: list[View | None] = [None, view]
 
     async def ask(wanted: LiveRequest) -> LiveResponse:
-        assert wanted == LiveRequest()
+        assert wanted == LiveRequest("hero")
         return LiveResponse(view=live.pop())
 
     page = InitialPage(ask)
