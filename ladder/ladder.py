@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -29,6 +31,12 @@ from arena.rating.schedule import Schedule
 from arena.rating.sprt import Sprt, Verdict
 from arena.rating.standings import StandingsRow, make_standings, pair_scores, with_pair_elo
 from arena.server.store.ladder_lock import short_digest
+
+RECORDS_VARIABLE = "ARENA_RECORDS"
+"""Environment variable that names the folder for records if `--record` is not given.
+
+Without the variable, records go to the current folder.
+"""
 
 
 @dataclass
@@ -70,9 +78,17 @@ class Ladder:
         """Set the name of the event."""
         self.plan = replace(self.plan, event=event)
 
-    def set_record_file(self, record: Path) -> None:
-        """Set the file to which finished matches are appended."""
-        self.record = record
+    def choose_record_file(self, started: str) -> Path:
+        """Return `record`. If it is None, first set it to a file named after the start of the event (ISO 8601).
+
+        Raises OSError if the folder of the file cannot be created.
+        """
+        if self.record is None:
+            folder = Path(os.environ.get(RECORDS_VARIABLE, ""))
+            folder.mkdir(parents=True, exist_ok=True)
+            began = datetime.fromisoformat(started).astimezone()
+            self.record = folder / f"{self.kind}-{began:%Y%m%d-%H%M%S}.jsonl"
+        return self.record
 
     def set_other_line_count(self, count: int) -> None:
         """Set the number of lines in the record file that belong to other events."""

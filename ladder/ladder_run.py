@@ -6,14 +6,12 @@ dropped, finished ones are kept, and all bots are ended before `run_ladder` retu
 
 from __future__ import annotations
 
-import os
 import signal
 import uuid
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, closing
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
 from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
 from typing import Protocol
 
 import anyio
@@ -47,12 +45,6 @@ from arena.server.store.database import current_timestamp
 from arena.server.store.ladder_lock import CannotResume
 from arena.server.store.ladders import StoredLadder, claim_ladder, finish_ladder, set_bots
 from arena.server.web.event_progress import EventProgress
-
-RECORDS_VARIABLE = "ARENA_RECORDS"
-"""Environment variable that names the folder for records if `--record` is not given.
-
-Without the variable, records go to the current folder.
-"""
 
 EXTERNAL_GRACE_MS = 10_000
 """Milliseconds that a disconnected external bot has to return."""
@@ -106,21 +98,19 @@ async def run_ladder(
     """
     async with open_background_tasks() as tasks:
         await tasks.start(_stop_on_signal, ladder, tasks.cancel_scope)
-        async with (
-            _open_server(ladder, external, database, port) as host,
-            _claim_or_notify_bots(ladder, observer, host, database, external) as stored_ladder,
-        ):
-            with closing(RecordFile(_record_file(ladder, stored_ladder))) as file:
-                runner = _LadderRun(ladder, observer, host, stored_ladder, file)
+        async with _open_server(ladder, external, database, port) as host:
+            try:
+                async with _claim_event(ladder, host, database) as stored_ladder:
+                    with closing(RecordFile(ladder.choose_record_file(stored_ladder.started))) as file:
+                        run = _LadderRun(ladder, observer, host, stored_ladder, file)
+                        await run.play(external, cluster, restart_policy)
+            except CannotResume:
                 if external is not None:
-                    await runner.play_external(external)
-                elif cluster is not None:
-                    await runner.play_on_cluster(cluster, restart_policy)
-                else:
-                    await runner.play_on_this_machine(restart_policy)
-                # Interrupted matches are removed from the store, so the host must not write to it any more.
-                await host.halt()
-                await finish_ladder(host.engine, stored_ladder.event)
+                    observer.show_notice(
+                        f"the event cannot be resumed: waiting at {host.url} to tell {external.min_bots} bots so"
+                    )
+                    await wait_without_playing(host, ladder.plan.game, external)
+                raise
 
 
 def _open_server(
@@ -148,31 +138,6 @@ def _open_server(
 
 
 @asynccontextmanager
-async def _claim_or_notify_bots(
-    ladder: Ladder,
-    observer: ProgressObserver,
-    host: Host,
-    database: str | None,
-    external: ExternalBotSettings | None,
-) -> AsyncIterator[StoredLadder]:
-    """Claim the event, so that no other process plays it, and yield it.
-
-    If that fails, first let external bots connect, to tell them that the event is over. Raises CannotResume.
-    """
-    async with AsyncExitStack() as stack:
-        try:
-            stored_ladder = await stack.enter_async_context(_claim_event(ladder, host, database))
-        except CannotResume:
-            if external is not None:
-                observer.show_notice(
-                    f"the event cannot be resumed: waiting at {host.url} to tell {external.min_bots} bots so"
-                )
-                await wait_without_playing(host, ladder.plan.game, external)
-            raise
-        yield stored_ladder
-
-
-@asynccontextmanager
 async def _claim_event(ladder: Ladder, host: Host, database: str | None) -> AsyncIterator[StoredLadder]:
     """Claim a new or a resumed event, so that no other process plays it, and yield it.
 
@@ -190,21 +155,6 @@ async def _claim_event(ladder: Ladder, host: Host, database: str | None) -> Asyn
         yield stored_ladder
 
 
-def _record_file(ladder: Ladder, stored_ladder: StoredLadder) -> Path:
-    """Return the file for finished matches: the ladder's `record`, or a file named after the start of the event.
-
-    Raises OSError if the folder of the file cannot be created.
-    """
-    if ladder.record is not None:
-        return ladder.record
-    began = datetime.fromisoformat(stored_ladder.started).astimezone()
-    folder = Path(os.environ.get(RECORDS_VARIABLE, ""))
-    folder.mkdir(parents=True, exist_ok=True)
-    file = folder / f"{ladder.kind}-{began:%Y%m%d-%H%M%S}.jsonl"
-    ladder.set_record_file(file)
-    return file
-
-
 async def _stop_on_signal(
     ladder: Ladder, scope: anyio.CancelScope, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED
 ) -> None:
@@ -216,7 +166,7 @@ async def _stop_on_signal(
 
 
 class _LadderRun:
-    """One run of a ladder on a server. Its methods raise the errors listed in `run_ladder`."""
+    """One run of a ladder on a server."""
 
     def __init__(
         self,
@@ -232,7 +182,21 @@ class _LadderRun:
         self._stored_ladder = stored_ladder
         self._file = file
 
-    async def play_on_this_machine(self, restart_policy: RestartPolicy | None) -> None:
+    async def play(
+        self, external: ExternalBotSettings | None, cluster: str | None, restart_policy: RestartPolicy | None
+    ) -> None:
+        """Play the ladder to its end. The arguments are as for `run_ladder`."""
+        if external is not None:
+            await self._play_external(external)
+        elif cluster is not None:
+            await self._play_on_cluster(cluster, restart_policy)
+        else:
+            await self._play_on_this_machine(restart_policy)
+        # Interrupted matches are removed from the store, so the host must not write to it any more.
+        await self._host.halt()
+        await finish_ladder(self._host.engine, self._stored_ladder.event)
+
+    async def _play_on_this_machine(self, restart_policy: RestartPolicy | None) -> None:
         """Start the bots of the plan on this machine, and play the schedule."""
         ladder = self._ladder
         schedule = self._resume_schedule()
@@ -254,7 +218,7 @@ class _LadderRun:
                 schedule, processes, ladder.threads, pinning if ladder.plan.pin else None
             )
 
-    async def play_external(self, external: ExternalBotSettings) -> None:
+    async def _play_external(self, external: ExternalBotSettings) -> None:
         """Wait for bots that connect by themselves, and play the schedule."""
         host, stored_ladder = self._host, self._stored_ladder
         self._observer.show_address(self._ladder, host.url)
@@ -287,7 +251,7 @@ class _LadderRun:
             ],
         )
 
-    async def play_on_cluster(self, address: str, restart_policy: RestartPolicy | None) -> None:
+    async def _play_on_cluster(self, address: str, restart_policy: RestartPolicy | None) -> None:
         """Play the schedule on the workers of the cluster whose scheduler is at `address`; they start the bots."""
         plan = self._ladder.plan
         schedule = self._resume_schedule()
