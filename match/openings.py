@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 
 from arena.games.core import Game, M, P
 from arena.protocol.values import Data
@@ -35,9 +36,14 @@ def random_opening(game: Game[P, M], plies: int, salt: str) -> Opening:
     return tuple(moves)
 
 
-def position_after(game: Game[P, M], opening: Opening) -> P:
-    """Return the position after an opening. Raises games.core.GameError for an illegal move."""
-    position = game.start()
-    for data in opening:
-        position = game.play(position, game.move_from_data(data))
-    return position
+def list_positions(game: Game[P, M], moves: Iterable[Data]) -> list[P]:
+    """Return the start of a game and the position after each of `moves`. Raises games.core.GameError for an illegal move."""
+    positions = [game.start()]
+    for data in moves:
+        positions.append(game.play(positions[-1], game.move_from_data(data)))
+    return positions
+
+
+def position_after(game: Game[P, M], moves: Iterable[Data]) -> P:
+    """Return the position after the first moves of a game. Raises games.core.GameError for an illegal move."""
+    return list_positions(game, moves)[-1]

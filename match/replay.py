@@ -14,6 +14,7 @@ from typing import Any
 
 from arena.games.catalogue import CATALOGUE, make_game, rules_mismatch_reason
 from arena.games.core import MAXIE, AnyGame, Game, GameError, Player, Reason
+from arena.match.openings import list_positions
 from arena.match.referee import SEATS, Referee
 from arena.match.referee_events import MatchOpened, Moved, PlayerReady
 from arena.match.terms import Terms
@@ -87,11 +88,8 @@ def list_movers(record: Record) -> list[Player]:
     if CATALOGUE.is_builtin(record.game):
         return [(Player.MAXIE, Player.MINNIE)[ply % 2] for ply in range(len(record.moves))]
     game = make_game(record.game, record.setup)
-    position, players = game.start(), []
-    for each in record.moves:
-        players.append(game.player(position))
-        position = game.play(position, game.move_from_data(each.move))
-    return players
+    positions = list_positions(game, [each.move for each in record.moves])
+    return [game.player(position) for position in positions[:-1]]
 
 
 def mean_cpu_ms(records: Iterable[Record]) -> dict[str, float]:

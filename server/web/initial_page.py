@@ -18,6 +18,7 @@ from arena.games.riskless import Riskless
 from arena.maps.chance import winning_chance
 from arena.maps.map_file import MapFile
 from arena.maps.picture import find_built_in_map, make_map_picture
+from arena.match.openings import position_after
 from arena.protocol.record import from_line
 from arena.protocol.values import Data, Players
 from arena.server.web import titles
@@ -85,9 +86,7 @@ def render_hero(hero_match: HeroMatch) -> bytes:
         game = make_game(hero_match.game, hero_match.setup)
         if not isinstance(game, Riskless):
             return HEADLINE_ELEMENT
-        position = game.start()
-        for move in hero_match.moves:
-            position = game.play(position, game.move_from_data(move))
+        position = position_after(game, hero_match.moves)
     except GameError:
         return HEADLINE_ELEMENT
     armies: Sequence[int] = position.armies

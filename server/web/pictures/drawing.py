@@ -17,6 +17,7 @@ from arena.games.catalogue import make_game
 from arena.games.core import AnyGame, GameError
 from arena.games.riskless import Riskless
 from arena.maps.loader import load_map_file
+from arena.match.openings import list_positions
 from arena.protocol.messages import View
 from arena.protocol.record import BadRecord, from_line
 from arena.protocol.values import Data
@@ -188,13 +189,10 @@ def _match_from_record(line: str) -> DrawnMatch:
 
 
 def _replay_positions(game: AnyGame, moves: Sequence[Data]) -> list[Any]:
-    positions = [game.start()]
     try:
-        for move in moves:
-            positions.append(game.play(positions[-1], game.move_from_data(move)))
+        return list_positions(game, moves)
     except GameError as error:
         raise CannotDraw(f"the match cannot be rendered: {error}") from None
-    return positions
 
 
 def _render_png(svg: str, width: int) -> bytes:
