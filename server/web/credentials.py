@@ -35,13 +35,13 @@ def parse_bearer(authorization: str) -> str:
     return secret.strip() if scheme.lower() == "bearer" else ""
 
 
-def is_valid_secret(token: Token, secret: str) -> bool:
-    """Return True if `secret` has the hash of the token, and the token is not revoked."""
-    return token.revoked is None and hmac.compare_digest(hash_token(secret), token.hash)
-
-
 async def find_valid_token(engine: Engine, authorization: str) -> Token | None:
-    """Return the token with the name and the secret in an Authorization header of HTTP Basic; None if there is none."""
+    """Return the token with the name and the secret in an Authorization header of HTTP Basic.
+
+    Return None if there is no such token, or if it is revoked.
+    """
     name, secret = parse_basic(authorization)
     token = await find_token(engine, name)
-    return token if token is not None and is_valid_secret(token, secret) else None
+    if token is None or token.revoked is not None:
+        return None
+    return token if hmac.compare_digest(hash_token(secret), token.hash) else None

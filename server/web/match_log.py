@@ -25,7 +25,7 @@ from arena.server.store.journal.reader import (
     load_events_of_match,
     unpack_events,
 )
-from arena.server.web.credentials import is_valid_secret, parse_basic
+from arena.server.web.credentials import find_valid_token, parse_basic
 
 MAX_PREFIX_MATCHES = 10_000
 """Number of matches whose ids share a prefix, from which a bot must give at least `MIN_PREFIX` characters of the id."""
@@ -133,24 +133,18 @@ class MatchLogs:
     async def answer_request(self, match: str, authorization: str) -> Response:
         """Return the log of a match as JSON; status 401 without the right secret, 404 if the log is not found."""
         name, secret = parse_basic(authorization)
-        token = await tokens.find_token(self._engine, name)
-        has_token = token is not None and is_valid_secret(token, secret)
-        free = self._anyone and token is None and not secret
-        by_session = not (has_token or free)
+        token = await find_valid_token(self._engine, authorization)
+        by_session = token is None and not (self._anyone and not secret and await self._is_free(name))
         if by_session and not await tokens.has_session(self._engine, name, secret):
             line = (
                 f"this is neither the token of {name!r:.70} nor the secret of its session (`welcome.session`)"
             )
             return responses.unauthorized(line)
-        admin = has_token and token is not None and token.role == "admin"
+        admin = token is not None and token.role == "admin"
         try:
             log = await load_log(self._engine, match, "" if admin else name, self._threads)
         except LogNotFound as none:
-            answer = (
-                await self._load_log_for_owner(match, token.owner)
-                if has_token and token is not None
-                else None
-            )
+            answer = None if token is None else await self._load_log_for_owner(match, token.owner)
             if answer is None:
                 return responses.not_found(str(none))
             log = answer
@@ -159,6 +153,9 @@ class MatchLogs:
                 f"that match began before this session of {name!r:.70}: give its token"
             )
         return responses.json_response(log)
+
+    async def _is_free(self, name: str) -> bool:
+        return await tokens.find_token(self._engine, name) is None
 
     async def _load_log_for_owner(self, match: str, owner: str) -> MatchLog | None:
         """Return the log of a match that one of the owner's bots played; None if there is no such match."""

@@ -101,9 +101,7 @@ def draw_arena(line: str) -> bytes:
     line: record of the match, as one line of JSON
     """
     match = _match_from_record(line)
-    game = _make_game(match)
-    if game is None:
-        raise CannotDraw(f"positions of {match.game!r:.40} cannot be drawn")
+    game = _require_game(match)
     moves = match.moves[: 2 * len(match.moves) // 3]
     return _render_png(cards.render_arena_card(game, _replay_positions(game, moves)[-1], moves[-1]), WIDTH)
 
@@ -114,9 +112,7 @@ def draw_film(line: str) -> bytes:
     line: record of the match, as one line of JSON
     """
     match = _match_from_record(line)
-    game = _make_game(match)
-    if game is None:
-        raise CannotDraw(f"positions of {match.game!r:.40} cannot be drawn")
+    game = _require_game(match)
     positions = _replay_positions(game, match.moves)
     last = len(positions) - 1
     plies = choose_highlight_plies(game, positions)
@@ -173,6 +169,13 @@ def _make_game(match: DrawnMatch) -> AnyGame | None:
         return make_game(match.game, match.setup)
     except GameError:
         return None
+
+
+def _require_game(match: DrawnMatch) -> AnyGame:
+    game = _make_game(match)
+    if game is None:
+        raise CannotDraw(f"positions of {match.game!r:.40} cannot be drawn")
+    return game
 
 
 def _match_from_record(line: str) -> DrawnMatch:
