@@ -171,10 +171,7 @@ class ClusterRunner:
             [self._bots[bot] for bot in (pairings[0][1].maxie, pairings[0][1].minnie)]
         )
         each_terms = {
-            # Bots on workers do not report their search threads to this process.
-            match: terms.match_terms(
-                match, pairing, threads.thread_limits(pairing.maxie, pairing.minnie, lambda _bot: 0)
-            )
+            match: terms.match_terms(match, pairing, threads.thread_limits(pairing.maxie, pairing.minnie))
             for match, pairing in pairings
         }
         limit = MAX_WORKERS_PER_PAIR * (

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import Protocol
 
 import anyio
@@ -101,7 +102,7 @@ class Runner:
         self._host = host
         self._bots = bots
         self._terms = terms
-        self._threads = threads
+        self._threads = replace(threads, announced_threads=bots.announced_threads)
         self._on_result = on_result
         self._on_void = on_void
         self._seconds_left = seconds_left
@@ -137,7 +138,7 @@ class Runner:
         for pairing in schedule.startable_pairings():
             # A lost bot forfeits, and its opponent must be connected to win.
             bots = [bot for bot in (pairing.maxie, pairing.minnie) if not self._bots.is_lost(bot)]
-            weight = self._threads.weight(pairing.maxie, pairing.minnie, self._bots.announced_threads)
+            weight = self._threads.weight(pairing.maxie, pairing.minnie)
             if len(bots) == 2 and self._running and self._load + weight > self._threads.capacity:
                 self._delayed_pairing = self._delayed_pairing or pairing
                 if self._overtaking_count >= MAX_OVERTAKING:
@@ -175,7 +176,7 @@ class Runner:
             self._overtaking_count += 1
 
     def _thread_limits(self, pairing: Pairing) -> ThreadLimits:
-        return self._threads.thread_limits(pairing.maxie, pairing.minnie, self._bots.announced_threads)
+        return self._threads.thread_limits(pairing.maxie, pairing.minnie)
 
     def _reserve_bots(self, bots: Sequence[str], busy: set[str]) -> list[str] | None:
         """Reserve a free connection of each bot, and return the names of the connections.

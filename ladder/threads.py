@@ -27,6 +27,8 @@ class ThreadAllocation:
     """Total number of matches; None if unknown."""
     is_local: bool = True
     """True if the bots run on these cores. If False, they run on other machines and choose their threads."""
+    announced_threads: Callable[[str], int] = lambda _bot: 0
+    """Function that returns the number of threads that a bot, given by its name, announced; 0 if it announced none."""
 
     @property
     def capacity(self) -> int:
@@ -67,21 +69,12 @@ class ThreadAllocation:
         )
         return even if self.fixed_concurrency else max(1, min(even, self.capacity // least))
 
-    def weight(self, maxie: str, minnie: str, announced_threads: Callable[[str], int]) -> int:
-        """Return the share of `capacity` that a match takes: its threads, or 1 if the user set the number of parallel matches.
+    def weight(self, maxie: str, minnie: str) -> int:
+        """Return the share of `capacity` that a match takes: its threads, or 1 if the user set the number of parallel matches."""
+        return 1 if self.fixed_concurrency else max(self._used_threads(maxie), self._used_threads(minnie))
 
-        announced_threads  returns the number of threads that a bot, given by its name, announced; 0 if it announced
-                           none
-        """
-        if self.fixed_concurrency:
-            return 1
-        return max(
-            self._announced_threads(maxie, announced_threads),
-            self._announced_threads(minnie, announced_threads),
-        )
-
-    def thread_limits(self, maxie: str, minnie: str, announced_threads: Callable[[str], int]) -> ThreadLimits:
-        """Return the maximum number of search threads of each bot in a match; `announced_threads` is as in `weight`."""
+    def thread_limits(self, maxie: str, minnie: str) -> ThreadLimits:
+        """Return the maximum number of search threads of each bot in a match."""
         if not self.is_local:
             return ThreadLimits()
         if self.fixed_concurrency:
@@ -89,7 +82,7 @@ class ThreadAllocation:
         else:
             # If no bot announces its number of threads, spare cores go to bots that can use them.
             spare = max(1, self.cores // self.concurrency) if self.max_per_match == 1 else 1
-            share = max(spare, self.weight(maxie, minnie, announced_threads))
+            share = max(spare, self.weight(maxie, minnie))
         return ThreadLimits(*(self._planned_threads(name) or share for name in (maxie, minnie)))
 
     @property
@@ -99,9 +92,10 @@ class ThreadAllocation:
     def _required_threads(self, bot: BotPlan) -> int:
         return bot.required_threads(self.cores) or 1
 
-    def _announced_threads(self, name: str, announced_threads: Callable[[str], int]) -> int:
-        plan = next((bot for bot in self.bots if bot.name == name), None)
-        return (plan.required_threads(self.cores) if plan is not None else 0) or announced_threads(name) or 1
+    def _used_threads(self, name: str) -> int:
+        """Return the number of threads of a bot by its plan, or else as the bot announced it."""
+        planned = next((bot.required_threads(self.cores) for bot in self.bots if bot.name == name), 0)
+        return planned or self.announced_threads(name) or 1
 
     def _planned_threads(self, name: str) -> int:
         return next((bot.threads for bot in self.bots if bot.name == name), 0)

@@ -226,17 +226,20 @@ def test_number_of_parallel_matches_of_two_engines(
 def test_left_over_cores_go_to_engines_that_use_them() -> None:
     bots = [plan_engine_bot("one.py"), plan_engine_bot("two.py")]
     few = ThreadAllocation(bots, 16, matches=2)
-    assert few.thread_limits("one", "two", lambda _: 0) == ThreadLimits(8, 8)
+    assert few.thread_limits("one", "two") == ThreadLimits(8, 8)
     by_hand = ThreadAllocation(
         [plan_engine_bot("jamboree"), plan_engine_bot("alphabeta")], 16, fixed_concurrency=4
     )
-    assert by_hand.thread_limits("jamboree", "alphabeta", lambda _: 0) == ThreadLimits(4, 4)
+    assert by_hand.thread_limits("jamboree", "alphabeta") == ThreadLimits(4, 4)
 
 
 def test_bots_of_other_machines_get_no_thread_limit() -> None:
-    threads = ThreadAllocation([BotPlan("far"), BotPlan("near")], 2, is_local=False)
-    assert threads.thread_limits("far", "near", {"far": 32, "near": 1}.__getitem__) == ThreadLimits()
-    assert threads.weight("far", "near", {"far": 32, "near": 1}.__getitem__) == 32
+    announced = {"far": 32, "near": 1}.__getitem__
+    threads = ThreadAllocation(
+        [BotPlan("far"), BotPlan("near")], 2, is_local=False, announced_threads=announced
+    )
+    assert threads.thread_limits("far", "near") == ThreadLimits()
+    assert threads.weight("far", "near") == 32
 
 
 def test_unplayed_matches_of_the_event_are_told() -> None:
