@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from pathlib import Path
 
 from arena.games.catalogue import make_game
 from arena.games.core import GameError
 from arena.ladder.ladder import Ladder
-from arena.ladder.plan import own_time_controls
+from arena.ladder.plan import LadderPlan, own_time_controls
 from arena.ladder.reports.blunders import BlunderReport, count_blunders
 from arena.ladder.reports.plots import assign_bot_colours, colour_swatch, plot_by_ply, ratings_plot
 from arena.ladder.reports.result_lines import draws_text, match_line
@@ -139,10 +140,6 @@ def _settings_html(ladder: Ladder) -> str:
     """Return a list of the event's settings, with which it can be played again."""
     plan = ladder.plan
     maps = plan.maps if has_maps(plan.game) else ()
-    openings = {
-        int: f"{plan.openings} random plies",
-        str: "those shipped with each map" if maps else "none",
-    }
     rows = {
         "game": plan.game,
         **({"maps": ", ".join(maps)} if maps else {}),
@@ -154,13 +151,21 @@ def _settings_html(ladder: Ladder) -> str:
         "rounds": str(plan.rounds) if plan.rounds is not None else "unlimited",
         "time control": time_controls_text(ladder),
         "margin": f"{plan.margin_ms} ms",
-        "openings": openings.get(type(plan.openings), f"the list in {plan.openings}"),
+        "openings": _openings_text(plan),
         "seed": str(plan.seed),
         "adjudication": str(plan.adjudication) if plan.adjudication else "none",
         "parallel matches": str(ladder.concurrency),
         "version": PROGRAM,
     }
     return f"<dl>{''.join(f'<dt>{escape(key)}</dt><dd>{escape(value)}</dd>' for key, value in rows.items())}</dl>"
+
+
+def _openings_text(plan: LadderPlan) -> str:
+    if isinstance(plan.openings, int):
+        return f"{plan.openings} random plies"
+    if isinstance(plan.openings, Path):
+        return f"the list in {plan.openings}"
+    return "those shipped with each map" if has_maps(plan.game) else "none"
 
 
 def _deciding_pairs(ladder: Ladder, bots: Sequence[str]) -> list[str]:
