@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Final
 
 from arena.games.core import AnyGame
@@ -106,12 +105,3 @@ def _built_in_openings(name: str, game: AnyGame, seed: int) -> Sequence[Opening]
     [openings] = read_openings(path, [game])
     order = [hashlib.sha256(f"{seed}/{place}".encode()).digest() for place in range(len(openings))]
     return [opening for _, opening in sorted(zip(order, openings, strict=True), key=lambda each: each[0])]
-
-
-def load_listed_openings(path: Path, games: Sequence[AnyGame]) -> ListedOpenings:
-    """Read openings from a file. A line has one opening: moves in the notation of `arena play`, separated by commas.
-
-    Blank lines and comments after # are skipped. A line `fingerprint: …` identifies the map of the openings. Raises
-    BadOpenings.
-    """
-    return ListedOpenings(read_openings(path, games))

@@ -18,10 +18,10 @@ from arena.ladder.bot_pool import BotRefused
 from arena.ladder.dask_runner import ClusterUnavailable
 from arena.ladder.event_openings import (
     SHIPPED_OPENINGS,
+    ListedOpenings,
     NoOpenings,
     Openings,
     RandomOpenings,
-    load_listed_openings,
     load_shipped_openings,
 )
 from arena.ladder.external_bots import OTHER_EVENT_HINT, ExternalBotSettings, TooFewBots
@@ -32,7 +32,7 @@ from arena.ladder.plan import LadderPlan
 from arena.ladder.reports.display import open_display
 from arena.maps.game_on_map import has_maps, make_game_on_map
 from arena.maps.loader import MapError
-from arena.maps.openings_file import BadOpenings
+from arena.maps.openings_file import BadOpenings, read_openings
 from arena.match.adjudication import unusable_table_reason
 from arena.rating.sprt import Sprt
 from arena.server.edge import interpreter
@@ -134,5 +134,5 @@ def _make_openings(plan: LadderPlan, maps: Sequence[str], starts: Sequence[AnyGa
     if plan.openings == SHIPPED_OPENINGS:
         return load_shipped_openings(maps, starts, plan.seed)
     if isinstance(plan.openings, Path):
-        return load_listed_openings(plan.openings, starts)
+        return ListedOpenings(read_openings(plan.openings, starts))
     return RandomOpenings(starts, plan.openings, plan.seed) if plan.openings else NoOpenings()

@@ -200,8 +200,8 @@ def find_upsets(rows: Sequence[StandingsRow], records: Iterable[Record]) -> list
     return sorted((each for each in records if rating_gap(each) > 0), key=rating_gap, reverse=True)
 
 
-def _row_html(cells: Iterable[object], tag: str = "td") -> str:
-    return "<tr>" + "".join(f"<{tag}>{escape(str(cell))}</{tag}>" for cell in cells) + "</tr>"
+def _head_html(headings: Iterable[str]) -> str:
+    return f"<tr>{''.join(f'<th>{escape(each)}</th>' for each in headings)}</tr>"
 
 
 def _scrolling_html(table: str) -> str:
@@ -222,7 +222,7 @@ def _table_html(head: Iterable[str], rows: Iterable[Sequence[object]], colour: M
         f"<tr>{_name_cell(str(bot), colour)}{''.join(f'<td>{escape(str(cell))}</td>' for cell in cells)}</tr>"
         for bot, *cells in rows
     )
-    return _scrolling_html(f"<table>{_row_html(head, 'th')}{''.join(body)}</table>")
+    return _scrolling_html(f"<table>{_head_html(head)}{''.join(body)}</table>")
 
 
 def _standings_table(
@@ -264,7 +264,7 @@ def _first_move_html(breakdown: Breakdown) -> str:
 
 def _opponents_heat_map(bots: Sequence[str], scores: Sequence[GroupScore], colour: Mapping[str, str]) -> str:
     score = {(part.bot, part.of): part for part in scores}
-    lines = [_row_html(("", *bots), "th")]
+    lines = [_head_html(("", *bots))]
     for bot in bots:
         cells = [_name_cell(bot, colour)]
         for other in bots:

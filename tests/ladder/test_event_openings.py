@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 from arena.games.core import AnyGame
 from arena.games.tictactoe import Board, TicTacToe
 from arena.ladder.event_openings import (
+    ListedOpenings,
     NoOpenings,
     RandomOpenings,
-    load_listed_openings,
     load_shipped_openings,
 )
 from arena.maps.game_on_map import make_game_on_map
 from arena.maps.loader import load_map
-from arena.maps.openings_file import BadOpenings, map_fingerprint
+from arena.maps.openings_file import BadOpenings, map_fingerprint, read_openings
 
 GAMES = {name: make_game_on_map(name) for name in ("tictactoe", "riskless", "hexapawn")}
 
@@ -64,7 +64,7 @@ def test_the_same_on_every_machine() -> None:
 def test_a_list_is_played_in_order_and_again(tmp_path: Path) -> None:
     file = tmp_path / "openings.txt"
     file.write_text("# the centre first\nb2, a1\n\n4, 8  # and a corner\n", encoding="utf-8")
-    openings = load_listed_openings(file, [GAMES["tictactoe"]])
+    openings = ListedOpenings(read_openings(file, [GAMES["tictactoe"]]))
     assert [openings.opening(round, 0) for round in range(3)] == [(4, 0), (4, 8), (4, 0)]
 
 
@@ -81,12 +81,12 @@ def test_an_invalid_list_is_refused(tmp_path: Path, text: str, why: str) -> None
     file = tmp_path / "openings.txt"
     file.write_text(text, encoding="utf-8")
     with pytest.raises(BadOpenings, match=why):
-        load_listed_openings(file, [GAMES["tictactoe"]])
+        read_openings(file, [GAMES["tictactoe"]])
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(BadOpenings, match=r"none\.txt: No such file"):
-        load_listed_openings(tmp_path / "none.txt", [GAMES["tictactoe"]])
+        read_openings(tmp_path / "none.txt", [GAMES["tictactoe"]])
 
 
 def test_built_in_openings_are_played_in_an_order_by_the_seed() -> None:
@@ -107,17 +107,17 @@ def test_a_file_says_for_which_map_it_was_made(tmp_path: Path) -> None:
     m1, m2 = (make_game_on_map("riskless", name) for name in ("m1", "m2"))
     lines = "# mine\nfingerprint: {}\n15 11\n"
     file.write_text(lines.format(map_fingerprint(load_map("m2"))), encoding="utf-8")
-    assert load_listed_openings(file, [m2]).opening(0, 0) == ([15, 11],)
+    assert ListedOpenings(read_openings(file, [m2])).opening(0, 0) == ([15, 11],)
     for games, why in (
         ([m1], "mine.txt: made for another map"),
         ([m2, m1], "made for another map than m1"),
         ([GAMES["tictactoe"]], "mine.txt: these openings are for riskless, not for tictactoe"),
     ):
         with pytest.raises(BadOpenings, match=why):
-            load_listed_openings(file, games)
+            read_openings(file, games)
     file.write_text(lines.format("much longer than a fingerprint " * 9), encoding="utf-8")
     with pytest.raises(BadOpenings, match="made for another map"):
-        load_listed_openings(file, [m2])
+        read_openings(file, [m2])
     file.write_text("fingerprint: 12\n# no more\n", encoding="utf-8")
     with pytest.raises(BadOpenings, match="made for another map"):
-        load_listed_openings(file, [m2])
+        read_openings(file, [m2])

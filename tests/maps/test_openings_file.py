@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from arena.games.catalogue import make_game
 from arena.games.riskless import Riskless
-from arena.ladder.event_openings import load_listed_openings
 from arena.maps.game_on_map import make_game_on_map
 from arena.maps.loader import load_map, map_names
 from arena.maps.openings_file import (
@@ -20,6 +19,7 @@ from arena.maps.openings_file import (
     OPENINGS_FOLDER,
     BadOpenings,
     map_fingerprint,
+    read_openings,
     shipped_openings_file,
 )
 from arena.match.openings import position_after
@@ -45,7 +45,7 @@ def test_each_file_fits_its_map(name: str) -> None:
     path = shipped_openings_file(name)
     assert path is not None
     game = make_game_on_map("riskless", name)
-    listed = load_listed_openings(path, [game]).listed[0]
+    listed = read_openings(path, [game])[0]
     assert len(listed) >= FEWEST
     places = [game.repetition_key(position_after(game, opening)) for opening in listed]
     assert len(set(places)) == len(places)
@@ -111,5 +111,5 @@ def test_a_file_for_another_state_of_the_map_is_refused_in_a_line() -> None:
     with pytest.raises(
         BadOpenings, match=r"m2\.txt: made for another map.*but the map has [0-9a-f]{16}\): make new"
     ) as refused:
-        load_listed_openings(path, [make_game("riskless", setup)])
+        read_openings(path, [make_game("riskless", setup)])
     assert "\n" not in str(refused.value)

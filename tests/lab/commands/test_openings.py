@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.ladder.event_openings import load_listed_openings
 from arena.maps.game_on_map import make_game_on_map
-from arena.maps.openings_file import BadOpenings
+from arena.maps.openings_file import BadOpenings, read_openings
 from tests.bots.command_line import ARENA, arena, fails
 
 QUICK = (
@@ -30,10 +29,10 @@ def test_a_file_that_ladders_take_and_that_the_same_seed_makes_again(
     other = arena("openings", "make", "--map", "m1", *QUICK, "--output", "-", "--seed", "2")
     assert other.stdout != again.stdout
     assert "--map m1 --plies 4 --count 5 --engine alphabeta --nodes 500" in again.stdout
-    listed = load_listed_openings(file, [make_game_on_map("riskless", "m1")])
-    assert len({repr(listed.opening(round, 0)) for round in range(5)}) == 5
+    [listed] = read_openings(file, [make_game_on_map("riskless", "m1")])
+    assert len({repr(opening) for opening in listed}) == 5
     with pytest.raises(BadOpenings, match="made for another map"):
-        load_listed_openings(file, [make_game_on_map("riskless", "m2")])
+        read_openings(file, [make_game_on_map("riskless", "m2")])
     completed = arena(
         "match", "greedy", "random", "--map", "m1", "--openings", "m1-openings.txt", "--rounds", "1",
         "--tc", "0.2/move", "--margin", "1000", "--record", "played.jsonl",
