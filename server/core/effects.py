@@ -6,7 +6,7 @@ batch.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 from msgspec import Struct
 
@@ -55,7 +55,7 @@ class Publish(Struct, frozen=True, gc=False, tag="publish"):
     """Numbers of the edges that have followers of the topic."""
 
 
-class SendMissedResult(Struct, frozen=True, tag="tell_end"):
+class SendMissedResult(Struct, frozen=True):
     """Request to send a bot the `end` of a stored match, or the error `no_such_match` if it did not play that match."""
 
     client: int
@@ -63,7 +63,7 @@ class SendMissedResult(Struct, frozen=True, tag="tell_end"):
     match: str
 
 
-class OpenMatch(Struct, frozen=True, tag="open_match"):
+class OpenMatch(Struct, frozen=True):
     """Request to store the start of a match."""
 
     terms: Terms
@@ -71,7 +71,7 @@ class OpenMatch(Struct, frozen=True, tag="open_match"):
     """Start time in UTC, in ISO 8601."""
 
 
-class AppendEvent(Struct, frozen=True, gc=False, tag="append"):
+class AppendEvent(Struct, frozen=True, gc=False):
     """Request to append an event of a match to the journal."""
 
     match: str
@@ -87,7 +87,7 @@ class AppendEvent(Struct, frozen=True, gc=False, tag="append"):
     """
 
 
-class CloseMatch(Struct, frozen=True, tag="close_match"):
+class CloseMatch(Struct, frozen=True):
     """Request to store the record of a finished match."""
 
     record: Record
@@ -95,26 +95,26 @@ class CloseMatch(Struct, frozen=True, tag="close_match"):
     """True if the result counts for the ratings."""
 
 
-class SaveSession(Struct, frozen=True, tag="keep_session"):
+class SaveSession(Struct, frozen=True):
     """Request to store the hash of the secret of a bot's new session."""
 
     name: str
     hash: bytes
 
 
-class DeleteSession(Struct, frozen=True, tag="forget_session"):
+class DeleteSession(Struct, frozen=True):
     """Request to delete a bot's session from the store."""
 
     name: str
 
 
-class SaveEvent(Struct, frozen=True, tag="keep_event"):
+class SaveEvent(Struct, frozen=True):
     """Request to store the current state of an event, without its results."""
 
     state: EventState
 
 
-class CommandAnswered(Struct, frozen=True, tag="answered"):
+class CommandAnswered(Struct, frozen=True):
     """Answer to a host's command, in one line. It is stored before it is passed on."""
 
     number: int
@@ -124,7 +124,7 @@ class CommandAnswered(Struct, frozen=True, tag="answered"):
     """False if the command was refused."""
 
 
-class MatchFinished(Struct, frozen=True, tag="match_over"):
+class MatchFinished(Struct, frozen=True):
     """End of a match. It is passed to the ratings, the events and the processes of the server's own engines."""
 
     record: Record
@@ -174,27 +174,27 @@ class EventFinished(Struct, frozen=True, tag_field="type", tag="event_over"):
     """Final ranks of the bots, best first."""
 
 
-class EventNews(Struct, frozen=True, tag="event_news"):
+class EventNews(Struct, frozen=True):
     """News of an event, for the webhook that the host has set up."""
 
     event: str
     content: EventStarted | RoundPaired | EventMatchFinished | EventFinished
 
 
-class MatchRefused(Struct, frozen=True, tag="play_refused"):
+class MatchRefused(Struct, frozen=True):
     """Refusal of a `MatchRequested`, with the reason `why`."""
 
     match: str
     why: str
 
 
-class StartHouseEngine(Struct, frozen=True, tag="want_bot"):
+class StartHouseEngine(Struct, frozen=True):
     """Request to start one of the server's own engines, unless it is running."""
 
     name: str
 
 
-class LogLine(Struct, frozen=True, tag="report"):
+class LogLine(Struct, frozen=True):
     """Line for the server's log. `bot` and `match` name the bot and the match that it concerns; empty if none."""
 
     level: Literal["info", "warning", "error"]
@@ -203,24 +203,22 @@ class LogLine(Struct, frozen=True, tag="report"):
     match: str = ""
 
 
-class LinesCut(Struct, frozen=True, tag="lines_cut"):
+class LinesCut(Struct, frozen=True):
     """Number of moves that were cut from the main lines in a bot's analysis, for the server's metrics."""
 
     moves: int
 
 
+DurableEffect = (
+    OpenMatch | AppendEvent | CloseMatch | SaveSession | DeleteSession | SaveEvent | CommandAnswered
+)
+"""Effects that the shell commits before it releases all other effects."""
 Effect = (
-    SendToClient
+    DurableEffect
+    | SendToClient
     | CloseClient
     | Publish
     | SendMissedResult
-    | OpenMatch
-    | AppendEvent
-    | CloseMatch
-    | SaveSession
-    | DeleteSession
-    | SaveEvent
-    | CommandAnswered
     | MatchFinished
     | EventNews
     | MatchRefused
@@ -228,5 +226,4 @@ Effect = (
     | LogLine
     | LinesCut
 )
-DURABLE_EFFECTS = (OpenMatch, AppendEvent, CloseMatch, SaveSession, DeleteSession, SaveEvent, CommandAnswered)
-"""Effects that the shell commits before it releases all other effects."""
+DURABLE_EFFECTS: tuple[type, ...] = get_args(DurableEffect)

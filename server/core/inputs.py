@@ -24,7 +24,7 @@ def edge_number(client: int) -> int:
     return client >> EDGE_SHIFT
 
 
-class ClientAdmitted(Struct, frozen=True, tag="enter", omit_defaults=True):
+class ClientAdmitted(Struct, frozen=True, omit_defaults=True):
     """Hello of a client that the shell has authenticated."""
 
     client: int
@@ -86,14 +86,14 @@ class TurnSent(Struct, frozen=True, gc=False, tag="turn_sent", omit_defaults=Tru
     """Shortest recent ping time of the connection, in ns; 0 if unknown."""
 
 
-class Tick(Struct, frozen=True, tag="tick", omit_defaults=True):
+class Tick(Struct, frozen=True):
     """Signal that a deadline may have passed. All inputs that arrived earlier have already been handled."""
 
     stalled_ns: int = 0
     """Time for which the server itself was stalled just before the tick, in ns."""
 
 
-class MatchRequested(Struct, frozen=True, tag="play"):
+class MatchRequested(Struct, frozen=True):
     """Request for a match of an event that is controlled from outside the core.
 
     The match begins as soon as both bots can play another match, even if they are disconnected.
@@ -102,14 +102,14 @@ class MatchRequested(Struct, frozen=True, tag="play"):
     terms: Terms
 
 
-class MatchPlayed(Struct, frozen=True, tag="played"):
+class MatchPlayed(Struct, frozen=True):
     """Match that was played or decided outside the core, to be stored with its record."""
 
     terms: Terms
     record: Record
 
 
-class BotCrashed(Struct, frozen=True, tag="crashed"):
+class BotCrashed(Struct, frozen=True):
     """Crash of a bot whose process this server manages.
 
     The bot loses its matches. (A house engine is restarted instead, and loses none.)
@@ -120,17 +120,17 @@ class BotCrashed(Struct, frozen=True, tag="crashed"):
     """Description of the crash, for the records of the bot's matches."""
 
 
-class HouseEngineFailed(Struct, frozen=True, tag="house_lost"):
+class HouseEngineFailed(Struct, frozen=True):
     """Failure of a house engine, which cannot be started any more."""
 
     name: str
 
 
-class Drain(Struct, frozen=True, tag="drain"):
+class Drain(Struct, frozen=True):
     """Order to begin no more matches, because the server is about to stop."""
 
 
-class Reconfigure(Struct, frozen=True, tag="reconfigure"):
+class Reconfigure(Struct, frozen=True):
     """Change of the settings. Matches in progress keep their terms, and the list of house engines stays."""
 
     settings: CoreSettings
@@ -144,7 +144,7 @@ class UnfinishedMatch(Struct, frozen=True):
     events: list[TimedEvent]
 
 
-class Restore(Struct, frozen=True, tag="restore", omit_defaults=True):
+class Restore(Struct, frozen=True):
     """Matches of an earlier core that continue here. This is a core's first input, before any client enters."""
 
     matches: list[UnfinishedMatch]
@@ -196,7 +196,7 @@ class FindClient(Struct, frozen=True, tag="find"):
 HostRequest = AnnounceEvent | ControlEvent | RenameEntry | FindClient
 
 
-class HostCommand(Struct, frozen=True, tag="asked"):
+class HostCommand(Struct, frozen=True):
     """Numbered request of an `arena` command or of an owner's web page. The core answers with `effects.CommandAnswered`."""
 
     number: int
@@ -204,11 +204,11 @@ class HostCommand(Struct, frozen=True, tag="asked"):
     request: HostRequest
 
 
-class StoreRecovered(Struct, frozen=True, tag="store_back"):
+class StoreRecovered(Struct, frozen=True):
     """End of an outage of the store. Players could not be reached during it, so the clocks of all turns restart."""
 
 
-class EdgeDisconnected(Struct, frozen=True, tag="edge_gone"):
+class EdgeDisconnected(Struct, frozen=True):
     """Loss of an edge and of the connections of all its clients."""
 
     edge: int
@@ -225,7 +225,7 @@ class EdgeResynced(Struct, frozen=True, tag="edge_here"):
     """Clients of the edge, each with the secret of its current session in `hello.session`."""
 
 
-class RatingChanged(Struct, frozen=True, tag="rated"):
+class RatingChanged(Struct, frozen=True):
     """New rating of a bot in a game."""
 
     game: str
@@ -234,13 +234,13 @@ class RatingChanged(Struct, frozen=True, tag="rated"):
     rating: Rating
 
 
-class SeasonClosed(Struct, frozen=True, tag="season_closed"):
+class SeasonClosed(Struct, frozen=True):
     """End of a season of a game. In the next season no bot has a rating yet."""
 
     game: str
 
 
-class OwnerResolved(Struct, frozen=True, tag="owned"):
+class OwnerResolved(Struct, frozen=True):
     """Owner of a bot's token, looked up after the bot entered by resync."""
 
     name: str

@@ -24,9 +24,8 @@ from arena.match.referee_events import (
 from arena.protocol.codes import EndReason
 from arena.protocol.record import FORMAT, Record, Result
 from arena.protocol.values import Players
-from arena.server.core.effects import AppendEvent, CloseMatch, OpenMatch
+from arena.server.core.effects import AppendEvent, CloseMatch, DurableEffect, OpenMatch
 from arena.server.store import schema
-from arena.server.store.journal.changes import Durable
 from arena.server.store.journal.journal import open_journal
 from tests.server.journals import STARTED
 from tests.server.matches import terms
@@ -87,7 +86,7 @@ async def keep(
     """
     agreed = replace(terms(time_control), match=match or uuid.uuid4().hex, players=Players(maxie, minnie))
     referee = Referee(agreed)
-    effects: list[Durable] = [OpenMatch(replace(agreed, event=event, rated=rated), STARTED)]
+    effects: list[DurableEffect] = [OpenMatch(replace(agreed, event=event, rated=rated), STARTED)]
     for seq, (at, each) in enumerate(happened):
         referee.handle(each, at)
         if journaled:

@@ -22,6 +22,7 @@ from arena.server.core.effects import (
     CloseMatch,
     CommandAnswered,
     DeleteSession,
+    DurableEffect,
     OpenMatch,
     SaveEvent,
     SaveSession,
@@ -30,9 +31,6 @@ from arena.server.store import database
 from arena.server.store.events import event_row
 from arena.server.store.finished_matches import END_COLUMNS, make_summary_columns, match_digest
 from arena.server.store.packing import pack_record
-
-Durable = OpenMatch | AppendEvent | CloseMatch | SaveSession | DeleteSession | SaveEvent | CommandAnswered
-"""Effects of the core (`server.core`) that must be in the database before other effects, such as messages, happen."""
 
 EventRow = tuple[str, int, str]
 """Row to write to the table `events`: match id, number of the row's last event, and the row's events as JSON."""
@@ -55,7 +53,7 @@ class JournalChanges:
     """True if `events` holds the only changes, for which one statement suffices."""
 
 
-def collect_changes(effects: Iterable[Durable]) -> JournalChanges:
+def collect_changes(effects: Iterable[DurableEffect]) -> JournalChanges:
     """Return the database rows that must be written to make the effects durable."""
     changes = JournalChanges()
     for effect in effects:

@@ -23,10 +23,11 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.clock import MONOTONIC, TimeSource
+from arena.server.core.effects import DurableEffect
 from arena.server.core.inputs import Restore
 from arena.server.store import database, lease
 from arena.server.store.database import StoreError
-from arena.server.store.journal.changes import Durable, collect_changes
+from arena.server.store.journal.changes import collect_changes
 from arena.server.store.journal.postgresql_writer import PostgresqlWriter, open_postgresql_writer
 from arena.server.store.journal.restart_state import load_restart_state
 from arena.server.store.journal.sqlite_writer import SqliteWriter, open_sqlite_writer
@@ -81,7 +82,7 @@ class Journal:
         self._in_doubt = False
         """True if the last commit raised an exception, but may nevertheless be or become durable."""
 
-    async def commit(self, effects: Iterable[Durable]) -> None:
+    async def commit(self, effects: Iterable[DurableEffect]) -> None:
         """Make the effects durable in one transaction: all of them or none.
 
         Raises StoreUnavailable if the commit may succeed later: retry it, or start a new core with the state from

@@ -15,11 +15,11 @@ from msgspec.structs import replace
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.match.referee_events import MatchOpened
-from arena.server.core.effects import SaveSession
+from arena.server.core.effects import DurableEffect, SaveSession
 from arena.server.processes.identity import identify_this_process
 from arena.server.store import lease, schema
 from arena.server.store.database import StoreError, open_store
-from arena.server.store.journal.changes import Durable, collect_changes
+from arena.server.store.journal.changes import collect_changes
 from arena.server.store.journal.journal import Journal, open_journal
 from arena.server.store.journal.reader import load_events_of_match
 from arena.server.store.journal.restart_state import load_restart_state
@@ -188,13 +188,13 @@ async def test_a_lease_is_renewed_three_times_in_the_time_for_which_it_is_held(d
     assert seen[0] < seen[-1]
 
 
-ONE_EVENT: list[Durable] = [happens(2)]
-ALL: list[Durable] = [opens("another"), SaveSession("anna", b"1"), happens(2), ends(record(MATCH))]
+ONE_EVENT: list[DurableEffect] = [happens(2)]
+ALL: list[DurableEffect] = [opens("another"), SaveSession("anna", b"1"), happens(2), ends(record(MATCH))]
 
 
 @pytest.mark.parametrize("effects", [ONE_EVENT, ALL], ids=["events alone", "everything"])
 async def test_a_holder_declared_dead_cannot_write_and_learns_it(
-    database: str, effects: list[Durable], caplog: pytest.LogCaptureFixture
+    database: str, effects: list[DurableEffect], caplog: pytest.LogCaptureFixture
 ) -> None:
     async with open_store(database) as engine, overtaken(engine) as journal:
         with pytest.raises(LeaseLost) as lost:
@@ -235,7 +235,7 @@ async def test_an_idle_holder_learns_from_the_renewal_that_its_name_is_lost(data
 
 @pytest.mark.parametrize("effects", [ONE_EVENT, ALL], ids=["events alone", "everything"])
 async def test_a_commit_of_unknown_outcome_that_comes_late_is_refused_once_the_store_was_loaded(
-    database: str, monkeypatch: pytest.MonkeyPatch, effects: list[Durable]
+    database: str, monkeypatch: pytest.MonkeyPatch, effects: list[DurableEffect]
 ) -> None:
     async with open_store(database) as engine, open_journal(engine) as journal:
         await journal.commit([opens(), happens(1)])

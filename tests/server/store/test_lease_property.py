@@ -16,10 +16,11 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from arena.clock import MONOTONIC
 from arena.match.referee_events import MatchOpened
 from arena.protocol.record import to_line
+from arena.server.core.effects import DurableEffect
 from arena.server.processes.identity import ProcessIdentity, identify_this_process
 from arena.server.store import lease, schema
 from arena.server.store.database import close_engine, make_engine, prepare_store
-from arena.server.store.journal.changes import Durable, collect_changes
+from arena.server.store.journal.changes import collect_changes
 from arena.server.store.journal.journal import Journal, JournalWriter, StoreUnavailable
 from arena.server.store.journal.postgresql_writer import open_postgresql_writer
 from arena.server.store.journal.reader import load_events_by_match
@@ -124,7 +125,7 @@ class World:
                 tasks.start_soon(self._play, run, which, what, "goes well")
 
     async def _play(self, run: Run, which: int, what: str, how: str) -> None:
-        effects: list[Durable] = []
+        effects: list[DurableEffect] = []
         if what == "begin" or not run.open:
             self.matches += 1
             match = f"match {self.matches}"
@@ -166,7 +167,7 @@ class World:
             self.acknowledged[match] = to_line(ended)
 
     @staticmethod
-    async def _cut_off(run: Run, effects: list[Durable], how: str) -> None:
+    async def _cut_off(run: Run, effects: list[DurableEffect], how: str) -> None:
         """Fail to commit, perhaps only as far as can be seen. Raises StoreUnavailable where it is not tried again."""
         run.journal._writer = CutOff(run.writer, "but durable" in how)  # type: ignore[assignment]
         try:

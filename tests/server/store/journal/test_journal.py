@@ -28,7 +28,7 @@ from arena.match.referee_events import (
     decode_from_journal,
 )
 from arena.match.terms import from_json
-from arena.server.core.effects import DeleteSession, SaveSession
+from arena.server.core.effects import DeleteSession, DurableEffect, SaveSession
 from arena.server.store import schema
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.database import (
@@ -38,7 +38,6 @@ from arena.server.store.database import (
     open_store,
     prepare_store,
 )
-from arena.server.store.journal.changes import Durable
 from arena.server.store.journal.journal import SLOW_SECONDS, Journal, open_journal
 from arena.server.store.journal.postgresql_writer import LOCK_OUT_COUNTING
 from arena.server.store.journal.reader import load_events_of_match
@@ -136,18 +135,18 @@ async def events_of_open(engine: AsyncEngine) -> list[tuple[int, Event]]:
 
 async def test_a_commit_that_is_tried_again_changes_nothing(database: str) -> None:
     """The first attempt was durable but appeared to fail."""
-    first: list[Durable] = [
+    first: list[DurableEffect] = [
         opens("a"),
         opens("b"),
         happens(1, match="a"),
         happens(1, match="b"),
         SaveSession("anna", b"1"),
     ]
-    second: list[Durable] = [
+    second: list[DurableEffect] = [
         happens(3, Moved(Player.MAXIE, 0, 4), match="a", turn=(2, TurnStarted(0))),
         DeleteSession("anna"),
     ]
-    third: list[Durable] = [happens(4, match="a"), ends(record("a")), happens(2, match="b")]
+    third: list[DurableEffect] = [happens(4, match="a"), ends(record("a")), happens(2, match="b")]
     async with open_store(database) as engine, open_journal(engine) as journal:
         for effects in (first, second, third):
             for _ in range(3):
@@ -396,7 +395,7 @@ async def test_the_event_loop_waits_for_nobody_who_writes_the_same_file(tmp_path
     async with stored(file, durable=False) as engine, open_journal(engine) as journal:
         await journal.commit([opens()])
         with closing(sqlite3.connect(file, isolation_level=None)) as other:
-            both: list[list[Durable]] = [[happens(1)], [happens(2), ends(record(MATCH))]]
+            both: list[list[DurableEffect]] = [[happens(1)], [happens(2), ends(record(MATCH))]]
             for effects in both:
                 async with anyio.create_task_group() as tasks:
                     other.execute("BEGIN IMMEDIATE")

@@ -14,9 +14,9 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.match.referee_events import MatchOpened
+from arena.server.core.effects import DurableEffect
 from arena.server.store.database import open_store
 from arena.server.store.journal import journal as journal_module
-from arena.server.store.journal.changes import Durable
 from arena.server.store.journal.journal import Journal, StoreUnavailable, open_journal
 from arena.server.store.journal.reader import load_events_of_match
 from tests.server.databases import Postgresql
@@ -43,7 +43,7 @@ async def playing(
         yield journal
 
 
-async def at_last(journal: Journal, effects: Sequence[Durable]) -> int:
+async def at_last(journal: Journal, effects: Sequence[DurableEffect]) -> int:
     """Try a commit until it goes well, as the shell does; return the number of tries."""
     tries = 1
     with anyio.fail_after(500):
@@ -188,8 +188,8 @@ async def test_a_store_that_does_not_answer_is_in_trouble_until_it_does(postgres
 
 async def test_commits_retried_while_the_disk_was_full_become_durable(tmp_path: Path) -> None:
     async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine, playing(engine) as journal:
-        everything: list[Durable] = [happens(2), ends(record(MATCH))]
-        event: list[Durable] = [happens(2)]
+        everything: list[DurableEffect] = [happens(2), ends(record(MATCH))]
+        event: list[DurableEffect] = [happens(2)]
         with no_space():
             for effects in (event, everything):
                 with pytest.raises(StoreUnavailable):
@@ -207,7 +207,7 @@ async def test_a_file_that_another_process_keeps_locked_is_away_and_not_lost(
     async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine, playing(engine) as journal:
         async with engine.connect() as connection:
             await connection.exec_driver_sql("BEGIN IMMEDIATE")
-            event: list[Durable] = [happens(2)]
+            event: list[DurableEffect] = [happens(2)]
             for effects in (event, [*event, ends(record(MATCH))]):
                 with pytest.raises(StoreUnavailable, match="has kept the file locked"):
                     await journal.commit(effects)
