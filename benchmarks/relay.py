@@ -23,11 +23,13 @@ import uvloop
 from msgspec.structs import replace
 from websockets.frames import Frame
 
+from arena.clock import MONOTONIC
 from arena.server.edge.connection import Connection
 from arena.server.edge.edge import Edge
 from arena.server.edge.interpreter import tune_interpreter
 from arena.server.edge.limits import PRIVATE_LIMITS
 from arena.server.edge.session import ADMITTED, BINARY, SeatState, Session
+from arena.server.loop_lag import LoopLag
 from arena.server.metrics import Metrics
 from arena.server.ports import MessageToCore
 from arena.server.store.journal.sqlite_writer import WriterThread
@@ -162,7 +164,9 @@ async def run_relay(port: int, answer: bytes, turn: bytes, file: str = "") -> No
     file: SQLite file in which a row is stored before each answer; empty to store nothing
     """
     store = RelayStore(file) if file else None
-    async with Edge(1, NullCore(), LIMITS, metrics=Metrics(), program="relay") as edge:
+    metrics = Metrics()
+    lag = LoopLag(MONOTONIC, metrics.loop_seconds.observe)
+    async with Edge(1, NullCore(), LIMITS, metrics=metrics, program="relay", lag=lag) as edge:
         edge.session = RelayPairs(answer, turn, store).make_session
         await edge.listen(HOST, port)
         with tune_interpreter():

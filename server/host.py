@@ -488,7 +488,7 @@ async def make_edge(
     outage_reason: Callable[[], str],
     make_change: MakeChange | None = None,
     progress: FindProgress = report_no_event,
-    lag: LoopLag | None = None,
+    lag: LoopLag,
     is_storing: Callable[[], bool] = lambda: False,
     clock: TimeSource = MONOTONIC,
 ) -> Edge:
@@ -502,7 +502,7 @@ async def make_edge(
     outage_reason    returns the reason why no match can begin now; empty if matches can begin
     make_change      makes a change that the page process has prepared; None if there is no core in this process
     progress         returns the progress of an event that is played here, for the pages
-    lag              meter of the event loop's lag, to share with a core; None for a new one
+    lag              meter of the event loop's lag, shared with a core in this process
     is_storing       returns True while this process stores moves
     """
     edge = await stack.enter_async_context(
@@ -517,7 +517,7 @@ async def make_edge(
             # Without tokens, a page of another site has no more rights than any other client.
             any_origin=settings.server.anyone,
             exempt={each.name for each in house.engines},
-            lag=lag or LoopLag(clock, metrics.loop_seconds.observe),
+            lag=lag,
             is_storing=is_storing,
             clock=clock,
         )

@@ -25,6 +25,7 @@ from arena.server.cluster.core_link import CoreLink, Superseded
 from arena.server.cluster.edge_link import EdgeLink
 from arena.server.core.settings import OPEN_EVENT, Pool
 from arena.server.host import LOCAL_EDGE_NUMBER, Host, listen, make_edge, open_host, open_store
+from arena.server.loop_lag import LoopLag
 from arena.server.metrics import Metrics
 from arena.server.processes.tasks import open_background_tasks
 from arena.server.settings import ArenaSettings
@@ -104,6 +105,7 @@ async def open_edge(
             store=engine,
             house=house,
             uses_tls=tls is not None,
+            lag=LoopLag(clock, metrics.loop_seconds.observe),
             outage_reason=lambda: "" if link.is_synced else "the server has no contact with its core",
             clock=clock,
         )

@@ -472,7 +472,7 @@ class Events:
             load = lobby.match_load(*bots)
             if not (all(bot.is_free for bot in bots) and lobby.has_capacity_for(load, self._matches.load)):
                 return False
-            self._begin_match(event, pairing, load)
+            self._begin_match(event, pairing)
             return True
         since = event.due_times.setdefault(key, lobby.now)
         until = {name: self._forfeit_time(event, name, since) for name in away}
@@ -500,9 +500,9 @@ class Events:
             due_time if bot is None or bot.client is not None else max(due_time, bot.disconnect_time)
         )
 
-    def _begin_match(self, event: Event, pairing: Pairing, load: int = 0) -> None:
+    def _begin_match(self, event: Event, pairing: Pairing) -> None:
         terms = self._make_terms(event, pairing, event.start_match(pairing))
-        self._matches.open_match(terms, for_event=True, load=load)
+        self._matches.open_match(terms, for_event=True)
 
     def _make_terms(self, event: Event, pairing: Pairing, match: str) -> Terms:
         plan, pair = event.plan, pairing.pair

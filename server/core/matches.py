@@ -98,21 +98,16 @@ class Matches:
 
     # start
 
-    def open_match(self, terms: Terms, *, for_event: bool = False, load: int = 0) -> None:
-        """Begin a match. A match that cannot be set up is void.
-
-        for_event  True if an event requested the match
-        load       part of `CoreSettings.concurrency` that an event match takes up; computed for any other match
-        """
+    def open_match(self, terms: Terms, *, for_event: bool = False) -> None:
+        """Begin a match, requested by an event if `for_event`. A match that cannot be set up is void."""
         lobby = self._lobby
         bots = self._find_bots(terms)
         terms = msgspec.structs.replace(terms, grace_ms=lobby.settings.grace_ms)
         terms = terms.with_engines(*(bot.engine for bot in bots.values()))
         start_time = lobby.wall_time()
         lobby.effects.append(OpenMatch(terms, start_time))
-        if not for_event:
-            load = lobby.match_load(*bots.values())
         try:
+            load = lobby.match_load(*bots.values())
             room = Room(terms, bots, start_time, lobby, load=load, for_event=for_event)
         except Exception as error:  # noqa: BLE001  a user's own game may raise anything
             self._close_as_void(terms, bots.values(), start_time, error)

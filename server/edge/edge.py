@@ -24,14 +24,13 @@ from arena.server.edge.admission import Admission
 from arena.server.edge.connection import CLOSE_SECONDS, Connection
 from arena.server.edge.directives import Directives
 from arena.server.edge.fair_queue import FairQueue
-from arena.server.edge.frames import encode_frame
 from arena.server.edge.limits import HostLimits
 from arena.server.edge.page_client import PageClient
 from arena.server.edge.pings import PING_SECONDS
 from arena.server.edge.request import Request
 from arena.server.edge.responses import Pages, Response
 from arena.server.edge.session import Session
-from arena.server.edge.topics import Topic
+from arena.server.edge.topics import Topic, encode_frame
 from arena.server.edge.work_budget import WorkBudget
 from arena.server.failed_logins import PAUSE_SECONDS
 from arena.server.loop_lag import LoopLag
@@ -95,7 +94,7 @@ class Edge:
         pause_seconds: float = PAUSE_SECONDS,
         any_origin: bool = False,
         exempt: Container[str] = frozenset(),
-        lag: LoopLag | None = None,
+        lag: LoopLag,
         is_storing: Callable[[], bool] = lambda: False,
         clock: TimeSource = MONOTONIC,
     ) -> None:
@@ -108,7 +107,7 @@ class Edge:
         pause_seconds  time for which an address with many misbehaving connections is refused
         any_origin     True if browsers may connect from pages of other sites
         exempt         names of bots without rate limits: the server's own
-        lag            meter of the event loop's lag, to share with the core; None for a new one
+        lag            meter of the event loop's lag, shared with a core in this process
         is_storing     function that returns True while this process stores moves
         """
         self.number = number
@@ -149,7 +148,7 @@ class Edge:
         """Bans, and the notice, that are in force now."""
         self.is_cut_off = False
         """True while the edge receives nothing from any core. Its clients must then connect through another edge."""
-        self.lag = lag or LoopLag(clock, metrics.loop_seconds.observe)
+        self.lag = lag
         """Lag of the event loop. Stalls of the loop do not count against clients."""
         self.lag.measure_while(lambda: bool(self.connections))
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 from typing import Protocol
 
 from msgspec.structs import replace
+from websockets.frames import Frame, Opcode
 
 from arena.clock import TimeSource
+from arena.protocol.codec import encode
 from arena.protocol.messages import End, ServerMessage, Update
 from arena.server.core.effects import LISTING_TOPIC
-from arena.server.edge.frames import encode_frame
 
 MAX_BACKLOG_BYTES = 16 * 1024
 """Number of unsent bytes above which a follower is skipped until it has read more."""
@@ -32,6 +33,11 @@ MISSED_MESSAGE = -1
 """Value in place of a message number: the follower has missed a message."""
 AWAITING_VIEW = -2
 """Value in place of a message number: the follower waits for the whole match, after it missed a message."""
+
+
+def encode_frame(message: ServerMessage) -> bytes:
+    """Return a message as one websocket frame. The same bytes fit all receivers."""
+    return Frame(Opcode.BINARY, encode(message)).serialize(mask=False)
 
 
 class Follower(Protocol):

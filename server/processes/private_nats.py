@@ -35,8 +35,6 @@ CHECK_SECONDS = 0.5
 """Interval between checks that the NATS server still runs, in seconds."""
 NATS_USER = "arena"
 """Name of the NATS server's only user."""
-MAX_PAYLOAD = 1 << 20
-"""Maximum size of a message, in bytes."""
 
 
 class NatsNotStarted(Exception):
@@ -73,12 +71,7 @@ class PrivateNats:
         config = self._folder / "nats.conf"
         user = {"user": NATS_USER, "password": self.password_file.read_text(encoding="ascii")}
         # nats-server accepts JSON as its configuration
-        settings = {
-            "host": "127.0.0.1",
-            "port": self._port,
-            "authorization": user,
-            "max_payload": MAX_PAYLOAD,
-        }
+        settings = {"host": "127.0.0.1", "port": self._port, "authorization": user}
         config.write_text(json.dumps(settings), encoding="utf-8")
         for old in self._folder.glob("*.ports"):
             old.unlink()

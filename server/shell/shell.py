@@ -29,6 +29,7 @@ from arena.server.core.core import Core
 from arena.server.core.effects import (
     DURABLE_EFFECTS,
     CloseClient,
+    DurableEffect,
     Effect,
     LinesCut,
     LogLine,
@@ -59,7 +60,6 @@ from arena.server.metrics import Metrics
 from arena.server.ports import AdmissionRequest, EdgePort, MessageToCore, MessageToEdge, Resync
 from arena.server.processes.tasks import open_background_tasks
 from arena.server.shell.authenticator import Authenticator
-from arena.server.store.journal.changes import Durable
 from arena.server.store.journal.journal import Journal, StoreUnavailable
 from arena.server.store.lease import LeaseLost
 
@@ -111,14 +111,14 @@ class Shell:
         metrics: Metrics,
         *,
         clock: TimeSource,
-        lag: LoopLag | None = None,
+        lag: LoopLag,
         seed: Callable[[], bytes],
         patience_s: float,
-        event: str | None = None,
+        event: str | None,
     ) -> None:
         """Set up the shell of a server.
 
-        lag         meter of the event loop's lag, to share with the edge; None for a new one
+        lag         meter of the event loop's lag, shared with the edge
         seed        returns random bytes, for each new core
         patience_s  time to wait for an unavailable store before the core is dropped
         event       event whose unfinished matches continue; None if no matches continue
@@ -144,7 +144,7 @@ class Shell:
         """True while a timer runs that starts a round for inputs of the `DEFERRABLE_TYPES`."""
         self._timer: asyncio.TimerHandle | None = None
         self._timer_at = NEVER
-        self._lag = lag or LoopLag(clock, metrics.loop_seconds.observe)
+        self._lag = lag
         self._lag.measure_while(lambda: self._timer is not None)
         self._serving = False
         """True while the core's state matches the store."""
@@ -366,7 +366,7 @@ class Shell:
                 effects += core.handle(message, now)  # type: ignore[arg-type]
             if deadline is not None and deadline <= now and not self._inputs:
                 effects += core.handle(Tick(self._lag.take_longest()), now)
-            durable: list[Durable] = []
+            durable: list[DurableEffect] = []
             for effect in effects:
                 if type(effect) in DURABLE_EFFECTS:
                     durable.append(effect)  # type: ignore[arg-type]  # noqa: PERF401  a comprehension adds a frame in each round
@@ -435,7 +435,7 @@ class Shell:
             self._changed.set()
             self._changed = None
 
-    async def _commit_again(self, durable: Sequence[Durable], error: StoreUnavailable) -> None:
+    async def _commit_again(self, durable: Sequence[DurableEffect], error: StoreUnavailable) -> None:
         """Repeat a commit while the store is unavailable.
 
         Raises StoreFailed after `patience_s`, on a stop, or if too many inputs wait. Raises lease.LeaseLost.

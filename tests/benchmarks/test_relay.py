@@ -7,7 +7,9 @@ from pathlib import Path
 import anyio
 import pytest
 
+from arena.clock import MONOTONIC
 from arena.server.edge.edge import Edge
+from arena.server.loop_lag import LoopLag
 from arena.server.metrics import Metrics
 from benchmarks.kit.load import open_connection
 from benchmarks.relay import ANSWER, HOST, LIMITS, TURN, NullCore, RelayPairs, RelayStore
@@ -21,7 +23,9 @@ async def test_a_frame_is_answered_and_the_other_of_the_pair_is_asked_for_the_ne
 ) -> None:
     file = tmp_path / "relay.db"
     store = RelayStore(str(file)) if stores else None
-    async with Edge(1, NullCore(), LIMITS, metrics=Metrics(), program="relay") as edge:
+    metrics = Metrics()
+    lag = LoopLag(MONOTONIC, metrics.loop_seconds.observe)
+    async with Edge(1, NullCore(), LIMITS, metrics=metrics, program="relay", lag=lag) as edge:
         edge.session = RelayPairs(TOLD, ASKED, store).make_session
         _, port = await edge.listen(HOST, 0)
         url = f"ws://{HOST}:{port}"

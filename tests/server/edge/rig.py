@@ -32,6 +32,7 @@ from arena.server.edge.edge import Edge
 from arena.server.edge.limits import HostLimits
 from arena.server.edge.request import Request
 from arena.server.edge.responses import Response, text_response
+from arena.server.loop_lag import LoopLag
 from arena.server.metrics import Metrics
 from arena.server.ports import AdmissionRequest, MessageToCore, MessageToEdge
 from testkit.virtual_time import CLOCK
@@ -396,12 +397,14 @@ async def rig(limits: HostLimits | None = None, **options: Any) -> AsyncIterator
     """Open an edge on the running loop, whose time is virtual."""
     core = ScriptedCore()
     pages = options.pop("pages", no_pages)
+    metrics = Metrics()
     edge = Edge(
         1,
         core,
         limits or HostLimits(),
-        metrics=Metrics(),
+        metrics=metrics,
         program="test",
+        lag=LoopLag(CLOCK, metrics.loop_seconds.observe),
         clock=CLOCK,
         **options,
     )

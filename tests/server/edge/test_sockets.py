@@ -19,6 +19,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.server import ServerProtocol
 from websockets.typing import Subprotocol
 
+from arena.clock import MONOTONIC
 from arena.protocol.codec import decode_server_message, encode
 from arena.protocol.codes import Code
 from arena.protocol.messages import (
@@ -37,6 +38,7 @@ from arena.server.edge.connection import Connection
 from arena.server.edge.edge import CannotListen, Edge
 from arena.server.edge.limits import HostLimits
 from arena.server.edge.session import Session
+from arena.server.loop_lag import LoopLag
 from arena.server.metrics import Metrics
 from arena.server.ports import AdmissionRequest
 from testkit.parts import mark_requires
@@ -66,7 +68,9 @@ async def open_edge(
     limits: HostLimits | None = None, tls: ssl.SSLContext | None = None
 ) -> AsyncIterator[Any]:
     core = Playing()
-    edge = Edge(1, core, limits or HostLimits(), metrics=Metrics(), program="test")
+    metrics = Metrics()
+    lag = LoopLag(MONOTONIC, metrics.loop_seconds.observe)
+    edge = Edge(1, core, limits or HostLimits(), metrics=metrics, program="test", lag=lag)
     edge.pages = no_pages
     core.edge = edge
     async with edge:

@@ -27,9 +27,14 @@ from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players
 from arena.server.core.effects import LISTING_TOPIC, Publish, SendToClient
 from arena.server.core.inputs import MessageReceived
-from arena.server.edge.frames import encode_frame
 from arena.server.edge.limits import HostLimits
-from arena.server.edge.topics import FOLLOWERS_PER_TURN, GATHER_SECONDS, MAX_BACKLOG_BYTES, RECHECK_SECONDS
+from arena.server.edge.topics import (
+    FOLLOWERS_PER_TURN,
+    GATHER_SECONDS,
+    MAX_BACKLOG_BYTES,
+    RECHECK_SECONDS,
+    encode_frame,
+)
 from tests.properties import examples
 from tests.server.edge.rig import CLOCKS, ELSEWHERE, Peer, Rig, rig, turn
 from tests.virtual import virtual

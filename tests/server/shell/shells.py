@@ -12,7 +12,14 @@ import anyio
 from arena.protocol.messages import ClientMessage, Hello, Move, Ready, Start, Turn, Welcome
 from arena.protocol.record import to_line
 from arena.server.core.bot import LobbyBot
-from arena.server.core.effects import CloseClient, CloseMatch, DeleteSession, SaveSession, SendToClient
+from arena.server.core.effects import (
+    CloseClient,
+    CloseMatch,
+    DeleteSession,
+    DurableEffect,
+    SaveSession,
+    SendToClient,
+)
 from arena.server.core.inputs import (
     EDGE_SHIFT,
     ClientAdmitted,
@@ -23,11 +30,11 @@ from arena.server.core.inputs import (
     TurnSent,
 )
 from arena.server.core.settings import CoreSettings
+from arena.server.loop_lag import LoopLag
 from arena.server.metrics import Metrics
 from arena.server.ports import AdmissionRequest, MessageToEdge, Resync
 from arena.server.shell.authenticator import Authenticator
 from arena.server.shell.shell import Shell
-from arena.server.store.journal.changes import Durable
 from arena.server.store.journal.journal import StoreUnavailable
 from arena.server.store.lease import Lease
 from testkit.virtual_time import CLOCK, now_ns
@@ -42,8 +49,8 @@ class ListStore:
     """A journal that keeps effects in a list, and fails or stalls when a test says so."""
 
     def __init__(self) -> None:
-        self.kept: list[Durable] = []
-        self.commits: list[list[Durable]] = []
+        self.kept: list[DurableEffect] = []
+        self.commits: list[list[DurableEffect]] = []
         self.is_away = False
         self.error: Exception | None = None
         self.lease = Lease("", 1)
@@ -51,7 +58,7 @@ class ListStore:
         self.gate = asyncio.Event()
         self.gate.set()
 
-    async def commit(self, effects: Sequence[Durable]) -> None:
+    async def commit(self, effects: Sequence[DurableEffect]) -> None:
         await self.gate.wait()
         if self.error is not None:
             raise self.error
@@ -194,13 +201,15 @@ async def running(
     """Yield a shell that runs, with one edge. Everybody is admitted at once unless there is a `door`."""
     open_door = OpenDoor()
     core = CoreSettings(**{"program": "test 1", "grace_ms": 30_000, **settings})
+    metrics = Metrics()
     shell = open_door.shell = Shell(
         core,
         store,  # type: ignore[arg-type]
         store.record,
         door or open_door,  # type: ignore[arg-type]
-        Metrics(),
+        metrics,
         clock=CLOCK,
+        lag=LoopLag(CLOCK, metrics.loop_seconds.observe),
         seed=lambda: b"seed",
         patience_s=20.0,
         event=event,
