@@ -67,11 +67,11 @@ from arena.server.store.database import (
     prepare_store,
 )
 from arena.server.store.directives import load_directives_and_banned_names
-from arena.server.store.events import MakeChange, make_change_maker
 from arena.server.store.finished_matches import load_record
 from arena.server.store.journal.journal import Journal, open_journal
 from arena.server.store.lease import LEASE_SECONDS, LeaseLost
 from arena.server.store.maintenance import Maintenance
+from arena.server.store.requests import MakeChange, make_change_maker
 from arena.server.web.event_progress import FindProgress, report_no_event
 from arena.server.web.pages import Pages, ServerInfo
 

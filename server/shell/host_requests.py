@@ -14,14 +14,14 @@ from arena.clock import TimeSource
 from arena.server.core.effects import CommandAnswered
 from arena.server.core.inputs import ControlEvent, HostCommand
 from arena.server.store.database import Engine, describe_database_error
-from arena.server.store.events import (
+from arena.server.store.journal.journal import Journal
+from arena.server.store.requests import (
     NewRequest,
     PreparedChange,
     RequestAnswer,
     load_pending_requests,
     require_answer,
 )
-from arena.server.store.journal.journal import Journal
 
 if TYPE_CHECKING:
     from arena.server.shell.shell import Shell
@@ -55,7 +55,7 @@ class HostRequestHandler:
         """Make a change that the page process has prepared. Return True, or False if the change is no longer valid.
 
         If the change is a request, return the answer of the server that it names. Raises TimeoutError if another server
-        does not answer. This is an `events.MakeChange`.
+        does not answer. This is an `requests.MakeChange`.
         """
         if isinstance(change, NewRequest):
             if change.server != self._server:

@@ -1,14 +1,12 @@
-"""Events that a server plays (tournaments, announced beforehand), and requests to a running server, in the store.
+"""Events that a server plays (tournaments, announced beforehand) in the store.
 
 An event is a row of the table `ladders`, like a ladder of `arena ladder`. The row contains the event's plan and state.
-The event's results are in the rows of its matches. A request is a row of the table `requests`: a command of the host,
-who runs the server, writes it, and the server reads it and answers in the same row.
+The event's results are in the rows of its matches.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 import sqlalchemy as sa
@@ -16,17 +14,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from arena.clock import MONOTONIC
 from arena.match.terms import decode_game, encode_game
 from arena.protocol.messages import EventPhase
 from arena.server.core.calendar import format_utc
 from arena.server.core.event_state import EventPlan, EventState, StoredEvent
-from arena.server.core.inputs import ControlEvent, FindClient, HostCommand, HostRequest
 from arena.server.store import database
-from arena.server.store.aggregates.standings import load_bot_standings
 from arena.server.store.finished_matches import load_results
-from arena.server.store.lease import load_running_servers
-from arena.server.store.schema import ladders, requests
+from arena.server.store.schema import ladders
 
 EVENT_KIND = "event"
 """Value of the column `ladders.kind` for events that a server plays."""
@@ -40,7 +34,6 @@ class _Plan(Struct):
 
 _encode = msgspec.json.Encoder(enc_hook=encode_game).encode
 _plan = msgspec.json.Decoder(_Plan, dec_hook=decode_game).decode
-_request: msgspec.json.Decoder[HostRequest] = msgspec.json.Decoder(HostRequest, dec_hook=decode_game)
 
 
 def event_row(state: EventState) -> dict[str, Any]:
@@ -189,140 +182,3 @@ async def find_name_conflict(engine: AsyncEngine, plan: EventPlan) -> str | None
         if series and (series == plan.event or (series == plan.series and not state.has_ended)):
             return f"a series called {series}"
     return None
-
-
-# requests of the host
-
-
-ANSWER_SECONDS = 5.0
-"""Maximum time to wait for a server's answer to a request, in seconds."""
-FIRST_POLL_SECONDS = 0.05
-"""Time from a request to the first check for its answer, in seconds.
-
-Each later pause is twice as long, up to a second.
-"""
-
-
-class RequestAnswer(Struct, frozen=True):
-    """Answer of a server to a request."""
-
-    text: str
-    """Answer in one line, for the person who made the request."""
-    done: bool
-    """True if the server carried out the request; False if it refused."""
-
-
-class StoreChange(Protocol):
-    """Change of the store that the process of the web site has prepared, and that another process may have to make."""
-
-    def apply(self, connection: sa.Connection) -> bool:
-        """Make the change in the caller's transaction, and return True.
-
-        If the change is no longer valid, because the store has changed since, do nothing and return False.
-        """
-        ...
-
-
-class NewRequest(Struct, frozen=True, tag="request"):
-    """Request to the server that plays an event, which the process of the web site has prepared."""
-
-    server: str
-    """Name of the server that plays the event."""
-    request: ControlEvent
-
-
-def _store_request(connection: sa.Connection, server: str, request: HostRequest) -> int:
-    """Store a request to the server called `server`, in the caller's transaction, and return the request's number."""
-    values = {"server": server, "request": _encode(request).decode(), "answer": None, "done": None}
-    key = connection.execute(sa.insert(requests), values).inserted_primary_key
-    return int(key[0]) if key is not None else 0
-
-
-async def send_request(engine: AsyncEngine, server: str, request: HostRequest) -> RequestAnswer | None:
-    """Send a request to a server through the store, and return the answer; None if none comes within ANSWER_SECONDS.
-
-    An unanswered request stays in the store, so the server may still carry it out later.
-    """
-    async with database.exclusive_transaction(engine) as connection:
-        number = await connection.run_sync(_store_request, server, request)
-    reply = await _wait_for_answer(engine, number)
-    if reply is not None:
-        async with database.exclusive_transaction(engine) as connection:
-            await connection.execute(_DELETE_REQUEST, {"of": number})
-    return reply
-
-
-async def _wait_for_answer(engine: AsyncEngine, number: int) -> RequestAnswer | None:
-    until, pause = MONOTONIC.now() + ANSWER_SECONDS, FIRST_POLL_SECONDS
-    while MONOTONIC.now() < until:
-        await MONOTONIC.sleep(pause)
-        pause = min(2 * pause, 1.0)
-        async with database.open_query_connection(engine) as connection:
-            row = (await connection.execute(_SELECT_ANSWER, {"of": number})).one_or_none()
-        if row is not None and row.answer is not None:
-            return RequestAnswer(row.answer, bool(row.done))
-    return None
-
-
-def make_change_maker(engine: AsyncEngine) -> MakeChange:
-    """Return a `MakeChange` that writes to the store of `engine`, for a process without a core (`server.core`)."""
-    write = database.transaction_writer(engine)
-
-    async def make_change(change: PreparedChange) -> bool | RequestAnswer:
-        if isinstance(change, NewRequest):
-            return await require_answer(engine, change)
-        return await write(change.apply)
-
-    return make_change
-
-
-async def require_answer(engine: AsyncEngine, new_request: NewRequest) -> RequestAnswer:
-    """Send a request through the store to the server that it names, and return the server's answer.
-
-    Raises TimeoutError if the server does not answer within ANSWER_SECONDS.
-    """
-    reply = await send_request(engine, new_request.server, new_request.request)
-    if reply is None:
-        raise TimeoutError
-    return reply
-
-
-async def is_connected(engine: AsyncEngine, name: str) -> bool | None:
-    """Ask every running server on the store whether a client of this name is connected.
-
-    Return True if a server has such a client, False if all servers answer that they have none, and otherwise None.
-    """
-    async with database.open_query_connection(engine) as connection:
-        servers = await connection.run_sync(load_running_servers)
-    replies = [await send_request(engine, server.name, FindClient(name)) for server in servers]
-    if any(reply is not None and reply.done for reply in replies):
-        return True
-    return None if None in replies else False
-
-
-PreparedChange = StoreChange | NewRequest
-MakeChange = Callable[[PreparedChange], Awaitable[bool | RequestAnswer]]
-"""Function that makes a prepared change, and returns True, or False if the change is no longer valid.
-
-Given a request, it sends the request to its server, and returns the answer, or raises TimeoutError if none comes.
-"""
-_SELECT_ANSWER = sa.select(requests.c.answer, requests.c.done).where(requests.c.number == sa.bindparam("of"))
-_DELETE_REQUEST = sa.delete(requests).where(requests.c.number == sa.bindparam("of"))
-
-
-async def make_entry_request(engine: AsyncEngine, event: str, bot: str) -> ControlEvent:
-    """Return the request to enter a bot in an event.
-
-    It contains the bot's stored ratings, which may limit the entries.
-    """
-    rated = await load_bot_standings(engine, bot)
-    return ControlEvent(event, "enter", bot, {each.game: each.rating for each in rated})
-
-
-async def load_pending_requests(engine: AsyncEngine, server: str) -> list[HostCommand]:
-    """Return the unanswered requests to a server, the earliest first."""
-    query = sa.select(requests.c.number, requests.c.request)
-    query = query.where(requests.c.server == server, requests.c.answer.is_(None)).order_by(requests.c.number)
-    async with database.open_query_connection(engine) as connection:
-        rows = (await connection.execute(query)).all()
-    return [HostCommand(row.number, _request.decode(row.request)) for row in rows]

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from arena.clock import MONOTONIC
 from arena.server.core.inputs import RenameEntry
-from arena.server.store import events, personal_data
+from arena.server.store import personal_data, requests
 from arena.server.store.database import Engine
 from arena.server.store.directives import KICK_SECONDS, find_ban, issue_directive, lift_directive
 from arena.server.store.names import HIDDEN_PREFIX
@@ -100,7 +100,7 @@ async def forget_bot(engine: Engine, name: str) -> tuple[str, int]:
 async def _rename_entries(engine: Engine, name: str, new_name: str) -> None:
     """Ask the servers to rename a bot in events that have not begun, or with an empty `new_name`, to remove it."""
     for server in await personal_data.list_servers_with_entry(engine, name):
-        await events.send_request(engine, server, RenameEntry(name, new_name))
+        await requests.send_request(engine, server, RenameEntry(name, new_name))
 
 
 async def _run_when_idle(

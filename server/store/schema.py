@@ -160,7 +160,7 @@ ladders = sa.Table(  # plans of events, needed to resume them: server.store.ladd
     sa.Column("server", sa.String(64), nullable=False, server_default=""),  # server that plays an `event`
 )
 
-requests = sa.Table(  # requests of the host, the person who runs the server, to the running server: server.store.events
+requests = sa.Table(  # requests of the host, the person who runs the server, to the running server: server.store.requests
     "requests",
     metadata,
     sa.Column("number", NUMBER_TYPE, primary_key=True),

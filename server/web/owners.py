@@ -18,10 +18,10 @@ from arena.server.core.event import EventRefused
 from arena.server.core.inputs import ControlEvent, EventAction
 from arena.server.edge import responses
 from arena.server.edge.responses import Response
-from arena.server.store import database, events, invitations, tokens
+from arena.server.store import database, events, invitations, requests, tokens
 from arena.server.store.database import Engine
 from arena.server.store.directives import find_ban
-from arena.server.store.events import NewRequest
+from arena.server.store.requests import NewRequest
 from arena.server.store.tokens import Token, TokenChange, TokenError
 from arena.server.web.credentials import find_valid_token, parse_bearer
 from arena.server.web.page_messages import Change, PageResponse
@@ -129,7 +129,7 @@ class OwnerPages:
         if entries.phase == "open" and format_utc(entries.plan.closes) <= database.current_timestamp():
             raise EventRefused(f"the entries of {event} are closed: it is about to begin")
         if action == "enter":
-            return NewRequest(entries.server, await events.make_entry_request(self._engine, event, bot))
+            return NewRequest(entries.server, await requests.make_entry_request(self._engine, event, bot))
         return NewRequest(entries.server, ControlEvent(event, action, bot))
 
     async def _require_own_bot(self, owner: str, name: str) -> Token:

@@ -19,8 +19,8 @@ from arena.protocol.messages import ListedBot, View
 from arena.server.edge.page_client import ConnectedClient
 from arena.server.edge.responses import Response
 from arena.server.store.directives import EndedDirective, NewDirective
-from arena.server.store.events import NewRequest
 from arena.server.store.invitations import NameRegistration
+from arena.server.store.requests import NewRequest
 from arena.server.store.tokens import TokenChange
 from arena.server.web.event_progress import EventProgress
 from arena.server.web.renames import NameChanges, Rename

@@ -32,7 +32,7 @@ from arena.server.edge.work_budget import WorkBudget
 from arena.server.failed_logins import FailedLogins
 from arena.server.metrics import Metrics
 from arena.server.store.database import Engine, describe_database_error
-from arena.server.store.events import MakeChange, NewRequest, RequestAnswer
+from arena.server.store.requests import MakeChange, NewRequest, RequestAnswer
 from arena.server.web import link_previews
 from arena.server.web.event_progress import FindProgress, report_no_event
 from arena.server.web.page_messages import PageRequest, PageResponse, PageSetup

@@ -27,9 +27,9 @@ from arena.server.settings import private_host_settings
 from arena.server.store import tokens
 from arena.server.store.aggregates.season_closing import close_season
 from arena.server.store.database import transaction_writer
-from arena.server.store.events import send_request
 from arena.server.store.invitations import create_invitations
 from arena.server.store.ladders import claim_ladder
+from arena.server.store.requests import send_request
 from arena.server.web.analysis import analyse_position, review_match
 from arena.server.web.event_progress import DueMatch, EventProgress, SprtProgress
 from arena.server.web.routes import ROUTES, find_route, parse_target

@@ -11,7 +11,7 @@ from arena.server import host as hosts
 from arena.server.host import open_host
 from arena.server.settings import private_host_settings
 from arena.server.shell import host_requests
-from arena.server.store import events, tokens
+from arena.server.store import requests, tokens
 from arena.server.store.database import open_store
 from arena.server.store.directives import issue_directive, load_directives
 from tests.bots.command_line import arena, fails
@@ -23,7 +23,7 @@ from tests.server.web.test_pages import get
 def _look_often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hosts, "POLL_SECONDS", 0.05)
     monkeypatch.setattr(host_requests, "POLL_SECONDS", 0.05)
-    monkeypatch.setattr(events, "ANSWER_SECONDS", 300.0)
+    monkeypatch.setattr(requests, "ANSWER_SECONDS", 300.0)
 
 
 async def say(database: str, *words: str) -> str:

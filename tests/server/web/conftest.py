@@ -1,6 +1,6 @@
 import pytest
 
-from arena.server.store import events
+from arena.server.store import requests
 from arena.server.web import page_process
 from arena.server.web.routes import ROUTES
 from testkit.forked import ForkedPageProcess
@@ -9,7 +9,7 @@ from testkit.forked import ForkedPageProcess
 @pytest.fixture(autouse=True)
 def time_of_a_busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let servers and the page process start and answer as late as a busy machine does."""
-    monkeypatch.setattr(events, "ANSWER_SECONDS", 300.0)
+    monkeypatch.setattr(requests, "ANSWER_SECONDS", 300.0)
     monkeypatch.setattr(page_process, "START_SECONDS", 300.0)
     monkeypatch.setattr(page_process, "MAX_START_WAIT_SECONDS", 300.0)
     monkeypatch.setattr(page_process, "OVERDUE_SECONDS", 150.0)

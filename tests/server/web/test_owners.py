@@ -20,14 +20,14 @@ from arena.server.host import Host
 from arena.server.shell import host_requests
 from arena.server.store import invitations, tokens
 from arena.server.store.database import current_timestamp, open_store, transaction_writer
-from arena.server.store.events import (
+from arena.server.store.personal_data import forget_name
+from arena.server.store.requests import (
     NewRequest,
     PreparedChange,
     RequestAnswer,
     make_change_maker,
     send_request,
 )
-from arena.server.store.personal_data import forget_name
 from arena.server.store.tokens import TokenChange
 from arena.server.web.routes import ROUTES
 from tests.server.peer import dial

@@ -32,7 +32,7 @@ from arena.server.edge.work_budget import WorkBudget
 from arena.server.host import Host
 from arena.server.metrics import Metrics
 from arena.server.store.database import close_engine, make_engine, open_readonly, prepare_store
-from arena.server.store.events import make_change_maker
+from arena.server.store.requests import make_change_maker
 from arena.server.web import page_process
 from arena.server.web.__main__ import MIN_CACHED, RequestHandler
 from arena.server.web.page_messages import LiveRequest, LiveResponse, PageRequest

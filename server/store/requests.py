@@ -1,0 +1,154 @@
+"""Requests to a running server, and changes of the store that the process of the web site prepares.
+
+A request is a row of the table `requests`: a command of the host, who runs the server, writes it, and the server reads it
+and answers in the same row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+import msgspec
+import sqlalchemy as sa
+from msgspec import Struct
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from arena.clock import MONOTONIC
+from arena.match.terms import decode_game, encode_game
+from arena.server.core.inputs import ControlEvent, FindClient, HostCommand, HostRequest
+from arena.server.store import database
+from arena.server.store.aggregates.standings import load_bot_standings
+from arena.server.store.lease import load_running_servers
+from arena.server.store.schema import requests
+
+ANSWER_SECONDS = 5.0
+"""Maximum time to wait for a server's answer to a request, in seconds."""
+FIRST_POLL_SECONDS = 0.05
+"""Time from a request to the first check for its answer, in seconds.
+
+Each later pause is twice as long, up to a second.
+"""
+
+
+class RequestAnswer(Struct, frozen=True):
+    """Answer of a server to a request."""
+
+    text: str
+    """Answer in one line, for the person who made the request."""
+    done: bool
+    """True if the server carried out the request; False if it refused."""
+
+
+class StoreChange(Protocol):
+    """Change of the store that the process of the web site has prepared, and that another process may have to make."""
+
+    def apply(self, connection: sa.Connection) -> bool:
+        """Make the change in the caller's transaction, and return True.
+
+        If the change is no longer valid, because the store has changed since, do nothing and return False.
+        """
+        ...
+
+
+class NewRequest(Struct, frozen=True, tag="request"):
+    """Request to the server that plays an event, which the process of the web site has prepared."""
+
+    server: str
+    """Name of the server that plays the event."""
+    request: ControlEvent
+
+
+PreparedChange = StoreChange | NewRequest
+MakeChange = Callable[[PreparedChange], Awaitable[bool | RequestAnswer]]
+"""Function that makes a prepared change, and returns True, or False if the change is no longer valid.
+
+Given a request, it sends the request to its server, and returns the answer, or raises TimeoutError if none comes.
+"""
+
+
+def make_change_maker(engine: AsyncEngine) -> MakeChange:
+    """Return a `MakeChange` that writes to the store of `engine`, for a process without a core (`server.core`)."""
+    write = database.transaction_writer(engine)
+
+    async def make_change(change: PreparedChange) -> bool | RequestAnswer:
+        if isinstance(change, NewRequest):
+            return await require_answer(engine, change)
+        return await write(change.apply)
+
+    return make_change
+
+
+async def require_answer(engine: AsyncEngine, new_request: NewRequest) -> RequestAnswer:
+    """Send a request through the store to the server that it names, and return the server's answer.
+
+    Raises TimeoutError if the server does not answer within ANSWER_SECONDS.
+    """
+    reply = await send_request(engine, new_request.server, new_request.request)
+    if reply is None:
+        raise TimeoutError
+    return reply
+
+
+async def send_request(engine: AsyncEngine, server: str, request: HostRequest) -> RequestAnswer | None:
+    """Send a request to a server through the store, and return the answer; None if none comes within ANSWER_SECONDS.
+
+    An unanswered request stays in the store, so the server may still carry it out later.
+    """
+    text = msgspec.json.encode(request, enc_hook=encode_game).decode()
+    insert = sa.insert(requests).values(server=server, request=text).returning(requests.c.number)
+    async with database.exclusive_transaction(engine) as connection:
+        number = (await connection.execute(insert)).scalar_one()
+    reply = await _wait_for_answer(engine, number)
+    if reply is not None:
+        async with database.exclusive_transaction(engine) as connection:
+            await connection.execute(sa.delete(requests).where(requests.c.number == number))
+    return reply
+
+
+async def _wait_for_answer(engine: AsyncEngine, number: int) -> RequestAnswer | None:
+    query = sa.select(requests.c.answer, requests.c.done)
+    query = query.where(requests.c.number == number, requests.c.answer.is_not(None))
+    until, pause = MONOTONIC.now() + ANSWER_SECONDS, FIRST_POLL_SECONDS
+    while MONOTONIC.now() < until:
+        await MONOTONIC.sleep(pause)
+        pause = min(2 * pause, 1.0)
+        async with database.open_query_connection(engine) as connection:
+            row = (await connection.execute(query)).one_or_none()
+        if row is not None:
+            return RequestAnswer(row.answer, bool(row.done))
+    return None
+
+
+async def is_connected(engine: AsyncEngine, name: str) -> bool | None:
+    """Ask every running server on the store whether a client of this name is connected.
+
+    Return True if a server has such a client, False if all servers answer that they have none, and otherwise None.
+    """
+    async with database.open_query_connection(engine) as connection:
+        servers = await connection.run_sync(load_running_servers)
+    replies = [await send_request(engine, server.name, FindClient(name)) for server in servers]
+    if any(reply is not None and reply.done for reply in replies):
+        return True
+    return None if None in replies else False
+
+
+async def make_entry_request(engine: AsyncEngine, event: str, bot: str) -> ControlEvent:
+    """Return the request to enter a bot in an event.
+
+    It contains the bot's stored ratings, which may limit the entries.
+    """
+    rated = await load_bot_standings(engine, bot)
+    return ControlEvent(event, "enter", bot, {each.game: each.rating for each in rated})
+
+
+async def load_pending_requests(engine: AsyncEngine, server: str) -> list[HostCommand]:
+    """Return the unanswered requests to a server, the earliest first."""
+    query = sa.select(requests.c.number, requests.c.request)
+    query = query.where(requests.c.server == server, requests.c.answer.is_(None)).order_by(requests.c.number)
+    async with database.open_query_connection(engine) as connection:
+        rows = (await connection.execute(query)).all()
+    return [HostCommand(row.number, _decode_request(row.request)) for row in rows]
+
+
+_decode_request = msgspec.json.Decoder[HostRequest](HostRequest, dec_hook=decode_game).decode
