@@ -6,13 +6,13 @@ import math
 import os
 import re
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import anyio
 import sqlalchemy as sa
@@ -459,6 +459,27 @@ def make_upsert(dialect: str, table: sa.Table, counts: tuple[str, ...] = ()) -> 
 def make_insert(dialect: str, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
     """Return an INSERT statement with methods for ON CONFLICT. `dialect` is `postgresql` or `sqlite`."""
     return postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)
+
+
+def execute_many(
+    connection: sa.Connection, statement: sa.Insert | sa.Update, rows: Sequence[Mapping[str, Any]]
+) -> None:
+    """Execute a statement once for each row, in the caller's transaction. All rows must have the same keys.
+
+    The rows of a journal's transaction on SQLite go to the driver directly, because the journal waits meanwhile, and
+    SQLAlchemy takes several times as long as SQLite.
+    """
+    driver = connection.connection.driver_connection
+    if isinstance(driver, sqlite3.Connection):
+        driver.executemany(_sqlite_text(statement, tuple(rows[0])), rows)
+    else:
+        connection.execute(statement, rows)
+
+
+@cache
+def _sqlite_text(statement: sa.Insert | sa.Update, parameters: tuple[str, ...]) -> str:
+    compiled = statement.compile(dialect=sqlite.dialect(paramstyle="named"), column_keys=parameters)
+    return str(compiled)
 
 
 def split_into_chunks(items: Iterable[T], size: int = 500) -> Iterator[list[T]]:

@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.protocol.values import Players
 from arena.rating.rater import FinishedMatch
-from arena.server.store.database import make_upsert, open_query_connection
+from arena.server.store.database import execute_many, make_upsert, open_query_connection
 from arena.server.store.finished_matches import result_from_row
 from arena.server.store.schema import event_bots, event_scores, event_totals, matches
 
@@ -80,7 +80,7 @@ def add_results(connection: sa.Connection, endings: Iterable[EventResult]) -> No
         # A fixed order prevents deadlocks between transactions.
         rows = [dict(zip(keys, key, strict=True)) | {"matches": counts[key]} for key in sorted(counts)]
         if rows:
-            connection.execute(make_upsert(connection.dialect.name, table, ("matches",)), rows)
+            execute_many(connection, make_upsert(connection.dialect.name, table, ("matches",)), rows)
 
 
 async def list_events_with_matches(engine: AsyncEngine, limit: int) -> list[EventCounts]:

@@ -84,13 +84,13 @@ def count_batch(connection: sa.Connection, max_matches: int) -> tuple[int, list[
             steps += two
             inserts += [asdict(step) | {"arrival": row.arrival} for step in two]
     if inserts:
-        connection.execute(_INSERT_STEP, inserts)
+        database.execute_many(connection, _INSERT_STEP, inserts)
         standings.add_steps(connection, steps)
     event_tables.add_results(
         connection,
         [EventResult(row.event, row.maxie, row.minnie, row.winner or "", row.reason) for row in rows],
     )
-    connection.execute(_MARK_COUNTED, [{"which": row.number} for row in rows])
+    database.execute_many(connection, _MARK_COUNTED, [{"which": row.number} for row in rows])
     return len(rows), steps
 
 
@@ -123,7 +123,7 @@ UNCOUNTED = (
     .limit(sa.bindparam("most", type_=sa.Integer))
 )
 _INSERT_STEP = sa.insert(rating_steps)
-_MARK_COUNTED = sa.update(matches).where(matches.c.number == sa.bindparam("which")).values(counted=True)
+_MARK_COUNTED = sa.update(matches).where(matches.c.number == sa.bindparam("which")).values(counted=sa.true())
 
 
 def _finished_match_from_row(row: sa.Row[Any]) -> FinishedMatch:

@@ -247,10 +247,13 @@ def add_steps(connection: sa.Connection, steps: Iterable[RatingStep]) -> None:
     if lines:
         kind = connection.dialect.name
         # A fixed order prevents deadlocks between transactions.
-        connection.execute(
-            make_upsert(kind, standings_table, _COUNT_COLUMNS), [lines[key] for key in sorted(lines)]
+        database.execute_many(
+            connection,
+            make_upsert(kind, standings_table, _COUNT_COLUMNS),
+            [lines[key] for key in sorted(lines)],
         )
-        connection.execute(
+        database.execute_many(
+            connection,
             make_upsert(kind, crosses_table, tuple(_SCORE_OUTCOMES)),
             [pairs[key] for key in sorted(pairs)],
         )
