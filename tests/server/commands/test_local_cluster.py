@@ -132,17 +132,21 @@ async def test_one_that_is_killed_is_started_again_and_nothing_is_lost(
 
 @mark_requires("nats")
 @mark_requires("postgresql")
-def test_they_end_with_their_parent_however_it_ends(postgresql: Postgresql, tmp_path: Path) -> None:
-    own = two_free_ports()
+def test_sighup_reaches_each_of_them_and_they_end_with_their_parent_however_it_ends(
+    postgresql: Postgresql, tmp_path: Path
+) -> None:
+    file, own = tmp_path / "arena.toml", two_free_ports()
+    file.write_text("[server]\nprocesses = 2\n")
     with (
         postgresql.database() as database,
-        serving(tmp_path, database, "--set=server.processes=2", f"--set=server.metrics_port={own}") as (
-            process,
-            log,
-            _,
-        ),
+        serving(tmp_path, database, str(file), f"--set=server.metrics_port={own}") as (process, log, _),
     ):
         wait_for_log(process, log, r"edge listens on (ws\S+)", 2)
+        wait_for_log(process, log, r"core \d+ (leads)")
+        file.write_text("[server]\nprocesses = 3\ndrain_seconds = 1\n")
+        process.send_signal(signal.SIGHUP)
+        told = wait_for_log(process, log, r"settings read again: (.*)", 3)
+        assert told == "applied server.drain_seconds; a restart is needed for none"
         for port in (own, own + 1):
             wait_heard(port)
         children = servers_of(process.pid)
@@ -152,20 +156,6 @@ def test_they_end_with_their_parent_however_it_ends(postgresql: Postgresql, tmp_
         while any(map(is_alive, children)):
             assert time.monotonic() < end
             time.sleep(0.02)
-
-
-@mark_requires("nats")
-@mark_requires("postgresql")
-def test_sighup_reaches_each_of_them(postgresql: Postgresql, tmp_path: Path) -> None:
-    file = tmp_path / "arena.toml"
-    file.write_text("[server]\nprocesses = 2\n")
-    with postgresql.database() as database, serving(tmp_path, database, str(file)) as (process, log, _):
-        wait_for_log(process, log, r"edge listens on (ws\S+)", 2)
-        wait_for_log(process, log, r"core \d+ (leads)")
-        file.write_text("[server]\nprocesses = 3\ndrain_seconds = 1\n")
-        process.send_signal(signal.SIGHUP)
-        told = wait_for_log(process, log, r"settings read again: (.*)", 3)
-        assert told == "applied server.drain_seconds; a restart is needed for none"
 
 
 @mark_requires("nats")
