@@ -77,25 +77,33 @@ def misplaced(found: dict[str, Any], map_name: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("name", map_names())
-@pytest.mark.parametrize(("width", "height"), SIZES)
-def test_each_name_lies_on_its_land_and_overlaps_nothing(
-    empty: BrowserArena, page: Page, name: str, width: int, height: int
-) -> None:
-    page.set_viewport_size({"width": width, "height": height})
+@pytest.fixture
+def table(empty: BrowserArena, page: Page) -> Page:
     page.goto(f"{empty.url}table")
+    return page
+
+
+def show(page: Page, name: str, width: int, height: int) -> None:
+    """Show the middle of a match on a map in a window of this size."""
+    page.set_viewport_size({"width": width, "height": height})
     page.evaluate(REPLAY, to_line(made_up(name)))
     expect(page.locator(".map .area-of").first).to_be_visible()
     page.evaluate("document.fonts.ready.then(() => null)")
-    for zoom in range(3):
-        found = page.evaluate(MEASURED)
-        assert misplaced(found, name) == [], f"at zoom {zoom}"
-        shown = sum(bool(box) for box in found["places"])
-        assert shown >= LEAST_SHARE[width] * len(found["places"]), f"at zoom {zoom}"
-        larger = page.get_by_role("button", name="Larger")
-        if larger.is_disabled():
-            break
-        larger.click()
+
+
+@pytest.mark.parametrize("name", map_names())
+def test_each_name_lies_on_its_land_and_overlaps_nothing(table: Page, name: str) -> None:
+    for width, height in SIZES:
+        show(table, name, width, height)
+        for zoom in range(3):
+            found = table.evaluate(MEASURED)
+            assert misplaced(found, name) == [], f"at zoom {zoom} of {width} x {height}"
+            shown = sum(bool(box) for box in found["places"])
+            assert shown >= LEAST_SHARE[width] * len(found["places"]), f"at zoom {zoom} of {width} x {height}"
+            larger = table.get_by_role("button", name="Larger")
+            if larger.is_disabled():
+                break
+            larger.click()
 
 
 COVERED = """async ([x, y]) => {
@@ -113,15 +121,10 @@ COVERED = """async ([x, y]) => {
 
 
 @pytest.mark.parametrize("name", map_names())
-@pytest.mark.parametrize(("width", "height"), [*SIZES, (360, 640), (844, 390)])
-def test_the_buttons_that_zoom_are_on_the_board_and_cover_no_army(
-    empty: BrowserArena, page: Page, name: str, width: int, height: int
-) -> None:
-    page.set_viewport_size({"width": width, "height": height})
-    page.goto(f"{empty.url}table")
-    page.evaluate(REPLAY, to_line(made_up(name)))
-    expect(page.locator(".map .area-of").first).to_be_visible()
-    for zoom in range(2):
+def test_the_buttons_that_zoom_are_on_the_board_and_cover_no_army(table: Page, name: str) -> None:
+    for width, height in ((360, 640), (844, 390), (1440, 900)):
+        show(table, name, width, height)
+        assert not table.evaluate(COVERED, [0, 0]), f"{width} x {height}"
+        table.get_by_role("button", name="Larger").click()
         for x, y in ((0, 0), (0.3, 0.2), (0.5, 0.5), (1, 1)):
-            assert not page.evaluate(COVERED, [x, y]), f"at zoom {zoom}, {x}, {y}"
-        page.get_by_role("button", name="Larger").click()
+            assert not table.evaluate(COVERED, [x, y]), f"{width} x {height}, {x}, {y}"
